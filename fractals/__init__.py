@@ -1,0 +1,84 @@
+"""Fractals: Mandelbrot, Julia and their kin, on the CPU and on CUDA GPUs.
+
+>>> import fractals
+>>> image = fractals.render("mandelbrot", {"image": {"size": [16, 9]}}, device="cpu")
+>>> image.pixels.shape
+(9, 16, 3)
+"""
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from fractals.backends import Device, devices
+    from fractals.coloring import Coloring
+    from fractals.errors import (
+        DeviceError,
+        DifferenceError,
+        FractalsError,
+        OptionError,
+        SceneError,
+    )
+    from fractals.formula import Formula
+    from fractals.image import Image
+    from fractals.palette import Palette
+    from fractals.planning import Plan, plan
+    from fractals.pipeline import EscapeData, color, compute, render
+    from fractals.scene import Scene, View
+
+_HOMES = {
+    "Coloring": "coloring",
+    "Device": "backends",
+    "DeviceError": "errors",
+    "DifferenceError": "errors",
+    "EscapeData": "pipeline",
+    "Formula": "formula",
+    "FractalsError": "errors",
+    "Image": "image",
+    "OptionError": "errors",
+    "Palette": "palette",
+    "Plan": "planning",
+    "Scene": "scene",
+    "SceneError": "errors",
+    "View": "scene",
+    "color": "pipeline",
+    "compute": "pipeline",
+    "devices": "backends",
+    "plan": "planning",
+    "render": "pipeline",
+}
+
+__all__ = [
+    "Coloring",
+    "Device",
+    "DeviceError",
+    "DifferenceError",
+    "EscapeData",
+    "Formula",
+    "FractalsError",
+    "Image",
+    "OptionError",
+    "Palette",
+    "Plan",
+    "Scene",
+    "SceneError",
+    "View",
+    "__version__",
+    "color",
+    "compute",
+    "devices",
+    "plan",
+    "render",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use, so that ``import fractals`` is quick."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fractals' has no attribute '{name}'")
+    import importlib
+
+    value = getattr(importlib.import_module(f"fractals.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,108 @@
+"""Choosing a backend. Nothing here imports Numba before a backend is opened."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from fractals.backends import probe
+from fractals.backends.base import Backend
+from fractals.backends.probe import Device
+from fractals.errors import DeviceError, OptionError
+
+REQUESTS = ("auto", "cpu", "gpu", "cuda", "cuda:N", "simulator", "python")
+
+
+class Choice(NamedTuple):
+    """Which device draws, and what the user should be told of it."""
+
+    device: Device
+    note: str = ""
+
+
+def devices() -> list[Device]:
+    """List what can draw here: the CPU, each CUDA GPU, and Numba's CUDA simulator.
+
+    Examples
+    --------
+    >>> devices()[0].kind
+    'cpu'
+    """
+    found, _ = probe.gpus()
+    return [probe.cpu(), *found, Device(kind="simulator", name="Numba's CUDA simulator")]
+
+
+def choose(request: str = "auto") -> Choice:
+    """Choose a device without importing Numba.
+
+    ``"auto"``: a usable GPU, otherwise the CPU. ``"gpu"``: a GPU, otherwise the simulator. ``"cuda"``,
+    ``"cuda:1"``: that GPU. ``"cpu"``, ``"simulator"``, ``"python"``: itself.
+
+    Raises
+    ------
+    DeviceError
+        A GPU was asked for by name and is missing or can't be used.
+    OptionError
+        The request is none of these.
+    """
+    if request == "cpu":
+        return Choice(probe.cpu())
+    if request == "python":
+        return Choice(Device(kind="python", name="plain Python"))
+    simulator = Device(kind="simulator", name="Numba's CUDA simulator", cores=probe.core_count())
+    if request == "simulator":
+        return Choice(simulator)
+    kind, _, digits = request.partition(":")
+    named = kind == "cuda" and (digits.isdecimal() or request == "cuda")
+    if not (named or request in ("auto", "gpu")):
+        raise OptionError(f"unknown device '{request}': choose one of {', '.join(REQUESTS)}")
+
+    found, reason = probe.gpus()
+    usable = [gpu for gpu in found if not gpu.problem]
+    if named:
+        index = int(digits or 0)
+        if found and index >= len(found):
+            reason = f"there are {len(found)}, numbered from 0"
+        elif found and not reason:
+            return Choice(found[index])
+        raise DeviceError(f"no CUDA GPU for '{request}' ({reason}); --cpu draws without one")
+    if usable:
+        return Choice(usable[0])
+    if request == "gpu":
+        return Choice(simulator, f"no CUDA GPU ({reason}), drawing in the simulator")
+    note = f"the GPU is not used ({reason}), drawing on the CPU" if found else ""
+    return Choice(probe.cpu(), note)
+
+
+def open_backend(device: Device, number: str, threads: int | None = None) -> Backend:
+    """Return the backend that draws on `device` in `number` ("float64" or "float32")."""
+    if device.kind == "python":
+        from fractals.backends.python import PythonBackend
+
+        return PythonBackend(number)
+    if device.kind == "cpu":
+        from fractals.backends.cpu import CpuBackend
+
+        return CpuBackend(number, threads or device.cores)
+    from fractals.backends.cuda import CudaBackend
+
+    return CudaBackend(number, device.index, simulated=device.kind == "simulator")
+
+
+def open_requested(
+    request: str, number: str, threads: int | None, tell: Callable[[str], None]
+) -> tuple[Device, Backend]:
+    """Choose a device and open it, telling the user what was not used and why."""
+    device, note = choose(request)
+    try:
+        backend = open_backend(device, number, threads)
+    except DeviceError as error:
+        if request not in ("auto", "gpu"):
+            raise
+        device = choose("cpu" if request == "auto" else "simulator").device
+        backend = open_backend(device, number, threads)
+        note = f"{error}; drawing {'on the CPU' if request == 'auto' else 'in the simulator'}"
+    if note:
+        tell(note)
+    return device, backend
+
+
+__all__ = ["Backend", "Choice", "Device", "choose", "devices", "open_backend", "open_requested"]

@@ -1,0 +1,62 @@
+"""What Numba must know of `fractals.formula` to compile a program for the CPU."""
+
+import functools
+
+import numba
+from numba import types
+from numba.extending import intrinsic, overload, register_jitable
+
+from fractals import formula
+from fractals.backends.cache import caching
+from fractals.programs import Target
+
+
+@intrinsic
+def _fused(_context, a, b, c):
+    if not (isinstance(a, types.Float) and a == b == c):
+        return None
+    return a(a, a, a), lambda _context, builder, _signature, args: builder.fma(*args)
+
+
+@overload(formula.fma, target="cpu")
+def _fma(a, b, c):
+    return lambda a, b, c: _fused(a, b, c)
+
+
+def select_overload(condition, a, b):
+    """Compile `fractals.formula.select`."""
+    return lambda condition, a, b: a if condition else b
+
+
+def number_overload(value, like):
+    """Compile `fractals.formula.number`."""
+    real = like
+    return lambda value, like: real(value)
+
+
+overload(formula.select, target="cpu")(select_overload)
+overload(formula.number, target="cpu")(number_overload)
+
+REAL = {"float32": numba.float32, "float64": numba.float64}
+
+
+def make_target(number, jit):
+    """Return the target whose functions are compiled by `jit`."""
+    return Target(
+        jit=jit,
+        real=REAL[number],
+        real32=numba.float32,
+        int32=numba.int32,
+        int64=numba.int64,
+    )
+
+
+def cpu_target(number):
+    """Return the target for loops compiled on the CPU."""
+    return make_target(number, functools.cache(register_jitable))
+
+
+def compile_loop(body, **options):
+    """Compile a program's body for the CPU, without the interpreter's lock."""
+    with caching() as cache:
+        return numba.njit(nogil=True, error_model="numpy", cache=cache, **options)(body)

@@ -1,0 +1,157 @@
+"""What can draw here, asked of the driver and the system without importing Numba."""
+
+import ctypes
+import importlib.util
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+INIT_ERRORS = {
+    34: "the driver library is a stub: the NVIDIA driver is not installed",
+    100: "the driver sees no CUDA GPU",
+    803: "the driver and the loaded libcuda are of different versions: restart the machine",
+    804: "this libcuda needs a newer driver",
+}
+
+
+@dataclass(frozen=True)
+class Device:
+    """Something that can draw.
+
+    Attributes
+    ----------
+    kind : str
+        ``"cpu"``, ``"cuda"`` or ``"simulator"``.
+    memory : int
+        In bytes; 0 where unknown.
+    problem : str
+        Why it can't be used, with what would mend it; empty where it can.
+    """
+
+    kind: str
+    name: str
+    index: int = 0
+    cores: int = 0
+    vector_bits: int = 0
+    compute_capability: tuple[int, int] = (0, 0)
+    memory: int = 0
+    driver: str = ""
+    problem: str = ""
+
+
+def cpu() -> Device:
+    """Describe the CPU: the cores this process may use, and its widest vectors."""
+    return Device(
+        kind="cpu",
+        name=_cpu_name(),
+        cores=core_count(),
+        vector_bits=_vector_bits(),
+        memory=memory_size(),
+    )
+
+
+def core_count() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def memory_size() -> int:
+    """Return how much memory could be used now, in bytes; 0 where the system doesn't say."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return 0
+
+
+def gpus() -> tuple[list[Device], str]:
+    """Return the CUDA GPUs the driver knows, and why there are none or none usable.
+
+    Takes a millisecond. The driver is initialised in this process: fork no workers afterwards.
+    """
+    library, reason = _load_driver()
+    if library is None:
+        return [], reason
+    code = library.cuInit(0)
+    if code:
+        return [], INIT_ERRORS.get(code, f"the driver doesn't start (cuInit answers {code})")
+    version, count = ctypes.c_int(), ctypes.c_int()
+    library.cuDriverGetVersion(ctypes.byref(version))
+    library.cuDeviceGetCount(ctypes.byref(count))
+    if not count.value:
+        return [], INIT_ERRORS[100]
+    problem = _software_problem(version.value)
+    return [_gpu(library, i, version.value, problem) for i in range(count.value)], problem
+
+
+def _load_driver() -> tuple[ctypes.CDLL | None, str]:
+    if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0"):
+        return None, "NUMBA_ENABLE_CUDASIM is set: unset it to use a GPU"
+    windows = sys.platform == "win32"
+    names = ["nvcuda.dll"] if windows else ["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"]
+    if os.environ.get("NUMBA_CUDA_DRIVER"):
+        names.insert(0, os.environ["NUMBA_CUDA_DRIVER"])
+    for name in names:
+        try:
+            return (ctypes.WinDLL(name) if sys.platform == "win32" else ctypes.CDLL(name)), ""
+        except OSError:
+            continue
+    return None, f"no NVIDIA driver ({names[-1 if windows else 0]} not found)"
+
+
+def _software_problem(version: int) -> str:
+    """Say what lacks beside a driver of this version, and the command that brings it."""
+    if version < 12000:
+        return f"the driver is for CUDA {_dotted(version)}: update it to one for CUDA 12 or newer"
+    if importlib.util.find_spec("numba_cuda") is None:
+        extra = "gpu" if version >= 13000 else "gpu12"
+        return f"numba-cuda is not installed: pip install 'fractals-numba[{extra}]'"
+    return ""
+
+
+def _gpu(library: ctypes.CDLL, index: int, version: int, problem: str) -> Device:
+    handle, major, minor = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    memory, name = ctypes.c_size_t(), ctypes.create_string_buffer(256)
+    library.cuDeviceGet(ctypes.byref(handle), index)
+    library.cuDeviceGetName(name, 256, handle)
+    library.cuDeviceGetAttribute(ctypes.byref(major), 75, handle)  # COMPUTE_CAPABILITY_MAJOR
+    library.cuDeviceGetAttribute(ctypes.byref(minor), 76, handle)  # COMPUTE_CAPABILITY_MINOR
+    library.cuDeviceTotalMem_v2(ctypes.byref(memory), handle)
+    return Device(
+        kind="cuda",
+        index=index,
+        name=name.value.decode(errors="replace"),
+        compute_capability=(major.value, minor.value),
+        memory=memory.value,
+        driver=_dotted(version),
+        problem=problem,
+    )
+
+
+def _dotted(version: int) -> str:
+    return f"{version // 1000}.{version % 1000 // 10}"
+
+
+def _cpu_name() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _vector_bits() -> int:
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features()
+    if features.get("avx512f") and features.get("avx512vl"):
+        return 512
+    return 256 if features.get("avx2") else 128

@@ -1,0 +1,82 @@
+"""Finds formulas, colorings, palettes and gallery scenes by file name, and installed ones by entry point."""
+
+import difflib
+import functools
+import importlib
+import importlib.metadata
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from fractals.errors import OptionError
+
+PACKAGE = Path(__file__).parent
+# A wheel carries the gallery's scenes inside the package; a checkout has them beside it.
+GALLERIES = (PACKAGE / "gallery", PACKAGE.parent / "gallery")
+CODE = {"formula": "formulas", "coloring": "colorings"}
+
+
+@functools.cache
+def names(kind: str) -> tuple[str, ...]:
+    """Return what there is of a kind: "formula", "coloring", "palette" or "gallery".
+
+    Examples
+    --------
+    >>> names("coloring")
+    ('count', 'distance', 'smooth')
+    """
+    if kind in CODE:
+        files = (PACKAGE / CODE[kind]).glob("*.py")
+        built_in = {file.stem for file in files if file.stem != "__init__"}
+        return tuple(sorted(built_in | set(_installed(kind))))
+    return tuple(sorted(path.stem for path in _data_files(kind)))
+
+
+def load(kind: str, name: str) -> Callable[..., Any]:
+    """Return the ``make`` function of a formula or coloring.
+
+    Raises
+    ------
+    OptionError
+        There is none of this name.
+    """
+    if name in _installed(kind):
+        make: Callable[..., Any] = _installed(kind)[name].load()
+        return make
+    if name not in names(kind):
+        raise unknown(kind, name)
+    module = importlib.import_module(f"fractals.{CODE[kind]}.{name}")
+    return module.make  # type: ignore[no-any-return]
+
+
+def read(kind: str, name: str) -> dict[str, Any]:
+    """Return the contents of a palette or gallery file of this package."""
+    for path in _data_files(kind):
+        if path.stem == name:
+            return tomllib.loads(path.read_text("utf-8"))
+    raise unknown(kind, name)
+
+
+def unknown(kind: str, name: str) -> OptionError:
+    """Return the error that says a name is unknown, and which it may have meant."""
+    plural = {"formula": "formulas", "coloring": "colorings", "palette": "palettes"}
+    hint = did_you_mean(name, names(kind)) or f"; fractals list {plural.get(kind, kind)} shows all"
+    return OptionError(f"unknown {kind if kind != 'gallery' else 'scene'} '{name[:80]}'{hint}")
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` for the nearest known word, or nothing."""
+    close = difflib.get_close_matches(given, list(known), n=1)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+@functools.cache
+def _installed(kind: str) -> dict[str, importlib.metadata.EntryPoint]:
+    found = importlib.metadata.entry_points(group=f"fractals.{CODE[kind]}")
+    return {entry.name: entry for entry in found}
+
+
+def _data_files(kind: str) -> list[Path]:
+    folders = GALLERIES if kind == "gallery" else (PACKAGE / "palettes",)
+    return [path for folder in folders for path in sorted(folder.glob("*.toml"))]

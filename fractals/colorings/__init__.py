@@ -1,0 +1,1 @@
+"""The built-in colorings, one file each: ``make() -> Coloring``."""

@@ -1,0 +1,33 @@
+"""Smooth count: n + 1 - log(log|z| / log R) / log degree, the escape count without its bands.
+
+After García, Fernández, Barrallo and Martín, *Coloring Dynamical Systems in the Complex Plane* (1999).
+"""
+
+import math
+
+from fractals.coloring import Coloring, make_log2
+from fractals.formula import fma
+
+
+def make_value(target):
+    real, log2 = target.real, make_log2(target)
+    one = real(1)
+
+    def value(n, x, y, p, q, constants):
+        beyond = log2(log2(fma(x, x, y * y))) - constants[2]
+        return fma(-beyond, constants[3], real(n) + one)
+
+    return value
+
+
+def constants(formula, escape_radius, width):
+    return math.log2(2 * math.log2(escape_radius)), 1 / math.log2(formula.degree)
+
+
+def make():
+    return Coloring(
+        name="smooth",
+        title="smooth escape count",
+        make_value=make_value,
+        constants=constants,
+    )

@@ -1,0 +1,118 @@
+"""The contract of a formula, and the few functions its text may use on every target.
+
+A formula is a function of four real numbers: ``step(x, y, a, b)`` takes z = x + iy and c = a + ib
+to the next z. The same text runs on plain Python numbers, NumPy scalars, big floats, and compiled on
+the CPU and the GPU, where `fma`, `select` and `number` have an overload each.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+
+Step = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
+
+
+class Home(Protocol):
+    """Where a formula is looked at first: a center and a full width, as decimal text."""
+
+    center: tuple[str, str]
+    width: str
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A map z -> f(z) + c whose orbits are iterated.
+
+    Attributes
+    ----------
+    step : callable
+        ``step(x, y, a, b) -> (x, y)``: one application, in real arithmetic with `fma`.
+    derivative : callable
+        ``derivative(x, y, p, q) -> (p, q)``: the linear part of f at z = x + iy, applied to the
+        vector p + iq (the derivative times a complex number where f is holomorphic, otherwise the
+        Jacobian matrix times a vector).
+    degree : int
+        Growth exponent at infinity: ``|f(z)| ~ |z|**degree``.
+    center, width : str
+        The home view: what is drawn when a scene names no other.
+    holomorphic : bool
+        Whether f has a complex derivative; if not, two tangent vectors are carried along.
+    inside : callable, optional
+        ``inside(a, b) -> bool``: true only where c = a + ib is surely in the set, without iterating.
+    parameters : mapping
+        Options a scene may set, with their values, such as ``{"power": 3}``.
+    """
+
+    name: str
+    title: str
+    step: Step
+    derivative: Step
+    degree: int
+    center: tuple[str, str] = ("0", "0")
+    width: str = "4.5"
+    holomorphic: bool = True
+    inside: Callable[[Any, Any], Any] | None = None
+    parameters: Mapping[str, int] = field(default_factory=dict)
+
+
+def fma(a: Any, b: Any, c: Any) -> Any:
+    """``a * b + c``, rounded once (IEEE 754 fusedMultiplyAdd).
+
+    Examples
+    --------
+    >>> fma(1 + 2.0**-30, 1 + 2.0**-30, -1.0) == 2.0**-29 + 2.0**-60
+    True
+    """
+    if isinstance(a, np.float32):
+        return _fma32(a, b, c)
+    if isinstance(a, float):
+        return _fma64(a, b, c)
+    return a * b + c  # big floats: another rounding at their precision does no harm
+
+
+def _fma32(a: Any, b: Any, c: Any) -> np.float32:
+    """In float64 the product is exact; the sum is rounded to odd, so that rounding again is safe.
+
+    After Boldo and Melquiond, *Emulation of FMA and correctly rounded sums* (2008).
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        product, addend = float(a) * float(b), float(c)
+        total = product + addend
+        virtual = total - product
+        error = (product - (total - virtual)) + (addend - virtual)
+        if math.isfinite(total) and error != 0 and not np.float64(total).view(np.int64) & 1:
+            total = math.nextafter(total, math.inf if error > 0 else -math.inf)
+        return np.float32(total)
+
+
+def _fma64(a: float, b: float, c: float) -> float:
+    try:
+        return _fma64_finite(a, b, c)
+    except (OverflowError, ValueError):  # an infinite result, or none
+        return a * b + c
+
+
+def _fma64_exact(a: float, b: float, c: float) -> float:
+    """For Python before 3.13, which has `math.fma`."""
+    exact = Fraction(a) * Fraction(b) + Fraction(c)  # raises for infinities and NaN
+    return float(exact) if exact else a * b + c  # the latter keeps the sign of zero
+
+
+_fma64_finite: Callable[[float, float, float], float] = getattr(math, "fma", _fma64_exact)
+
+
+def select(condition: Any, a: Any, b: Any) -> Any:
+    """`a` where `condition` holds, otherwise `b`; both are computed."""
+    return a if condition else b
+
+
+def number(value: float, like: Any) -> Any:
+    """The constant `value` in the type of the number `like`.
+
+    A bare ``0.25`` in a formula would turn float32 arithmetic into float64.
+    """
+    return type(like)(value)

@@ -1,0 +1,1 @@
+"""The built-in formulas, one file each: ``make(**parameters) -> Formula``."""

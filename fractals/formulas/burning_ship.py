@@ -1,0 +1,29 @@
+"""The Burning Ship: z -> (|x| + i|y|)² + c (Michelitsch and Rössler, 1992).
+
+The imaginary axis points up, so the ship of the books floats upside down: see `center` and `rotation`.
+"""
+
+from fractals.formula import Formula, fma, number, select
+
+
+def step(x, y, a, b):
+    return fma(x, x, fma(-y, y, a)), fma(abs(x + x), abs(y), b)
+
+
+def derivative(x, y, p, q):
+    u, v = x + x, y + y
+    t = fma(u, q, v * p)
+    return fma(u, p, -(v * q)), select(x * y < number(0, x), -t, t)  # the kink in |2xy|
+
+
+def make():
+    return Formula(
+        name="burning_ship",
+        title="Burning Ship, (|x| + i|y|)² + c",
+        step=step,
+        derivative=derivative,
+        degree=2,
+        center=("-0.45", "-0.5"),
+        width="5.2",
+        holomorphic=False,
+    )

@@ -1,0 +1,41 @@
+"""The Mandelbrot set: z -> z² + c."""
+
+from fractals.formula import Formula, fma, number
+
+
+def step(x, y, a, b):  # z = x + iy, c = a + ib
+    return fma(x, x, fma(-y, y, a)), fma(x + x, y, b)
+
+
+def derivative(x, y, p, q):  # 2z (p + iq)
+    u, v = x + x, y + y
+    return fma(u, p, -(v * q)), fma(u, q, v * p)
+
+
+def inside(a, b):
+    """Tell whether c lies in the main cardioid or in the disc of period 2.
+
+    Both are drawn in by 2**-18 of their size, more than rounding can move them even in float32:
+    a point outside is never taken for one inside, and the rim is iterated like everything else.
+    """
+    shrink = number(1 - 2**-18, a)
+    b2 = b * b
+    u = a - number(0.25, a)
+    q = fma(u, u, b2)
+    w = a + number(1, a)
+    cardioid = q * (q + u) < shrink * number(0.25, a) * b2
+    disc = fma(w, w, b2) < shrink * number(0.0625, a)
+    return cardioid | disc
+
+
+def make():
+    return Formula(
+        name="mandelbrot",
+        title="Mandelbrot set, z² + c",
+        step=step,
+        derivative=derivative,
+        degree=2,
+        center=("-0.65", "0"),
+        width="4.6",
+        inside=inside,
+    )

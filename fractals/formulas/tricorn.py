@@ -1,0 +1,25 @@
+"""The tricorn or Mandelbar set: z -> conj(z)² + c (Crowe, Hasson, Rippon and Strain-Clark, 1989)."""
+
+from fractals.formula import Formula, fma
+
+
+def step(x, y, a, b):
+    return fma(x, x, fma(-y, y, a)), fma(-(x + x), y, b)
+
+
+def derivative(x, y, p, q):
+    u, v = x + x, y + y
+    return fma(u, p, -(v * q)), -fma(u, q, v * p)
+
+
+def make():
+    return Formula(
+        name="tricorn",
+        title="Tricorn, conj(z)² + c",
+        step=step,
+        derivative=derivative,
+        degree=2,
+        center=("-0.2", "0"),
+        width="6.0",
+        holomorphic=False,
+    )

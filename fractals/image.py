@@ -1,0 +1,180 @@
+"""Image: a picture's pixels with its scene; written whole or not at all, and read again."""
+
+import contextlib
+import io
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any, BinaryIO
+
+import numpy as np
+import PIL.Image
+from numpy.typing import NDArray
+from PIL.PngImagePlugin import PngImageFile, PngInfo
+
+from fractals import __version__
+from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.scene import Scene
+
+SCENE_KEY = "fractals:scene"
+FORMATS = {
+    ".png": "PNG",
+    ".jpg": "JPEG",
+    ".jpeg": "JPEG",
+    ".webp": "WEBP",
+    ".tif": "TIFF",
+    ".tiff": "TIFF",
+    ".ppm": "PPM",
+}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "PNG": {"compress_level": 3},  # levels above take 2 to 10 times as long for 5 % less
+    "JPEG": {"quality": 95, "subsampling": 0},
+    "WEBP": {"lossless": True},
+    "TIFF": {"compression": "tiff_lzw"},
+    "PPM": {},
+}
+
+
+@dataclass
+class Image:
+    """A picture.
+
+    Attributes
+    ----------
+    pixels : ndarray of uint8, shape (height, width, 3)
+        sRGB.
+    timings : dict of str to float
+        Seconds of each stage: compile, reference, iterate, color, copy, encode.
+    device : str
+        Where it was drawn.
+    """
+
+    pixels: NDArray[np.uint8]
+    scene: Scene
+    timings: dict[str, float] = field(default_factory=dict)
+    device: str = ""
+
+    def save(self, path: str | Path, overwrite: bool = True) -> None:
+        """Write the picture to a file whose suffix names its type; a PNG carries the scene.
+
+        Raises
+        ------
+        OptionError
+            The suffix is of no type that can be written.
+        FractalsError
+            The file can't be written; what was there before is still there.
+        """
+        file_format = format_of(path)
+        check_output(path, overwrite)
+        with written(path) as file:
+            file.write(self.encode(file_format))
+
+    def encode(self, file_format: str = "PNG") -> bytes:
+        """Return the bytes of a file of this type."""
+        begun = perf_counter()
+        buffer = io.BytesIO()
+        options = dict(OPTIONS[file_format])
+        if file_format == "PNG":
+            options["pnginfo"] = self._text()
+        PIL.Image.fromarray(self.pixels).save(buffer, file_format, **options)
+        self.timings["encode"] = perf_counter() - begun
+        return buffer.getvalue()
+
+    def _text(self) -> PngInfo:
+        info = PngInfo()
+        with contextlib.suppress(SceneError):  # a formula of the user's own can't be named
+            info.add_itxt(SCENE_KEY, self.scene.to_json())
+        info.add_text("Software", f"fractals {__version__}")
+        return info
+
+    def _repr_png_(self) -> bytes:
+        return self.encode()
+
+
+def read_scene_text(path: str | Path) -> str:
+    """Return the JSON of the scene inside one of our PNGs.
+
+    Raises
+    ------
+    SceneError
+        The file is no PNG, is damaged, or carries no scene.
+    """
+    largest = PIL.Image.MAX_IMAGE_PIXELS
+    try:
+        PIL.Image.MAX_IMAGE_PIXELS = None  # nothing is decoded, so posters are no danger
+        with PIL.Image.open(path, formats=["PNG"]) as picture:
+            assert isinstance(picture, PngImageFile)
+            text = picture.info.get(SCENE_KEY)
+            picture.verify()
+    except FileNotFoundError:
+        raise SceneError(f"{path}: no such file") from None
+    except PIL.UnidentifiedImageError:
+        raise SceneError(f"{path}: not a PNG, or damaged at its beginning") from None
+    except (OSError, SyntaxError, ValueError) as error:
+        raise SceneError(f"{path}: the PNG is damaged or cut short ({error})") from None
+    finally:
+        PIL.Image.MAX_IMAGE_PIXELS = largest
+    if text is None:
+        raise SceneError(f"{path}: this PNG carries no scene; only pictures drawn by fractals do")
+    return str(text)
+
+
+def read_pixels(path: str | Path) -> NDArray[np.uint8]:
+    """Return the pixels of a picture, shape (height, width, 3)."""
+    with PIL.Image.open(path) as picture:
+        return np.asarray(picture.convert("RGB"))
+
+
+def format_of(path: str | Path) -> str:
+    """Return the type of file that a path's suffix names; ``"-"`` is a PNG on stdout."""
+    suffix = ".png" if str(path) == "-" else Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise OptionError(f"'{path}' names no type of picture: end it in {', '.join(FORMATS)}")
+    return FORMATS[suffix]
+
+
+def check_output(path: str | Path, overwrite: bool) -> None:
+    """Raise a `FractalsError` where a file could not be written, before any work is done."""
+    path = Path(path)
+    if path.is_dir():
+        raise FractalsError(f"'{path}' is a folder: name a file")
+    if path.exists() and not overwrite:
+        raise FractalsError(f"'{path}' exists already: name another file, or give --overwrite")
+    if not path.parent.is_dir():
+        raise FractalsError(f"the folder '{path.parent}' does not exist: create it first")
+    if not os.access(path.parent, os.W_OK):
+        raise FractalsError(f"the folder '{path.parent}' can't be written to")
+
+
+@contextlib.contextmanager
+def written(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a file that appears under its name only once it is whole."""
+    path = Path(path)
+    name = ""
+    try:
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=f".{path.name[:50]}.", delete=False
+        ) as file:
+            name = file.name
+            yield file  # type: ignore[misc]
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+        name = ""
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FractalsError(f"'{path}' can't be written: {reason}") from None
+    finally:
+        if name:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,379 @@
+"""View and Scene: what to draw. Frozen values, read from and written to TOML, JSON and our PNGs."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    PlainSerializer,
+    ValidationError,
+    model_validator,
+)
+
+from fractals import catalog, palette
+from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.formula import Formula
+from fractals.palette import Palette
+
+VERSION = 1  # of the scene format; raised when an older program would misread a newer scene
+MOST_DIGITS = 150_000
+MOST_EXPONENT = 1_000_000
+MOST_ITERATIONS = 2_000_000_000  # counts are int32
+DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def _decimal(given: Any) -> str:
+    text = str(given).strip() if isinstance(given, str | int | float | Decimal) else ""
+    if isinstance(given, bool) or len(text) > MOST_DIGITS + 20:
+        size = f"{len(text)} characters" if text else repr(given)
+        raise ValueError(f"{size}: a number has at most {MOST_DIGITS} digits")
+    if not DECIMAL.fullmatch(text):
+        raise ValueError(f"'{text[:40] or given}' is not a decimal number such as '-0.75' or '3e-6'")
+    if abs(Decimal(text).adjusted()) > MOST_EXPONENT:
+        raise ValueError(f"'{text[:40]}' is beyond 1e±{MOST_EXPONENT}")
+    return text
+
+
+def _positive(text: str) -> str:
+    if not Decimal(text) > 0:
+        raise ValueError(f"'{text[:40]}' is not greater than 0")
+    return text
+
+
+def _name(kind: str) -> Any:
+    def check(name: str) -> str:
+        if name not in catalog.names(kind):
+            raise ValueError(str(catalog.unknown(kind, name)))
+        return name
+
+    return AfterValidator(check)
+
+
+def _color(text: str) -> str:
+    palette.parse_color(text)
+    return text
+
+
+def _limit(given: Any) -> Any:
+    text = str(given)
+    if text == "auto" or (text.isdecimal() and 1 <= int(text[:12]) <= MOST_ITERATIONS):
+        return text if text == "auto" else int(text)
+    raise ValueError(f"'{text[:40]}' is not 'auto' or a whole number from 1 to {MOST_ITERATIONS}")
+
+
+def _palette(given: Any) -> Any:
+    if isinstance(given, str) and given.endswith(".toml"):
+        return palette.parse(_read_toml(Path(given)))
+    if isinstance(given, str):
+        if given not in catalog.names("palette"):
+            raise ValueError(str(catalog.unknown("palette", given)))
+        return given
+    if isinstance(given, Palette):
+        return given
+    return palette.parse(given if isinstance(given, Mapping) else {"stops": given})
+
+
+def _plain_palette(given: str | Palette) -> Any:
+    return given if isinstance(given, str) else given.to_table()
+
+
+Coordinate = Annotated[str, BeforeValidator(_decimal)]
+Length = Annotated[Coordinate, AfterValidator(_positive)]
+Point = tuple[Coordinate, Coordinate]
+Side = Annotated[int, Field(ge=1, le=200_000)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class FormulaName(_Table):
+    """A formula of the catalog, with its options."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    name: Annotated[str, _name("formula")] = "mandelbrot"
+
+    @model_validator(mode="after")
+    def _options_fit(self) -> "FormulaName":
+        self.make()
+        return self
+
+    def make(self) -> Formula:
+        """Return the formula itself."""
+        make = catalog.load("formula", self.name)
+        try:
+            formula: Formula = make(**(self.model_extra or {}))
+        except TypeError:
+            options = ", ".join(f"'{key}'" for key in self.model_extra or {})
+            known = ", ".join(f"'{key}'" for key in make().parameters) or "none"
+            raise ValueError(f"{self.name} has not the options {options}; it has {known}") from None
+        return formula
+
+
+def _formula(given: Any) -> Any:
+    return {"name": given} if isinstance(given, str) else given
+
+
+def _plain_formula(formula: FormulaName | Formula) -> Any:
+    if isinstance(formula, Formula):
+        raise SceneError(
+            f"the formula '{formula.name}' is a function of yours: a scene that is saved names one "
+            "of the catalog (fractals list formulas)"
+        )
+    return formula.model_dump() if formula.model_extra else formula.name
+
+
+class View(_Table):
+    """Where the picture lies in the plane."""
+
+    center: Point | None = Field(None, description="decimal text; None: the formula's home")
+    width: Length | None = Field(None, description="full width of the picture in the plane")
+    zoom: Length | None = Field(None, description="instead of width: the home width divided by it")
+    rotation: Finite = Field(0.0, ge=-360, le=360, description="degrees, counter-clockwise")
+
+    @model_validator(mode="after")
+    def _one_scale(self) -> "View":
+        if self.width is not None and self.zoom is not None:
+            raise ValueError("width and zoom are both given: give one of them")
+        return self
+
+
+class Image(_Table):
+    """How many pixels, of how many samples each."""
+
+    size: tuple[Side, Side] = Field((1920, 1080), description="(width, height) in pixels")
+    supersampling: int = Field(2, ge=1, le=16, description="n: n x n samples a pixel")
+
+
+class Iteration(_Table):
+    """When an orbit is given up, and when it has escaped."""
+
+    limit: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = "auto"
+    escape_radius: Finite = Field(256.0, ge=2, le=1e9)
+
+
+class Color(_Table):
+    """How raw numbers become colors."""
+
+    coloring: Annotated[str, _name("coloring")] = "smooth"
+    palette: Annotated[
+        str | InstanceOf[Palette],
+        BeforeValidator(_palette),
+        PlainSerializer(_plain_palette),
+    ] = "lagoon"
+    transfer: Literal["auto", "linear", "sqrt", "log"] = "auto"
+    density: Finite = Field(1.0, ge=-1e6, le=1e6, description="turns of the palette")
+    offset: Finite = Field(0.0, ge=-1e6, le=1e6, description="in turns")
+    inside: Annotated[str, AfterValidator(_color)] = "#000000"
+
+    def make_palette(self) -> Palette:
+        """Return the palette itself."""
+        return self.palette if isinstance(self.palette, Palette) else palette.load(self.palette)
+
+
+class Scene(_Table):
+    """What to draw; every key has a default.
+
+    Examples
+    --------
+    >>> Scene().replace(size=(64, 48), palette="ember").image.size
+    (64, 48)
+    """
+
+    version: Literal[1] = 1
+    title: str = Field("", max_length=1000)
+    author: str = Field("", max_length=1000)
+    note: str = Field("", max_length=10_000)
+    formula: Annotated[
+        FormulaName | InstanceOf[Formula],
+        BeforeValidator(_formula),
+        PlainSerializer(_plain_formula),
+    ] = FormulaName()
+    julia: Point | None = Field(None, description="the c of the formula's Julia set to draw")
+    view: View = View()
+    image: Image = Image()
+    iteration: Iteration = Iteration()
+    color: Color = Color()
+
+    @staticmethod
+    def load(*sources: "str | Path | Mapping[str, Any] | Scene") -> "Scene":
+        """Return the scene that `sources` describe, merged from left to right.
+
+        A source is a gallery name, a TOML or JSON file, a PNG drawn by us, or a table.
+
+        Raises
+        ------
+        SceneError
+            A source can't be read, or describes no valid scene; all errors are reported at once.
+        """
+        merged: dict[str, Any] = {}
+        for source in sources:
+            table = source.to_table() if isinstance(source, Scene) else source
+            table = table if isinstance(table, Mapping) else read_table(table)
+            merged = merge(merged, table)
+        return validate(merged, ", ".join(str(s)[:80] for s in sources if isinstance(s, str | Path)))
+
+    def replace(self, **changes: Any) -> "Scene":
+        """Return a scene with some keys changed, named without their table: ``size``, ``palette``.
+
+        Raises
+        ------
+        OptionError
+            No key has this name.
+        """
+        table = self.to_table(formula=not isinstance(self.formula, Formula))
+        for key, value in changes.items():
+            table = merge(table, nest(key, value))
+        if isinstance(self.formula, Formula) and "formula" not in changes:
+            table["formula"] = self.formula
+        return validate(table, "")
+
+    def make_formula(self) -> Formula:
+        """Return the formula itself."""
+        return self.formula if isinstance(self.formula, Formula) else self.formula.make()
+
+    def to_table(self, formula: bool = True) -> dict[str, Any]:
+        """Return plain values, without the keys that have none."""
+        exclude = None if formula else {"formula"}
+        return self.model_dump(mode="json", exclude_none=True, exclude=exclude)
+
+    def to_json(self) -> str:
+        """Return the scene as JSON."""
+        return json.dumps(self.to_table(), ensure_ascii=False)
+
+    def to_toml(self) -> str:
+        """Return the scene as TOML."""
+        import tomli_w
+
+        return tomli_w.dumps(self.to_table())
+
+
+TABLES = {"view": View, "image": Image, "iteration": Iteration, "color": Color}
+
+
+def nest(key: str, value: Any) -> dict[str, Any]:
+    """Return the table in which `key`, named without its table, has this value.
+
+    Examples
+    --------
+    >>> nest("palette", "ember")
+    {'color': {'palette': 'ember'}}
+    """
+    if key in Scene.model_fields:
+        return {key: value}
+    for table, model in TABLES.items():
+        if key in model.model_fields:
+            return {table: {key: value}}
+    known = [key for model in TABLES.values() for key in model.model_fields]
+    raise OptionError(f"a scene has no key '{key}'{catalog.did_you_mean(key, known)}")
+
+
+def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `first` with the keys of `second`, table by table; its width replaces a zoom."""
+    merged = dict(first)
+    for key, value in second.items():
+        old = merged.get(key)
+        if key in TABLES and isinstance(value, Mapping) and isinstance(old, Mapping):
+            kept = dict(old)
+            if {"width", "zoom"} & set(value):
+                kept = {k: v for k, v in kept.items() if k not in ("width", "zoom")}
+            merged[key] = {**kept, **value}
+        else:
+            merged[key] = value
+    return merged
+
+
+def validate(table: Mapping[str, Any], origin: str) -> Scene:
+    """Return the scene of a table, or raise one `SceneError` that lists all that is wrong in it."""
+    version = table.get("version", VERSION)
+    prefix = f"{origin}: " if origin else ""
+    if isinstance(version, int) and version > VERSION:
+        raise SceneError(
+            f"{prefix}a scene of version {version}, and this program reads up to {VERSION}: "
+            "pip install --upgrade fractals-numba"
+        )
+    try:
+        return Scene.model_validate(table)
+    except ValidationError as error:
+        wrong = [item for item in error.errors() if item["type"] != "is_instance_of"]
+        lines = dict.fromkeys(_explain(item) for item in wrong)
+        raise SceneError("\n".join(prefix + line for line in lines)) from None
+    except FractalsError as error:  # from a palette
+        raise SceneError(f"{prefix}{error}") from None
+
+
+def _explain(error: Mapping[str, Any]) -> str:
+    path = [str(part) for part in error["loc"] if "[" not in str(part) and part not in ("FormulaName", "int")]
+    where = ".".join(path)
+    if error["type"] == "extra_forbidden":
+        model: type[BaseModel] = TABLES.get(path[0], Scene) if len(path) > 1 else Scene
+        known = [*model.model_fields, *([] if model is not Scene else TABLES)]
+        elsewhere = [t for t, m in TABLES.items() if path[-1] in m.model_fields]
+        hint = catalog.did_you_mean(path[-1], known)
+        if elsewhere:
+            hint = f"; '{path[-1]}' belongs in the table [{elsewhere[0]}]"
+        return f"{where[:200]}: unknown key{hint}"
+    message = str(error["msg"]).removeprefix("Value error, ")
+    given = error.get("input")
+    quoted = f" (given: {str(given)[:40]!r})" if isinstance(given, str | int | float) else ""
+    return f"{where}: {message}" + ("" if error["type"] == "value_error" else quoted)
+
+
+def read_table(source: str | Path) -> dict[str, Any]:
+    """Return the table of a gallery scene's name, or of a TOML, JSON or PNG file."""
+    path = Path(source)
+    suffix = path.suffix.lower()
+    if isinstance(source, str) and suffix == "" and not path.exists():
+        return catalog.read("gallery", source)
+    if suffix == ".toml":
+        return _read_toml(path)
+    if suffix == ".json":
+        return _parsed(path, lambda: json.loads(_read_bytes(path)))
+    if suffix == ".png":
+        from fractals.image import read_scene_text
+
+        return _parsed(path, lambda: json.loads(read_scene_text(path)))
+    raise SceneError(f"{path}: not a scene: name a .toml, .json or .png file, or a gallery scene")
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    return _parsed(path, lambda: tomllib.loads(_read_bytes(path).decode("utf-8")))
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise SceneError(f"{path}: no such file") from None
+    except OSError as error:
+        raise SceneError(f"{path}: {error.strerror}") from None
+
+
+def _parsed(path: Path, parse: Any) -> dict[str, Any]:
+    try:
+        table = parse()
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, FractalsError):
+            raise
+        raise SceneError(f"{path}: {str(error) or type(error).__name__}") from None
+    if not isinstance(table, dict):
+        raise SceneError(f"{path}: a table of keys was expected, not {type(table).__name__}")
+    return table
+
+
+def leaf_keys() -> Iterable[str]:
+    """Name every key that `Scene.replace` takes."""
+    yield from (key for key in Scene.model_fields if key not in TABLES)
+    for model in TABLES.values():
+        yield from model.model_fields
