@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from fractals.formula import Formula
     from fractals.image import Image
     from fractals.palette import Palette
+    from fractals.pipeline import color, compute, render
     from fractals.planning import Plan, plan
-    from fractals.pipeline import EscapeData, color, compute, render
+    from fractals.raw import EscapeData
     from fractals.scene import Scene, View
 
 _HOMES = {
@@ -32,7 +33,7 @@ _HOMES = {
     "Device": "backends",
     "DeviceError": "errors",
     "DifferenceError": "errors",
-    "EscapeData": "pipeline",
+    "EscapeData": "raw",
     "Formula": "formula",
     "FractalsError": "errors",
     "Image": "image",

@@ -1,4 +1,4 @@
-"""Finds formulas, colorings, palettes and gallery scenes by file name, and installed ones by entry point."""
+"""Finds formulas, colorings, palettes and scenes by file name, and others' by entry point."""
 
 import difflib
 import functools

@@ -19,9 +19,9 @@ def run_tiles(
 ) -> dict[str, float]:
     """Do the work of every tile and return the seconds of each stage, summed over tiles.
 
-    With one thread the work is done in the calling one (a GPU's context and the simulator belong to a
-    thread); with several, the calling thread only waits, so that it hears a KeyboardInterrupt. The
-    first error ends all work and is raised here.
+    With one thread the work is done in the calling one (a GPU's context and the simulator belong to
+    a thread); with several, the calling thread only waits, so that it hears a KeyboardInterrupt.
+    The first error ends all work and is raised here.
     """
     spent: dict[str, float] = {}
     done = 0

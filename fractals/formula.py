@@ -1,8 +1,8 @@
 """The contract of a formula, and the few functions its text may use on every target.
 
 A formula is a function of four real numbers: ``step(x, y, a, b)`` takes z = x + iy and c = a + ib
-to the next z. The same text runs on plain Python numbers, NumPy scalars, big floats, and compiled on
-the CPU and the GPU, where `fma`, `select` and `number` have an overload each.
+to the next z. The same text runs on plain Python numbers, NumPy scalars, big floats, and compiled
+on the CPU and the GPU, where `fma`, `select` and `number` have an overload each.
 """
 
 import math
@@ -42,7 +42,7 @@ class Formula:
     holomorphic : bool
         Whether f has a complex derivative; if not, two tangent vectors are carried along.
     inside : callable, optional
-        ``inside(a, b) -> bool``: true only where c = a + ib is surely in the set, without iterating.
+        ``inside(a, b) -> bool``: true only where c = a + ib is surely in the set.
     parameters : mapping
         Options a scene may set, with their values, such as ``{"power": 3}``.
     """

@@ -2,13 +2,10 @@
 
 import contextlib
 import io
-import os
-import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import PIL.Image
@@ -16,7 +13,8 @@ from numpy.typing import NDArray
 from PIL.PngImagePlugin import PngImageFile, PngInfo
 
 from fractals import __version__
-from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.errors import OptionError, SceneError
+from fractals.files import check_output, written
 from fractals.scene import Scene
 
 SCENE_KEY = "fractals:scene"
@@ -48,14 +46,15 @@ class Image:
         sRGB.
     timings : dict of str to float
         Seconds of each stage: compile, reference, iterate, color, copy, encode.
-    device : str
-        Where it was drawn.
+    device, number : str
+        Where it was drawn, and in which type it was iterated.
     """
 
     pixels: NDArray[np.uint8]
     scene: Scene
     timings: dict[str, float] = field(default_factory=dict)
     device: str = ""
+    number: str = ""
 
     def save(self, path: str | Path, overwrite: bool = True) -> None:
         """Write the picture to a file whose suffix names its type; a PNG carries the scene.
@@ -134,47 +133,3 @@ def format_of(path: str | Path) -> str:
     if suffix not in FORMATS:
         raise OptionError(f"'{path}' names no type of picture: end it in {', '.join(FORMATS)}")
     return FORMATS[suffix]
-
-
-def check_output(path: str | Path, overwrite: bool) -> None:
-    """Raise a `FractalsError` where a file could not be written, before any work is done."""
-    path = Path(path)
-    if path.is_dir():
-        raise FractalsError(f"'{path}' is a folder: name a file")
-    if path.exists() and not overwrite:
-        raise FractalsError(f"'{path}' exists already: name another file, or give --overwrite")
-    if not path.parent.is_dir():
-        raise FractalsError(f"the folder '{path.parent}' does not exist: create it first")
-    if not os.access(path.parent, os.W_OK):
-        raise FractalsError(f"the folder '{path.parent}' can't be written to")
-
-
-@contextlib.contextmanager
-def written(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a file that appears under its name only once it is whole."""
-    path = Path(path)
-    name = ""
-    try:
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name[:50]}.", delete=False
-        ) as file:
-            name = file.name
-            yield file  # type: ignore[misc]
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-        name = ""
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise FractalsError(f"'{path}' can't be written: {reason}") from None
-    finally:
-        if name:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

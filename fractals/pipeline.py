@@ -1,8 +1,7 @@
-"""The pipeline: scene -> plan -> tiles -> raw numbers -> linear light -> picture. Read this first."""
+"""The pipeline: scene -> plan -> tiles -> raw numbers -> picture. Read this first."""
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from time import perf_counter
@@ -19,38 +18,10 @@ from fractals.executor import Progress, run_tiles
 from fractals.image import Image
 from fractals.planning import Plan, Tile, coordinates, make_coloring, plan
 from fractals.programs import escape, shade
+from fractals.raw import EscapeData
 from fractals.scene import Scene
 
 Source = str | Path | Mapping[str, Any] | Scene
-
-
-@dataclass
-class EscapeData:
-    """The raw numbers of a picture's samples.
-
-    With a supersampling of n the arrays are n times as high and wide as the picture.
-
-    Attributes
-    ----------
-    count : ndarray of int32, shape (height, width)
-        The smallest n >= 1 with |z_n| > escape_radius; the limit where there is none. Row 0 is the top.
-    z : ndarray of complex, shape (height, width)
-        z_n at that n; 0 where the orbit did not escape.
-    dz : ndarray of complex, shape (height, width), or None
-        dz_n/dc (dz_n/dz_0 for Julia sets), where the coloring needs it.
-    limit : int
-        Most steps that were tried.
-    timings : dict of str to float
-        Seconds of each stage.
-    """
-
-    count: NDArray[np.int32]
-    z: NDArray[np.complexfloating[Any, Any]]
-    dz: NDArray[np.complexfloating[Any, Any]] | None
-    limit: int
-    scene: Scene
-    timings: dict[str, float] = field(default_factory=dict)
-    device: str = ""
 
 
 def render(
@@ -71,7 +42,7 @@ def render(
     device : str
         "auto", "cpu", "gpu", "cuda", "cuda:1", "simulator" or "python".
     number : str, optional
-        "float64" or "float32" for the iteration.
+        "float64" or "float32" for the iteration, instead of what the scene says.
     threads : int, optional
         Bound on the CPU threads.
     interior : bool
@@ -86,22 +57,22 @@ def render(
     >>> render("mandelbrot", {"image": {"size": [8, 6]}}, device="cpu").pixels.shape
     (6, 8, 3)
     """
-    work = _Work(sources, device, number, threads, interior, tell)
-    pixels = np.empty((work.plan.size[1], work.plan.size[0], 3), np.uint8)
-    work.start(iterating=True, shading=True)
+    session = Session(Scene.load(*sources), device, number, threads, interior, tell)
+    pixels = np.empty((session.plan.size[1], session.plan.size[0], 3), np.uint8)
+    session.start(iterating=True, shading=True)
 
     def draw(tile: Tile) -> dict[str, float]:
-        clock = _Clock(work.backend)
-        raw = work.iterate(tile)
+        clock = _Clock(session.backend)
+        raw = session.iterate(tile)
         clock.lap("iterate")
-        rgb = work.shade(tile, raw)
+        rgb = session.shade(tile, raw)
         clock.lap("color")
-        work.backend.to_host(rgb, pixels[_window(tile)])
+        session.backend.to_host(rgb, pixels[_window(tile)])
         clock.lap("copy")
         return clock.seconds
 
-    work.run(draw, progress)
-    return Image(pixels, work.scene, work.timings, work.device.kind)
+    session.run(draw, progress)
+    return session.image(pixels)
 
 
 def compute(
@@ -121,35 +92,35 @@ def compute(
     >>> raw.count.shape, int(raw.count[0, 1]) == raw.limit
     ((1, 3), True)
     """
-    work = _Work(sources, device, number, threads, interior, tell, raw=True)
-    n = work.plan.supersampling
-    shape = (work.plan.size[1] * n, work.plan.size[0] * n)
-    real, derivative = work.backend.real, work.coloring.derivative
+    session = Session(Scene.load(*sources), device, number, threads, interior, tell, raw=True)
+    n = session.plan.supersampling
+    shape = (session.plan.size[1] * n, session.plan.size[0] * n)
+    real, derivative = session.backend.real, session.coloring.derivative
     count = np.empty(shape, np.int32)
     z = np.empty((*shape, 2), real)
     dz = np.empty((*shape, 2), real) if derivative else None
-    work.start(iterating=True)
+    session.start(iterating=True)
 
     def fill(tile: Tile) -> dict[str, float]:
-        clock = _Clock(work.backend)
-        raw = work.iterate(tile)
+        clock = _Clock(session.backend)
+        raw = session.iterate(tile)
         clock.lap("iterate")
         for on_device, whole in zip(raw, (count, z, dz), strict=True):
             if whole is not None:
-                work.backend.to_host(on_device, whole[_window(tile, n)])
+                session.backend.to_host(on_device, whole[_window(tile, n)])
         clock.lap("copy")
         return clock.seconds
 
-    work.run(fill, progress)
+    session.run(fill, progress)
     pair = np.dtype(f"c{2 * np.dtype(real).itemsize}")
     return EscapeData(
         count,
         z.view(pair)[..., 0],
         None if dz is None else dz.view(pair)[..., 0],
-        work.plan.iterations,
-        work.scene,
-        work.timings,
-        work.device.kind,
+        session.plan.iterations,
+        session.scene,
+        session.timings,
+        session.device.kind,
     )
 
 
@@ -168,64 +139,70 @@ def color(
     OptionError
         The scene has another size, or its coloring needs dz and the raw numbers lack it.
     """
-    number = {8: "float32", 16: "float64"}[raw.z.dtype.itemsize]
-    work = _Work(sources or (raw.scene,), device, number, threads, True, tell)
-    n = work.plan.supersampling
-    if raw.count.shape != (work.plan.size[1] * n, work.plan.size[0] * n):
+    session = Session(
+        Scene.load(*(sources or (raw.scene,))), device, raw.number, threads, True, tell
+    )
+    n = session.plan.supersampling
+    if raw.count.shape != (session.plan.size[1] * n, session.plan.size[0] * n):
         rows, columns = raw.count.shape
         raise OptionError(
             f"the raw numbers are {columns}x{rows} samples, and the scene wants "
-            f"{work.plan.size[0]}x{work.plan.size[1]} pixels of {n}x{n} samples: compute it anew"
+            f"{session.plan.size[0]}x{session.plan.size[1]} pixels of {n}x{n}: compute it anew"
         )
-    if work.coloring.derivative and raw.dz is None:
+    if session.coloring.derivative and raw.dz is None:
         raise OptionError(
-            f"the coloring '{work.coloring.name}' needs dz, which these raw numbers lack: "
-            f"compute them with --coloring {work.coloring.name}"
+            f"the coloring '{session.coloring.name}' needs dz, which these raw numbers lack: "
+            f"compute them with --coloring {session.coloring.name}"
         )
-    pixels = np.empty((work.plan.size[1], work.plan.size[0], 3), np.uint8)
-    work.limit = raw.limit
-    work.start(shading=True)
+    pixels = np.empty((session.plan.size[1], session.plan.size[0], 3), np.uint8)
+    session.limit = raw.limit
+    session.start(shading=True)
 
     def draw(tile: Tile) -> dict[str, float]:
-        clock = _Clock(work.backend)
+        clock = _Clock(session.backend)
         parts = [
-            work.backend.to_device(np.ascontiguousarray(part[_window(tile, n)]))
+            session.backend.to_device(np.ascontiguousarray(part[_window(tile, n)]))
             for part in (raw.count, _pairs(raw.z), _pairs(raw.dz))
             if part is not None
         ]
         clock.lap("copy")
-        rgb = work.shade(tile, (*parts, work.nothing)[:3])
+        rgb = session.shade(tile, (*parts, session.nothing)[:3])
         clock.lap("color")
-        work.backend.to_host(rgb, pixels[_window(tile)])
+        session.backend.to_host(rgb, pixels[_window(tile)])
         clock.lap("copy")
         return clock.seconds
 
-    work.run(draw, progress)
-    return Image(pixels, work.scene, work.timings, work.device.kind)
+    session.run(draw, progress)
+    return session.image(pixels)
 
 
-class _Work:
+class Session:
     """A scene being drawn: its plan, its backend, and the compiled programs with their inputs."""
 
     def __init__(
         self,
-        sources: tuple[Source, ...],
-        device: str,
-        number: str | None,
-        threads: int | None,
-        interior: bool,
-        tell: Callable[[str], None],
+        scene: Scene,
+        device: str = "auto",
+        number: str | None = None,
+        threads: int | None = None,
+        interior: bool = True,
+        tell: Callable[[str], None] = warnings.warn,
         raw: bool = False,
     ) -> None:
-        self.scene = Scene.load(*sources)
+        same = number in (None, scene.iteration.number_type)
+        self.scene = scene if same else scene.replace(number=number)
         self.coloring = make_coloring(self.scene)
         wanted = choose(device).device
-        options = number, interior, raw
+        options = interior, raw
         self.plan = plan(self.scene, wanted.kind, *options, threads or wanted.cores or 1)
         check_memory(self.plan)  # and all that can be wrong, before Numba is imported
-        self.device, self.backend = open_requested(device, self.plan.number, threads, tell)
+        self.device, self.backend, note = open_requested(device, self.plan.number, threads)
         if self.device.kind != wanted.kind:
             self.plan = plan(self.scene, self.device.kind, *options, self.backend.threads)
+        if note and self.device.kind == "simulator":
+            note += f", expect about {self.plan.seconds:.1g} s, --cpu is faster"
+        if note:
+            tell(note)
         self.limit = self.plan.iterations
         self.timings = dict.fromkeys(("compile", "reference", "iterate", "color", "copy"), 0.0)
 
@@ -236,8 +213,8 @@ class _Work:
         real = backend.real
         self.nothing = backend.empty((1, 1, 2), real)
         first = Tile(0, 0, 1, 1)
-        raw = (backend.to_device(np.full((self.plan.supersampling,) * 2, self.limit, np.int32)),)
-        raw = (*raw, self.nothing, self.nothing)
+        counts = np.full((self.plan.supersampling,) * 2, self.limit, np.int32)
+        raw = backend.to_device(counts), self.nothing, self.nothing
         if iterating:
             julia = scene.julia is not None
             self._iterate = backend.compile(
@@ -310,6 +287,10 @@ class _Work:
         total = sum(spent.values())
         for stage, seconds in spent.items():
             self.timings[stage] += passed * seconds / total
+
+    def image(self, pixels: NDArray[np.uint8]) -> Image:
+        """Return the picture with what is known of its making."""
+        return Image(pixels, self.scene, self.timings, self.device.kind, self.plan.number)
 
 
 class _Clock:

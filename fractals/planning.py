@@ -105,7 +105,6 @@ class Plan:
 def plan(
     scene: Scene,
     device: str = "cpu",
-    number: str | None = None,
     interior: bool = True,
     raw: bool = False,
     threads: int = 1,
@@ -116,8 +115,6 @@ def plan(
     ----------
     device : str
         "cpu", "cuda", "simulator" or "python".
-    number : str, optional
-        "float64" (the default) or "float32".
     interior : bool
         Whether orbits that can be seen to stay inside are cut short; never changes a count.
     raw : bool
@@ -129,9 +126,7 @@ def plan(
         The view is too deep for the number type.
     """
     formula, coloring = scene.make_formula(), make_coloring(scene)
-    number = number or "float64"
-    if number not in BITS:
-        raise OptionError(f"unknown number type '{number}': choose float64 or float32")
+    number = scene.iteration.number_type
     width, center = _place(scene, formula)
     columns = scene.image.size[0] * scene.image.supersampling
     digits = _check_depth(width, center, columns, number)
@@ -175,8 +170,8 @@ def coordinates(
     """Return where the samples lie: ``columns`` (2, width) and ``rows`` (2, height).
 
     The sample in column i and row j is at ``columns[0, i] + rows[0, j]`` on the real axis and
-    ``columns[1, i] + rows[1, j]`` on the imaginary one, which points up. Row 0 is the top. Each number
-    is rounded once from its exact value, the same for every backend.
+    ``columns[1, i] + rows[1, j]`` on the imaginary one, which points up. Row 0 is the top. Each
+    number is rounded once from its exact value, the same for every backend.
     """
     n = result.supersampling
     columns = _offsets(result.size[0] * n, result.pixel / n)
@@ -223,7 +218,7 @@ def _place(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, Fr
 def _check_depth(
     width: Fraction, center: tuple[Fraction, Fraction], columns: int, number: str
 ) -> int:
-    """Return the decimal digits that the view needs, and refuse one too deep for the number type."""
+    """Return the decimal digits that the view needs; refuse one too deep for the number type."""
     reach = max(abs(center[0]), abs(center[1])) + width / 2
     spacing = width / columns
     digits = max(1, math.ceil(_log2(reach / spacing) * math.log10(2)) + 1)
@@ -259,7 +254,7 @@ def _check_range(scene: Scene, formula: Formula, number: str) -> None:
     if largest > (127 if number == "float32" else 1023):
         most = 2 ** (127 / 2 / formula.degree) - 1
         raise OptionError(
-            f"escape_radius {scene.iteration.escape_radius:g} overflows {number} with this formula: "
+            f"escape_radius {scene.iteration.escape_radius:g} overflows {number} here: "
             f"give at most {most:.0f}, or --number float64"
         )
 
@@ -267,8 +262,8 @@ def _check_range(scene: Scene, formula: Formula, number: str) -> None:
 def _block(scene: Scene) -> int:
     """Return how many iterations may run without a test for escape.
 
-    Beyond R >= 2 and R >= |c| no orbit of z**d + c comes back (a parameter picture starts at 0, where
-    the first point beyond R is c itself); otherwise each step is tested.
+    Beyond R >= 2 and R >= |c| no orbit of z**d + c comes back (a parameter picture starts at 0,
+    where the first point beyond R is c itself); otherwise each step is tested.
     """
     if scene.julia is None:
         return BLOCK
@@ -297,9 +292,7 @@ def _tiles(scene: Scene, device: str, limit: int) -> Iterable[Tile]:
             yield Tile(x, y, min(across, width - x), min(down, height - y))
 
 
-def _memory(
-    scene: Scene, number: str, raw: bool, tiles: tuple[Tile, ...], threads: int
-) -> int:
+def _memory(scene: Scene, number: str, raw: bool, tiles: tuple[Tile, ...], threads: int) -> int:
     n2 = scene.image.supersampling**2
     pixels = math.prod(scene.image.size)
     tile = max(tile.width * tile.height for tile in tiles)

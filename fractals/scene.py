@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -31,6 +31,8 @@ MOST_EXPONENT = 1_000_000
 MOST_ITERATIONS = 2_000_000_000  # counts are int32
 DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
+PAIR = re.compile(r"\[\n +([^\n]+),\n +([^\n]+),\n *\]")  # as a person would write it: on one line
+
 
 def _decimal(given: Any) -> str:
     text = str(given).strip() if isinstance(given, str | int | float | Decimal) else ""
@@ -38,7 +40,9 @@ def _decimal(given: Any) -> str:
         size = f"{len(text)} characters" if text else repr(given)
         raise ValueError(f"{size}: a number has at most {MOST_DIGITS} digits")
     if not DECIMAL.fullmatch(text):
-        raise ValueError(f"'{text[:40] or given}' is not a decimal number such as '-0.75' or '3e-6'")
+        raise ValueError(
+            f"'{text[:40] or given}' is not a decimal number such as '-0.75' or '3e-6'"
+        )
     if abs(Decimal(text).adjusted()) > MOST_EXPONENT:
         raise ValueError(f"'{text[:40]}' is beyond 1e±{MOST_EXPONENT}")
     return text
@@ -80,7 +84,7 @@ def _palette(given: Any) -> Any:
         return given
     if isinstance(given, Palette):
         return given
-    return palette.parse(given if isinstance(given, Mapping) else {"stops": given})
+    return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
 
 
 def _plain_palette(given: str | Palette) -> Any:
@@ -161,6 +165,12 @@ class Iteration(_Table):
 
     limit: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = "auto"
     escape_radius: Finite = Field(256.0, ge=2, le=1e9)
+    number: Literal["auto", "float64", "float32"] = "auto"
+
+    @property
+    def number_type(self) -> str:
+        """Return the type to iterate in; "auto" is float64."""
+        return "float64" if self.number == "auto" else self.number
 
 
 class Color(_Table):
@@ -222,7 +232,9 @@ class Scene(_Table):
             table = source.to_table() if isinstance(source, Scene) else source
             table = table if isinstance(table, Mapping) else read_table(table)
             merged = merge(merged, table)
-        return validate(merged, ", ".join(str(s)[:80] for s in sources if isinstance(s, str | Path)))
+        return validate(
+            merged, ", ".join(str(s)[:80] for s in sources if isinstance(s, str | Path))
+        )
 
     def replace(self, **changes: Any) -> "Scene":
         """Return a scene with some keys changed, named without their table: ``size``, ``palette``.
@@ -256,10 +268,15 @@ class Scene(_Table):
         """Return the scene as TOML."""
         import tomli_w
 
-        return tomli_w.dumps(self.to_table())
+        return PAIR.sub(r"[\1, \2]", tomli_w.dumps(self.to_table()))
 
 
-TABLES = {"view": View, "image": Image, "iteration": Iteration, "color": Color}
+TABLES: dict[str, type[BaseModel]] = {
+    "view": View,
+    "image": Image,
+    "iteration": Iteration,
+    "color": Color,
+}
 
 
 def nest(key: str, value: Any) -> dict[str, Any]:
@@ -314,7 +331,11 @@ def validate(table: Mapping[str, Any], origin: str) -> Scene:
 
 
 def _explain(error: Mapping[str, Any]) -> str:
-    path = [str(part) for part in error["loc"] if "[" not in str(part) and part not in ("FormulaName", "int")]
+    path = [
+        str(part)
+        for part in error["loc"]
+        if "[" not in str(part) and part not in ("FormulaName", "int")
+    ]
     where = ".".join(path)
     if error["type"] == "extra_forbidden":
         model: type[BaseModel] = TABLES.get(path[0], Scene) if len(path) > 1 else Scene
@@ -370,10 +391,3 @@ def _parsed(path: Path, parse: Any) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise SceneError(f"{path}: a table of keys was expected, not {type(table).__name__}")
     return table
-
-
-def leaf_keys() -> Iterable[str]:
-    """Name every key that `Scene.replace` takes."""
-    yield from (key for key in Scene.model_fields if key not in TABLES)
-    for model in TABLES.values():
-        yield from model.model_fields

@@ -1,6 +1,5 @@
 """Choosing a backend. Nothing here imports Numba before a backend is opened."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from fractals.backends import probe
@@ -33,8 +32,8 @@ def devices() -> list[Device]:
 def choose(request: str = "auto") -> Choice:
     """Choose a device without importing Numba.
 
-    ``"auto"``: a usable GPU, otherwise the CPU. ``"gpu"``: a GPU, otherwise the simulator. ``"cuda"``,
-    ``"cuda:1"``: that GPU. ``"cpu"``, ``"simulator"``, ``"python"``: itself.
+    ``"auto"``: a usable GPU, otherwise the CPU. ``"gpu"``: a GPU, otherwise the simulator.
+    ``"cuda"``, ``"cuda:1"``: that GPU. ``"cpu"``, ``"simulator"``, ``"python"``: itself.
 
     Raises
     ------
@@ -88,21 +87,20 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
 
 
 def open_requested(
-    request: str, number: str, threads: int | None, tell: Callable[[str], None]
-) -> tuple[Device, Backend]:
-    """Choose a device and open it, telling the user what was not used and why."""
+    request: str, number: str, threads: int | None = None
+) -> tuple[Device, Backend, str]:
+    """Choose a device and open it; also return what the user should be told of the choice."""
     device, note = choose(request)
     try:
-        backend = open_backend(device, number, threads)
+        return device, open_backend(device, number, threads), note
     except DeviceError as error:
         if request not in ("auto", "gpu"):
             raise
-        device = choose("cpu" if request == "auto" else "simulator").device
-        backend = open_backend(device, number, threads)
-        note = f"{error}; drawing {'on the CPU' if request == 'auto' else 'in the simulator'}"
-    if note:
-        tell(note)
-    return device, backend
+        instead, where = (
+            ("cpu", "on the CPU") if request == "auto" else ("simulator", "in the simulator")
+        )
+        device = choose(instead).device
+        return device, open_backend(device, number, threads), f"{error}; drawing {where}"
 
 
 __all__ = ["Backend", "Choice", "Device", "choose", "devices", "open_backend", "open_requested"]

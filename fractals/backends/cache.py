@@ -1,7 +1,7 @@
 """Where compiled code is kept between processes.
 
-Numba's cache does not notice an edit in another file than the kernel's, so its folder is named after
-the text of the whole package: an edit anywhere starts an empty one.
+Numba's cache does not notice an edit in another file than the kernel's, so its folder is named
+after the text of the whole package: an edit anywhere starts an empty one.
 """
 
 import contextlib
@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numba
 import platformdirs
@@ -21,12 +22,20 @@ KEEP = 30 * 86400  # seconds; folders that nobody used for longer are removed
 
 
 @contextlib.contextmanager
-def caching() -> Iterator[bool]:
-    """Point Numba to our folder while a function is decorated; yields whether there is one."""
+def caching(variant: str, options: tuple[Any, ...]) -> Iterator[bool]:
+    """Point Numba to our folder while a function is decorated; yields whether it is to be cached.
+
+    `variant` keeps code compiled in different ways apart, which Numba does not. `options` are those
+    of the program: the folder's name knows nothing of an edit in a formula from elsewhere.
+    """
     before = numba.config.CACHE_DIR
-    path = folder()
+    functions = [
+        getattr(o, name) for o in options for name in ("step", "make_value") if hasattr(o, name)
+    ]
+    ours = all(function.__module__.startswith("fractals.") for function in functions)
+    path = folder() if ours else None
     try:
-        numba.config.CACHE_DIR = path or before
+        numba.config.CACHE_DIR = os.path.join(path, variant) if path else before
         yield path is not None
     finally:
         numba.config.CACHE_DIR = before

@@ -18,7 +18,7 @@ class CpuBackend(HostMemory):
 
     def compile(self, make_body, *options):
         """Return ``run(out, *arguments)``, which fills `out`."""
-        loop = compile_loop(make_body(self.target, *options))
+        loop = compile_loop(make_body, self.target, options)
 
         def run(out, *arguments):
             loop(0, 0, 1, 1, out, *arguments)

@@ -1,4 +1,4 @@
-"""@cuda.jit kernels: device arrays, 2D grids, copies back; on a GPU, or in Numba's CUDA simulator."""
+"""@cuda.jit kernels: device arrays, 2D grids, copies back; on a GPU or in Numba's simulator."""
 
 import contextlib
 import functools
@@ -50,19 +50,22 @@ class CudaBackend:
 
     def compile(self, make_body, *options):
         """Return ``run(out, *arguments)``, which launches a kernel over the elements of `out`."""
-        body = make_body(self.target, *options)
         if self._simulated:
             # A thread's whole share runs compiled; indices are still checked.
-            loop = compile_loop(body, boundscheck=True)
+            loop = compile_loop(make_body, self.target, options, checked=True)
             kernel = self._cuda.jit(self._kernel.make_kernel(lambda *a: loop(*map(_unwrap, a))))
         else:
-            body = self._cuda.jit(device=True)(body)
-            with caching() as cache:
+            loop = None
+            body = self._cuda.jit(device=True)(make_body(self.target, *options))
+            with caching("cuda", options) as cache:
                 kernel = self._cuda.jit(self._kernel.make_kernel(body), cache=cache)
 
         def run(out, *arguments):
             height, width = out.shape[:2]
             grid = -(-width // BLOCK[0]), -(-height // BLOCK[1])
+            if loop and not loop.signatures:
+                # The simulator polls its threads without a pause, which makes compiling there slow.
+                loop.compile(tuple(numba.typeof(_unwrap(a)) for a in (0, 0, 1, 1, out, *arguments)))
             with _failing():
                 kernel[self.geometry or (grid, BLOCK)](out, arguments)
 
@@ -102,14 +105,14 @@ def _import_kernel(simulated):
     whenever a NUMBA_ variable changed: both are set.
     """
     name = "fractals.backends.kernel"
-    if name in sys.modules and sys.modules[name].SIMULATED == simulated:
+    if name in sys.modules and simulated == sys.modules[name].SIMULATED:
         return sys.modules[name]
     _forget_cuda(name)
     os.environ["NUMBA_ENABLE_CUDASIM"] = str(int(simulated))
     os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"  # small pictures are no mistake
     numba.core.config.reload_config()
     if not hasattr(np, "row_stack"):
-        np.row_stack = np.vstack  # numba-cuda up to 0.30.4 looks it up; NumPy 2.5 dropped it
+        np.vstack = np.vstack  # numba-cuda up to 0.30.4 looks it up; NumPy 2.5 dropped it
     try:
         kernel = importlib.import_module(name)
         if not simulated:

@@ -56,7 +56,8 @@ def cpu_target(number):
     return make_target(number, functools.cache(register_jitable))
 
 
-def compile_loop(body, **options):
-    """Compile a program's body for the CPU, without the interpreter's lock."""
-    with caching() as cache:
-        return numba.njit(nogil=True, error_model="numpy", cache=cache, **options)(body)
+def compile_loop(make_body, target, options, checked=False):
+    """Compile a program for the CPU, without the interpreter's lock; `checked`: its indices."""
+    body = make_body(target, *options)
+    with caching("checked" if checked else "cpu", options) as cache:
+        return numba.njit(nogil=True, error_model="numpy", boundscheck=checked, cache=cache)(body)

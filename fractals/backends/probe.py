@@ -99,7 +99,7 @@ def _load_driver() -> tuple[ctypes.CDLL | None, str]:
         names.insert(0, os.environ["NUMBA_CUDA_DRIVER"])
     for name in names:
         try:
-            return (ctypes.WinDLL(name) if sys.platform == "win32" else ctypes.CDLL(name)), ""
+            return getattr(ctypes, "WinDLL" if windows else "CDLL")(name), ""
         except OSError:
             continue
     return None, f"no NVIDIA driver ({names[-1 if windows else 0]} not found)"

@@ -1,8 +1,8 @@
 """Distance estimate to the set, 2|z| log|z| / |dz|, in thousandths of the picture's width.
 
 The set is no nearer than a quarter of it. After Milnor (1989) and Peitgen and Saupe,
-*The Science of Fractal Images* (1988). Measured by the picture and not by the pixel, lines keep their
-weight at every size.
+*The Science of Fractal Images* (1988). Measured by the picture and not by the pixel, lines keep
+their weight at every size.
 """
 
 import math

@@ -1,6 +1,7 @@
 """Smooth count: n + 1 - log(log|z| / log R) / log degree, the escape count without its bands.
 
-After García, Fernández, Barrallo and Martín, *Coloring Dynamical Systems in the Complex Plane* (1999).
+After García, Fernández, Barrallo and Martín, *Coloring Dynamical Systems in the Complex Plane*
+(1999).
 """
 
 import math

@@ -1,6 +1,7 @@
 """The Burning Ship: z -> (|x| + i|y|)² + c (Michelitsch and Rössler, 1992).
 
-The imaginary axis points up, so the ship of the books floats upside down: see `center` and `rotation`.
+The imaginary axis points up, so the ship of the books floats upside down: see `center` and
+`rotation`.
 """
 
 from fractals.formula import Formula, fma, number, select

@@ -27,7 +27,7 @@ def make_derivative(power):
     return derivative
 
 
-def make(power: int = 3):
+def make(power=3):
     if not 2 <= power <= 8:
         raise ValueError("power is a whole number from 2 to 8")
     return Formula(

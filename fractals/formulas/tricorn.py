@@ -1,4 +1,4 @@
-"""The tricorn or Mandelbar set: z -> conj(z)² + c (Crowe, Hasson, Rippon and Strain-Clark, 1989)."""
+"""The tricorn: z -> conj(z)² + c (Crowe, Hasson, Rippon and Strain-Clark, 1989)."""
 
 from fractals.formula import Formula, fma
 

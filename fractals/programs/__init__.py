@@ -1,8 +1,8 @@
 """Pixel programs: what is computed for each pixel, written once in plain numbers for every target.
 
-A program is a function ``make_body(target, ...)`` that returns ``body(x, y, dx, dy, out, *arrays)``: it
-fills the elements (y, x), (y, x + dx), ... of `out`, so one text serves two plain loops, a compiled
-loop over a tile, and a GPU thread that strides over the grid.
+A program is a function ``make_body(target, ...)`` that returns ``body(x, y, dx, dy, out,
+*arrays)``: it fills the elements (y, x), (y, x + dx), ... of `out`, so one text serves two plain
+loops, a compiled loop over a tile, and a GPU thread that strides over the grid.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Direct iteration: how many steps each sample's orbit takes to pass the escape radius, and where."""
+"""Direct iteration: how many steps an orbit takes to pass the escape radius, and where."""
 
 from fractals.formula import fma
 
@@ -65,11 +65,12 @@ def make_orbit(target, formula, julia, derivative):
 def make_escape(target, formula, julia, derivative, interior, block):
     """Return ``escape(x, y, a, b, limit, radius2) -> (count, state)``, from z0 = x + iy.
 
-    ``count`` is the smallest n >= 1 with |z_n|² > radius2, and `limit` where there is none below it.
-    `block` iterations run without a test; the block in which the orbit escaped is run again step by
-    step from its beginning, so counts are exact (rounding is the same). "Escaped" is "not <=", which
-    holds for infinities and NaN too. With `interior`, an orbit that returns to exactly an earlier
-    point is periodic and ends at once, after Brent's cycle finding (1980): no count changes.
+    ``count`` is the smallest n >= 1 with |z_n|² > radius2, and `limit` where there is none below
+    it. `block` iterations run without a test; the block in which the orbit escaped is run again
+    step by step from its beginning, so counts are exact (rounding is the same). "Escaped" is "not
+    <=", which holds for infinities and NaN too. With `interior`, an orbit that returns to exactly
+    an earlier point is periodic and ends at once, after Brent's cycle finding (1980): no count
+    changes.
     """
     start, advance, _ = make_orbit(target, formula, julia, derivative)
     surely_inside = formula.inside if interior and not julia else None
@@ -109,9 +110,9 @@ def make_escape(target, formula, julia, derivative, interior, block):
 def make_body(target, formula, julia, derivative, interior, block):
     """Return the body that fills ``count`` (int32), ``z`` and ``dz`` (real, a pair a sample).
 
-    Its arrays: ``columns`` (2, width) and ``rows`` (2, height), whose sums are the samples' positions
-    in the plane; ``point``: the c of a Julia set and the square of the escape radius; ``limit``.
-    z and dz are 0 where the orbit did not escape.
+    Its arrays: ``columns`` (2, width) and ``rows`` (2, height), whose sums are the samples'
+    positions in the plane; ``point``: the c of a Julia set and the square of the escape radius;
+    ``limit``. z and dz are 0 where the orbit did not escape.
     """
     escape = make_escape(target, formula, julia, derivative, interior, block)
     finish = make_orbit(target, formula, julia, derivative)[2]

@@ -34,10 +34,10 @@ def make_transfer(target, transfer):
 def make_body(target, coloring, transfer, cyclic):
     """Return the body that fills ``rgb`` (uint8, height x width x 3).
 
-    Its arrays: the raw numbers ``count``, ``z``, ``dz`` of `supersampling`² samples a pixel; ``lookup``
-    (entries + 2, 3), the palette in linear light, whose last row but one closes the cycle and whose
-    last is the inside color; ``encode``, linear light to sRGB bytes; ``constants``: density and offset
-    in turns, then those of the coloring.
+    Its arrays: the raw numbers ``count``, ``z``, ``dz`` of `supersampling`² samples a pixel;
+    ``lookup`` (entries + 2, 3), the palette in linear light, whose last row but one closes the
+    cycle and whose last is the inside color; ``encode``, linear light to sRGB bytes; ``constants``:
+    density and offset in turns, then those of the coloring.
     """
     real, real32, int32, int64 = target.real, target.real32, target.int32, target.int64
     value = target.jit(coloring.make_value(target))

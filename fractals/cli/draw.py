@@ -1,0 +1,263 @@
+"""`fractals render`, `compute` and `recolor`."""
+
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fractals.cli.options import (
+    ProgressLine,
+    color_options,
+    device_options,
+    device_request,
+    examples,
+    json_option,
+    load_scene,
+    option,
+    overwrite_option,
+    print_json,
+    scene_options,
+    seconds_line,
+    tell,
+)
+from fractals.errors import OptionError
+
+if TYPE_CHECKING:
+    from fractals.image import Image
+    from fractals.raw import EscapeData
+    from fractals.scene import Scene
+
+interior_option = option(
+    "--no-interior",
+    is_flag=True,
+    help="Iterate every sample inside to the limit (for benchmarks).",
+)
+
+
+@click.command(
+    "render",
+    epilog=examples(
+        "render --gpu",
+        "render --formula burning_ship --center=-1.7549,-0.0282 --width 0.05 -o ship.png",
+        "render sea.png --size 300% --palette ember -o print.png   # a picture is a scene",
+    ),
+)
+@click.argument("scenes", nargs=-1, metavar="[SCENE]...")
+@scene_options
+@color_options
+@device_options
+@interior_option
+@option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Picture to write; its suffix names the type; - is stdout.",
+)
+@overwrite_option
+@option("--dry-run", is_flag=True, help="Print the plan; draw and write nothing.")
+@json_option
+def render_command(
+    scenes: tuple[str, ...],
+    no_interior: bool,
+    output: str | None,
+    overwrite: bool,
+    dry_run: bool,
+    as_json: bool,
+    threads: int | None,
+    **options: Any,
+) -> None:
+    """Draw a picture.
+
+    A SCENE is a name from the gallery, a .toml or .json file, or a picture drawn by fractals, whose
+    scene is inside. Several are merged from left to right, and options come last.
+    """
+    from fractals.files import check_output
+    from fractals.image import format_of
+
+    request = device_request(options)
+    scene = load_scene(scenes, options)
+    output = output or default_output(scenes, ".png")
+    if dry_run:
+        print_plan(scene, request, not no_interior, threads, as_json)
+        return
+    file_format = format_of(output)
+    if output == "-":
+        if as_json:
+            raise OptionError("--json and --output - both want stdout: give one of them")
+        if sys.stdout.isatty():
+            raise OptionError("stdout is a terminal: name a file with --output")
+    else:
+        check_output(output, overwrite)
+
+    from fractals.pipeline import render
+
+    with ProgressLine(math.prod(scene.image.size)) as progress:
+        image = render(
+            scene,
+            device=request,
+            threads=threads,
+            interior=not no_interior,
+            progress=progress,
+            tell=tell,
+        )
+    if output == "-":
+        sys.stdout.buffer.write(image.encode(file_format))
+        sys.stdout.buffer.flush()
+    else:
+        image.save(output, overwrite)
+    report(image, output, "direct", as_json)
+    if file_format != "PNG":
+        tell(f"{file_format} carries no scene: keep a PNG or a .toml to draw it again")
+
+
+@click.command(
+    "compute",
+    epilog=examples(
+        "compute seahorse -o sea.npz",
+        "compute --coloring distance -o mandelbrot.npz     # with the derivative",
+        "recolor sea.npz --palette ember -o sea.png",
+    ),
+)
+@click.argument("scenes", nargs=-1, metavar="[SCENE]...")
+@scene_options
+@color_options
+@device_options
+@interior_option
+@option("-o", "--output", metavar="FILE", help="File to write, ending in .npz.")
+@overwrite_option
+@json_option
+def compute_command(
+    scenes: tuple[str, ...],
+    no_interior: bool,
+    output: str | None,
+    overwrite: bool,
+    as_json: bool,
+    threads: int | None,
+    **options: Any,
+) -> None:
+    """Write the raw numbers of a scene, which recolor draws in any colors.
+
+    The file is a NumPy archive: count (int32), z and, where the coloring needs it, dz (complex),
+    for every sample; limit; and the scene as JSON.
+    """
+    from fractals.files import check_output
+    from fractals.raw import SUFFIX
+
+    request = device_request(options)
+    scene = load_scene(scenes, options)
+    output = output or default_output(scenes, SUFFIX)
+    if not output.endswith(SUFFIX):
+        raise OptionError(f"--output: '{output}' does not end in {SUFFIX}")
+    check_output(output, overwrite)
+
+    from fractals.pipeline import compute
+
+    with ProgressLine(math.prod(scene.image.size)) as progress:
+        raw = compute(
+            scene,
+            device=request,
+            threads=threads,
+            interior=not no_interior,
+            progress=progress,
+            tell=tell,
+        )
+    raw.save(output, overwrite)
+    report(raw, output, "direct", as_json)
+
+
+@click.command(
+    "recolor",
+    epilog=examples(
+        "recolor sea.npz --palette ember -o sea.png",
+        "recolor sea.npz --transfer linear --density 0.02 -o sea.png",
+        "recolor sea.npz --gpu -o sea.png",
+    ),
+)
+@click.argument("raw_file", metavar="FILE.npz")
+@color_options
+@device_options
+@option("-o", "--output", metavar="FILE", help="Picture to write; its suffix names the type.")
+@overwrite_option
+@json_option
+def recolor_command(
+    raw_file: str,
+    output: str | None,
+    overwrite: bool,
+    as_json: bool,
+    threads: int | None,
+    **options: Any,
+) -> None:
+    """Draw raw numbers in other colors, without iterating again."""
+    from fractals.files import check_output
+    from fractals.image import format_of
+    from fractals.raw import EscapeData
+
+    request = device_request(options)
+    output = output or default_output((raw_file,), ".png")
+    format_of(output)
+    check_output(output, overwrite)
+    raw = EscapeData.load(raw_file)
+    scene = load_scene((raw.scene,), options)  # type: ignore[arg-type]
+
+    from fractals.pipeline import color
+
+    image = color(raw, scene, device=request, threads=threads, tell=tell)
+    image.save(output, overwrite)
+    report(image, output, "recolor", as_json)
+
+
+def default_output(scenes: tuple[str, ...], suffix: str) -> str:
+    """Return the name of the last scene, in this folder."""
+    import pathlib
+
+    path = pathlib.Path(scenes[-1] if scenes else "mandelbrot")
+    name = path.stem + suffix
+    if path.suffix and pathlib.Path(name).absolute() == path.absolute():
+        raise OptionError(f"'{path}' is read: name another picture with --output")
+    return name
+
+
+def report(drawn: "Image | EscapeData", output: str, method: str, as_json: bool) -> None:
+    """Say what was done: one line on stderr, or JSON on stdout."""
+    width, height = drawn.scene.image.size
+    if as_json:
+        facts = {
+            "output": output,
+            "device": drawn.device,
+            "method": method,
+            "number": drawn.number,
+            "size": [width, height],
+            "supersampling": drawn.scene.image.supersampling,
+            "timings": drawn.timings,
+        }
+        print_json(facts)
+        return
+    times = seconds_line(drawn.timings)
+    tell(f"{output}: {width}x{height}, {drawn.device}, {method}, {drawn.number}, {times}")
+
+
+def print_plan(
+    scene: "Scene",
+    request: str,
+    interior: bool,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Print how a scene would be drawn."""
+    from fractals.backends import choose
+    from fractals.planning import plan
+
+    device, note = choose(request)
+    if note:
+        tell(note)
+    planned = plan(scene, device.kind, interior, threads=threads or device.cores or 1)
+    table = planned.to_table()
+    if as_json:
+        print_json(table)
+        return
+    table["size"] = "{}x{}".format(*table["size"])
+    table["memory"] = f"{table['memory'] / 2**20:.0f} MiB"
+    table["seconds"] = f"about {table['seconds']:.1g}, without compiling"
+    for key, value in table.items():
+        click.echo(f"{key:14}{value}")

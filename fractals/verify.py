@@ -1,0 +1,136 @@
+"""Recomputes pixels of a picture: by plain Python, and in arbitrary precision where asked."""
+
+import random
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import gmpy2
+import numpy as np
+
+from fractals.errors import SceneError
+from fractals.formula import Formula
+from fractals.image import read_pixels
+from fractals.pipeline import Session
+from fractals.planning import Plan, Tile
+from fractals.scene import Scene
+
+NEARBY = Fraction(1, 100_000)  # of a pixel: a count that changes when moved this far is chaotic
+SPARE_BITS = 64
+
+
+@dataclass(frozen=True)
+class Pixel:
+    """What was found at a pixel.
+
+    Attributes
+    ----------
+    drawn, expected : tuple of int
+        sRGB bytes in the picture, and as recomputed.
+    wrong, unstable : int
+        Samples whose count differs from the exact one: with a stable exact count, and with one that
+        changes when the sample moves by a hundred-thousandth of a pixel. Both are 0 unless asked
+        for.
+    """
+
+    x: int
+    y: int
+    drawn: tuple[int, ...]
+    expected: tuple[int, ...]
+    wrong: int = 0
+    unstable: int = 0
+
+    @property
+    def right(self) -> bool:
+        """Tell whether the picture has the right color here, from right counts."""
+        return self.drawn == self.expected and not self.wrong
+
+
+def verify(path: str | Path, pixels: int = 20, exact: bool = False, seed: int = 0) -> list[Pixel]:
+    """Recompute `pixels` random pixels of a picture with the backend of plain Python loops.
+
+    Parameters
+    ----------
+    exact : bool
+        Also iterate their samples in arbitrary precision, and compare the counts.
+    seed : int
+        Chooses the pixels.
+
+    Raises
+    ------
+    SceneError
+        The picture carries no scene, or is not of its size.
+    """
+    scene = Scene.load(path)
+    drawn = read_pixels(path)
+    width, height = scene.image.size
+    if drawn.shape[:2] != (height, width):
+        rows, columns = drawn.shape[:2]
+        raise SceneError(f"{path} is {columns}x{rows}, and the scene inside says {width}x{height}")
+    session = Session(scene, device="python")
+    session.start(iterating=True, shading=True)
+    chosen = random.Random(seed).sample(range(width * height), min(pixels, width * height))
+    return [_look(session, drawn, k % width, k // width, exact) for k in sorted(chosen)]
+
+
+def _look(session: Session, drawn: Any, x: int, y: int, exact: bool) -> Pixel:
+    tile = Tile(x, y, 1, 1)
+    raw = session.iterate(tile)
+    expected = session.shade(tile, raw)[0, 0]
+    wrong = unstable = 0
+    n = session.plan.supersampling
+    for v in range(n if exact else 0):
+        for u in range(n):
+            count = int(raw[0][v, u])
+            if count != exact_count(session.scene, session.plan, x * n + u, y * n + v):
+                if _stable(session.scene, session.plan, x * n + u, y * n + v):
+                    wrong += 1
+                else:
+                    unstable += 1
+    return Pixel(x, y, tuple(map(int, drawn[y, x])), tuple(map(int, expected)), wrong, unstable)
+
+
+def _stable(scene: Scene, plan: Plan, column: int, row: int) -> bool:
+    shifts = ((NEARBY, 0), (-NEARBY, 0), (0, NEARBY), (0, -NEARBY))
+    counts = {
+        exact_count(scene, plan, column + Fraction(dx), row + Fraction(dy)) for dx, dy in shifts
+    }
+    return len(counts | {exact_count(scene, plan, column, row)}) == 1
+
+
+def exact_count(scene: Scene, plan: Plan, column: Fraction | int, row: Fraction | int) -> int:
+    """Return the count of one sample, iterated in arbitrary precision.
+
+    `column` and `row` count samples from the top left one, and may lie between them.
+    """
+    formula: Formula = scene.make_formula()
+    bits = SPARE_BITS + int(4 * plan.digits) + 53
+    with gmpy2.context(gmpy2.get_context(), precision=bits):
+        x, y = _position(scene, plan, column, row)
+        u, v = gmpy2.mpfr(x), gmpy2.mpfr(y)
+        zero = gmpy2.mpfr(0)
+        if scene.julia:
+            a, b = (gmpy2.mpfr(text) for text in scene.julia)
+        else:
+            a, b, u, v = u, v, zero, zero
+        bound = gmpy2.mpfr(scene.iteration.escape_radius) ** 2
+        for n in range(1, plan.iterations):
+            u, v = formula.step(u, v, a, b)
+            if u * u + v * v > bound:
+                return n
+        return plan.iterations
+
+
+def _position(
+    scene: Scene, plan: Plan, column: Fraction | int, row: Fraction | int
+) -> tuple[Any, Any]:
+    """Return the exact place of a sample, in the precision of gmpy2's context."""
+    n = plan.supersampling
+    dx = (2 * Fraction(column) + 1 - plan.size[0] * n) * plan.pixel / n / 2
+    dy = -(2 * Fraction(row) + 1 - plan.size[1] * n) * plan.pixel / n / 2
+    turn = np.radians(scene.view.rotation)
+    cos, sin = Fraction(float(np.cos(turn))), Fraction(float(np.sin(turn)))
+    x, y = plan.center
+    place = x + cos * dx - sin * dy, y + sin * dx + cos * dy
+    return tuple(gmpy2.mpfr(gmpy2.mpq(p.numerator, p.denominator)) for p in place)
