@@ -19,9 +19,9 @@ def run_tiles(
 ) -> dict[str, float]:
     """Do the work of every tile and return the seconds of each stage, summed over tiles.
 
-    With one thread the work is done in the calling one (a GPU's context and the simulator belong to
-    a thread); with several, the calling thread only waits, so that it hears a KeyboardInterrupt.
-    The first error ends all work and is raised here.
+    With 0 threads the work is done in the calling one (a GPU's context and the simulator belong to
+    it); otherwise the calling thread only waits, so that it hears a KeyboardInterrupt at once. The
+    first error ends all work and is raised here.
     """
     spent: dict[str, float] = {}
     done = 0
@@ -32,7 +32,7 @@ def run_tiles(
         for stage, value in seconds.items():
             spent[stage] = spent.get(stage, 0.0) + value
 
-    if threads == 1:
+    if threads == 0:
         for tile in tiles:
             finish(work(tile))
             if progress:

@@ -198,7 +198,9 @@ class Session:
         check_memory(self.plan)  # and all that can be wrong, before Numba is imported
         self.device, self.backend, note = open_requested(device, self.plan.number, threads)
         if self.device.kind != wanted.kind:
-            self.plan = plan(self.scene, self.device.kind, *options, self.backend.threads)
+            self.plan = plan(
+                self.scene, self.device.kind, *options, threads or self.device.cores or 1
+            )
         if note and self.device.kind == "simulator":
             note += f", expect about {self.plan.seconds:.1g} s, --cpu is faster"
         if note:
@@ -230,7 +232,7 @@ class Session:
             self._point = backend.to_device(np.array([x, y, radius**2], real))
             columns, rows = coordinates(self.plan, scene.view.rotation)
             self._columns, self._rows = columns.astype(real), rows.astype(real)
-            raw = self.iterate(first)
+            raw = self.iterate(first, limit=1)
         if shading:
             colors = scene.color.make_palette()
             transfer = scene.color.transfer
@@ -252,7 +254,7 @@ class Session:
         backend.synchronize()
         self.timings["compile"] = perf_counter() - begun
 
-    def iterate(self, tile: Tile) -> tuple[Any, Any, Any]:
+    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, Any, Any]:
         """Return count, z and dz of a tile's samples, on the device."""
         backend, n = self.backend, self.plan.supersampling
         shape = (tile.height * n, tile.width * n)
@@ -267,7 +269,7 @@ class Session:
             backend.to_device(np.ascontiguousarray(self._columns[:, columns])),
             backend.to_device(np.ascontiguousarray(self._rows[:, rows])),
             self._point,
-            np.int32(self.limit),
+            np.int32(limit or self.limit),
         )
         return count, z, dz
 

@@ -15,7 +15,7 @@ class Backend(Protocol):
     """Who compiles and runs pixel programs here, and where its arrays live."""
 
     kind: str
-    threads: int  # how many tiles may be under way at once
+    threads: int  # how many work on tiles; 0: the calling one, as a GPU's context belongs to it
     real: type[np.floating[Any]]
     target: Target
 

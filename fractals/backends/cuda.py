@@ -32,7 +32,7 @@ class CudaBackend:
     and one small block in the simulator.
     """
 
-    threads = 1
+    threads = 0
 
     def __init__(self, number, index=0, simulated=False, geometry=None):
         self.kind = "simulator" if simulated else "cuda"
@@ -112,7 +112,7 @@ def _import_kernel(simulated):
     os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"  # small pictures are no mistake
     numba.core.config.reload_config()
     if not hasattr(np, "row_stack"):
-        np.vstack = np.vstack  # numba-cuda up to 0.30.4 looks it up; NumPy 2.5 dropped it
+        np.row_stack = np.vstack  # noqa: NPY201 - numba-cuda up to 0.30.4 looks it up; NumPy 2.5 dropped it
     try:
         kernel = importlib.import_module(name)
         if not simulated:

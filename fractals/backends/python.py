@@ -13,7 +13,7 @@ class PythonBackend(HostMemory):
     """Runs programs as ordinary Python, one element after the other."""
 
     kind = "python"
-    threads = 1
+    threads = 0
 
     def __init__(self, number: str) -> None:
         self.real = np.dtype(number).type

@@ -66,10 +66,10 @@ def cli() -> None:
     """Draw the Mandelbrot set, Julia sets and their kin, on the CPU or a CUDA GPU."""
 
 
-def main() -> NoReturn:
+def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; every error that is the user's to mend ends in one line."""
     try:
-        code = cli.main(prog_name="fractals", standalone_mode=False)
+        code = cli.main(arguments, prog_name="fractals", standalone_mode=False)
         sys.stdout.flush()
     except FractalsError as error:
         for line in str(error).splitlines():

@@ -160,25 +160,25 @@ def parse_size(text: str, current: tuple[int, int]) -> tuple[int, int]:
     text = text.strip().lower()
     if text in NAMED_SIZES:
         return NAMED_SIZES[text]
+    physical = PHYSICAL.fullmatch(text)
     try:
         if text.endswith("%"):
             share = float(text[:-1]) / 100
             return round(current[0] * share), round(current[1] * share)
-        physical = PHYSICAL.fullmatch(text)
-        if physical:
-            width, height, unit, dots, dots_unit = physical.groups()
-            if unit not in INCHES or dots_unit != "dpi":
-                bad = unit if unit not in INCHES else dots_unit
-                raise OptionError(f"--size: unknown unit '{bad}': use cm, mm or in, and dpi")
-            scale = INCHES[unit] * float(dots)
-            return round(float(width) * scale), round(float(height) * scale)
-        width, height = text.split("x")
-        return int(width), int(height)
+        if not physical:
+            across, down = text.split("x")
+            return int(across), int(down)
+        width, height, dots = (float(physical[k]) for k in (1, 2, 4))
     except (ValueError, OverflowError):
-        named = ", ".join(NAMED_SIZES)
         raise OptionError(
-            f"--size: '{text[:40]}' is none of 1920x1080, 300%, 100x70cm@300dpi, {named}"
+            f"--size: '{text[:40]}' is none of 1920x1080, 300%, 100x70cm@300dpi, "
+            + ", ".join(NAMED_SIZES)
         ) from None
+    unit, dots_unit = physical[3], physical[5]
+    if unit not in INCHES or dots_unit != "dpi":
+        bad = unit if unit not in INCHES else dots_unit
+        raise OptionError(f"--size: unknown unit '{bad}': use cm, mm or in, and dpi")
+    return round(width * INCHES[unit] * dots), round(height * INCHES[unit] * dots)
 
 
 def tell(message: str) -> None:
@@ -240,5 +240,5 @@ class ProgressLine:
 
 def seconds_line(timings: Mapping[str, float]) -> str:
     """Return the times of the stages that took any."""
-    parts = [f"{stage} {value:.2f}" for stage, value in timings.items() if value >= 0.0005]
+    parts = [f"{stage} {value:.2f}" for stage, value in timings.items() if value > 0]
     return f"{sum(timings.values()):.2f} s ({', '.join(parts)})"

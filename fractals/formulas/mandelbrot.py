@@ -23,7 +23,8 @@ def inside(a, b):
     u = a - number(0.25, a)
     q = fma(u, u, b2)
     w = a + number(1, a)
-    cardioid = q * (q + u) < shrink * number(0.25, a) * b2
+    s = fma(u, a + number(0.75, a), b2)  # q + u, without the cancellation where it meets the disc
+    cardioid = q * s < shrink * number(0.25, a) * b2
     disc = fma(w, w, b2) < shrink * number(0.0625, a)
     return cardioid | disc
 

@@ -1,0 +1,176 @@
+"""The oracle: what every picture should be, in obvious loops of arbitrary precision.
+
+Nothing of `fractals` is imported here, and each formula is written down again, so that the two can't
+be wrong together. It is slow; ask it for single pixels.
+"""
+
+from mpmath import cos, log, mp, mpc, mpf, pi, sin, sqrt
+
+mp.dps = 50
+
+
+# Formulas
+
+
+def mandelbrot(z, c, power=2):
+    return z * z + c
+
+
+def multibrot(z, c, power=3):
+    product = mpc(1)
+    for _ in range(power):
+        product = product * z
+    return product + c
+
+
+def burning_ship(z, c, power=2):
+    folded = mpc(abs(z.real), abs(z.imag))
+    return folded * folded + c
+
+
+def tricorn(z, c, power=2):
+    mirrored = mpc(z.real, -z.imag)
+    return mirrored * mirrored + c
+
+
+def celtic(z, c, power=2):
+    square = z * z
+    return mpc(abs(square.real), square.imag) + c
+
+
+STEPS = {
+    "mandelbrot": mandelbrot,
+    "multibrot": multibrot,
+    "burning_ship": burning_ship,
+    "tricorn": tricorn,
+    "celtic": celtic,
+}
+
+
+# Orbits
+
+
+def orbit(formula, start, c, steps, power=2):
+    """Return z after so many steps."""
+    z, c = mpc(start), mpc(c)
+    for _ in range(steps):
+        z = STEPS[formula](z, c, power)
+    return z
+
+
+def escape(formula, start, c, limit, radius, power=2):
+    """Return the smallest n >= 1 with |z_n| > radius, and z_n; the limit where there is none."""
+    z, c = mpc(start), mpc(c)
+    for n in range(1, limit + 1):
+        z = STEPS[formula](z, c, power)
+        if abs(z) > radius:
+            return n, z
+    return limit, z
+
+
+def sample(formula, point, julia, limit, radius, power=2):
+    """Return count and z of the sample at `point`: it is c, or, in a Julia set, the start."""
+    if julia is None:
+        return escape(formula, 0, point, limit, radius, power)
+    return escape(formula, point, julia, limit, radius, power)
+
+
+def is_stable(formula, point, julia, limit, radius, by, power=2):
+    """Tell whether the count stays the same when the sample moves by so much, in each direction."""
+    count = sample(formula, point, julia, limit, radius, power)[0]
+    for move in (mpc(by, 0), mpc(-by, 0), mpc(0, by), mpc(0, -by)):
+        if sample(formula, point + move, julia, limit, radius, power)[0] != count:
+            return False
+    return True
+
+
+# Where samples lie
+
+
+def position(i, j, size, center, width, rotation=0, supersampling=1):
+    """Return the point of column i and row j of the samples; row 0 is the top."""
+    columns, rows = size[0] * supersampling, size[1] * supersampling
+    spacing = mpf(width) / columns
+    right = (i + mpf("0.5") - mpf(columns) / 2) * spacing
+    up = (mpf(rows) / 2 - j - mpf("0.5")) * spacing
+    angle = mpf(rotation) * pi / 180
+    turned = mpc(right, up) * mpc(cos(angle), sin(angle))
+    return mpc(mpf(center[0]), mpf(center[1])) + turned
+
+
+# Derivatives and colorings
+
+
+def after(formula, point, julia, steps, power=2):
+    """Return z of the sample at `point` after so many steps."""
+    if julia is None:
+        return orbit(formula, 0, point, steps, power)
+    return orbit(formula, point, julia, steps, power)
+
+
+def derivative(formula, point, julia, steps, power=2):
+    """Return how z_n changes with the sample's point, along the real axis: a central difference."""
+    h = mpf("1e-20")
+    right = after(formula, point + h, julia, steps, power)
+    left = after(formula, point - h, julia, steps, power)
+    return (right - left) / (2 * h)
+
+
+def gradient(formula, point, julia, steps, power=2):
+    """Return the gradient of |z_n| as a function of the sample's point."""
+    h = mpf("1e-20")
+    parts = []
+    for move in (mpc(h, 0), mpc(0, h)):
+        ahead = abs(after(formula, point + move, julia, steps, power))
+        behind = abs(after(formula, point - move, julia, steps, power))
+        parts.append((ahead - behind) / (2 * h))
+    return parts
+
+
+def distance_estimate(formula, point, julia, steps, power=2):
+    """Return 2 |z| log|z| / |dz|, where |dz| is the length of the gradient of |z|."""
+    size = abs(after(formula, point, julia, steps, power))
+    gx, gy = gradient(formula, point, julia, steps, power)
+    return 2 * size * log(size) / sqrt(gx * gx + gy * gy)
+
+
+def smooth_count(n, z, radius, degree):
+    """Return the count without its bands."""
+    return n + 1 - log(log(abs(z)) / log(mpf(radius))) / log(mpf(degree))
+
+
+# The Mandelbrot set's two largest parts
+
+
+def in_cardioid(c):
+    """Tell whether z² + c has an attracting fixed point: its multiplier is 1 - sqrt(1 - 4c)."""
+    return abs(1 - sqrt(1 - 4 * mpc(c))) < 1
+
+
+def in_disc(c):
+    """Tell whether z² + c has an attracting cycle of period 2: its multiplier is 4 (c + 1)."""
+    return abs(4 * (mpc(c) + 1)) < 1
+
+
+# Light
+
+
+def linear_from_srgb(value):
+    """Return linear light of an sRGB value, both from 0 to 1 (IEC 61966-2-1)."""
+    value = mpf(value)
+    if value <= mpf("0.04045"):
+        return value / mpf("12.92")
+    return ((value + mpf("0.055")) / mpf("1.055")) ** mpf("2.4")
+
+
+def srgb_from_linear(value):
+    """Return the sRGB value of linear light, both from 0 to 1."""
+    value = mpf(value)
+    if value <= mpf("0.0031308"):
+        return value * mpf("12.92")
+    return mpf("1.055") * value ** (1 / mpf("2.4")) - mpf("0.055")
+
+
+def average(colors):
+    """Return the mean of linear colors, channel by channel."""
+    return [sum(mpf(float(color[k])) for color in colors) / len(colors) for k in range(3)]

@@ -1,0 +1,44 @@
+"""Small scenes, and the lists of what there is, for the tests to run over."""
+
+from fractals import Scene, catalog
+
+SIZE = (16, 9)
+JULIA = ["-0.4", "0.59"]  # its Julia set has a boundary worth drawing under every formula
+PRECISIONS = ("float64", "float32")
+
+
+def scene(formula="mandelbrot", julia=False, **keys):
+    """Return a tiny scene; `keys` are named without their table.
+
+    Its coloring needs dz, so that most tests share what they compile.
+    """
+    changes = {"size": SIZE, "supersampling": 1, "limit": 60, "coloring": "distance"}
+    changes |= {"formula": formula, **keys}
+    if julia:
+        changes["julia"] = JULIA if julia is True else julia
+    return Scene().replace(**changes)
+
+
+def variants(powers=range(2, 9)):
+    """Return every formula, and each of these powers where a formula has powers."""
+    found = []
+    for name in catalog.names("formula"):
+        if "power" in catalog.load("formula", name)().parameters:
+            found += [{"name": name, "power": power} for power in powers]
+        else:
+            found.append(name)
+    return found
+
+
+def label(formula):
+    """Return a test's name for a formula."""
+    return formula if isinstance(formula, str) else f"{formula['name']}{formula['power']}"
+
+
+def name_and_power(formula):
+    """Return a formula's name, and its power."""
+    return (formula, 2) if isinstance(formula, str) else (formula["name"], formula["power"])
+
+
+FORMULAS = variants()
+SOME_FORMULAS = variants(powers=(2, 3, 8))  # where each one costs a compilation

@@ -1,0 +1,399 @@
+"""The command line, in this process where that is the same and in its own where it is not."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import PIL.Image
+import pytest
+
+import fractals
+from fractals.backends import probe
+from fractals.cli import COMMANDS, main
+
+SMALL = ("--size", "32x18", "--cpu")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfdbinary):
+    """Run the command line in an empty folder; return its exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return ended.value.code, out, err.decode()
+
+    return call
+
+
+def one_line(err):
+    lines = err.splitlines()
+    return len(lines) == 1 and lines[0].startswith("fractals: ") and "Traceback" not in err
+
+
+@pytest.mark.parametrize("verb", [(), *((verb,) for verb in COMMANDS)])
+def test_help_ends_with_three_examples(run, verb):
+    code, out, _ = run(*verb, "--help")
+    examples = out.decode().split("Examples:")[1].strip().splitlines()
+    assert code == 0
+    assert len(examples) == 3
+    assert all(line.strip().startswith("fractals ") for line in examples)
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys\nfrom fractals.cli import main\n"
+        "try:\n    main(['render', '--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numba', 'numpy', 'pydantic', 'rich', 'PIL'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_render_writes_a_picture_and_one_line(run):
+    code, out, err = run("render", *SMALL)
+    assert (code, out) == (0, b"")
+    assert one_line(err)
+    for word in ("mandelbrot.png", "32x18", "cpu", "float64", "iterate", "encode"):
+        assert word in err
+    with PIL.Image.open("mandelbrot.png") as picture:
+        assert picture.size == (32, 18)
+
+
+def test_a_picture_is_a_scene_byte_for_byte(run):
+    run("render", "seahorse", *SMALL, "--palette", "ember", "--number", "float32", "-o", "a.png")
+    assert run("render", "a.png", "--cpu", "-o", "b.png")[0] == 0
+    assert Path("a.png").read_bytes() == Path("b.png").read_bytes()
+    assert run("render", "a.png", "--cpu", "--size", "300%", "-o", "c.png")[0] == 0
+    with PIL.Image.open("c.png") as picture:
+        assert picture.size == (96, 54)
+
+
+def test_json_on_stdout(run):
+    code, out, err = run("render", *SMALL, "--json")
+    facts = json.loads(out)
+    assert (code, err) == (0, "")
+    assert facts["size"] == [32, 18]
+    assert set(facts["timings"]) == {"compile", "reference", "iterate", "color", "copy", "encode"}
+
+
+def test_picture_on_stdout(run):
+    code, out, _ = run("render", *SMALL, "-o", "-")
+    assert code == 0
+    assert out.startswith(b"\x89PNG")
+    assert os.listdir() == []
+
+
+def test_dry_run_writes_nothing(run):
+    code, out, _ = run("render", "--dry-run", "--json")
+    assert code == 0
+    assert json.loads(out)["iterations"] >= 1000
+    assert {"method", "number", "tiles", "seconds", "memory"} <= set(json.loads(out))
+    assert b"direct" in run("render", "--dry-run")[1]
+    assert os.listdir() == []
+
+
+def test_gpu_without_one_is_simulated_and_says_so(run, monkeypatch):
+    monkeypatch.setattr(probe, "gpus", lambda: ([], "the driver sees no CUDA GPU"))
+    code, _, err = run("render", "--size", "32x18", "--gpu", "-o", "a.png")
+    first, second = err.splitlines()
+    assert code == 0
+    for words in ("no CUDA GPU", "the driver sees", "simulator", "expect about", "--cpu is faster"):
+        assert words in first
+    assert "simulator" in second
+    run("render", *SMALL, "-o", "b.png")
+    assert Path("a.png").read_bytes() == Path("b.png").read_bytes()
+
+
+def gpu(problem="", index=0):
+    return probe.Device(kind="cuda", name="Toy", index=index, problem=problem, driver="13.0")
+
+
+@pytest.mark.parametrize(
+    ("found", "request_", "code", "words"),
+    [
+        ([], "cuda", 4, "no CUDA GPU for 'cuda'"),
+        ([gpu()], "cuda:1", 4, "there are 1, numbered from 0"),
+        ([gpu("pip install something")], "cuda", 4, "pip install something"),
+        ([], "tpu", 2, "unknown device 'tpu'"),
+        ([], "cuda:x", 2, "unknown device 'cuda:x'"),
+    ],
+)
+def test_device_that_is_missing(run, monkeypatch, found, request_, code, words):
+    reason = found[0].problem if found else "no NVIDIA driver"
+    monkeypatch.setattr(probe, "gpus", lambda: (found, reason))
+    given = run("render", "--device", request_)
+    assert given[0] == code
+    assert one_line(given[2])
+    assert words in given[2]
+
+
+def test_gpu_that_cannot_be_used_is_not_passed_over_in_silence(run, monkeypatch):
+    problem = "numba-cuda is not installed: pip install 'fractals-numba[gpu]'"
+    monkeypatch.setattr(probe, "gpus", lambda: ([gpu(problem)], problem))
+    code, _, err = run("render", "--size", "32x18")
+    assert code == 0
+    assert problem in err.splitlines()[0]
+    assert "drawing on the CPU" in err.splitlines()[0]
+
+
+BAD = [
+    (("render", "--formula", "mandelbrt"), 2, "did you mean 'mandelbrot'"),
+    (("render", "--formula", "multibrot,power=99"), 2, "power is a whole number from 2 to 8"),
+    (("render", "--formula", "multibrot,powr=3"), 2, "it has 'power'"),
+    (("render", "--palette", "embr"), 2, "did you mean 'ember'"),
+    (("render", "--coloring", "smoth"), 2, "did you mean 'smooth'"),
+    (("render", "--size", "0x5"), 2, "greater than or equal to 1"),
+    (("render", "--size=-4x5"), 2, "greater than or equal to 1"),
+    (("render", "--size", "10x10furlong@300dpi"), 2, "unknown unit 'furlong'"),
+    (("render", "--size", "big"), 2, "1920x1080"),
+    (("render", "--size", "200000x200000"), 2, "GiB are free"),
+    (("render", "--size", "300000x5"), 2, "200000"),
+    (("render", "--width", "0"), 2, "not greater than 0"),
+    (("render", "--width=-1"), 2, "not greater than 0"),
+    (("render", "--width", "abc"), 2, "not a decimal number"),
+    (("render", "--width", "nan"), 2, "not a decimal number"),
+    (("render", "--center", "inf,0"), 2, "not a decimal number"),
+    (("render", "--center", "1"), 2, "not two numbers"),
+    (("render", f"--center={'1' * 1_000_000},0"), 2, "at most 150000 digits"),
+    (("render", "--zoom", "1e30"), 2, "too deep"),
+    (("render", "--width", "1", "--zoom", "1"), 2, "give one of them"),
+    (("render", "--limit", "0"), 2, "whole number from 1"),
+    (("render", "--number", "float16"), 2, "float32"),
+    (("render", "--density", "nan"), 2, "finite"),
+    (("render", "--inside", "red"), 2, "not a color"),
+    (("render", "--cpu", "--gpu"), 2, "contradict"),
+    (("render", "nosuch"), 2, "unknown scene 'nosuch'"),
+    (("render", "nosuch.toml"), 3, "no such file"),
+    (("render", "nosuch.png"), 3, "no such file"),
+    (("render", "foo.bar"), 3, "not a scene"),
+    (("render", "-o", "missing/a.png"), 1, "does not exist"),
+    (("render", "-o", "a.xyz"), 2, "names no type of picture"),
+    (("render", "--siz", "4"), 2, "--size"),
+    (("rendr",), 2, "did you mean 'render'"),
+    (("compute", "-o", "a.png"), 2, ".npz"),
+    (("recolor", "nosuch.npz"), 3, "no such file"),
+    (("show", "nosuch"), 2, "unknown scene"),
+    (("convert", "seahorse", "b.txt"), 2, ".toml or .json"),
+    (("list", "foo"), 2, "formulas"),
+    (("gallery", "nosuch"), 2, "unknown scene"),
+    (("verify", "nosuch.png"), 3, "no such file"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "words"), BAD, ids=lambda x: str(x)[:50])
+def test_bad_input_is_one_line_and_writes_nothing(run, arguments, code, words):
+    given, out, err = run(*arguments)
+    assert (given, out) == (code, b"")
+    assert one_line(err)
+    assert words in err
+    assert len(err) < 400
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.toml", b'formula = "mandel', "a.toml: "),
+        ("a.toml", b"[view]\nwidht = 3", "view.widht: unknown key; did you mean 'width'?"),
+        ("a.toml", b'palette = "ember"', "belongs in the table [color]"),
+        ("a.toml", b"\xff\xfe", "a.toml: "),
+        ("a.json", b'{"version": 9}', "a scene of version 9"),
+        ("a.json", b"[1]", "a table of keys"),
+        ("a.json", b"[" * 100_000, "a.json: "),
+        ("a.png", b"", "not a PNG"),
+        ("a.png", b"junk", "not a PNG"),
+        ("a.npz", b"junk", "not raw numbers"),
+    ],
+)
+def test_bad_files(run, name, content, words):
+    Path(name).write_bytes(content)
+    verb = "recolor" if name.endswith("npz") else "render"
+    code, _, err = run(verb, name, "-o", "out.png")
+    assert code == 3
+    assert one_line(err)
+    assert words in err
+    assert os.listdir() == [name]
+
+
+def test_all_errors_of_a_file_at_once(run):
+    Path("bad.toml").write_text('[view]\nwidth = "x"\nwidht = 1\n[image]\nsize = [0, 5]\n')
+    code, _, err = run("render", "bad.toml")
+    assert code == 3
+    assert [line.split(": ")[2] for line in err.splitlines()] == [
+        "view.width",
+        "view.widht",
+        "image.size.0",
+    ]
+
+
+def test_pictures_cut_short_or_without_a_scene(run):
+    run("render", *SMALL, "-o", "whole.png")
+    whole = Path("whole.png").read_bytes()
+    for keep in (20, 300, len(whole) - 30):
+        Path("cut.png").write_bytes(whole[:keep])
+        code, _, err = run("render", "cut.png", "-o", "out.png")
+        assert code == 3
+        assert "damaged or cut short" in err
+    PIL.Image.new("RGB", (4, 4)).save("plain.png")
+    code, _, err = run("render", "plain.png", "-o", "out.png")
+    assert code == 3
+    assert "carries no scene" in err
+    assert not Path("out.png").exists()
+
+
+def test_existing_output_is_kept_unless_asked(run):
+    Path("a.png").write_bytes(b"precious")
+    code, _, err = run("render", *SMALL, "-o", "a.png")
+    assert code == 1
+    assert one_line(err)
+    assert "--overwrite" in err
+    assert Path("a.png").read_bytes() == b"precious"
+    assert run("render", *SMALL, "-o", "a.png", "--overwrite")[0] == 0
+    assert Path("a.png").read_bytes().startswith(b"\x89PNG")
+    assert os.listdir() == ["a.png"]
+
+
+def test_full_disk_leaves_no_half_file(run, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    code, _, err = run("render", *SMALL, "-o", "a.png")
+    assert code == 1
+    assert one_line(err)
+    assert "No space left on device" in err
+    assert os.listdir() == []
+
+
+def test_read_only_folder(run, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    code, _, err = run("render", *SMALL)
+    assert code == 1
+    assert "can't be written to" in err
+
+
+def test_gpu_out_of_memory_is_one_line(run, monkeypatch):
+    from fractals.backends.cuda import CudaBackend
+
+    class Driver:
+        def device_array(self, shape, dtype):
+            raise RuntimeError("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")
+
+    def init(self, *_, **__):
+        self._cuda, self.real = Driver(), np.float64
+
+    monkeypatch.setattr(CudaBackend, "__init__", init)
+    code, _, err = run("render", "--device", "simulator")
+    assert code == 1
+    assert one_line(err)
+    assert "out of memory" in err
+    assert os.listdir() == []
+
+
+def test_compute_then_recolor_is_render(run):
+    run("render", "seahorse", *SMALL, "-o", "a.png")
+    assert run("compute", "seahorse", *SMALL, "-o", "a.npz")[0] == 0
+    assert run("recolor", "a.npz", "--cpu", "-o", "b.png")[0] == 0
+    assert Path("a.png").read_bytes() == Path("b.png").read_bytes()
+    assert run("recolor", "a.npz", "--cpu", "--palette", "ink", "-o", "c.png")[0] == 0
+    assert Path("c.png").read_bytes() != Path("a.png").read_bytes()
+    code, _, err = run("recolor", "a.npz", "--coloring", "distance", "-o", "d.png")
+    assert code == 2
+    assert "needs dz" in err
+
+
+def test_show_and_convert(run):
+    run("render", "seahorse", *SMALL, "-o", "a.png")
+    assert run("convert", "a.png", "a.toml")[0] == 0
+    assert run("convert", "a.toml", "a.json")[0] == 0
+    scenes = [fractals.Scene.load(f"a.{suffix}") for suffix in ("png", "toml", "json")]
+    assert scenes[0] == scenes[1] == scenes[2]
+    assert run("show", "a.png")[1] == Path("a.toml").read_bytes()
+    assert json.loads(run("show", "--json", "a.png")[1]) == json.loads(Path("a.json").read_text())
+    assert "properties" in json.loads(run("show", "--schema")[1])
+
+
+def test_verify_tells_right_from_wrong(run):
+    run("render", "seahorse", "--size", "16x9", "--cpu", "--limit", "300", "-o", "a.png")
+    code, out, err = run("verify", "a.png", "--exact", "--pixels", "5")
+    assert (code, out) == (0, b"")
+    assert "5 of 5 pixels are right" in err
+
+    image = fractals.render("a.png", device="cpu")
+    image.pixels[:] = 255 - image.pixels
+    image.save("a.png")
+    code, out, err = run("verify", "a.png", "--pixels", "5", "--json")
+    assert code == 5
+    assert len(json.loads(out)["wrong"]) == 5
+
+
+def test_lists_and_devices(run):
+    assert set(json.loads(run("list", "formulas", "--json")[1])) >= {"mandelbrot", "tricorn"}
+    assert b"ember" in run("list", "palettes")[1]
+    found = json.loads(run("devices", "--json")[1])["devices"]
+    assert {"cpu", "simulator"} <= {device["kind"] for device in found}
+    assert sum(device["auto"] for device in found) == 1
+    assert b"<- auto" in run("devices")[1]
+
+
+def test_environment_sets_options(run, monkeypatch):
+    monkeypatch.setenv("FRACTALS_SIZE", "20x10")
+    monkeypatch.setenv("FRACTALS_THREADS", "1")
+    assert json.loads(run("render", "--cpu", "--json")[1])["size"] == [20, 10]
+
+
+def test_scenes_merge_from_left_to_right_and_options_come_last(run):
+    Path("a.toml").write_text('[view]\nwidth = "1"\n[color]\npalette = "ember"\n')
+    Path("b.toml").write_text('[view]\nzoom = "10"\n')
+    run("render", "a.toml", "b.toml", *SMALL, "--inside", "#fff", "-o", "c.png")
+    scene = fractals.Scene.load("c.png")
+    assert (scene.view.width, scene.view.zoom) == (None, "10")
+    assert (scene.color.palette, scene.color.inside) == ("ember", "#fff")
+
+
+def test_gallery_draws_and_writes_its_page(run):
+    assert run("gallery", "seahorse", "-o", "g", "--width", "32", "--cpu")[0] == 0
+    assert os.listdir("g") == ["seahorse.png"]
+
+
+def test_the_gallery_page_is_up_to_date():
+    from fractals.gallery import page
+
+    folder = Path(__file__).parents[1] / "gallery"
+    assert (folder / "README.md").read_text() == page()
+    for scene in folder.glob("*.toml"):
+        assert scene.with_suffix(".png").exists()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(run, shell):
+    assert b"_FRACTALS_COMPLETE" in run("completion", shell)[1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
+@pytest.mark.parametrize("device", ["cpu", "simulator", "python"])
+def test_ctrl_c_ends_at_once_without_a_file(tmp_path, device):
+    command = [sys.executable, "-c", "from fractals.cli import main; main()", "render"]
+    heavy = ["--no-interior", "--limit", "2000000000", "--center=-0.1,0", "--width", "0.01"]
+    process = subprocess.Popen(
+        [*command, *heavy, "--device", device, "-o", "a.png"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    time.sleep(2.5)  # it would go on for years
+    begun = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err.decode().splitlines()[-1] == "fractals: interrupted"
+    assert time.monotonic() - begun < 10  # a second, but the machine may be busy
+    assert os.listdir(tmp_path) == []

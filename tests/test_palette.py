@@ -1,0 +1,152 @@
+"""Palettes: files, sRGB, OKLab, and the table that the shading program reads."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fractals import catalog, palette
+from fractals.errors import SceneError
+
+every_palette = pytest.mark.parametrize("name", catalog.names("palette"))
+light = st.floats(0, 1)
+
+
+@every_palette
+def test_files_say_where_they_come_from(name):
+    table = catalog.read("palette", name)
+    for key in ("title", "source", "licence"):
+        assert isinstance(table[key], str)
+        assert table[key].strip()
+    loaded = palette.load(name)
+    assert len(loaded.stops) >= 2
+    assert palette.parse(loaded.to_table()) == loaded
+
+
+@every_palette
+def test_stops_are_met(name):
+    loaded = palette.load(name)
+    table = loaded.lookup("#000000")
+    for place, color in loaded.stops:
+        row = table[round(place * palette.ENTRIES)]
+        wanted = [255 * float(part) for part in palette.parse_color(color)]
+        got = [255 * float(naive.srgb_from_linear(float(v))) for v in row]
+        assert got == pytest.approx(wanted, abs=2.5)  # a stop may lie between two rows
+
+
+@every_palette
+def test_cyclic_palettes_close(name):
+    loaded = palette.load(name)
+    table = loaded.lookup("#000000")[:-1]
+    if loaded.cyclic:
+        assert table[-1] == pytest.approx(table[0], abs=1e-6)
+    steps = np.abs(np.diff(255 * palette.srgb_from_linear(table), axis=0))
+    assert steps.max() < 6  # of a byte: no jumps
+
+
+def test_lookup_table():
+    two = palette.parse({"stops": ["#000000", "#ffffff"]})
+    table = two.lookup("#ff0000")
+    assert table.shape == (palette.ENTRIES + 2, 3)
+    assert table.dtype == np.float32
+    assert table[0] == pytest.approx([0, 0, 0], abs=1e-6)
+    assert table[palette.ENTRIES // 2] == pytest.approx([1, 1, 1], abs=1e-6)
+    assert table[-2] == pytest.approx([0, 0, 0], abs=1e-6)
+    assert table[-1].tolist() == [1, 0, 0]
+    # Half way from black to white in OKLab is L = 1/2, whose light is 1/8.
+    assert table[palette.ENTRIES // 4] == pytest.approx([0.125] * 3, abs=1e-6)
+    assert (table >= 0).all()
+    assert (table <= 1).all()
+
+
+def test_one_color_is_a_palette():
+    table = palette.parse({"stops": ["#336699"]}).lookup("#000")
+    assert np.ptp(table[:-1], axis=0).max() < 1e-6
+
+
+@given(light)
+def test_srgb_is_the_standards(v):
+    assert float(palette.srgb_from_linear(v)) == pytest.approx(float(naive.srgb_from_linear(v)), abs=1e-12)
+    assert float(palette.linear_from_srgb(v)) == pytest.approx(float(naive.linear_from_srgb(v)), abs=1e-12)
+
+
+@given(light)
+def test_srgb_there_and_back(v):
+    assert float(palette.linear_from_srgb(palette.srgb_from_linear(v))) == pytest.approx(v, abs=1e-6)
+
+
+def test_every_byte_comes_back():
+    for byte in range(256):
+        linear = float(palette.linear_from_srgb(byte / 255))
+        assert palette.encoding()[int(linear * (palette.LEVELS - 1) + 0.5)] == byte
+
+
+def test_encoding_is_within_a_byte_and_rises():
+    table = palette.encoding().astype(int)
+    exact = [float(255 * naive.srgb_from_linear(naive.mpf(k) / (len(table) - 1))) for k in range(0, len(table), 37)]
+    assert np.abs(table[::37] - exact).max() <= 0.5 + 1e-9
+    assert (np.diff(table) >= 0).all()
+    assert table[0] == 0
+    assert table[-1] == 255
+    # between two levels, half a level more: at most a byte where sRGB is steepest
+    fine = np.random.default_rng(4).uniform(0, 1, 2000)
+    drawn = table[(fine * (len(table) - 1) + 0.5).astype(int)]
+    assert np.abs(drawn - 255 * palette.srgb_from_linear(fine)).max() < 0.62
+
+
+# Björn Ottosson's table of OKLab test values: XYZ -> Lab; and sRGB colors as CSS Color 4 has them.
+OKLAB = [
+    ((1, 1, 1), (1, 0, 0)),
+    ((0, 0, 0), (0, 0, 0)),
+    ((1, 0, 0), (0.62796, 0.22486, 0.12585)),
+    ((0, 1, 0), (0.86644, -0.23389, 0.17950)),
+    ((0, 0, 1), (0.45201, -0.03246, -0.31153)),
+]
+
+
+@pytest.mark.parametrize(("linear", "lab"), OKLAB)
+def test_oklab(linear, lab):
+    assert palette.oklab_from_linear(np.array(linear, float)) == pytest.approx(lab, abs=2e-5)
+    assert palette.linear_from_oklab(np.array(lab, float)) == pytest.approx(linear, abs=2e-4)
+
+
+@given(light, light, light)
+def test_oklab_there_and_back(red, green, blue):
+    color = np.array([red, green, blue])
+    again = palette.linear_from_oklab(palette.oklab_from_linear(color))
+    assert again == pytest.approx(color, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({}, "1 to 4096 stops"),
+        ({"stops": []}, "1 to 4096 stops"),
+        ({"stops": "#ffffff"}, "1 to 4096 stops"),
+        ({"stops": ["#fff"] * 4097}, "1 to 4096 stops"),
+        ({"stops": ["red"]}, "'red' is not a color"),
+        ({"stops": ["#12345"]}, "'#12345' is not a color"),
+        ({"stops": ["#12345g"]}, "'#12345g' is not a color"),
+        ({"stops": ["#12 34 "]}, "is not a color"),
+        ({"stops": [7]}, "'7' is not a color"),
+        ({"stops": [[0, "#fff", 1]]}, "is not a color"),
+        ({"stops": [[2, "#fff"]]}, "2 of palette stop 1 is not from 0 to 1"),
+        ({"stops": [[0, "#fff"], [-0.1, "#000"]]}, "stop 2 is not from 0 to 1"),
+        ({"stops": [[float("nan"), "#fff"]]}, "nan of palette stop 1"),
+        ({"stops": [["a", "#fff"]]}, "'a' of palette stop 1"),
+        ({"stops": [[0.5, "#fff"], [0.4, "#000"]]}, "don't rise at stop 2"),
+        ({"stopps": ["#fff"]}, "unknown key 'stopps'; did you mean 'stops'"),
+        ({"stops": ["#fff"], "cyclic": "perhaps"}, "cyclic"),
+        ({"stops": ["#fff"], "title": 3}, "title"),
+    ],
+)
+def test_what_is_wrong_is_said(table, message):
+    with pytest.raises(SceneError) as caught:
+        palette.parse(table)
+    assert message in str(caught.value)
+
+
+def test_unknown_palette():
+    with pytest.raises(ValueError, match="did you mean 'lagoon'"):
+        palette.load("lagon")

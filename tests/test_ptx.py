@@ -1,0 +1,173 @@
+"""The code our kernels become on GPUs, looked at where there is none (``scripts/ptx``).
+
+That the CPU and a GPU give the same bits rests on two facts which only this code can show: a
+float32 kernel is float32 throughout, and what is rounded once is written as one `fma`.
+"""
+
+import functools
+import os
+import re
+import typing
+
+import ptx
+import pytest
+from scenes import FORMULAS, PRECISIONS, label, scene
+
+import fractals
+from fractals import catalog, palette
+from fractals.formulas import mandelbrot
+from fractals.programs.escape import BLOCK
+from fractals.scene import Color
+
+if reason := ptx.missing():
+    if os.environ.get("FRACTALS_REQUIRE_PTX"):
+        pytest.fail(f"FRACTALS_REQUIRE_PTX is set, and {reason}", pytrace=False)
+    pytest.skip(reason, allow_module_level=True)
+
+HOPPER = (9, 0)  # every kernel is compiled for it, a few for the others
+OTHERS = [(7, 5), (8, 0), (8, 6), (8, 9), (10, 0), (12, 0)]
+REGISTERS = 80  # most a thread may take: 12 blocks of 64 threads share a multiprocessor then
+
+# Most machine instructions an iteration on sm_90, its share of the tests at a block's end included:
+# in float32, in float64, and in both with dz. Lower a budget when the code gets better.
+BUDGET = {
+    "burning_ship": (7.0, 7.5, 23.0, 27.75),
+    "celtic": (8.0, 8.5, 23.0, 27.75),
+    "mandelbrot": (7.0, 7.5, 13.5, 14.25),
+    "multibrot2": (7.0, 7.5, 13.5, 14.25),
+    "multibrot3": (11.0, 11.5, 22.75, 23.25),
+    "multibrot4": (11.0, 11.5, 27.0, 27.5),
+    "multibrot5": (15.25, 15.75, 34.75, 35.5),
+    "multibrot6": (15.25, 15.75, 39.0, 39.75),
+    "multibrot7": (19.25, 19.75, 50.0, 50.0),
+    "multibrot8": (19.25, 19.75, 54.0, 54.0),
+    "tricorn": (7.0, 7.5, 19.0, 19.5),
+}
+# NVVM unrolls a whole block only where it is short enough.
+ITERATIONS_A_LOOP = {("multibrot7", True): 2, ("multibrot8", True): 2}
+
+UNMARKED = re.compile(r"\b(mul|add|sub)\.(f32|f64)\b")  # as marked, .rn: rounded to nearest
+
+
+def iterating(formula, julia, derivative, number):
+    """Return what compiles an escape kernel."""
+    coloring = "distance" if derivative else "count"
+    drawn = scene(formula, julia, size=(1, 1), escape_radius=64, coloring=coloring)
+    return functools.partial(fractals.compute, drawn, device="cuda", number=number)
+
+
+def shading(coloring, transfer, colors, number):
+    """Return what compiles a shading kernel."""
+    drawn = scene(size=(1, 1), coloring=coloring, transfer=transfer, palette=colors)
+    raw = fractals.compute(drawn, device="python", number=number)
+    return functools.partial(fractals.color, raw, device="cuda")
+
+
+def escape_name(formula, julia, derivative, number):
+    return " ".join([formula, *["julia"] * julia, *["dz"] * derivative, number])
+
+
+TRANSFERS = [
+    name for name in typing.get_args(Color.model_fields["transfer"].annotation) if name != "auto"
+]
+CYCLIC, ENDING = (
+    next(name for name in catalog.names("palette") if palette.load(name).cyclic is cyclic)
+    for cyclic in (True, False)
+)
+ESCAPES = {
+    escape_name(label(formula), julia, derivative, number): functools.partial(
+        iterating, formula, julia, derivative, number
+    )
+    for formula in FORMULAS
+    for julia in (False, True)
+    for derivative in (False, True)
+    for number in PRECISIONS
+}
+SHADES = {
+    f"{coloring} {transfer} {colors} {number}": functools.partial(
+        shading, coloring, transfer, colors, number
+    )
+    for coloring in catalog.names("coloring")
+    for transfer in TRANSFERS
+    for colors in ([CYCLIC, ENDING] if transfer == "linear" else [CYCLIC])
+    for number in PRECISIONS
+}
+KERNELS = {**ESCAPES, **SHADES}
+EVERYWHERE = [name for name in SHADES if " log " in name]
+EVERYWHERE += [name for name in ESCAPES if re.match(r"(mandelbrot|burning_ship) dz ", name)]
+
+
+@functools.cache
+def kernel(name):
+    (compiled,) = ptx.compile_kernels(KERNELS[name](), HOPPER)
+    return compiled
+
+
+def doubles(text):
+    """Return the lines of PTX that name the type float64."""
+    return [line.strip() for line in text.splitlines() if ".f64" in line]
+
+
+def fused(text):
+    """Count the fused operations in PTX."""
+    return len(re.findall(r"\bfma\.", text))
+
+
+def fused_in(binary):
+    """Count the fused operations in a binary."""
+    return sum(bool(re.match(r"[FD]FMA", code.name)) for code in ptx.instructions(binary))
+
+
+@pytest.mark.parametrize("name", [name for name in KERNELS if name.endswith("float32")])
+def test_float32_kernels_compute_nothing_in_float64(name):
+    assert doubles(ptx.text(kernel(name), HOPPER)) == []
+    used = {code.name for code in ptx.instructions(ptx.binary(kernel(name), HOPPER))}
+    wide = re.compile(r"D(ADD|MUL|FMA|SETP|MNMX)|.*F64|MUFU.*64H")
+    assert [name for name in used if wide.match(name)] == []
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_nothing_is_left_to_the_compiler_to_contract(name):
+    text = ptx.text(kernel(name), HOPPER)
+    assert fused(text) == fused(ptx.unfused_text(kernel(name), HOPPER))
+    # The assembler may contract what is not marked as rounded, and knows that a - b < 0 is a < b.
+    free, bound = ptx.assemble(text), ptx.assemble(UNMARKED.sub(r"\1.rn.\2", text))
+    assert free == bound or fused_in(free) == fused_in(bound)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_fit_into_registers(name):
+    registers, local = ptx.resources(ptx.binary(kernel(name), HOPPER))
+    assert local == 0
+    assert registers <= REGISTERS
+
+
+@pytest.mark.parametrize("capability", OTHERS, ids="sm_{0[0]}{0[1]}".format)
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_every_capability_is_served(name, capability):
+    registers, local = ptx.resources(ptx.binary(kernel(name), capability))
+    assert local == 0
+    assert registers <= REGISTERS
+    assert name.endswith("float64") or doubles(ptx.text(kernel(name), capability)) == []
+
+
+@pytest.mark.parametrize("number", PRECISIONS)
+@pytest.mark.parametrize("derivative", [False, True], ids=["z", "dz"])
+@pytest.mark.parametrize("formula", [label(formula) for formula in FORMULAS])
+def test_instructions_an_iteration(formula, derivative, number):
+    compiled = kernel(escape_name(formula, False, derivative, number))
+    loop = ptx.hot_loop(ptx.instructions(ptx.binary(compiled, HOPPER)))
+    cost = len(loop) / ITERATIONS_A_LOOP.get((formula, derivative), BLOCK)
+    assert formula in BUDGET, f"state the budget of a new formula: here it takes {cost}"
+    budget = BUDGET[formula][2 * derivative + (number == "float64")]
+    assert 0.9 * budget <= cost <= budget
+
+
+def test_the_tests_above_notice_carelessness(monkeypatch):
+    monkeypatch.setattr(mandelbrot, "step", lambda x, y, a, b: (x * x - y * y + a, 2.0 * x * y + b))
+    (careless,) = ptx.compile_kernels(iterating("mandelbrot", False, False, "float32"))
+    text, unfused = ptx.text(careless, HOPPER), ptx.unfused_text(careless, HOPPER)
+    assert doubles(text)
+    assert fused(text) > fused(unfused)
+    free = re.sub(r"\b(mul|add|sub)\.rn\.", r"\1.", unfused)
+    assert fused_in(ptx.assemble(free)) > fused_in(ptx.assemble(unfused))
