@@ -32,6 +32,11 @@ class Coloring:
     derivative: bool = False
     transfer: str = "log"
 
+    @property
+    def label(self) -> str:
+        """Return the name."""
+        return self.name
+
 
 def make_log2(target: Any) -> Any:
     """Return ``log2(v)`` for v > 0, the same bits on every target; absolute error below 3e-8.

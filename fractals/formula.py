@@ -58,6 +58,11 @@ class Formula:
     inside: Callable[[Any, Any], Any] | None = None
     parameters: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def label(self) -> str:
+        """Return name and options, such as ``"multibrot,power=3"``."""
+        return ",".join([self.name, *(f"{key}={value}" for key, value in self.parameters.items())])
+
 
 def fma(a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, rounded once (IEEE 754 fusedMultiplyAdd).

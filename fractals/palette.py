@@ -89,6 +89,11 @@ def parse(table: dict[str, Any]) -> Palette:
         if key not in known:
             hint = catalog.did_you_mean(key, known)
             raise SceneError(f"palette: unknown key '{key}'{hint}")
+    for key in ("title", "source", "licence"):
+        if not isinstance(table.get(key, ""), str):
+            raise SceneError(f"palette: {key} is text, not {table[key]!r:.40}")
+    if not isinstance(table.get("cyclic", True), bool):
+        raise SceneError(f"palette: cyclic is true or false, not {table['cyclic']!r:.40}")
     stops = parse_stops(table.get("stops", ()), table.get("cyclic", True))
     return Palette(**{**table, "stops": stops})
 

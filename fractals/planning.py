@@ -24,6 +24,7 @@ BYTES_A_SAMPLE = {"float64": 4 + 2 * 16, "float32": 4 + 2 * 8}  # count, z and d
 # What one tile may cost: the first bounds its memory, the second the time until Ctrl-C is heard.
 SAMPLES_A_TILE = {"cpu": 2**16, "cuda": 2**23, "simulator": 2**20, "python": 2**10}
 STEPS_A_TILE = {"cpu": 2**29, "cuda": 2**38, "simulator": 2**29, "python": 2**18}
+MOST_TILES = 2**20  # a picture that needs larger tiles fits into no memory anyway
 STEPS_A_SECOND = {"cpu": 6e8, "cuda": 5e11, "simulator": 5e8, "python": 3e5}  # rough, for forecasts
 SAMPLES_A_SECOND = {"cpu": 2e7, "cuda": 5e9, "simulator": 1e7, "python": 2e4}
 
@@ -125,6 +126,9 @@ def plan(
     OptionError
         The view is too deep for the number type.
     """
+    if device not in SAMPLES_A_TILE:
+        kinds = ", ".join(SAMPLES_A_TILE)
+        raise OptionError(f"unknown kind of device '{device}': choose one of {kinds}")
     formula, coloring = scene.make_formula(), make_coloring(scene)
     number = scene.iteration.number_type
     width, center = _place(scene, formula)
@@ -224,10 +228,10 @@ def _check_depth(
     digits = max(1, math.ceil(_log2(reach / spacing) * math.log10(2)) + 1)
     needed = _log2(reach / spacing) + SPARE_BITS
     if needed > BITS[number]:
-        least = float(reach * columns) * 2.0 ** (SPARE_BITS - BITS[number])
+        least = reach * columns / 2 ** (BITS[number] - SPARE_BITS)
         raise OptionError(
             f"the view is too deep for direct iteration in {number}: its width is "
-            f"{_scientific(width)} and at this size it can go down to {least:.2g}"
+            f"{_scientific(width)} and at this size it can go down to {_scientific(least)}"
             + ("; --number float64 goes deeper" if number == "float32" else "")
         )
     if abs(_log2(reach)) > 100:
@@ -284,8 +288,11 @@ def _tiles(scene: Scene, device: str, limit: int) -> Iterable[Tile]:
     width, height = scene.image.size
     n = scene.image.supersampling
     samples = min(SAMPLES_A_TILE[device], max(64, STEPS_A_TILE[device] // limit))
+    samples = max(samples, width * height * n**2 // MOST_TILES)
     pixels = max(1, samples // n**2)
-    across = width if device in ("cuda", "simulator") else min(width, 256, 4 * math.isqrt(pixels))
+    across = min(width, 256, pixels, 4 * math.isqrt(pixels))
+    if device in ("cuda", "simulator"):
+        across = width
     down = max(1, min(height, pixels // across))
     for y in range(0, height, down):
         for x in range(0, width, across):

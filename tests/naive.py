@@ -1,7 +1,7 @@
 """The oracle: what every picture should be, in obvious loops of arbitrary precision.
 
-Nothing of `fractals` is imported here, and each formula is written down again, so that the two can't
-be wrong together. It is slow; ask it for single pixels.
+Nothing of `fractals` is imported here, and each formula is written down again, so that the two
+can't be wrong together. It is slow; ask it for single pixels.
 """
 
 from mpmath import cos, log, mp, mpc, mpf, pi, sin, sqrt

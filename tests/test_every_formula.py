@@ -14,7 +14,7 @@ import fractals
 every_formula = pytest.mark.parametrize("formula", FORMULAS, ids=label)
 each_compiled = pytest.mark.parametrize("formula", SOME_FORMULAS, ids=label)
 
-# c turned by this part of a full turn gives the same set turned. A new formula may say nothing here.
+# A set looks the same after this part of a full turn. A new formula may say nothing here.
 TURNS = {"mandelbrot": 1, "tricorn": 3, "burning_ship": 1, "celtic": 1}
 MIRRORED = {
     "mandelbrot": True,

@@ -67,13 +67,19 @@ def test_one_color_is_a_palette():
 
 @given(light)
 def test_srgb_is_the_standards(v):
-    assert float(palette.srgb_from_linear(v)) == pytest.approx(float(naive.srgb_from_linear(v)), abs=1e-12)
-    assert float(palette.linear_from_srgb(v)) == pytest.approx(float(naive.linear_from_srgb(v)), abs=1e-12)
+    assert float(palette.srgb_from_linear(v)) == pytest.approx(
+        float(naive.srgb_from_linear(v)), abs=1e-12
+    )
+    assert float(palette.linear_from_srgb(v)) == pytest.approx(
+        float(naive.linear_from_srgb(v)), abs=1e-12
+    )
 
 
 @given(light)
 def test_srgb_there_and_back(v):
-    assert float(palette.linear_from_srgb(palette.srgb_from_linear(v))) == pytest.approx(v, abs=1e-6)
+    assert float(palette.linear_from_srgb(palette.srgb_from_linear(v))) == pytest.approx(
+        v, abs=1e-6
+    )
 
 
 def test_every_byte_comes_back():
@@ -84,7 +90,10 @@ def test_every_byte_comes_back():
 
 def test_encoding_is_within_a_byte_and_rises():
     table = palette.encoding().astype(int)
-    exact = [float(255 * naive.srgb_from_linear(naive.mpf(k) / (len(table) - 1))) for k in range(0, len(table), 37)]
+    exact = [
+        float(255 * naive.srgb_from_linear(naive.mpf(k) / (len(table) - 1)))
+        for k in range(0, len(table), 37)
+    ]
     assert np.abs(table[::37] - exact).max() <= 0.5 + 1e-9
     assert (np.diff(table) >= 0).all()
     assert table[0] == 0

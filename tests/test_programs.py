@@ -38,7 +38,7 @@ def rounded(exact, number):
     unit = Fraction(2) ** max(exponent, least)
     nearest = round(size / unit) * unit  # Python rounds ties to even
     result = math.inf if nearest >= Fraction(2) ** largest else float(nearest)
-    return math.copysign(result, exact)
+    return -result if exact < 0 else result
 
 
 def bits(value, number):
@@ -119,7 +119,7 @@ def test_fma_of_float32(a, b, c):
 @given(data=st.data())
 def test_fma_that_cancels(number, data):
     """c is -a * b rounded: what is left is the rounding error of the product."""
-    floats = st.floats(-1e15, 1e15, width=64 if number == "float64" else 32)
+    floats = st.floats(-(2.0**50), 2.0**50, width=64 if number == "float64" else 32)
     a, b = REAL[number](data.draw(floats)), REAL[number](data.draw(floats))
     with np.errstate(all="ignore"):
         check_fma(a, b, -(a * b), number)
@@ -185,7 +185,9 @@ def test_log2_has_the_same_bits_compiled(number, compiled_log2):
     dice = np.random.default_rng(3)
     reach = 300 if number == "float64" else 37
     values = 10 ** dice.uniform(-reach, reach, 2000)
-    values = np.concatenate([values, dice.uniform(0.3, 3, 1000), [1, 0.5, 2, 1e-320]]).astype(number)
+    values = np.concatenate([values, dice.uniform(0.3, 3, 1000), [1, 0.5, 2, 1e-320]]).astype(
+        number
+    )
     log2, plain = compiled_log2[number], logs["python", number]
     for value in values[values > 0]:
         v = REAL[number](value)
@@ -236,8 +238,7 @@ def test_numbers_that_are_none_are_at_the_start(device):
     raw = EscapeData(np.full((1, 3), 5, np.int32), z, None, 100, drawn)
     assert np.array_equal(fractals.color(raw, device=device).pixels[0, 0], start[0])
     drawn = scene(size=(3, 1), limit=100)
-    raw = EscapeData(np.full((1, 3), 5, np.int32), 0 * z.real + 300 + 0j, z, 100, drawn)
-    raw.z[:] = 300
+    raw = EscapeData(np.full((1, 3), 5, np.int32), np.full((1, 3), 300 + 0j), z, 100, drawn)
     assert np.array_equal(fractals.color(raw, device=device).pixels[0, 0], start[0])
 
 

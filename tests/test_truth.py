@@ -22,7 +22,7 @@ MOVES = {"float64": 2.0**-40, "float32": 2.0**-17}
 
 @functools.cache
 def interesting_view(name, power, is_julia):
-    """Return the c of a Julia set or None, and center, width and rotation of a view with much in it."""
+    """Return the c of a Julia set or None, and center, width and rotation of a busy view."""
     dice = random.Random(f"{name} {power} {is_julia}")
 
     def interesting_point(julia, least):
@@ -118,7 +118,7 @@ def test_every_escape_radius(device, julia, radius):
 
 
 def test_picture_is_what_its_definition_says(device):
-    """Each byte from the oracle's smooth count, the palette's table, and the mean of linear light."""
+    """Each byte from the oracle's smooth count, the palette's table, the mean of linear light."""
     size, n = (8, 6), 3
     keys = {"center": ["-0.75", "0.2"], "width": "0.8", "limit": 50, "escape_radius": 128}
     drawn = scene(
@@ -157,9 +157,7 @@ def test_distance_coloring_is_the_distance_estimate(device):
     keys = {"width": "0.4", "limit": 50}
     centers = {"mandelbrot": ["-0.2", "0.9"], "burning_ship": ["-1.3", "-0.6"]}
     for formula, keys["center"] in centers.items():
-        drawn = scene(
-            formula, transfer="linear", palette=ramp, density=0.0004, **keys
-        )
+        drawn = scene(formula, transfer="linear", palette=ramp, density=0.0004, **keys)
         pixels = fractals.render(drawn, device=device).pixels
         table = drawn.color.make_palette().lookup("#000000")
         compared = 0

@@ -1,13 +1,16 @@
-"""Where compiled code is kept between processes.
+"""Where compiled code is kept between processes, and what keeps it from being the wrong code.
 
 Numba's cache does not notice an edit in another file than the kernel's, so its folder is named
-after the text of the whole package: an edit anywhere starts an empty one.
+after the text of the whole package: an edit anywhere starts an empty one. In it each program has a
+folder of its own, so that two processes that fill it at once only ever write the same thing.
 """
 
 import contextlib
 import functools
 import hashlib
+import itertools
 import os
+import secrets
 import shutil
 import tempfile
 import time
@@ -17,25 +20,32 @@ from typing import Any
 
 import numba
 import platformdirs
+from numba.core.bytecode import FunctionIdentity
 
 KEEP = 30 * 86400  # seconds; folders that nobody used for longer are removed
 
+# Numba numbers the functions of a process from 1, and the numbers tell functions of one name apart
+# in the symbols of compiled code. Code that two processes cached would so clash in a third, where
+# the linker takes the first function of a name for both: one formula is drawn with another's step.
+NUMBERED = hasattr(FunctionIdentity, "_unique_ids")
+FunctionIdentity._unique_ids = itertools.count(secrets.randbits(60))
+
 
 @contextlib.contextmanager
-def caching(variant: str, options: tuple[Any, ...]) -> Iterator[bool]:
-    """Point Numba to our folder while a function is decorated; yields whether it is to be cached.
+def caching(*program: Any) -> Iterator[bool]:
+    """Point Numba to a program's folder while it is decorated; yields whether it is to be cached.
 
-    `variant` keeps code compiled in different ways apart, which Numba does not. `options` are those
-    of the program: the folder's name knows nothing of an edit in a formula from elsewhere.
+    `program` is all that tells it from others: how it is compiled, and its options. A formula or
+    coloring from elsewhere is not cached, as our folder's name knows nothing of an edit in it.
     """
     before = numba.config.CACHE_DIR
-    functions = [
-        getattr(o, name) for o in options for name in ("step", "make_value") if hasattr(o, name)
-    ]
-    ours = all(function.__module__.startswith("fractals.") for function in functions)
-    path = folder() if ours else None
+    functions = [getattr(part, name, None) for part in program for name in ("step", "make_value")]
+    ours = all(f.__module__.startswith("fractals.") for f in functions if f)
+    path = folder() if ours and NUMBERED else None
     try:
-        numba.config.CACHE_DIR = os.path.join(path, variant) if path else before
+        if path:
+            name = "-".join(str(getattr(part, "label", part)) for part in program)
+            numba.config.CACHE_DIR = os.path.join(path, name)
         yield path is not None
     finally:
         numba.config.CACHE_DIR = before

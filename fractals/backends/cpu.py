@@ -15,10 +15,11 @@ class CpuBackend(HostMemory):
         self.threads = threads
         self.real = np.dtype(number).type
         self.target = cpu_target(number)
+        self._number = number
 
     def compile(self, make_body, *options):
         """Return ``run(out, *arguments)``, which fills `out`."""
-        loop = compile_loop(make_body, self.target, options)
+        loop = compile_loop(make_body, self._number, options)
 
         def run(out, *arguments):
             loop(0, 0, 1, 1, out, *arguments)

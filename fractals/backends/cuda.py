@@ -38,7 +38,7 @@ class CudaBackend:
         self.kind = "simulator" if simulated else "cuda"
         self.geometry = geometry or (SIMULATED if simulated else None)
         self.real = np.dtype(number).type
-        self._simulated = simulated
+        self._number, self._simulated = number, simulated
         self._kernel = _import_kernel(simulated)
         self._cuda = self._kernel.cuda
         if simulated:
@@ -52,12 +52,12 @@ class CudaBackend:
         """Return ``run(out, *arguments)``, which launches a kernel over the elements of `out`."""
         if self._simulated:
             # A thread's whole share runs compiled; indices are still checked.
-            loop = compile_loop(make_body, self.target, options, checked=True)
+            loop = compile_loop(make_body, self._number, options, checked=True)
             kernel = self._cuda.jit(self._kernel.make_kernel(lambda *a: loop(*map(_unwrap, a))))
         else:
             loop = None
             body = self._cuda.jit(device=True)(make_body(self.target, *options))
-            with caching("cuda", options) as cache:
+            with caching("cuda", self._number, make_body.__module__, *options) as cache:
                 kernel = self._cuda.jit(self._kernel.make_kernel(body), cache=cache)
 
         def run(out, *arguments):

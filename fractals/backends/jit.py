@@ -51,13 +51,15 @@ def make_target(number, jit):
     )
 
 
+@functools.cache
 def cpu_target(number):
     """Return the target for loops compiled on the CPU."""
     return make_target(number, functools.cache(register_jitable))
 
 
-def compile_loop(make_body, target, options, checked=False):
+def compile_loop(make_body, number, options, checked=False):
     """Compile a program for the CPU, without the interpreter's lock; `checked`: its indices."""
-    body = make_body(target, *options)
-    with caching("checked" if checked else "cpu", options) as cache:
+    body = make_body(cpu_target(number), *options)
+    way = "checked" if checked else "cpu"
+    with caching(way, number, make_body.__module__, *options) as cache:
         return numba.njit(nogil=True, error_model="numpy", boundscheck=checked, cache=cache)(body)

@@ -28,7 +28,7 @@ def make_derivative(power):
 
 
 def make(power=3):
-    if not 2 <= power <= 8:
+    if not isinstance(power, int) or not 2 <= power <= 8:
         raise ValueError("power is a whole number from 2 to 8")
     return Formula(
         name="multibrot",

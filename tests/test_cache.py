@@ -1,0 +1,100 @@
+"""The cache of compiled code, filled and read by several processes."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from fractals.backends import cache
+
+DRAW = """
+import hashlib, sys
+import fractals
+SCENES = {
+    "mandelbrot": {},
+    "celtic": {"formula": "celtic"},
+    "cubic": {"formula": {"name": "multibrot", "power": 3}},
+    "quartic": {"formula": {"name": "multibrot", "power": 4}},
+    "linear": {"color": {"transfer": "linear"}},
+    "sqrt": {"color": {"transfer": "sqrt", "coloring": "distance"}},
+}
+for name in sys.argv[1:]:
+    small = {"image": {"size": [24, 16], "supersampling": 1}}
+    pixels = fractals.render(SCENES[name], small, device="cpu").pixels
+    print(name, hashlib.sha256(pixels.tobytes()).hexdigest())
+"""
+NAMES = ("mandelbrot", "celtic", "cubic", "quartic", "linear", "sqrt")
+
+
+def draw(folder, *names):
+    done = subprocess.run(
+        [sys.executable, "-c", DRAW, *names],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return dict(line.split() for line in done.stdout.splitlines())
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """Fill a cache from a process for each picture, two at a time; return folder and hashes."""
+    folder = tmp_path_factory.mktemp("cache")
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda name: draw(folder, name), NAMES))
+    return folder, {name: value for one in found for name, value in one.items()}
+
+
+def test_code_that_several_processes_cached_does_not_clash(filled):
+    # Numba tells functions of one name apart by numbers that begin at 1 in every process.
+    folder, expected = filled
+    assert len(set(expected.values())) == len(NAMES)
+    assert draw(folder, *reversed(NAMES)) == expected
+
+
+def test_a_warm_cache_is_used(filled):
+    folder, _ = filled
+    before = sorted(folder.rglob("*.nbc"))
+    draw(folder, *NAMES)
+    assert sorted(folder.rglob("*.nbc")) == before
+
+
+def test_an_edit_anywhere_starts_an_empty_folder(monkeypatch, tmp_path):
+    package = tmp_path / "package"
+    (package / "backends").mkdir(parents=True)
+    source = package / "formula.py"
+    source.write_text("a = 1\n")
+    monkeypatch.setattr(cache, "__file__", str(package / "backends" / "cache.py"))
+    before = cache._fingerprint()
+    assert cache._fingerprint() == before
+    source.write_text("a = 2\n")
+    assert cache._fingerprint() != before
+
+
+def test_without_a_writable_folder_nothing_is_cached(monkeypatch, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(blocked))
+    cache.folder.cache_clear()
+    try:
+        assert cache.folder() is None
+        with cache.caching("cpu") as cached:
+            assert not cached
+    finally:
+        cache.folder.cache_clear()
+
+
+def test_a_formula_from_elsewhere_is_not_cached():
+    from fractals.formula import Formula
+
+    own = Formula("own", "mine", step=lambda x, y, a, b: (x, y), derivative=None, degree=2)
+    with cache.caching("cpu", own) as cached:
+        assert not cached
+
+
+def test_numba_still_numbers_functions_as_the_cache_expects():
+    # If this fails with a new Numba, nothing is cached any more: look for another way.
+    assert cache.NUMBERED

@@ -1,0 +1,330 @@
+"""Every backend gives the same bits: plain Python is by definition what the others must compute."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scenes import PRECISIONS, SOME_FORMULAS, label, scene
+
+import fractals
+from fractals import catalog, palette, pipeline, planning
+from fractals.backends import open_backend
+from fractals.backends.cpu import CpuBackend
+from fractals.backends.cuda import CudaBackend
+from fractals.programs import escape, shade
+
+POISON = -7
+TRANSFERS = ("linear", "sqrt", "log")
+
+
+def same(raw, other):
+    return all(
+        getattr(raw, name).tobytes() == getattr(other, name).tobytes()
+        for name in ("count", "z", "dz")
+        if getattr(raw, name) is not None
+    )
+
+
+@pytest.mark.parametrize("number", PRECISIONS)
+@pytest.mark.parametrize("julia", [False, True], ids=["parameters", "julia"])
+@pytest.mark.parametrize("formula", SOME_FORMULAS, ids=label)
+def test_numbers_and_pictures(compiled, formula, julia, number):
+    drawn = scene(formula, julia, escape_radius=100)  # float32 can do no more with power 8
+    expected = fractals.compute(drawn, device="python", number=number)
+    raw = fractals.compute(drawn, device=compiled, number=number)
+    assert raw.z.dtype.itemsize == 2 * np.dtype(number).itemsize
+    assert same(raw, expected)
+    picture = fractals.color(raw, device=compiled).pixels
+    assert picture.tobytes() == fractals.color(expected, device="python").pixels.tobytes()
+    assert len(np.unique(picture)) > 10
+
+
+@pytest.mark.parametrize("coloring", catalog.names("coloring"))
+@pytest.mark.parametrize(
+    ("transfer", "number"),
+    [*((transfer, "float64") for transfer in TRANSFERS), ("auto", "float32")],
+)
+def test_colorings(compiled, coloring, transfer, number):
+    drawn = scene(
+        coloring=coloring, transfer=transfer, supersampling=2, size=(9, 7), density=0.3, offset=-1.7
+    )
+    expected = fractals.render(drawn, device="python", number=number).pixels
+    assert (
+        fractals.render(drawn, device=compiled, number=number).pixels.tobytes()
+        == expected.tobytes()
+    )
+    assert len(np.unique(expected)) > 10
+
+
+@pytest.mark.parametrize("coloring", catalog.names("coloring"))
+def test_color_of_compute_is_render(device, coloring):
+    drawn = scene(coloring=coloring, supersampling=2, size=(9, 7))
+    raw = fractals.compute(drawn, device=device)
+    assert raw.count.shape == (14, 18)
+    rendered = fractals.render(drawn, device=device)
+    assert fractals.color(raw, device=device).pixels.tobytes() == rendered.pixels.tobytes()
+
+
+def test_palettes_with_two_ends(compiled):
+    ends = {"stops": ["#102030", "#ffe0a0", "#000000"], "cyclic": False}
+    drawn = scene(palette=ends, density=2)
+    expected = fractals.render(drawn, device="python").pixels
+    assert fractals.render(drawn, device=compiled).pixels.tobytes() == expected.tobytes()
+
+
+def run_escape(backend, drawn, interior, block, poison=POISON):
+    """Return count, z and dz of a whole picture in one launch, over poisoned arrays."""
+    planned = planning.plan(drawn)
+    width, height = planned.size
+    columns, rows = planning.coordinates(planned, drawn.view.rotation)
+    x, y = map(float, drawn.julia or ("0", "0"))
+    run = backend.compile(
+        escape.make_body, drawn.make_formula(), drawn.julia is not None, True, interior, block
+    )
+    count = np.full((height, width), poison, np.int32)
+    z, dz = (np.full((height, width, 2), poison, backend.real) for _ in range(2))
+    on_device = [backend.to_device(array) for array in (count, z, dz)]
+    run(
+        *on_device,
+        backend.to_device(columns.astype(backend.real)),
+        backend.to_device(rows.astype(backend.real)),
+        backend.to_device(np.array([x, y, drawn.iteration.escape_radius**2], backend.real)),
+        np.int32(planned.iterations),
+    )
+    results = [count, z, dz]
+    for array, result in zip(on_device, results, strict=True):
+        backend.to_host(array, result)
+    return results
+
+
+def run_shade(backend, drawn, count, z, dz):
+    width, height = drawn.image.size
+    coloring = planning.make_coloring(drawn)
+    own = coloring.constants(drawn.make_formula(), drawn.iteration.escape_radius, 1.0)
+    run = backend.compile(shade.make_body, coloring, "log", True)
+    rgb = np.full((height, width, 3), 77, np.uint8)
+    on_device = backend.to_device(rgb)
+    run(
+        on_device,
+        *(backend.to_device(array) for array in (count, z, dz)),
+        backend.to_device(drawn.color.make_palette().lookup("#123456")),
+        backend.to_device(palette.encoding()),
+        backend.to_device(np.array([0.5, 0.25, *own], backend.real)),
+        np.int32(1),
+        np.int32(drawn.iteration.limit),
+        np.float32(1),
+    )
+    backend.to_host(on_device, rgb)
+    return rgb
+
+
+@pytest.mark.parametrize("size", [(37, 23), (1, 1), (41, 25)])
+def test_launch_geometry(size):
+    """With a grid and blocks as on a GPU: threads too many for the picture, and too few."""
+    drawn = scene(size=size)
+    cpu = CpuBackend("float64", 1)
+    launched = CudaBackend("float64", simulated=True, geometry=((5, 3), (8, 8)))
+    expected = run_escape(cpu, drawn, True, escape.BLOCK)
+    results = run_escape(launched, drawn, True, escape.BLOCK)
+    assert not (results[0] == POISON).any()
+    for result, wanted in zip(results, expected, strict=True):
+        assert result.tobytes() == wanted.tobytes()
+    wanted = run_shade(cpu, drawn, *expected)
+    assert run_shade(launched, drawn, *results).tobytes() == wanted.tobytes()
+
+
+@pytest.mark.gpu
+def test_launch_geometry_on_a_gpu():
+    try:
+        gpu = open_backend(fractals.backends.choose("cuda").device, "float64")
+    except fractals.DeviceError as error:
+        pytest.skip(str(error))
+    for size in [(37, 23), (1, 1), (200, 3)]:
+        drawn = scene(size=size)
+        expected = run_escape(CpuBackend("float64", 1), drawn, True, escape.BLOCK)
+        for result, wanted in zip(
+            run_escape(gpu, drawn, True, escape.BLOCK), expected, strict=True
+        ):
+            assert result.tobytes() == wanted.tobytes()
+
+
+def make_reaching(_target, reach):
+    """Return a program that writes beyond its array."""
+
+    def body(x0, y0, dx, dy, out):
+        for j in range(y0, out.shape[0], dy):
+            for i in range(x0, out.shape[1], dx):
+                out[j, i + reach] = 1
+
+    return body
+
+
+def test_simulator_checks_indices_after_the_cpu_compiled_the_same():
+    out = np.zeros((3, 5), np.int32)
+    reach = np.random.default_rng().integers(2**30)  # compiled by nobody before
+    CpuBackend("float64", 1).compile(make_reaching, reach)(out[:0])
+    simulator = CudaBackend("float64", simulated=True)
+    with pytest.raises(IndexError):
+        simulator.compile(make_reaching, reach)(simulator.to_device(out))
+
+
+@pytest.mark.parametrize("julia", [False, True], ids=["parameters", "julia"])
+@pytest.mark.parametrize("formula", SOME_FORMULAS, ids=label)
+def test_shortcuts_change_no_number(formula, julia):
+    """Neither those of the interior, nor several steps without a test for escape."""
+    drawn = scene(formula, julia, size=(64, 36), limit=300, escape_radius=4)
+    cpu = CpuBackend("float64", 1)
+    quick = run_escape(cpu, drawn, True, escape.BLOCK)
+    plain = run_escape(cpu, drawn, False, 1)
+    for result, wanted in zip(quick, plain, strict=True):
+        assert result.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("interior", [True, False])
+@pytest.mark.parametrize("limit", [1, 7, 8, 9, 17, 64])
+def test_limits_about_the_length_of_a_block(limit, interior):
+    drawn = scene(size=(20, 11), limit=limit, escape_radius=2)
+    plain = run_escape(
+        open_backend(fractals.backends.choose("python").device, "float64"), drawn, False, 1
+    )
+    blocks = run_escape(CpuBackend("float64", 1), drawn, interior, escape.BLOCK)
+    for result, wanted in zip(blocks, plain, strict=True):
+        assert result.tobytes() == wanted.tobytes()
+
+
+def test_interior_option_of_the_pipeline(compiled):
+    drawn = scene(size=(40, 23), limit=400)
+    quick = fractals.compute(drawn, device=compiled)
+    plain = fractals.compute(drawn, device=compiled, interior=False)
+    assert same(quick, plain)
+
+
+def test_tiles_are_not_seen(device, monkeypatch):
+    drawn = scene(size=(23, 17), limit=40, supersampling=2)
+    whole = fractals.compute(drawn, device=device), fractals.render(drawn, device=device)
+    assert len(fractals.plan(drawn, device).tiles) <= 2
+    monkeypatch.setattr(planning, "SAMPLES_A_TILE", dict.fromkeys(planning.SAMPLES_A_TILE, 128))
+    assert len(fractals.plan(drawn, device).tiles) > 10
+    assert same(fractals.compute(drawn, device=device), whole[0])
+    assert fractals.render(drawn, device=device).pixels.tobytes() == whole[1].pixels.tobytes()
+    again = fractals.color(whole[0], device=device)
+    assert again.pixels.tobytes() == whole[1].pixels.tobytes()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads_are_not_seen(threads, monkeypatch):
+    monkeypatch.setattr(planning, "SAMPLES_A_TILE", dict.fromkeys(planning.SAMPLES_A_TILE, 64))
+    drawn = scene(size=(40, 30))
+    assert same(
+        fractals.compute(drawn, device="cpu", threads=threads),
+        fractals.compute(drawn, device="python"),
+    )
+
+
+@pytest.mark.parametrize("threads", [-1, -3])
+def test_threads_must_be_positive(threads):
+    with pytest.raises(fractals.OptionError, match=str(threads)):
+        fractals.compute(scene(), device="cpu", threads=threads)
+
+
+def test_devices_may_alternate():
+    """Opening one backend leaves no other one broken."""
+    drawn = scene()
+    first = [fractals.compute(drawn, device=kind) for kind in ("simulator", "cpu", "python")]
+    again = [fractals.compute(drawn, device=kind) for kind in ("cpu", "simulator", "python")]
+    for raw in (*first, *again):
+        assert same(raw, first[0])
+
+
+def make_own_formula(bend):
+    """Return a formula of a user's own, with all that `fractals.formula` offers."""
+    from fractals.formula import Formula, fma, number, select
+
+    def step(x, y, a, b):
+        u = select(x < number(0, x), -x, x)
+        return fma(u, u, fma(-y, y, a)), fma(bend * (u + u), y, b)
+
+    def derivative(x, y, p, q):
+        u = select(x < number(0, x), -x, x)
+        p = select(x < number(0, x), -p, p)
+        return (u + u) * p - (y + y) * q, bend * ((u + u) * q + (y + y) * p)
+
+    return Formula("own", "of one's own", step, derivative, 2, holomorphic=False)
+
+
+def test_formula_of_ones_own(device):
+    seen = []
+    for bend in (1, -1):
+        own = make_own_formula(bend)
+        drawn = fractals.Scene(formula=own).replace(size=(16, 9), supersampling=1, limit=60)
+        raw = fractals.compute(drawn, device=device)
+        assert raw.scene.formula is own
+        assert same(raw, fractals.compute(drawn, device="python"))
+        seen.append(raw.count.tobytes())
+    assert seen[0] != seen[1]
+
+
+OWN_MODULE = """
+from fractals.formula import Formula, fma
+def step(x, y, a, b): return fma(x, x, fma(-y, y, a)), fma(SIGN(x + x), y, b)
+def derivative(x, y, p, q): return 2 * x * p - 2 * y * q, 2 * x * q + 2 * y * p
+own = Formula("own", "own", step, derivative, 2)
+"""
+OWN_SCRIPT = """
+import fractals, own_module
+table = {"formula": own_module.own, "image": {"size": [8, 6]}, "iteration": {"limit": 60}}
+compiled, plain = (fractals.compute(table, device=device) for device in ("cpu", "python"))
+assert (compiled.count == plain.count).all()
+print(compiled.count.sum())
+"""
+
+
+def test_formula_of_ones_own_is_compiled_anew_when_its_module_was_edited(tmp_path):
+    """Compiled code is kept on disk, and must not outlive the text it was made from."""
+    home = Path(fractals.__file__).parents[1]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{home}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    seen = set()
+    for sign in ("", "-"):
+        (tmp_path / "own_module.py").write_text(OWN_MODULE.replace("SIGN", sign))
+        done = subprocess.run(
+            [sys.executable, "-c", OWN_SCRIPT], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        seen.add(done.stdout)
+    assert len(seen) == 2
+
+
+def test_processes_that_compile_at_once_do_not_spoil_each_others_code(tmp_path):
+    """Numba keeps code under a running number, and two processes may take the same one."""
+    home = Path(fractals.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(home), "NUMBA_CACHE_DIR": str(tmp_path)}
+    script = (
+        "import sys, fractals\n"
+        "for name in sys.argv[1:]:\n"
+        "    table = {'formula': name, 'image': {'size': [16, 9]}, 'iteration': {'limit': 60}}\n"
+        "    compiled, plain = (fractals.compute(table, device=d) for d in ('cpu', 'python'))\n"
+        "    assert (compiled.count == plain.count).all(), name\n"
+    )
+    formulas = ["mandelbrot", "tricorn", "celtic", "burning_ship"]
+    command = [sys.executable, "-c", script]
+    together = [subprocess.Popen([*command, name], env=environment) for name in formulas]
+    assert [process.wait() for process in together] == [0] * 4
+    assert subprocess.run([*command, *formulas], env=environment).returncode == 0
+
+
+def test_compute_and_color_say_what_does_not_fit():
+    raw = fractals.compute(scene(coloring="count"), device="python")
+    with pytest.raises(fractals.OptionError, match="needs dz"):
+        fractals.color(raw, scene(coloring="distance"), device="python")
+    with pytest.raises(fractals.OptionError, match="16x9 samples"):
+        fractals.color(raw, scene(coloring="count", size=(9, 16)), device="python")
+    with pytest.raises(fractals.OptionError, match="unknown device 'gup'"):
+        fractals.compute(scene(), device="gup")
+    assert pipeline.compute is fractals.compute
