@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fractals.formula import Formula, fma
+from fractals.formula import Formula, fma, select, split
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ def make_log2(target: Any) -> Any:
     """
     real = target.real
     c1, c3, c5, c7, c9, c11 = (real(2 / math.log(2) / k) for k in (1, 3, 5, 7, 9, 11))
-    root, one = real(math.sqrt(0.5)), real(1)
+    root, one, half = real(math.sqrt(2)), real(1), real(0.5)
 
     def log2(v: Any) -> Any:
-        mantissa, exponent = math.frexp(v)
-        m, e = real(mantissa), real(exponent)
-        if m < root:
-            m, e = m + m, e - one
+        m, exponent = split(v)
+        e = real(exponent)
+        high = m > root
+        m, e = select(high, m * half, m), select(high, e + one, e)
         s = (m - one) / (m + one)
         t = s * s
         series = fma(t, fma(t, fma(t, fma(t, fma(t, c11, c9), c7), c5), c3), c1)

@@ -63,6 +63,8 @@ def run_tiles(
                 thread.join(WAKE)
                 if progress:
                     progress(done, len(tiles))
+        if progress:
+            progress(done, len(tiles))
     finally:
         cancelled.set()
     if errors:

@@ -1,13 +1,17 @@
-"""Writing files whole or not at all."""
+"""Files that are written whole or not at all, and the scene inside a PNG."""
 
 import contextlib
+import json
 import os
 import tempfile
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from fractals.errors import FractalsError
+from fractals.errors import FractalsError, SceneError
+
+SCENE_KEY = "fractals:scene"  # of the iTXt chunk
 
 
 def check_output(path: str | Path, overwrite: bool) -> None:
@@ -52,3 +56,70 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def read_scene_text(path: str | Path) -> str:
+    """Return the JSON of the scene inside one of our PNGs.
+
+    Raises
+    ------
+    SceneError
+        The file is no PNG, is damaged, or carries no scene.
+    """
+    import PIL.Image
+    from PIL.PngImagePlugin import PngImageFile
+
+    largest = PIL.Image.MAX_IMAGE_PIXELS
+    try:
+        PIL.Image.MAX_IMAGE_PIXELS = None  # nothing is decoded, so posters are no danger
+        with PIL.Image.open(path, formats=["PNG"]) as picture:
+            assert isinstance(picture, PngImageFile)
+            text = picture.info.get(SCENE_KEY)
+            picture.verify()
+    except FileNotFoundError:
+        raise SceneError(f"{path}: no such file") from None
+    except PIL.UnidentifiedImageError:
+        raise SceneError(f"{path}: not a PNG, or damaged at its beginning") from None
+    except (OSError, SyntaxError, ValueError) as error:
+        raise SceneError(f"{path}: the PNG is damaged or cut short ({error})") from None
+    finally:
+        PIL.Image.MAX_IMAGE_PIXELS = largest
+    if text is None:
+        raise SceneError(f"{path}: this PNG carries no scene; only pictures drawn by fractals do")
+    return str(text)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the table in a TOML file, or raise a `SceneError`."""
+    return _parsed(path, lambda: tomllib.loads(_read_bytes(path).decode("utf-8")))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the table in a JSON file, or raise a `SceneError`."""
+    return _parsed(path, lambda: json.loads(_read_bytes(path)))
+
+
+def read_embedded(path: Path) -> dict[str, Any]:
+    """Return the table of the scene inside one of our PNGs, or raise a `SceneError`."""
+    return _parsed(path, lambda: json.loads(read_scene_text(path)))
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise SceneError(f"{path}: no such file") from None
+    except OSError as error:
+        raise SceneError(f"{path}: {error.strerror}") from None
+
+
+def _parsed(path: Path, parse: Callable[[], Any]) -> dict[str, Any]:
+    try:
+        table = parse()
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, FractalsError):
+            raise
+        raise SceneError(f"{path}: {str(error) or type(error).__name__}") from None
+    if not isinstance(table, dict):
+        raise SceneError(f"{path}: a table of keys was expected, not {type(table).__name__}")
+    return table

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import PIL.Image
 from numpy.typing import NDArray
-from PIL.PngImagePlugin import PngImageFile, PngInfo
+from PIL.PngImagePlugin import PngInfo
 
 from fractals import __version__
 from fractals.errors import OptionError, SceneError
-from fractals.files import check_output, written
+from fractals.files import SCENE_KEY, check_output, written
 from fractals.scene import Scene
 
-SCENE_KEY = "fractals:scene"
 FORMATS = {
     ".png": "PNG",
     ".jpg": "JPEG",
@@ -91,34 +90,6 @@ class Image:
 
     def _repr_png_(self) -> bytes:
         return self.encode()
-
-
-def read_scene_text(path: str | Path) -> str:
-    """Return the JSON of the scene inside one of our PNGs.
-
-    Raises
-    ------
-    SceneError
-        The file is no PNG, is damaged, or carries no scene.
-    """
-    largest = PIL.Image.MAX_IMAGE_PIXELS
-    try:
-        PIL.Image.MAX_IMAGE_PIXELS = None  # nothing is decoded, so posters are no danger
-        with PIL.Image.open(path, formats=["PNG"]) as picture:
-            assert isinstance(picture, PngImageFile)
-            text = picture.info.get(SCENE_KEY)
-            picture.verify()
-    except FileNotFoundError:
-        raise SceneError(f"{path}: no such file") from None
-    except PIL.UnidentifiedImageError:
-        raise SceneError(f"{path}: not a PNG, or damaged at its beginning") from None
-    except (OSError, SyntaxError, ValueError) as error:
-        raise SceneError(f"{path}: the PNG is damaged or cut short ({error})") from None
-    finally:
-        PIL.Image.MAX_IMAGE_PIXELS = largest
-    if text is None:
-        raise SceneError(f"{path}: this PNG carries no scene; only pictures drawn by fractals do")
-    return str(text)
 
 
 def read_pixels(path: str | Path) -> NDArray[np.uint8]:

@@ -95,33 +95,24 @@ def compute(
     session = Session(Scene.load(*sources), device, number, threads, interior, tell, raw=True)
     n = session.plan.supersampling
     shape = (session.plan.size[1] * n, session.plan.size[0] * n)
-    real, derivative = session.backend.real, session.coloring.derivative
-    count = np.empty(shape, np.int32)
-    z = np.empty((*shape, 2), real)
-    dz = np.empty((*shape, 2), real) if derivative else None
+    pair = np.result_type(session.backend.real, np.complex64)
+    count, z = np.empty(shape, np.int32), np.empty(shape, pair)
+    dz = np.empty(shape, pair) if session.coloring.derivative else None
+    parts = count, z.real, z.imag, *(() if dz is None else (dz.real, dz.imag))
     session.start(iterating=True)
 
     def fill(tile: Tile) -> dict[str, float]:
         clock = _Clock(session.backend)
         raw = session.iterate(tile)
         clock.lap("iterate")
-        for on_device, whole in zip(raw, (count, z, dz), strict=True):
-            if whole is not None:
-                session.backend.to_host(on_device, whole[_window(tile, n)])
+        for on_device, whole in zip(raw, parts, strict=False):  # without dz there are fewer parts
+            session.backend.to_host(on_device, whole[_window(tile, n)])
         clock.lap("copy")
         return clock.seconds
 
     session.run(fill, progress)
-    pair = np.dtype(f"c{2 * np.dtype(real).itemsize}")
-    return EscapeData(
-        count,
-        z.view(pair)[..., 0],
-        None if dz is None else dz.view(pair)[..., 0],
-        session.plan.iterations,
-        session.scene,
-        session.timings,
-        session.device.kind,
-    )
+    limit, device = session.plan.iterations, session.device.kind
+    return EscapeData(count, z, dz, limit, session.scene, session.timings, device)
 
 
 def color(
@@ -155,18 +146,20 @@ def color(
             f"compute them with --coloring {session.coloring.name}"
         )
     pixels = np.empty((session.plan.size[1], session.plan.size[0], 3), np.uint8)
+    parts = [raw.count, raw.z.real, raw.z.imag]
+    if raw.dz is not None:
+        parts += [raw.dz.real, raw.dz.imag]
     session.limit = raw.limit
     session.start(shading=True)
 
     def draw(tile: Tile) -> dict[str, float]:
         clock = _Clock(session.backend)
-        parts = [
+        numbers = [
             session.backend.to_device(np.ascontiguousarray(part[_window(tile, n)]))
-            for part in (raw.count, _pairs(raw.z), _pairs(raw.dz))
-            if part is not None
+            for part in parts
         ]
         clock.lap("copy")
-        rgb = session.shade(tile, (*parts, session.nothing)[:3])
+        rgb = session.shade(tile, (*numbers, session.nothing, session.nothing)[:5])
         clock.lap("color")
         session.backend.to_host(rgb, pixels[_window(tile)])
         clock.lap("copy")
@@ -190,6 +183,8 @@ class Session:
         raw: bool = False,
     ) -> None:
         same = number in (None, scene.iteration.number_type)
+        if threads is not None and threads < 1:
+            raise OptionError(f"{threads} threads: give 1 or more")
         self.scene = scene if same else scene.replace(number=number)
         self.coloring = make_coloring(self.scene)
         wanted = choose(device).device
@@ -213,10 +208,11 @@ class Session:
         begun = perf_counter()
         backend, scene, coloring = self.backend, self.scene, self.coloring
         real = backend.real
-        self.nothing = backend.empty((1, 1, 2), real)
+        self.nothing = backend.empty((1, 1), real)
         first = Tile(0, 0, 1, 1)
-        counts = np.full((self.plan.supersampling,) * 2, self.limit, np.int32)
-        raw = backend.to_device(counts), self.nothing, self.nothing
+        pixel = (self.plan.supersampling, self.plan.supersampling)
+        counts = backend.to_device(np.full(pixel, self.limit, np.int32))
+        raw: tuple[Any, ...] = counts, *4 * (backend.to_device(np.zeros(pixel, real)),)
         if iterating:
             julia = scene.julia is not None
             self._iterate = backend.compile(
@@ -236,8 +232,9 @@ class Session:
         if shading:
             colors = scene.color.make_palette()
             transfer = scene.color.transfer
-            self._shade = backend.compile(
-                shade.make_body,
+            self._shade = backend.compile(shade.make_body)
+            self._place = backend.compile(
+                shade.make_position_body,
                 coloring,
                 coloring.transfer if transfer == "auto" else transfer,
                 colors.cyclic,
@@ -245,40 +242,42 @@ class Session:
             own = coloring.constants(
                 scene.make_formula(), scene.iteration.escape_radius, float(self.plan.width)
             )
-            self._tables = (
-                backend.to_device(colors.lookup(scene.color.inside)),
-                backend.to_device(palette.encoding()),
-                backend.to_device(np.array([scene.color.density, scene.color.offset, *own], real)),
-            )
+            constants = [scene.color.density, scene.color.offset, *own]
+            self._constants = backend.to_device(np.array(constants, real))
+            self._lookup = backend.to_device(colors.lookup(scene.color.inside))
+            self._encode = backend.to_device(palette.encoding())
             self.shade(first, raw)
         backend.synchronize()
         self.timings["compile"] = perf_counter() - begun
 
-    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, Any, Any]:
-        """Return count, z and dz of a tile's samples, on the device."""
+    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
+        """Return count, and the parts of z and dz, of a tile's samples, on the device."""
         backend, n = self.backend, self.plan.supersampling
         shape = (tile.height * n, tile.width * n)
         rows, columns = _window(tile, n)
-        count = backend.empty(shape, np.int32)
-        z = backend.empty((*shape, 2), backend.real)
-        dz = backend.empty((*shape, 2), backend.real) if self.coloring.derivative else self.nothing
+        z = [backend.empty(shape, backend.real) for _ in range(2)]
+        dz = [
+            backend.empty(shape, backend.real) if self.coloring.derivative else self.nothing
+            for _ in range(2)
+        ]
+        raw = backend.empty(shape, np.int32), *z, *dz
         self._iterate(
-            count,
-            z,
-            dz,
+            *raw,
             backend.to_device(np.ascontiguousarray(self._columns[:, columns])),
             backend.to_device(np.ascontiguousarray(self._rows[:, rows])),
             self._point,
             np.int32(limit or self.limit),
         )
-        return count, z, dz
+        return raw
 
     def shade(self, tile: Tile, raw: tuple[Any, ...]) -> Any:
         """Return the sRGB bytes of a tile's pixels, on the device."""
         n = self.plan.supersampling
         rgb = self.backend.empty((tile.height, tile.width, 3), np.uint8)
+        position = self.backend.empty((tile.height * n, tile.width * n), np.float32)
+        self._place(position, *raw, self._constants, np.int32(self.limit))
         share = np.float32(1 / n**2)
-        self._shade(rgb, *raw, *self._tables, np.int32(n), np.int32(self.limit), share)
+        self._shade(rgb, position, self._lookup, self._encode, np.int32(n), share)
         return rgb
 
     def run(self, work: Callable[[Tile], Mapping[str, float]], progress: Progress | None) -> None:
@@ -324,10 +323,3 @@ def check_memory(planned: Plan) -> None:
 def _window(tile: Tile, n: int = 1) -> tuple[slice, slice]:
     rows = slice(tile.y * n, (tile.y + tile.height) * n)
     return rows, slice(tile.x * n, (tile.x + tile.width) * n)
-
-
-def _pairs(values: NDArray[Any] | None) -> NDArray[Any] | None:
-    """Return complex numbers as pairs of real ones, without a copy."""
-    if values is None:
-        return None
-    return values.view(values.real.dtype).reshape(*values.shape, 2)

@@ -151,7 +151,7 @@ def plan(
         center=center,
         width=width,
         interior=interior,
-        block=_block(scene),
+        block=_block(scene, formula),
         tiles=tiles,
         seconds=0.0,
         memory=_memory(scene, number, raw, tiles, threads),
@@ -263,12 +263,14 @@ def _check_range(scene: Scene, formula: Formula, number: str) -> None:
         )
 
 
-def _block(scene: Scene) -> int:
+def _block(scene: Scene, formula: Formula) -> int:
     """Return how many iterations may run without a test for escape.
 
     Beyond R >= 2 and R >= |c| no orbit of z**d + c comes back (a parameter picture starts at 0,
     where the first point beyond R is c itself); otherwise each step is tested.
     """
+    if formula.can_return:
+        return 1
     if scene.julia is None:
         return BLOCK
     x, y = (float(Fraction(Decimal(text))) for text in scene.julia)

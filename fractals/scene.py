@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -22,6 +21,7 @@ from pydantic import (
 
 from fractals import catalog, palette
 from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.files import read_embedded, read_json, read_toml
 from fractals.formula import Formula
 from fractals.palette import Palette
 
@@ -43,7 +43,8 @@ def _decimal(given: Any) -> str:
         raise ValueError(
             f"'{text[:40] or given}' is not a decimal number such as '-0.75' or '3e-6'"
         )
-    if abs(Decimal(text).adjusted()) > MOST_EXPONENT:
+    _, _, exponent = text.lower().partition("e")
+    if len(exponent) > 9 or abs(Decimal(text).adjusted()) > MOST_EXPONENT:
         raise ValueError(f"'{text[:40]}' is beyond 1e±{MOST_EXPONENT}")
     return text
 
@@ -70,14 +71,16 @@ def _color(text: str) -> str:
 
 def _limit(given: Any) -> Any:
     text = str(given)
-    if text == "auto" or (text.isdecimal() and 1 <= int(text[:12]) <= MOST_ITERATIONS):
+    if text == "auto" or (
+        text.isdecimal() and len(text) < 20 and 1 <= int(text) <= MOST_ITERATIONS
+    ):
         return text if text == "auto" else int(text)
     raise ValueError(f"'{text[:40]}' is not 'auto' or a whole number from 1 to {MOST_ITERATIONS}")
 
 
 def _palette(given: Any) -> Any:
     if isinstance(given, str) and given.endswith(".toml"):
-        return palette.parse(_read_toml(Path(given)))
+        return palette.parse(read_toml(Path(given)))
     if isinstance(given, str):
         if given not in catalog.names("palette"):
             raise ValueError(str(catalog.unknown("palette", given)))
@@ -126,15 +129,12 @@ class FormulaName(_Table):
 
 
 def _formula(given: Any) -> Any:
+    if not isinstance(given, str | Mapping | FormulaName | Formula):
+        raise ValueError(f"{given!r:.40} is neither a name nor a table with a name")
     return {"name": given} if isinstance(given, str) else given
 
 
-def _plain_formula(formula: FormulaName | Formula) -> Any:
-    if isinstance(formula, Formula):
-        raise SceneError(
-            f"the formula '{formula.name}' is a function of yours: a scene that is saved names one "
-            "of the catalog (fractals list formulas)"
-        )
+def _plain_formula(formula: Any) -> Any:
     return formula.model_dump() if formula.model_extra else formula.name
 
 
@@ -208,7 +208,6 @@ class Scene(_Table):
     formula: Annotated[
         FormulaName | InstanceOf[Formula],
         BeforeValidator(_formula),
-        PlainSerializer(_plain_formula),
     ] = FormulaName()
     julia: Point | None = Field(None, description="the c of the formula's Julia set to draw")
     view: View = View()
@@ -229,7 +228,7 @@ class Scene(_Table):
         """
         merged: dict[str, Any] = {}
         for source in sources:
-            table = source.to_table() if isinstance(source, Scene) else source
+            table = source._to_values() if isinstance(source, Scene) else source
             table = table if isinstance(table, Mapping) else read_table(table)
             merged = merge(merged, table)
         return validate(
@@ -244,21 +243,35 @@ class Scene(_Table):
         OptionError
             No key has this name.
         """
-        table = self.to_table(formula=not isinstance(self.formula, Formula))
+        table = self._to_values()
         for key, value in changes.items():
             table = merge(table, nest(key, value))
-        if isinstance(self.formula, Formula) and "formula" not in changes:
-            table["formula"] = self.formula
         return validate(table, "")
 
     def make_formula(self) -> Formula:
         """Return the formula itself."""
         return self.formula if isinstance(self.formula, Formula) else self.formula.make()
 
-    def to_table(self, formula: bool = True) -> dict[str, Any]:
-        """Return plain values, without the keys that have none."""
-        exclude = None if formula else {"formula"}
-        return self.model_dump(mode="json", exclude_none=True, exclude=exclude)
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values, without the keys that have none.
+
+        Raises
+        ------
+        SceneError
+            The formula is a function of the user's own, which has no name to write down.
+        """
+        if isinstance(self.formula, Formula):
+            raise SceneError(
+                f"the formula '{self.formula.name}' is a function of yours: a scene that is saved "
+                "names one of the catalog (fractals list formulas)"
+            )
+        return self._to_values()
+
+    def _to_values(self) -> dict[str, Any]:
+        """Return plain values, but for a formula of the user's own."""
+        table = self.model_dump(mode="json", exclude_none=True, exclude={"formula"})
+        own = isinstance(self.formula, Formula)
+        return {**table, "formula": self.formula if own else _plain_formula(self.formula)}
 
     def to_json(self) -> str:
         """Return the scene as JSON."""
@@ -292,7 +305,7 @@ def nest(key: str, value: Any) -> dict[str, Any]:
     for table, model in TABLES.items():
         if key in model.model_fields:
             return {table: {key: value}}
-    known = [key for model in TABLES.values() for key in model.model_fields]
+    known = [*Scene.model_fields, *(key for model in TABLES.values() for key in model.model_fields)]
     raise OptionError(f"a scene has no key '{key}'{catalog.did_you_mean(key, known)}")
 
 
@@ -358,36 +371,9 @@ def read_table(source: str | Path) -> dict[str, Any]:
     if isinstance(source, str) and suffix == "" and not path.exists():
         return catalog.read("gallery", source)
     if suffix == ".toml":
-        return _read_toml(path)
+        return read_toml(path)
     if suffix == ".json":
-        return _parsed(path, lambda: json.loads(_read_bytes(path)))
+        return read_json(path)
     if suffix == ".png":
-        from fractals.image import read_scene_text
-
-        return _parsed(path, lambda: json.loads(read_scene_text(path)))
+        return read_embedded(path)
     raise SceneError(f"{path}: not a scene: name a .toml, .json or .png file, or a gallery scene")
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    return _parsed(path, lambda: tomllib.loads(_read_bytes(path).decode("utf-8")))
-
-
-def _read_bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise SceneError(f"{path}: no such file") from None
-    except OSError as error:
-        raise SceneError(f"{path}: {error.strerror}") from None
-
-
-def _parsed(path: Path, parse: Any) -> dict[str, Any]:
-    try:
-        table = parse()
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, FractalsError):
-            raise
-        raise SceneError(f"{path}: {str(error) or type(error).__name__}") from None
-    if not isinstance(table, dict):
-        raise SceneError(f"{path}: a table of keys was expected, not {type(table).__name__}")
-    return table

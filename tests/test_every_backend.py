@@ -76,7 +76,7 @@ def test_palettes_with_two_ends(compiled):
 
 
 def run_escape(backend, drawn, interior, block, poison=POISON):
-    """Return count, z and dz of a whole picture in one launch, over poisoned arrays."""
+    """Return count, z and dz (an array a part) of a whole picture in one launch, over poison."""
     planned = planning.plan(drawn)
     width, height = planned.size
     columns, rows = planning.coordinates(planned, drawn.view.rotation)
@@ -85,8 +85,8 @@ def run_escape(backend, drawn, interior, block, poison=POISON):
         escape.make_body, drawn.make_formula(), drawn.julia is not None, True, interior, block
     )
     count = np.full((height, width), poison, np.int32)
-    z, dz = (np.full((height, width, 2), poison, backend.real) for _ in range(2))
-    on_device = [backend.to_device(array) for array in (count, z, dz)]
+    results = [count, *(np.full((height, width), poison, backend.real) for _ in range(4))]
+    on_device = [backend.to_device(array) for array in results]
     run(
         *on_device,
         backend.to_device(columns.astype(backend.real)),
@@ -94,30 +94,38 @@ def run_escape(backend, drawn, interior, block, poison=POISON):
         backend.to_device(np.array([x, y, drawn.iteration.escape_radius**2], backend.real)),
         np.int32(planned.iterations),
     )
-    results = [count, z, dz]
     for array, result in zip(on_device, results, strict=True):
         backend.to_host(array, result)
     return results
 
 
-def run_shade(backend, drawn, count, z, dz):
+def run_shade(backend, drawn, numbers):
+    """Return the picture of raw numbers, each of the two programs in one launch."""
     width, height = drawn.image.size
     coloring = planning.make_coloring(drawn)
     own = coloring.constants(drawn.make_formula(), drawn.iteration.escape_radius, 1.0)
-    run = backend.compile(shade.make_body, coloring, "log", True)
+    place = backend.compile(shade.make_position_body, coloring, "log", True)
+    paint = backend.compile(shade.make_body)
+    position = np.full((height, width), POISON, np.float32)
     rgb = np.full((height, width, 3), 77, np.uint8)
-    on_device = backend.to_device(rgb)
-    run(
-        on_device,
-        *(backend.to_device(array) for array in (count, z, dz)),
+    on_device = backend.to_device(position), backend.to_device(rgb)
+    place(
+        on_device[0],
+        *(backend.to_device(array) for array in numbers),
+        backend.to_device(np.array([0.5, 0.25, *own], backend.real)),
+        np.int32(drawn.iteration.limit),
+    )
+    paint(
+        on_device[1],
+        on_device[0],
         backend.to_device(drawn.color.make_palette().lookup("#123456")),
         backend.to_device(palette.encoding()),
-        backend.to_device(np.array([0.5, 0.25, *own], backend.real)),
         np.int32(1),
-        np.int32(drawn.iteration.limit),
         np.float32(1),
     )
-    backend.to_host(on_device, rgb)
+    backend.to_host(on_device[0], position)
+    assert not (position == POISON).any()
+    backend.to_host(on_device[1], rgb)
     return rgb
 
 
@@ -132,8 +140,8 @@ def test_launch_geometry(size):
     assert not (results[0] == POISON).any()
     for result, wanted in zip(results, expected, strict=True):
         assert result.tobytes() == wanted.tobytes()
-    wanted = run_shade(cpu, drawn, *expected)
-    assert run_shade(launched, drawn, *results).tobytes() == wanted.tobytes()
+    wanted = run_shade(cpu, drawn, expected)
+    assert run_shade(launched, drawn, results).tobytes() == wanted.tobytes()
 
 
 @pytest.mark.gpu
@@ -299,24 +307,6 @@ def test_formula_of_ones_own_is_compiled_anew_when_its_module_was_edited(tmp_pat
         assert done.returncode == 0, done.stderr
         seen.add(done.stdout)
     assert len(seen) == 2
-
-
-def test_processes_that_compile_at_once_do_not_spoil_each_others_code(tmp_path):
-    """Numba keeps code under a running number, and two processes may take the same one."""
-    home = Path(fractals.__file__).parents[1]
-    environment = {**os.environ, "PYTHONPATH": str(home), "NUMBA_CACHE_DIR": str(tmp_path)}
-    script = (
-        "import sys, fractals\n"
-        "for name in sys.argv[1:]:\n"
-        "    table = {'formula': name, 'image': {'size': [16, 9]}, 'iteration': {'limit': 60}}\n"
-        "    compiled, plain = (fractals.compute(table, device=d) for d in ('cpu', 'python'))\n"
-        "    assert (compiled.count == plain.count).all(), name\n"
-    )
-    formulas = ["mandelbrot", "tricorn", "celtic", "burning_ship"]
-    command = [sys.executable, "-c", script]
-    together = [subprocess.Popen([*command, name], env=environment) for name in formulas]
-    assert [process.wait() for process in together] == [0] * 4
-    assert subprocess.run([*command, *formulas], env=environment).returncode == 0
 
 
 def test_compute_and_color_say_what_does_not_fit():

@@ -46,12 +46,12 @@ def expected(name, power, is_julia, number):
     julia = julia and naive.mpc(*julia)
     dice = random.Random(1)
     found = {}
-    for _ in range(10):
+    for _ in range(8):
         i, j = dice.randrange(SIZE[0]), dice.randrange(SIZE[1])
         point = naive.position(i, j, SIZE, center, width, rotation)
         if naive.is_stable(name, point, julia, LIMIT, RADIUS, MOVES[number], power):
             found[i, j] = point, *naive.sample(name, point, julia, LIMIT, RADIUS, power)
-    assert len(found) >= 5, "the view is too chaotic to test anything"
+    assert len(found) >= 4, "the view is too chaotic to test anything"
     return found
 
 

@@ -39,7 +39,8 @@ def caching(*program: Any) -> Iterator[bool]:
     coloring from elsewhere is not cached, as our folder's name knows nothing of an edit in it.
     """
     before = numba.config.CACHE_DIR
-    functions = [getattr(part, name, None) for part in program for name in ("step", "make_value")]
+    names = ("step", "derivative", "inside", "make_value")
+    functions = [getattr(part, name, None) for part in program for name in names]
     ours = all(f.__module__.startswith("fractals.") for f in functions if f)
     path = folder() if ours and NUMBERED else None
     try:

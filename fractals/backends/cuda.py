@@ -57,7 +57,9 @@ class CudaBackend:
         else:
             loop = None
             body = self._cuda.jit(device=True)(make_body(self.target, *options))
-            with caching("cuda", self._number, make_body.__module__, *options) as cache:
+            with caching(
+                "cuda", self._number, make_body.__module__, make_body.__name__, *options
+            ) as cache:
                 kernel = self._cuda.jit(self._kernel.make_kernel(body), cache=cache)
 
         def run(out, *arguments):
@@ -84,7 +86,10 @@ class CudaBackend:
     def to_host(self, array, into):
         """Copy a device array into a NumPy array; work begun before is then done."""
         with _failing():
-            array.copy_to_host(into)
+            if into.flags.c_contiguous:
+                array.copy_to_host(into)
+            else:
+                into[...] = array.copy_to_host()
 
     def synchronize(self):
         """Wait until the kernels that were launched are done."""
@@ -152,7 +157,22 @@ def _teach_cuda():
             return lambda a, b, c: libdevice.fmaf(a, b, c)
         return lambda a, b, c: libdevice.fma(a, b, c)
 
+    def split_overload(v):
+        if v == types.float32:
+            word, real, fraction, bias = libdevice.float_as_int, libdevice.int_as_float, 23, 127
+        else:
+            word, real = libdevice.double_as_longlong, libdevice.longlong_as_double
+            fraction, bias = 52, 1023
+        low, high, one = (1 << fraction) - 1, 2 * bias + 1, bias << fraction
+
+        def split(v):
+            bits = word(v)
+            return real((bits & low) | one), ((bits >> fraction) & high) - bias
+
+        return split
+
     overload(formula.fma, target="cuda")(fma_overload)
+    overload(formula.split, target="cuda")(split_overload)
     overload(formula.select, target="cuda")(select_overload)
     overload(formula.number, target="cuda")(number_overload)
 

@@ -23,6 +23,29 @@ def _fma(a, b, c):
     return lambda a, b, c: _fused(a, b, c)
 
 
+@intrinsic
+def _split_bits(_context, v):
+    """Take a float apart by its bits: a library's frexp costs a call."""
+    bits, fraction, bias = (64, 52, 1023) if v == types.float64 else (32, 23, 127)
+    integer = types.Integer.from_bitwidth(bits, signed=True)
+
+    def generate(context, builder, signature, args):
+        word = context.get_value_type(integer)
+        raw = builder.bitcast(args[0], word)
+        biased = builder.and_(builder.lshr(raw, word(fraction)), word(2 * bias + 1))
+        exponent = builder.sub(biased, word(bias))
+        mantissa = builder.or_(builder.and_(raw, word((1 << fraction) - 1)), word(bias << fraction))
+        parts = builder.bitcast(mantissa, args[0].type), exponent
+        return context.make_tuple(builder, signature.return_type, parts)
+
+    return types.Tuple((v, integer))(v), generate
+
+
+@overload(formula.split, target="cpu")
+def _split(v):
+    return lambda v: _split_bits(v)
+
+
 def select_overload(condition, a, b):
     """Compile `fractals.formula.select`."""
     return lambda condition, a, b: a if condition else b
@@ -54,12 +77,19 @@ def make_target(number, jit):
 @functools.cache
 def cpu_target(number):
     """Return the target for loops compiled on the CPU."""
-    return make_target(number, functools.cache(register_jitable))
+    # Calls that are left in a loop keep it from becoming vectors.
+    return make_target(number, functools.cache(register_jitable(forceinline=True)))
 
 
 def compile_loop(make_body, number, options, checked=False):
     """Compile a program for the CPU, without the interpreter's lock; `checked`: its indices."""
     body = make_body(cpu_target(number), *options)
+    if not checked:
+        element = register_jitable(forceinline=True)(body)
+
+        def body(*arguments):  # constant strides of 1 let LLVM make vectors
+            element(0, 0, 1, 1, *arguments)
+
     way = "checked" if checked else "cpu"
-    with caching(way, number, make_body.__module__, *options) as cache:
+    with caching(way, number, make_body.__module__, make_body.__name__, *options) as cache:
         return numba.njit(nogil=True, error_model="numpy", boundscheck=checked, cache=cache)(body)

@@ -8,7 +8,7 @@ their weight at every size.
 import math
 
 from fractals.coloring import Coloring, make_log2
-from fractals.formula import fma
+from fractals.formula import fma, select
 
 
 def make_value(target):
@@ -18,12 +18,12 @@ def make_value(target):
     def value(n, x, y, p, q, constants):
         m = fma(x, x, y * y)
         p, q = abs(p), abs(q)
-        large, small = max(p, q), min(p, q)
-        if not (large > zero):
-            return zero
+        large, small = select(p > q, p, q), select(p > q, q, p)
+        known = large > zero
+        large = select(known, large, one)
         ratio = small / large  # keeps the square below from overflowing
         size = large * real(math.sqrt(fma(ratio, ratio, one)))
-        return constants[2] * (real(math.sqrt(m)) * log2(m) / size)
+        return select(known, constants[2] * (real(math.sqrt(m)) * log2(m) / size), zero)
 
     return value
 

@@ -108,7 +108,7 @@ def make_escape(target, formula, julia, derivative, interior, block):
 
 
 def make_body(target, formula, julia, derivative, interior, block):
-    """Return the body that fills ``count`` (int32), ``z`` and ``dz`` (real, a pair a sample).
+    """Return the body that fills ``count`` (int32), and z = x + iy and dz = p + iq (real).
 
     Its arrays: ``columns`` (2, width) and ``rows`` (2, height), whose sums are the samples'
     positions in the plane; ``point``: the c of a Julia set and the square of the escape radius;
@@ -118,7 +118,7 @@ def make_body(target, formula, julia, derivative, interior, block):
     finish = make_orbit(target, formula, julia, derivative)[2]
     zero = target.real(0)
 
-    def body(x0, y0, dx, dy, count, z, dz, columns, rows, point, limit):
+    def body(x0, y0, dx, dy, count, x, y, p, q, columns, rows, point, limit):
         for j in range(y0, count.shape[0], dy):
             for i in range(x0, count.shape[1], dx):
                 u, v = columns[0, i] + rows[0, j], columns[1, i] + rows[1, j]
@@ -128,11 +128,11 @@ def make_body(target, formula, julia, derivative, interior, block):
                     n, state = escape(zero, zero, u, v, limit, point[2])
                 count[j, i] = n
                 escaped = n < limit
-                z[j, i, 0] = state[0] if escaped else zero
-                z[j, i, 1] = state[1] if escaped else zero
+                x[j, i] = state[0] if escaped else zero
+                y[j, i] = state[1] if escaped else zero
                 if derivative:
-                    p, q = finish(state)
-                    dz[j, i, 0] = p if escaped else zero
-                    dz[j, i, 1] = q if escaped else zero
+                    slope = finish(state)
+                    p[j, i] = slope[0] if escaped else zero
+                    q[j, i] = slope[1] if escaped else zero
 
     return body

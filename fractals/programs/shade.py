@@ -1,11 +1,16 @@
-"""Raw numbers -> colors: coloring, palette, average over the samples of a pixel, sRGB."""
+"""Raw numbers -> positions in the palette -> colors, averaged over the samples of a pixel, in sRGB.
+
+Two programs, because the first is arithmetic alone, without a branch, which compilers turn into
+vectors, and the second is look-ups. No sample is worked on by both ends of an `if`: `select`.
+"""
 
 import math
 
 from fractals.coloring import make_log2
-from fractals.formula import fma
+from fractals.formula import fma, select
 
 MOST_TURNS = 1e9  # positions beyond this many turns of the palette are drawn at its start
+INSIDE = -1.0  # the position of samples that did not escape
 
 
 def make_transfer(target, transfer):
@@ -21,65 +26,81 @@ def make_transfer(target, transfer):
     elif transfer == "sqrt":
 
         def curve(v):
-            return real(math.sqrt(v if v > zero else zero))
+            return real(math.sqrt(select(v > zero, v, zero)))
 
     else:
 
         def curve(v):
-            return log2(one + (v if v > zero else zero))
+            return log2(one + select(v > zero, v, zero))
 
     return target.jit(curve)
 
 
-def make_body(target, coloring, transfer, cyclic):
-    """Return the body that fills ``rgb`` (uint8, height x width x 3).
+def make_position_body(target, coloring, transfer, cyclic):
+    """Return the body that fills ``position`` (float32): from 0 to 1 in the palette, or INSIDE.
 
-    Its arrays: the raw numbers ``count``, ``z``, ``dz`` of `supersampling`² samples a pixel;
-    ``lookup`` (entries + 2, 3), the palette in linear light, whose last row but one closes the
-    cycle and whose last is the inside color; ``encode``, linear light to sRGB bytes; ``constants``:
-    density and offset in turns, then those of the coloring.
+    Its arrays: the raw numbers, z = x + iy and dz = p + iq in parts that lie side
+    by side; and ``constants``: density and offset in turns, then those of the coloring.
     """
-    real, real32, int32, int64 = target.real, target.real32, target.int32, target.int64
+    real, real32, int64 = target.real, target.real32, target.int64
     value = target.jit(coloring.make_value(target))
     derivative = coloring.derivative
     curve = make_transfer(target, transfer)
-    zero, one, most = real(0), real(1), real(MOST_TURNS)
-    dark, half = real32(0), real32(0.5)
+    zero, one, two, most = real(0), real(1), real(2), real(MOST_TURNS)
+    inside, infinity = real32(INSIDE), real(math.inf)
 
-    def position(n, x, y, p, q, constants):
-        t = fma(constants[0], curve(value(n, x, y, p, q, constants)), constants[1])
-        if not (abs(t) < most):
-            t = zero
-        if cyclic:
-            t = t - real(int64(t))
-            return t + one if t < zero else t
-        return min(max(t, zero), one)
+    def body(x0, y0, dx, dy, position, count, x, y, p, q, constants, limit):
+        for j in range(y0, position.shape[0], dy):
+            for i in range(x0, position.shape[1], dx):
+                n = count[j, i]
+                escaped = n < limit
+                m = fma(x[j, i], x[j, i], y[j, i] * y[j, i])
+                known = escaped & (m < infinity)  # others get a z that has a logarithm
+                z = select(known, x[j, i], two), select(known, y[j, i], zero)
+                dz = (p[j, i], q[j, i]) if derivative else (one, zero)
+                v = value(n, z[0], z[1], dz[0], dz[1], constants)
+                t = fma(constants[0], curve(v), constants[1])
+                t = select(abs(t) < most, t, zero)
+                if cyclic:
+                    t = t - real(int64(t))
+                    t = select(t < zero, t + one, t)
+                else:
+                    t = select(t > zero, select(t < one, t, one), zero)
+                position[j, i] = select(escaped, real32(t), inside)
 
-    position = target.jit(position)
+    return body
 
-    def body(
-        x0, y0, dx, dy, rgb, count, z, dz, lookup, encode, constants, supersampling, limit, share
-    ):
+
+def make_body(target):
+    """Return the body that fills ``rgb`` (uint8, height x width x 3).
+
+    Its arrays: ``position`` of `supersampling`² samples a pixel; ``lookup`` (entries + 2, 3), the
+    palette in linear light, whose last row but one closes the cycle and whose last is the inside
+    color; ``encode``, linear light to sRGB bytes; ``share``: what a sample is of a pixel.
+    """
+    real32, int32 = target.real32, target.int32
+    zero, half = real32(0), real32(0.5)
+
+    def body(x0, y0, dx, dy, rgb, position, lookup, encode, supersampling, share):
         entries = int32(lookup.shape[0] - 2)
-        scale = real(entries)
+        scale = real32(entries)
         brightest = real32(encode.shape[0] - 1)
         for j in range(y0, rgb.shape[0], dy):
             for i in range(x0, rgb.shape[1], dx):
-                red, green, blue = dark, dark, dark
+                red, green, blue = zero, zero, zero
                 for v in range(j * supersampling, (j + 1) * supersampling):
                     for u in range(i * supersampling, (i + 1) * supersampling):
-                        n = count[v, u]
-                        if n < limit:
-                            p, q = (dz[v, u, 0], dz[v, u, 1]) if derivative else (zero, zero)
-                            t = position(n, z[v, u, 0], z[v, u, 1], p, q, constants)
-                            k = min(int32(t * scale), int32(entries - int32(1)))
-                            f = real32(fma(t, scale, -real(k)))
+                        t = position[v, u]
+                        if t < zero:
+                            red += lookup[entries + 1, 0]
+                            green += lookup[entries + 1, 1]
+                            blue += lookup[entries + 1, 2]
                         else:
-                            k, f = int32(entries + int32(1)), dark
-                        last = min(k + 1, entries + 1)
-                        red += fma(f, lookup[last, 0] - lookup[k, 0], lookup[k, 0])
-                        green += fma(f, lookup[last, 1] - lookup[k, 1], lookup[k, 1])
-                        blue += fma(f, lookup[last, 2] - lookup[k, 2], lookup[k, 2])
+                            k = min(int32(t * scale), int32(entries - int32(1)))
+                            f = fma(t, scale, -real32(k))
+                            red += fma(f, lookup[k + 1, 0] - lookup[k, 0], lookup[k, 0])
+                            green += fma(f, lookup[k + 1, 1] - lookup[k, 1], lookup[k, 1])
+                            blue += fma(f, lookup[k + 1, 2] - lookup[k, 2], lookup[k, 2])
                 rgb[j, i, 0] = encode[int32(fma(red * share, brightest, half))]
                 rgb[j, i, 1] = encode[int32(fma(green * share, brightest, half))]
                 rgb[j, i, 2] = encode[int32(fma(blue * share, brightest, half))]
