@@ -102,10 +102,9 @@ def _fma32(a: Any, b: Any, c: Any) -> np.float32:
 def _fma64(a: float, b: float, c: float) -> float:
     try:
         return _fma64_finite(a, b, c)
-    except OverflowError:
-        return math.copysign(math.inf, a * b + c)
-    except ValueError:  # infinities or NaN went in
-        return a * b + c
+    except (OverflowError, ValueError):  # something infinite or NaN goes in or comes out
+        finite = math.isfinite(a) and math.isfinite(b) and math.isfinite(c)
+        return math.copysign(math.inf, a * b + c) if finite else a * b + c
 
 
 def _fma64_exact(a: float, b: float, c: float) -> float:

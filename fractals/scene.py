@@ -16,6 +16,7 @@ from pydantic import (
     InstanceOf,
     PlainSerializer,
     ValidationError,
+    WithJsonSchema,
     model_validator,
 )
 
@@ -181,6 +182,7 @@ class Color(_Table):
         str | InstanceOf[Palette],
         BeforeValidator(_palette),
         PlainSerializer(_plain_palette),
+        WithJsonSchema({"type": ["string", "array", "object"], "description": "a name, or stops"}),
     ] = "lagoon"
     transfer: Literal["auto", "linear", "sqrt", "log"] = "auto"
     density: Finite = Field(1.0, ge=-1e6, le=1e6, description="turns of the palette")
@@ -208,6 +210,7 @@ class Scene(_Table):
     formula: Annotated[
         FormulaName | InstanceOf[Formula],
         BeforeValidator(_formula),
+        WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = FormulaName()
     julia: Point | None = Field(None, description="the c of the formula's Julia set to draw")
     view: View = View()

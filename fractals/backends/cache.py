@@ -41,7 +41,7 @@ def caching(*program: Any) -> Iterator[bool]:
     before = numba.config.CACHE_DIR
     names = ("step", "derivative", "inside", "make_value")
     functions = [getattr(part, name, None) for part in program for name in names]
-    ours = all(f.__module__.startswith("fractals.") for f in functions if f)
+    ours = all(f.__module__.startswith("fractals.") for f in functions if callable(f))
     path = folder() if ours and NUMBERED else None
     try:
         if path:
