@@ -57,7 +57,7 @@ def iterating(formula, julia, derivative, number):
 
 
 def shading(coloring, transfer, colors, number):
-    """Return what compiles a shading kernel."""
+    """Return what compiles two kernels: positions in the palette, and paint."""
     drawn = scene(size=(1, 1), coloring=coloring, transfer=transfer, palette=colors)
     raw = fractals.compute(drawn, device="python", number=number)
     return functools.partial(fractals.color, raw, device="cuda")
@@ -92,15 +92,22 @@ SHADES = {
     for colors in ([CYCLIC, ENDING] if transfer == "linear" else [CYCLIC])
     for number in PRECISIONS
 }
-KERNELS = {**ESCAPES, **SHADES}
-EVERYWHERE = [name for name in SHADES if " log " in name]
+PAINTS = {
+    f"paint {number}": functools.partial(
+        shading, catalog.names("coloring")[0], "linear", CYCLIC, number
+    )
+    for number in PRECISIONS
+}
+KERNELS = {**ESCAPES, **SHADES, **PAINTS}
+EVERYWHERE = [*PAINTS, *(name for name in SHADES if " log " in name)]
 EVERYWHERE += [name for name in ESCAPES if re.match(r"(mandelbrot|burning_ship) dz ", name)]
 
 
 @functools.cache
 def kernel(name):
-    (compiled,) = ptx.compile_kernels(KERNELS[name](), HOPPER)
-    return compiled
+    compiled = ptx.compile_kernels(KERNELS[name](), HOPPER)
+    assert len(compiled) == (1 if name in ESCAPES else 2)
+    return compiled[-1 if name in PAINTS else 0]
 
 
 def doubles(text):
