@@ -197,7 +197,7 @@ class Session:
                 self.scene, self.device.kind, *options, threads or self.device.cores or 1
             )
         if note and self.device.kind == "simulator":
-            note += f", expect about {self.plan.seconds:.1g} s, --cpu is faster"
+            note += f", expect about {max(1, round(self.plan.seconds))} s, --cpu is faster"
         if note:
             tell(note)
         self.limit = self.plan.iterations

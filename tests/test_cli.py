@@ -1,5 +1,6 @@
 """The command line, in this process where that is the same and in its own where it is not."""
 
+import importlib.util
 import json
 import os
 import signal
@@ -142,6 +143,24 @@ def test_gpu_that_cannot_be_used_is_not_passed_over_in_silence(run, monkeypatch)
     assert code == 0
     assert problem in err.splitlines()[0]
     assert "drawing on the CPU" in err.splitlines()[0]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("numba_cuda"), reason="numba-cuda is installed")
+@pytest.mark.parametrize(
+    ("request_", "code", "words"),
+    [
+        ("cuda", 4, "pip install 'fractals-numba[gpu]'"),
+        ("auto", 0, "drawing on the CPU"),
+        ("gpu", 0, "drawing in the simulator"),
+    ],
+)
+def test_driver_without_toolkit(run, monkeypatch, request_, code, words):
+    # What is found out only when numba.cuda is imported.
+    monkeypatch.setattr(probe, "gpus", lambda: ([gpu()], ""))
+    given, _, err = run("render", "--size", "32x18", "--device", request_)
+    assert given == code
+    assert err.startswith("fractals: a GPU is there but numba.cuda can't use it")
+    assert words in err.splitlines()[0]
 
 
 BAD = [

@@ -1,0 +1,5 @@
+"""``python -m fractals`` is ``fractals``."""
+
+from fractals.cli import main
+
+main()
