@@ -1,6 +1,6 @@
 """Direct iteration: how many steps an orbit takes to pass the escape radius, and where."""
 
-from fractals.formula import fma
+from fractals.formula import fma, number
 
 BLOCK = 8  # iterations between two tests for escape, where an escaped orbit can't come back
 
@@ -12,9 +12,8 @@ def make_orbit(target, formula, julia, derivative):
     where the formula is not holomorphic, both columns of the Jacobian as ``(p, q, s, t)``.
     """
     step, derive = target.jit(formula.step), target.jit(formula.derivative)
-    zero, one = target.real(0), target.real(1)
-    seed = zero if julia else one  # each step adds dc/dc = 1, but c is fixed in a Julia set
-    first = one if julia else zero
+    seed = 0 if julia else 1  # each step adds dc/dc = 1, but c is fixed in a Julia set
+    first = 1 if julia else 0
 
     if not derivative:
 
@@ -25,17 +24,17 @@ def make_orbit(target, formula, julia, derivative):
             return step(state[0], state[1], a, b)
 
         def finish(state):
-            return zero, zero
+            return number(0, state[0]), number(0, state[0])
 
     elif formula.holomorphic:
 
         def start(x, y):
-            return x, y, first, zero
+            return x, y, number(first, x), number(0, x)
 
         def advance(state, a, b):
             x, y = step(state[0], state[1], a, b)
             p, q = derive(state[0], state[1], state[2], state[3])
-            return x, y, p + seed, q
+            return x, y, p + number(seed, p), q
 
         def finish(state):
             return state[2], state[3]
@@ -43,13 +42,13 @@ def make_orbit(target, formula, julia, derivative):
     else:
 
         def start(x, y):
-            return x, y, first, zero, zero, first
+            return x, y, number(first, x), number(0, x), number(0, x), number(first, x)
 
         def advance(state, a, b):
             x, y = step(state[0], state[1], a, b)
             p, q = derive(state[0], state[1], state[2], state[3])
             s, t = derive(state[0], state[1], state[4], state[5])
-            return x, y, p + seed, q, s, t + seed
+            return x, y, p + number(seed, p), q, s, t + number(seed, t)
 
         def finish(state):
             # The complex number that would give |z| the same gradient if f were holomorphic,
