@@ -22,8 +22,9 @@ SPARE_BITS = 2  # neighbouring samples are at least 2**SPARE_BITS float steps ap
 BYTES_A_SAMPLE = {"float64": 4 + 2 * 16, "float32": 4 + 2 * 8}  # count, z and dz
 
 # What one tile may cost: the first bounds its memory, the second the time until Ctrl-C is heard.
-SAMPLES_A_TILE = {"cpu": 2**16, "cuda": 2**23, "simulator": 2**20, "python": 2**10}
+SAMPLES_A_TILE = {"cpu": 2**17, "cuda": 2**23, "simulator": 2**20, "python": 2**10}
 STEPS_A_TILE = {"cpu": 2**29, "cuda": 2**38, "simulator": 2**29, "python": 2**18}
+FEWEST_SAMPLES = 2**14  # a tile's overhead is that of about 100 samples
 MOST_TILES = 2**20  # a picture that needs larger tiles fits into no memory anyway
 STEPS_A_SECOND = {"cpu": 6e8, "cuda": 5e11, "simulator": 5e8, "python": 3e5}  # rough, for forecasts
 SAMPLES_A_SECOND = {"cpu": 2e7, "cuda": 5e9, "simulator": 1e7, "python": 2e4}
@@ -138,7 +139,7 @@ def plan(
 
     samples = math.prod(scene.image.size) * scene.image.supersampling**2
     limit = _limit(scene, formula, width)
-    tiles = tuple(_tiles(scene, device, limit))
+    tiles = tuple(_tiles(scene, device, limit, threads))
     result = Plan(
         device=device,
         method="direct",
@@ -285,14 +286,19 @@ def _limit(scene: Scene, formula: Formula, width: Fraction) -> int:
     return int(min(1000 * 2 ** (zoom / 6), MOST_ITERATIONS))
 
 
-def _tiles(scene: Scene, device: str, limit: int) -> Iterable[Tile]:
-    """Yield tiles that cover each pixel once: strips on a GPU, rectangles on the CPU."""
+def _tiles(scene: Scene, device: str, limit: int, threads: int = 1) -> Iterable[Tile]:
+    """Yield tiles that cover each pixel once: strips on a GPU, rectangles on the CPU.
+
+    A thread is given many, as some take longer than others, but none too small to be worth it.
+    """
     width, height = scene.image.size
     n = scene.image.supersampling
     samples = min(SAMPLES_A_TILE[device], max(64, STEPS_A_TILE[device] // limit))
+    if device == "cpu":
+        samples = min(samples, max(FEWEST_SAMPLES, width * height * n**2 // (16 * threads)))
     samples = max(samples, width * height * n**2 // MOST_TILES)
     pixels = max(1, samples // n**2)
-    across = min(width, 256, pixels, 4 * math.isqrt(pixels))
+    across = min(width, max(1, 512 // n), pixels, 4 * math.isqrt(pixels))
     if device in ("cuda", "simulator"):
         across = width
     down = max(1, min(height, pixels // across))

@@ -1,14 +1,27 @@
 """The protocol that a backend fills in."""
 
+import math
+import sys
+import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fractals.programs import Target
 
 MakeBody = Callable[..., Callable[..., None]]
 Run = Callable[..., None]
+
+LARGE = 2**16  # bytes
+
+
+def _references(arrays: list[NDArray[np.uint8]], k: int) -> int:
+    return sys.getrefcount(arrays[k])
+
+
+UNUSED = _references([np.empty(0, np.uint8)], 0)  # of an array that only its list refers to
 
 
 class Backend(Protocol):
@@ -36,11 +49,29 @@ class Backend(Protocol):
 
 
 class HostMemory:
-    """Arrays of a backend that computes in the memory of the host."""
+    """Arrays of a backend that computes in the memory of the host.
+
+    A thread uses its large ones again once they were let go: the system takes memory back, and
+    giving it out anew costs more time than a tile of few iterations.
+    """
+
+    def __init__(self) -> None:
+        self._kept = threading.local()
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an uninitialised array."""
-        return np.empty(shape, dtype)
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        if size < LARGE:
+            return np.empty(shape, dtype)
+        kept: list[NDArray[np.uint8]] = self._kept.__dict__.setdefault("arrays", [])
+        for k in range(len(kept)):
+            if kept[k].size >= size and _references(kept, k) == UNUSED:
+                memory = kept[k]
+                break
+        else:
+            memory = np.empty(size, np.uint8)
+            kept.append(memory)
+        return memory[:size].view(dtype).reshape(shape)
 
     def to_device(self, array: Any) -> Any:
         """Return the array itself."""

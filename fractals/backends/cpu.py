@@ -1,9 +1,14 @@
 """@jit loops over a tile, without the interpreter's lock; as many tiles at once as threads."""
 
-import numpy as np
+import contextlib
 
+import numpy as np
+from numba.core.errors import NumbaError
+
+from fractals.backends import packs, wavefront
 from fractals.backends.base import HostMemory
-from fractals.backends.jit import compile_loop, cpu_target
+from fractals.backends.jit import REAL, compile_body, compile_loop, cpu_target
+from fractals.programs import escape
 
 
 class CpuBackend(HostMemory):
@@ -12,6 +17,7 @@ class CpuBackend(HostMemory):
     kind = "cpu"
 
     def __init__(self, number, threads):
+        super().__init__()
         self.threads = threads
         self.real = np.dtype(number).type
         self.target = cpu_target(number)
@@ -19,4 +25,22 @@ class CpuBackend(HostMemory):
 
     def compile(self, make_body, *options):
         """Return ``run(out, *arguments)``, which fills `out`."""
+        if make_body is escape.make_body and packs.FUSED:
+            with contextlib.suppress(NumbaError):  # the formula does what packs can't, as sin does
+                return self._in_packs(*options)
         return compile_loop(make_body, self._number, options)
+
+    def _in_packs(self, *options):
+        body = wavefront.make_body(self.target, *options)
+        wave = compile_body(body, wavefront.make_body, self._number, options)
+        real = REAL[self._number]
+        index = np.dtype(f"int{real.bitwidth}")  # as wide as a number, so that both fill a pack
+        wave.compile(wavefront.signature(real))
+
+        def run(count, x, y, p, q, columns, rows, *rest):
+            flat = (part.reshape(-1) for part in (count, x, y, p, q))
+            numbers, places = wavefront.scratch_sizes(columns.shape[1])
+            scratch = self.empty((numbers,), self.real), self.empty((places,), index)
+            wave(*flat, columns, rows, *rest, *scratch)
+
+        return run

@@ -8,6 +8,7 @@ from numba.extending import intrinsic, overload, register_jitable
 
 from fractals import formula
 from fractals.backends.cache import caching
+from fractals.backends.packs import Pack
 from fractals.programs import Target
 
 
@@ -20,7 +21,8 @@ def _fused(_context, a, b, c):
 
 @overload(formula.fma, target="cpu")
 def _fma(a, b, c):
-    return lambda a, b, c: _fused(a, b, c)
+    if isinstance(a, types.Float):
+        return lambda a, b, c: _fused(a, b, c)
 
 
 @intrinsic
@@ -47,14 +49,16 @@ def _split(v):
 
 
 def select_overload(condition, a, b):
-    """Compile `fractals.formula.select`."""
-    return lambda condition, a, b: a if condition else b
+    """Compile `fractals.formula.select` for single numbers."""
+    if not isinstance(condition, Pack):
+        return lambda condition, a, b: a if condition else b
 
 
 def number_overload(value, like):
-    """Compile `fractals.formula.number`."""
+    """Compile `fractals.formula.number` for single numbers."""
     real = like
-    return lambda value, like: real(value)
+    if not isinstance(like, Pack):
+        return lambda value, like: real(value)
 
 
 overload(formula.select, target="cpu")(select_overload)
@@ -84,12 +88,18 @@ def cpu_target(number):
 def compile_loop(make_body, number, options, checked=False):
     """Compile a program for the CPU, without the interpreter's lock; `checked`: its indices."""
     body = make_body(cpu_target(number), *options)
-    if not checked:
-        element = register_jitable(forceinline=True)(body)
+    if checked:
+        return compile_body(body, make_body, number, options, checked=True)
+    element = register_jitable(forceinline=True)(body)
 
-        def body(*arguments):  # constant strides of 1 let LLVM make vectors
-            element(0, 0, 1, 1, *arguments)
+    def loop(*arguments):  # constant strides of 1 let LLVM make vectors
+        element(0, 0, 1, 1, *arguments)
 
+    return compile_body(loop, make_body, number, options)
+
+
+def compile_body(body, make_body, number, options, checked=False):
+    """Compile a body that `make_body` made; the cache tells it from others by these arguments."""
     way = "checked" if checked else "cpu"
     with caching(way, number, make_body.__module__, make_body.__name__, *options) as cache:
         return numba.njit(nogil=True, error_model="numpy", boundscheck=checked, cache=cache)(body)

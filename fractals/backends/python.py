@@ -16,6 +16,7 @@ class PythonBackend(HostMemory):
     threads = 0
 
     def __init__(self, number: str) -> None:
+        super().__init__()
         self.real = np.dtype(number).type
         self.target = Target(
             jit=_unchanged,

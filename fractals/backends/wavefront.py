@@ -1,0 +1,308 @@
+"""Direct iteration on the CPU: many samples at once, in packs, and only those still in flight.
+
+The program is that of `fractals.programs.escape`, with the same numbers and the same counts, in
+another order. Samples leave the loop after few steps or after thousands, so lanes that are done
+would soon outnumber the others. Therefore
+
+1. every sample takes a few steps, each with a test; what escapes is written down at once;
+2. the survivors' numbers are gathered in a list without gaps, and go on in blocks of many steps
+   without a test. After each block the list is closed up again;
+3. what escaped in a block goes back to the block's beginning, and at the end all such lanes take
+   their last steps again, with a test each: the counts are exact.
+"""
+
+from numba import types
+
+from fractals.backends.denormals import flush_denormals, restore_mode
+from fractals.backends.pack_memory import (
+    compress_rows,
+    compress_store,
+    load,
+    load_rows,
+    masked_store,
+    select_each,
+    store,
+    store_rows,
+)
+from fractals.backends.packs import any_lane, first_lanes, indices, lane_count, splat, truncate
+from fractals.formula import fma, number, select
+from fractals.programs.escape import make_orbit
+
+VECTORS = {2: 5, 4: 3, 6: 2}  # in a pack, by the numbers of a state: there are 32 registers
+CHECK = 4
+FEW = {2: 4, 4: 3, 6: 2}
+EARLY = 24  # steps with a test each, before survivors are gathered
+LONGEST = 96  # steps without a test
+UNROLL = 3  # the steps of a block are a multiple of this
+SAMPLES = 6144  # gathered in one list: it fits into a core's cache
+ROOM = 512  # elements beyond the end of an array that a pack may touch
+ROWS = 2 * 8 + 2  # of lists: state and c, twice, and an earlier z
+
+
+def make_body(target, formula, julia, derivative, interior, block):
+    """Return a body that fills what that of `fractals.programs.escape.make_body` does.
+
+    Its arguments are the same but for the strides: ``body(count, x, y, p, q, columns, rows, point,
+    limit, numbers, places)``: the first five arrays have one dimension, and the last two are
+    of `scratch_sizes`.
+    """
+    jit = target.jit
+    start, advance, finish = make_orbit(target, formula, julia, derivative)
+    size = 2 if not derivative else 4 if formula.holomorphic else 6  # numbers of a state
+    carried = size if julia else size + 2  # of a lane in the list: also its c, if it has its own
+    saved, pending = carried, carried + 2  # rows: an earlier z; lanes that went back
+    vectors = VECTORS[size]
+    few = FEW[size]
+
+    @jit
+    def near(state, radius2):
+        return fma(state[0], state[0], state[1] * state[1]) <= radius2
+
+    if julia:
+
+        def begin(u, v, a, b):
+            return start(u, v), a, b
+
+        def lane_of(state, a, b):
+            return state
+
+        def c_of(lane, a, b):
+            return a, b
+
+    else:
+
+        def begin(u, v, a, b):
+            zero = number(0, u)
+            return start(zero, zero), u, v
+
+        def lane_of(state, a, b):
+            return (*state, a, b)
+
+        def c_of(lane, a, b):
+            return lane[size], lane[size + 1]
+
+    begin, lane_of, c_of = jit(begin), jit(lane_of), jit(c_of)
+
+    if interior and not julia and formula.inside is not None:
+        within = jit(formula.inside)
+    else:
+
+        @jit
+        def within(a, b):
+            return a < a
+
+    if block == 1:  # an orbit that escaped may come back, so every step is looked at
+
+        def three(state, a, b, radius2, still):
+            state = advance(state, a, b)
+            still = still & near(state, radius2)
+            state = advance(state, a, b)
+            still = still & near(state, radius2)
+            state = advance(state, a, b)
+            return state, still & near(state, radius2)
+
+    else:
+
+        def three(state, a, b, radius2, still):
+            return advance(advance(advance(state, a, b), a, b), a, b), still
+
+    three = jit(three)
+
+    if derivative:
+
+        def put_slope(p, q, k, state, gone, valid):
+            zero = number(0, state[0])
+            slope = finish(state)
+            put(p, k, select(gone, slope[0], zero), valid)
+            put(q, k, select(gone, slope[1], zero), valid)
+
+        def copy_slope(p, q, k, numbers, row, t, room):
+            p[k], q[k] = numbers[row + t], numbers[row + room + t]
+
+        def keep_slope(numbers, row, room, i, state):
+            slope = finish(state)
+            store(numbers, row + i, slope[0])
+            store(numbers, row + room + i, slope[1])
+
+    else:
+
+        def put_slope(p, q, k, state, gone, valid):
+            pass
+
+        def copy_slope(p, q, k, numbers, row, t, room):
+            pass
+
+        def keep_slope(numbers, row, room, i, state):
+            pass
+
+    @jit
+    def put(array, k, value, valid):
+        masked_store(array, k, valid, value)
+
+    put_slope, copy_slope, keep_slope = jit(put_slope), jit(copy_slope), jit(keep_slope)
+
+    @jit
+    def launch(out, width, us, vs, rows, j, point, limit, numbers, places, room, end):
+        """Take the first steps of a row of samples; return the new end of the list."""
+        count, x, y, p, q = out
+        zero = splat(point[0] - point[0], few)
+        one, most, radius2 = number(1, zero), number(limit, zero), splat(point[2], few)
+        a, b = splat(point[0], few), splat(point[1], few)
+        row_u, row_v = splat(rows[0, j], few), splat(rows[1, j], few)
+        early = min(EARLY, limit - 1)
+        lanes = lane_count(zero)
+        for i in range(0, width, lanes):
+            u, v = load(us, i, zero) + row_u, load(vs, i, zero) + row_v
+            state, ca, cb = begin(u, v, a, b)
+            valid = first_lanes(width - i, zero)
+            inside = within(ca, cb)
+            alive = valid & ~inside
+            n = zero
+            k = 0
+            while k < early and any_lane(alive):
+                stop = min(k + CHECK, early)
+                while k < stop:
+                    state = select_each(alive, advance(state, ca, cb), state)
+                    n = select(alive, n + one, n)
+                    alive = alive & near(state, radius2)
+                    k += 1
+            gone = ~(alive | inside)
+            at = j * width + i
+            if i + lanes <= width:
+                store(count, at, truncate(select(gone, n, most)))
+                store(x, at, select(gone, state[0], zero))
+                store(y, at, select(gone, state[1], zero))
+            else:
+                put(count, at, truncate(select(gone, n, most)), valid)
+                put(x, at, select(gone, state[0], zero), valid)
+                put(y, at, select(gone, state[1], zero), valid)
+            put_slope(p, q, at, state, gone, valid)
+            if any_lane(alive):
+                compress_rows(numbers, end, room, alive, lane_of(state, ca, cb))
+                end = compress_store(places, end, alive, indices(at, zero))
+        return end
+
+    @jit
+    def fly(point, limit, n, end, numbers, places, room):
+        """Take the list's lanes to the limit, n steps after their start; return how many went back.
+
+        Their places are in the second row of `places`, the steps they have taken in the third.
+        """
+        zero = splat(point[0] - point[0], vectors)
+        radius2, lanes = splat(point[2], vectors), lane_count(zero)
+        a, b = splat(point[0], vectors), splat(point[1], vectors)
+        back = 0
+        turn, mark = 0, 0
+        while end > 0 and n < limit - 1:
+            steps = 24 if n < 192 else 48 if n < 768 else LONGEST
+            steps = min(steps, (limit - 1 - n) // UNROLL * UNROLL)
+            first, left = back, end
+            end = 0
+            for i in range(0, left, lanes):
+                lane = load_rows(numbers, i, room, zero, carried)
+                ca, cb = c_of(lane, a, b)
+                valid = first_lanes(left - i, zero)
+                state, still = lane[:size], valid
+                for _ in range(0, steps, UNROLL):
+                    state, still = three(state, ca, cb, radius2, still)
+                still = still & near(state, radius2)
+                if steps == 0:  # too few are left for a block: all go back, that is to the replay
+                    still = still & ~still
+                gone = valid & ~still
+                closing = any_lane(gone) or end != i
+                if any_lane(gone):
+                    before = load_rows(numbers, i, room, zero, carried)
+                    compress_rows(numbers, pending * room + back, room, gone, before)
+                    back = compress_store(places, room + back, gone, load(places, i, zero)) - room
+                if interior:
+                    old_x = load(numbers, saved * room + i, zero)
+                    old_y = load(numbers, (saved + 1) * room + i, zero)
+                    if turn > 0:
+                        periodic = still & (old_x == state[0]) & (old_y == state[1])
+                        if any_lane(periodic):
+                            still = still & ~periodic
+                            closing = True
+                    if turn == mark:
+                        old_x, old_y = state[0], state[1]
+                    if closing:
+                        compress_rows(numbers, saved * room + end, room, still, (old_x, old_y))
+                    elif turn == mark:
+                        store_rows(numbers, saved * room + i, room, (old_x, old_y))
+                if closing:
+                    compress_rows(numbers, end, room, still, lane_of(state, ca, cb))
+                    end = compress_store(places, end, still, load(places, i, zero))
+                else:
+                    store_rows(numbers, i, room, state)
+                    end = min(i + lanes, left)
+            for t in range(first, back):
+                places[2 * room + t] = n
+            if steps == 0:
+                break
+            n += steps
+            if turn == mark:
+                mark = max(1, 2 * mark)
+            turn += 1
+        return back
+
+    @jit
+    def land(out, point, limit, back, numbers, places, room):
+        """Take the last steps of the lanes that went back, and write down where they escaped."""
+        count, x, y, p, q = out
+        zero = splat(point[0] - point[0], vectors)
+        one, radius2, lanes = number(1, zero), splat(point[2], vectors), lane_count(zero)
+        a, b = splat(point[0], vectors), splat(point[1], vectors)
+        row = pending * room
+        for i in range(0, back, lanes):
+            lane = load_rows(numbers, row + i, room, zero, carried)
+            ca, cb = c_of(lane, a, b)
+            state, n = lane[:size], zero
+            alive = first_lanes(back - i, zero)
+            k = 0
+            while k < LONGEST and any_lane(alive):
+                for _ in range(UNROLL):
+                    state = select_each(alive, advance(state, ca, cb), state)
+                    n = select(alive, n + one, n)
+                    alive = alive & near(state, radius2)
+                k += UNROLL
+            store_rows(numbers, i, room, (n, state[0], state[1]))
+            keep_slope(numbers, 3 * room, room, i, state)
+        for t in range(back):
+            n = places[2 * room + t] + int(numbers[t])
+            if n < limit:
+                k = places[room + t]
+                count[k], x[k], y[k] = n, numbers[room + t], numbers[2 * room + t]
+                copy_slope(p, q, k, numbers, 3 * room, t, room)
+
+    def body(count, x, y, p, q, columns, rows, point, limit, numbers, places):
+        out = count, x, y, p, q
+        width, height = columns.shape[1], rows.shape[1]
+        lines, room = max(1, SAMPLES // width), len(places) // 3
+        us, vs = numbers[ROWS * room : -room], numbers[(ROWS + 1) * room :]
+        for i in range(width):
+            us[i], vs[i] = columns[0, i], columns[1, i]
+        for i in range(width, width + ROOM):
+            us[i] = vs[i] = 0
+        mode = flush_denormals()
+        for top in range(0, height, lines):
+            end = 0
+            for j in range(top, min(top + lines, height)):
+                end = launch(out, width, us, vs, rows, j, point, limit, numbers, places, room, end)
+            back = fly(point, limit, min(EARLY, limit - 1), end, numbers, places, room)
+            land(out, point, limit, back, numbers, places, room)
+        restore_mode(mode)
+
+    return body
+
+
+def signature(real):
+    """Return the types of a body's arguments for a Numba number type."""
+    line, plane = real[::1], real[:, ::1]
+    places = types.Integer.from_bitwidth(real.bitwidth, signed=True)[::1]
+    arrays = types.int32[::1], line, line, line, line, plane, plane, line
+    return *arrays, types.int32, line, places
+
+
+def scratch_sizes(width):
+    """Return how many elements `numbers` and `places` have, for rows of `width` samples."""
+    room = max(SAMPLES, width) + ROOM
+    return (ROWS + 2) * room, 3 * room
