@@ -38,7 +38,7 @@ class Workload:
     interior : bool
         Whether the interior shortcuts are on.
     steps : tuple of str
-        What the same counts are also computed with: "python", "jit"; empty: no ladder.
+        What the same counts are also computed with: "python", "numpy", "jit"; empty: no ladder.
     """
 
     name: str
@@ -99,7 +99,7 @@ def load_workload(name: str) -> Workload:
     """
     if name in TABLES:
         title, table = TABLES[name]
-        steps = ("python", "jit") if name == "classic" else ("jit",)
+        steps = ("python", "numpy", "jit") if name == "classic" else ("jit",)
         scene = Scene.load({"title": title, **table})
         return Workload(name, scene, interior=name != "d", steps=steps)
     known = [*TABLES, *catalog.names("gallery")]

@@ -1,4 +1,4 @@
-"""The ladder: the same counts by plain Python, a naive ``@jit``, our CPU loops and the GPU."""
+"""The ladder: the same counts by plain Python, NumPy, a naive ``@jit``, our loops and the GPU."""
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +14,7 @@ from fractals.pipeline import Session
 from fractals.planning import Tile, coordinates
 
 PYTHON_SHARE = 10  # a quick ladder runs every tenth row in plain Python
+NUMPY = "NumPy"
 NAIVE = "naive @jit"
 
 Counts = NDArray[Any]
@@ -92,7 +93,7 @@ def climb(
     sessions : mapping of str to Session
         Started; the rungs that are ours.
     steps : sequence of str
-        The rungs below: "python", "jit".
+        The rungs below: "python", "numpy", "jit".
     quick : bool
         Extrapolate plain Python from a tenth of the rows.
     """
@@ -112,6 +113,8 @@ def climb(
         rungs.append(Rung("plain Python", False, 0.0, spread([seconds / share]), differing, share))
 
     work: dict[str, tuple[float, Step]] = {}
+    if "numpy" in steps:
+        work[NUMPY] = 0.0, lambda: _naive(first, fill_numpy, dtype)
     if "jit" in steps:
         fill, compiling = naive_jit.compiled(dtype)
         work[NAIVE] = compiling, lambda: _naive(first, fill, dtype)
@@ -127,6 +130,31 @@ def climb(
     for name, (compiling, _) in work.items():
         rungs.append(Rung(name, name in sessions, compiling, spread(laps[name]), wrong[name]))
     return tuple(rungs)
+
+
+def fill_numpy(
+    counts: Counts,
+    xs: NDArray[np.float64],
+    ys: NDArray[np.float64],
+    julia: bool,
+    point: complex,
+    limit: int,
+    radius2: float,
+) -> None:
+    """Count as `naive_jit` does, in whole arrays: a step for all that have not escaped yet."""
+    here = (xs + 1j * ys[:, None]).ravel()
+    z = here if julia else np.zeros_like(here)
+    c = np.full_like(here, point) if julia else here
+    whole = counts.reshape(-1)
+    whole[:] = limit
+    stays = np.arange(len(here))
+    for n in range(limit):
+        z = z * z + c
+        escaped = z.real * z.real + z.imag * z.imag >= radius2
+        whole[stays[escaped]] = n
+        z, c, stays = z[~escaped], c[~escaped], stays[~escaped]
+        if not len(stays):
+            break
 
 
 def _naive(session: Session, fill: Any, dtype: Any, stride: int = 1) -> tuple[float, Counts]:

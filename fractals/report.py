@@ -119,14 +119,14 @@ def text(report: dict[str, Any]) -> str:
     lines = [hardware_line(report)]
     for result in report["results"]:
         name = result["workload"] + (f": {result['title']}" if result["title"] else "")
-        lines += ["", name, size_line(result), *_align(_device_rows(result))]
+        lines += ["", name, size_line(result), *align(_device_rows(result))]
         if result["ladder"]:
-            lines += ["", "the counts alone, step by step", *_align(_ladder_rows(result))]
+            lines += ["", "the counts alone, step by step", *align(_ladder_rows(result))]
         if result["naive_ratio"]:
             ratio = f"{result['naive_ratio']:.1f}"
             lines += ["", f"the naive @jit loop takes {ratio} times as long as ours on one thread"]
         if result["crossover"]:
-            lines += ["", "iterate, color and copy, by size", *_align(_crossover_rows(result))]
+            lines += ["", "iterate, color and copy, by size", *align(_crossover_rows(result))]
     return "\n".join(lines)
 
 
@@ -171,7 +171,7 @@ def _ms(seconds: float) -> str:
     return f"{1e3 * seconds:.{1 if seconds < 1 else 0}f}"
 
 
-def _align(rows: Iterator[list[str]]) -> list[str]:
+def align(rows: Iterator[list[str]]) -> list[str]:
     """Return lines with the first column left-aligned and the others right-aligned."""
     cells = list(rows)
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

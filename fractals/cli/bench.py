@@ -18,7 +18,7 @@ from fractals.errors import OptionError
     "bench",
     epilog=examples(
         "bench",
-        "bench classic --plot classic.png     # Python, naive @jit, our CPU, GPU",
+        "bench classic --plot classic.png     # Python, NumPy, naive @jit, our CPU, GPU",
         "bench --devices cpu,gpu --json > bench.json",
     ),
 )
@@ -53,8 +53,9 @@ def bench_command(
     """Time the same work on several devices, stage by stage, and compare what they draw.
 
     A WORKLOAD is default (what fractals render draws), classic (the article's picture, also by
-    plain Python and a naive @jit), one of a, b, c, d, e (counts of growing depth), a scene of the
-    gallery or a file. Without a GPU, Numba's CUDA simulator stands in; its times are no GPU's.
+    plain Python, NumPy and a naive @jit), one of a, b, c, d, e (counts of growing depth), a scene
+    of the gallery or a file. Without a GPU, Numba's CUDA simulator stands in; its times are no
+    GPU's.
     """
     if plot:
         from fractals.charts import check_plot

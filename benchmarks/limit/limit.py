@@ -1,0 +1,365 @@
+#!/usr/bin/env python3
+"""Compare fractals with hand-written AVX-512 and AVX2 C, and print the ratios.
+
+    python benchmarks/limit/limit.py                         # all, some minutes
+    python benchmarks/limit/limit.py --only b,e --number float64
+    python benchmarks/limit/limit.py --quick                 # smaller pictures, fewer runs
+    python benchmarks/limit/limit.py --json > benchmarks/limit/<processor>.json
+    python benchmarks/limit/limit.py --read FILE.json        # its tables
+    python benchmarks/limit/limit.py --ladder FILE.json      # the C as a rung of bench classic's
+
+Exits 5 where a count differs, and 4 where the processor lacks AVX2. benchmarks/README.md says what
+is compared, and how.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # this checkout, installed or not
+
+from yardstick import BITS, FLAGS, WIDTHS, Library, build, find_compiler
+
+from fractals import Scene, bench, ladder, planning, report
+from fractals.backends import naive_jit
+from fractals.cli.options import parse_size
+from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
+from fractals.files import written
+from fractals.pipeline import Session
+from fractals.planning import coordinates
+
+ALGORITHMS = ("wave", "stream")
+VIEWS: dict[str, tuple[str, tuple[str, str], str]] = {
+    "burning_ship": ("burning_ship", ("-0.5", "-0.5"), "2"),
+    "tricorn": ("tricorn", ("-0.25", "0"), "3"),
+    "multibrot_3": ("multibrot", ("0", "0"), "2.6"),
+}
+TABLED = ("a", "b", "c", "d", "e")
+NAIVE_RUNS = 3  # at most: it is slow
+
+
+def load_scene(name: str) -> Scene:
+    """Return the scene of a workload: those of `fractals bench`, and one a further formula."""
+    if name in TABLED:
+        return bench.load_workload(name).scene
+    if name not in VIEWS:
+        raise OptionError(f"unknown workload '{name}': choose of {', '.join([*TABLED, *VIEWS])}")
+    formula, center, width = VIEWS[name]
+    like = bench.load_workload("d").scene
+    return like.replace(formula=formula, center=center, width=width, title=name)
+
+
+def ours(scene: Scene, number: str, interior: bool = False, threads: int = 1) -> Session:
+    """Return a session whose tiles can be iterated at once.
+
+    float32 can't tell c's samples apart, and fractals refuses to draw such a view with it; its
+    speed there is of interest all the same.
+    """
+    with mock.patch.dict(planning.BITS, float32=planning.BITS["float64"]):
+        session = Session(scene, "cpu", number, threads, interior)
+    session.start(iterating=True)
+    return session
+
+
+def iterate(session: Session) -> None:
+    """Iterate all tiles in the calling thread: what is timed of ours on one thread."""
+    for tile in session.plan.tiles:
+        session.iterate(tile)
+
+
+def iterate_threaded(session: Session) -> None:
+    """Iterate all tiles as a picture does, on the session's threads."""
+
+    def work(tile: Any) -> dict[str, float]:
+        session.iterate(tile)
+        return {"iterate": 1.0}
+
+    session.run(work, None)
+
+
+def prepare_naive(session: Session) -> Callable[[], None]:
+    """Return the naive ``@jit`` loop over a session's samples."""
+    fill, _ = naive_jit.compiled(np.int32)
+    columns, rows = coordinates(session.plan)
+    scene, counts = session.scene, np.zeros((rows.shape[1], columns.shape[1]), np.int32)
+    point = complex(*(float(text) for text in scene.julia or ("0", "0")))
+    radius2 = scene.iteration.escape_radius**2
+    julia, limit = scene.julia is not None, session.limit
+    return lambda: fill(counts, columns[0], rows[1], julia, point, limit, radius2)
+
+
+def take_turns(
+    works: Mapping[str, Callable[[], Any]], runs: int, clock: Callable[[], float] = process_time
+) -> dict[str, ladder.Spread]:
+    """Return what each took, after a run that warms it up, in seconds of a clock."""
+    for run in works.values():
+        run()
+    laps: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(runs):
+        for name, run in works.items():
+            begun = clock()
+            run()
+            laps[name].append(clock() - begun)
+    return {name: ladder.spread(seconds) for name, seconds in laps.items()}
+
+
+def compare(
+    name: str, scene: Scene, number: str, libraries: Sequence[Library], runs: int
+) -> dict[str, Any]:
+    """Time the C, ours, ours with interior shortcuts and the naive loop on a workload.
+
+    Returns plain values: seconds of each; `c`, the fastest of the C; `ratios`, its time over ours;
+    `differing`, the samples in which a count of the C is not ours.
+    """
+    plain = ours(scene, number)
+    _, expected = ladder.count(plain)
+    works: dict[str, Callable[[], Any]] = {}
+    differing = 0
+    for library in libraries:
+        for algorithm in ALGORITHMS:
+            work = library.prepare(plain, algorithm)
+            work.run()
+            differing = max(differing, int(np.count_nonzero(work.count != expected)))
+            works[f"C {library.width} {algorithm}"] = work.run
+    c = list(works)
+    works["ours"] = lambda: iterate(plain)
+    if name in TABLED and name != "d":
+        short = ours(scene, number, interior=True)
+        differing += int(np.count_nonzero(ladder.count(short)[1] != expected))
+        works["shortcuts"] = lambda: iterate(short)
+    seconds = take_turns(works, runs)
+    if name in TABLED and number == "float64":
+        seconds |= take_turns({"naive": prepare_naive(plain)}, min(runs, NAIVE_RUNS))
+    medians = {key: spread.median for key, spread in seconds.items()}
+    best = min(c, key=lambda key: medians[key])
+    iterations = int(expected.sum(dtype=np.int64))
+    return {
+        "workload": name,
+        "title": scene.title,
+        "size": list(plain.plan.size),
+        "limit": plain.limit,
+        "number": number,
+        "runs": runs,
+        "iterations": iterations,
+        "seconds": {key: asdict(spread) for key, spread in seconds.items()},
+        "c": best,
+        "iterations_per_second": {key: iterations / median for key, median in medians.items()},
+        "ratios": {
+            key: medians[best] / medians[key] for key in ("ours", "shortcuts") if key in medians
+        },
+        "differing": differing,
+    }
+
+
+def compare_threads(scene: Scene, number: str, runs: int) -> dict[str, ladder.Spread]:
+    """Return the seconds that passed with one thread and with two, in turns."""
+    works = {}
+    for threads in (1, 2):
+        session = ours(scene, number, threads=threads)
+        works[str(threads)] = lambda session=session: iterate_threaded(session)
+    return take_turns(works, runs, perf_counter)
+
+
+def measure(
+    names: Sequence[str],
+    numbers: Sequence[str],
+    runs: int,
+    size: str = "100%",
+    tell: Callable[[str], None] = lambda line: None,
+) -> dict[str, Any]:
+    """Return all that was measured, as plain values for JSON.
+
+    Parameters
+    ----------
+    size : str
+        Of every picture, such as "50%" or "640x480".
+    """
+    scenes = {name: load_scene(name) for name in names}
+    for name, scene in scenes.items():
+        scenes[name] = scene.replace(size=parse_size(size, scene.image.size))
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        libraries = build(numbers, folder)
+        for name, scene in scenes.items():
+            for number in numbers:
+                tell(f"{name}, {number}")
+                of_number = [library for library in libraries if library.number == number]
+                result = compare(name, scene, number, of_number, runs)
+                if name in TABLED and (os.cpu_count() or 1) > 1:
+                    threads = compare_threads(scene, number, runs)
+                    result["threads"] = {key: asdict(spread) for key, spread in threads.items()}
+                results.append(result)
+    whole = report.make_report([])
+    compiler = find_compiler()
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
+    whole["compiler"] = {
+        "version": version.stdout.splitlines()[0],
+        "flags": {str(width): [*FLAGS, *flags] for width, flags in WIDTHS.items()},
+    }
+    return {**whole, "results": results}
+
+
+def add_rung(path: Path, runs: int) -> None:
+    """Add the best C, on one thread, to the ladder of a report that fractals bench wrote.
+
+    The seconds are those that passed, as in the rest of the ladder.
+    """
+    whole = report.read_report(path)
+    ladders = [result for result in whole["results"] if result.get("workload") == "classic"]
+    if not ladders or not ladders[0].get("ladder"):
+        raise SceneError(f"{path}: no ladder, as fractals bench classic --json writes it")
+    found = ladders[0]
+    session = ours(load_scene("a").replace(size=tuple(found["size"])), "float64")
+    with tempfile.TemporaryDirectory() as folder:
+        works = {
+            f"C, {library.width} bits": library.prepare(session, ALGORITHMS[0])
+            for library in build(["float64"], folder)
+        }
+        times = take_turns({name: work.run for name, work in works.items()}, runs, perf_counter)
+    name = min(times, key=lambda name: times[name].median)
+    differing = int(np.count_nonzero(works[name].count != ladder.count(session)[1]))
+    rung = ladder.Rung(f"{name}, 1 thread", False, 0.0, times[name], differing)
+    others = [rung for rung in found["ladder"] if not rung["name"].startswith("C, ")]
+    found["ladder"] = [*others, asdict(rung)]
+    with written(path) as file:
+        file.write(json.dumps(whole, indent=2).encode() + b"\n")
+
+
+def text(whole: dict[str, Any]) -> str:
+    """Return the tables that a person reads; times are medians in milliseconds."""
+    results, compiler = whole["results"], whole["compiler"]["version"]
+    lines = [report.hardware_line(whole), compiler]
+    runs = f"medians of {results[0]['runs']} runs in turns"
+    lines += ["", f"one thread, no interior shortcuts on either side; CPU time, {runs}"]
+    lines += report.align(_plain_rows(results))
+    tabled = [result for result in results if {"shortcuts", "naive"} & set(result["seconds"])]
+    if tabled:
+        lines += ["", "one thread, ours with the interior shortcuts, which the others lack"]
+        lines += report.align(_shortcut_rows(tabled))
+    threaded = [result for result in results if "threads" in result]
+    if threaded:
+        lines += ["", "ours on two threads, no interior shortcuts; wall clock"]
+        lines += report.align(_thread_rows(threaded))
+    return "\n".join(lines)
+
+
+def _plain_rows(results: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
+    yield [
+        "",
+        "",
+        "C AVX-512",
+        "C AVX2",
+        "best C is",
+        "ours",
+        "ours/C",
+        "C G it/s",
+        "ours",
+        "differ",
+    ]
+    for result in results:
+        seconds, rates = result["seconds"], result["iterations_per_second"]
+        widths = [[key for key in seconds if key.startswith(f"C {width}")] for width in (512, 256)]
+        yield [
+            result["workload"],
+            result["number"],
+            *(_ms(min((seconds[key]["median"] for key in keys), default=None)) for keys in widths),
+            result["c"].removeprefix("C "),
+            _ms(seconds["ours"]["median"]),
+            f"{result['ratios']['ours']:.3f}",
+            f"{rates[result['c']] / 1e9:.2f}",
+            f"{rates['ours'] / 1e9:.2f}",
+            str(result["differing"]),
+        ]
+
+
+def _shortcut_rows(results: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
+    yield ["", "", "best C", "ours", "ours/C", "naive @jit", "ours/naive"]
+    for result in results:
+        seconds, ratios = result["seconds"], result["ratios"]
+        key = "shortcuts" if "shortcuts" in seconds else "ours"  # d is timed without
+        own = seconds[key]["median"]
+        naive = seconds["naive"]["median"] if "naive" in seconds else None
+        yield [
+            result["workload"],
+            result["number"],
+            _ms(seconds[result["c"]]["median"]),
+            _ms(own),
+            f"{ratios[key]:.2f}",
+            _ms(naive),
+            f"{naive / own:.1f}" if naive else "-",
+        ]
+
+
+def _thread_rows(results: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
+    yield ["", "", "1 thread", "2 threads", "times as fast"]
+    for result in results:
+        one, two = (result["threads"][key]["median"] for key in ("1", "2"))
+        yield [result["workload"], result["number"], _ms(one), _ms(two), f"{one / two:.2f}"]
+
+
+def _ms(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{1e3 * seconds:.2f}"
+
+
+def check(whole: Mapping[str, Any]) -> None:
+    """Raise a `DifferenceError` where a count of the C is not ours."""
+    wrong = [
+        f"{result['workload']}, {result['number']}: {result['differing']} counts differ"
+        for result in whole["results"]
+        if result["differing"]
+    ]
+    if wrong:
+        raise DifferenceError("\n".join(wrong))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command, and return its exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default=",".join([*TABLED, *VIEWS]), help="workloads: a,b")
+    parser.add_argument("--number", choices=list(BITS), help="by default both")
+    parser.add_argument("--runs", type=int, default=9, help="runs of each, in turns; 9")
+    parser.add_argument("--size", help="of the pictures: 25%%, 640x480")
+    parser.add_argument("--quick", action="store_true", help="3 runs, pictures of 25%%")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--read", metavar="FILE", help="show what --json wrote")
+    parser.add_argument("--ladder", metavar="FILE", help="add the C to a ladder of fractals bench")
+    options = parser.parse_args(arguments)
+    try:
+        if options.runs < 1:
+            raise OptionError(f"{options.runs} runs: give 1 or more")
+        if options.ladder:
+            add_rung(Path(options.ladder), options.runs)
+            return 0
+        if options.read:
+            whole = report.read_report(options.read)
+            if "compiler" not in whole:
+                raise SceneError(f"{options.read}: not what limit.py --json writes")
+        else:
+            whole = measure(
+                options.only.split(","),
+                [options.number] if options.number else list(BITS),
+                min(options.runs, 3) if options.quick else options.runs,
+                options.size or ("25%" if options.quick else "100%"),
+                lambda line: print(line, file=sys.stderr),
+            )
+        print(json.dumps(whole, indent=2) if options.json else text(whole))
+        check(whole)
+    except FractalsError as error:
+        print(f"limit: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
