@@ -120,7 +120,7 @@ class DeviceTimes:
     device : str
         "cpu", "cuda", "cuda:1", "simulator" or "python".
     threads : int
-        Tiles under way at once; on a GPU 1.
+        Tiles under way at once; on a GPU 2, one of which is copied while the other is computed.
     first_compile : float
         Seconds of the first compile; the later ones, in `stages`, find the compiled code on disk.
     stages : dict of str to Spread
@@ -202,6 +202,8 @@ def choose_devices(requests: Sequence[str] = (), tell: Tell = _silent) -> list[D
 
 def label(device: Device) -> str:
     """Return the short name of a device, which `render` also takes."""
+    if device.others:
+        return f"{device.kind}:all"
     return f"{device.kind}:{device.index}" if device.index else device.kind
 
 

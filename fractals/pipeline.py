@@ -21,6 +21,8 @@ from fractals.programs import escape, shade
 from fractals.raw import EscapeData
 from fractals.scene import Scene
 
+FULL = 2**18  # samples that fill a GPU: a launch of fewer takes as long as one of so many
+
 Source = str | Path | Mapping[str, Any] | Scene
 
 
@@ -40,7 +42,7 @@ def render(
     *sources : str, Path, mapping or Scene
         A scene: gallery names, files, tables, merged from left to right. None: the Mandelbrot set.
     device : str
-        "auto", "cpu", "gpu", "cuda", "cuda:1", "simulator" or "python".
+        "auto", "cpu", "gpu", "cuda", "cuda:1", "cuda:all", "simulator" or "python".
     number : str, optional
         "float64" or "float32" for the iteration, instead of what the scene says.
     threads : int, optional
@@ -201,6 +203,7 @@ class Session:
         if note:
             tell(note)
         self.limit = self.plan.iterations
+        self._stopped = False
         self.timings = dict.fromkeys(("compile", "reference", "iterate", "color", "copy"), 0.0)
 
     def start(self, iterating: bool = False, shading: bool = False) -> None:
@@ -208,26 +211,30 @@ class Session:
         begun = perf_counter()
         backend, scene, coloring = self.backend, self.scene, self.coloring
         real = backend.real
-        self.nothing = backend.empty((1, 1), real)
+        self.nothing = backend.to_device(np.zeros((1, 1), real))
         first = Tile(0, 0, 1, 1)
         pixel = (self.plan.supersampling, self.plan.supersampling)
         counts = backend.to_device(np.full(pixel, self.limit, np.int32))
         raw: tuple[Any, ...] = counts, *4 * (backend.to_device(np.zeros(pixel, real)),)
         if iterating:
             julia = scene.julia is not None
-            self._iterate = backend.compile(
-                escape.make_body,
+            options = (
                 scene.make_formula(),
                 julia,
                 coloring.derivative,
                 self.plan.interior,
                 self.plan.block,
+                self.plan.sticky,
             )
+            self._part = self._steps_a_launch()
+            body = escape.make_part_body if self._part else escape.make_body
+            self._iterate = backend.compile(body, *options)
             x, y = (float(Decimal(text)) for text in scene.julia or ("0", "0"))
             radius = scene.iteration.escape_radius
             self._point = backend.to_device(np.array([x, y, radius**2], real))
             columns, rows = coordinates(self.plan, scene.view.rotation)
             self._columns, self._rows = columns.astype(real), rows.astype(real)
+            self._all_columns = backend.to_device(self._columns)
             raw = self.iterate(first, limit=1)
         if shading:
             colors = scene.color.make_palette()
@@ -261,14 +268,33 @@ class Session:
             for _ in range(2)
         ]
         raw = backend.empty(shape, np.int32), *z, *dz
-        self._iterate(
-            *raw,
-            backend.to_device(np.ascontiguousarray(self._columns[:, columns])),
-            backend.to_device(np.ascontiguousarray(self._rows[:, rows])),
-            self._point,
-            np.int32(limit or self.limit),
-        )
+        across = self._all_columns  # strips are as wide as the picture
+        if shape[1] < self._columns.shape[1]:
+            across = backend.to_device(np.ascontiguousarray(self._columns[:, columns]))
+        down = backend.to_device(np.ascontiguousarray(self._rows[:, rows]))
+        place = across, down, self._point
+        last = limit or self.limit
+        if not self._part:
+            self._iterate(*raw, *place, np.int32(last))
+            return raw
+        more = [self.nothing, self.nothing]
+        if self.coloring.derivative and not self.scene.make_formula().holomorphic:
+            more = [backend.empty(shape, backend.real) for _ in range(2)]
+        for begin in range(0, last, self._part):
+            if self._stopped:
+                break
+            until = min(last, begin + self._part)
+            self._iterate(*raw, *more, *place, np.int32(begin), np.int32(until), np.int32(last))
+            backend.synchronize()
         return raw
+
+    def _steps_a_launch(self) -> int:
+        """Return how many iterations of a tile one launch may take, or 0 where it may take all."""
+        if not self.backend.steps:
+            return 0
+        largest = max(tile.width * tile.height for tile in self.plan.tiles)
+        most = self.backend.steps // max(largest * self.plan.supersampling**2, FULL)
+        return max(1, most) if most < self.limit else 0
 
     def shade(self, tile: Tile, raw: tuple[Any, ...]) -> Any:
         """Return the sRGB bytes of a tile's pixels, on the device."""
@@ -283,7 +309,12 @@ class Session:
     def run(self, work: Callable[[Tile], Mapping[str, float]], progress: Progress | None) -> None:
         """Do the work of each tile, and book the seconds."""
         begun = perf_counter()
-        spent = run_tiles(self.plan.tiles, work, self.backend.threads, progress)
+        self._stopped = False
+        try:
+            spent = run_tiles(self.plan.tiles, work, self.backend.threads, progress)
+        except BaseException:
+            self._stopped = True  # threads that are still at work hear it
+            raise
         passed = perf_counter() - begun
         total = sum(spent.values())
         for stage, seconds in spent.items():

@@ -14,17 +14,22 @@ from fractals import catalog
 from fractals.coloring import Coloring
 from fractals.errors import OptionError
 from fractals.formula import Formula
-from fractals.programs.escape import BLOCK
 from fractals.scene import MOST_ITERATIONS, Scene
 
 BITS = {"float64": 53, "float32": 24}
 SPARE_BITS = 2  # neighbouring samples are at least 2**SPARE_BITS float steps apart
 BYTES_A_SAMPLE = {"float64": 4 + 2 * 16, "float32": 4 + 2 * 8}  # count, z and dz
 
-# What one tile may cost: the first bounds its memory, the second the time until Ctrl-C is heard.
-SAMPLES_A_TILE = {"cpu": 2**17, "cuda": 2**23, "simulator": 2**20, "python": 2**10}
+# A longer block has fewer branches, and more steps to run again when an orbit escaped. A CPU's core
+# foretells branches; on a GPU they take instructions, and a warp runs again once for all its lanes.
+BLOCK = {"cpu": 8, "cuda": 16, "simulator": 16, "python": 8}
+
+# What one tile may cost: the first bounds its memory, and lets a GPU copy one while it computes
+# another; the second bounds the time until Ctrl-C is heard.
+SAMPLES_A_TILE = {"cpu": 2**17, "cuda": 2**21, "simulator": 2**20, "python": 2**10}
 STEPS_A_TILE = {"cpu": 2**29, "cuda": 2**38, "simulator": 2**29, "python": 2**18}
-FEWEST_SAMPLES = 2**14  # a tile's overhead is that of about 100 samples
+FEWEST_SAMPLES = {"cpu": 64, "cuda": 2**18, "simulator": 64, "python": 64}  # a GPU's threads
+LEAST_TILE = 2**14  # samples, on the CPU: a tile's overhead is that of about 100
 MOST_TILES = 2**20  # a picture that needs larger tiles fits into no memory anyway
 STEPS_A_SECOND = {"cpu": 6e8, "cuda": 5e11, "simulator": 5e8, "python": 3e5}  # rough, for forecasts
 SAMPLES_A_SECOND = {"cpu": 2e7, "cuda": 5e9, "simulator": 1e7, "python": 2e4}
@@ -56,6 +61,10 @@ class Plan:
         Decimal digits that the coordinates need.
     iterations : int
         The limit: steps after which a sample counts as inside.
+    block : int
+        Iterations between two branches.
+    sticky : bool
+        Whether each step is tested for escape, as an escaped orbit may come back.
     center : tuple of Fraction
     width, pixel : Fraction
         Exact, in the plane.
@@ -77,6 +86,7 @@ class Plan:
     width: Fraction
     interior: bool
     block: int
+    sticky: bool
     tiles: tuple[Tile, ...]
     seconds: float
     memory: int
@@ -152,7 +162,8 @@ def plan(
         center=center,
         width=width,
         interior=interior,
-        block=_block(scene, formula),
+        block=BLOCK[device],
+        sticky=_can_return(scene, formula),
         tiles=tiles,
         seconds=0.0,
         memory=_memory(scene, number, raw, tiles, threads),
@@ -264,18 +275,16 @@ def _check_range(scene: Scene, formula: Formula, number: str) -> None:
         )
 
 
-def _block(scene: Scene, formula: Formula) -> int:
-    """Return how many iterations may run without a test for escape.
+def _can_return(scene: Scene, formula: Formula) -> bool:
+    """Tell whether an escaped orbit may come back, so that each step is to be tested.
 
-    Beyond R >= 2 and R >= |c| no orbit of z**d + c comes back (a parameter picture starts at 0,
-    where the first point beyond R is c itself); otherwise each step is tested.
+    Beyond R >= 2 and R >= |c| no orbit of z**d + c does (a parameter picture starts at 0, where the
+    first point beyond R is c itself).
     """
-    if formula.can_return:
-        return 1
-    if scene.julia is None:
-        return BLOCK
+    if formula.can_return or scene.julia is None:
+        return formula.can_return
     x, y = (float(Fraction(Decimal(text))) for text in scene.julia)
-    return BLOCK if math.hypot(x, y) <= scene.iteration.escape_radius else 1
+    return math.hypot(x, y) > scene.iteration.escape_radius
 
 
 def _limit(scene: Scene, formula: Formula, width: Fraction) -> int:
@@ -293,9 +302,11 @@ def _tiles(scene: Scene, device: str, limit: int, threads: int = 1) -> Iterable[
     """
     width, height = scene.image.size
     n = scene.image.supersampling
-    samples = min(SAMPLES_A_TILE[device], max(64, STEPS_A_TILE[device] // limit))
+    samples = min(
+        SAMPLES_A_TILE[device], max(FEWEST_SAMPLES[device], STEPS_A_TILE[device] // limit)
+    )
     if device == "cpu":
-        samples = min(samples, max(FEWEST_SAMPLES, width * height * n**2 // (16 * threads)))
+        samples = min(samples, max(LEAST_TILE, width * height * n**2 // (16 * threads)))
     samples = max(samples, width * height * n**2 // MOST_TILES)
     pixels = max(1, samples // n**2)
     across = min(width, max(1, 512 // n), pixels, 4 * math.isqrt(pixels))

@@ -64,6 +64,7 @@ def compile_kernels(draw, capability=(9, 0)):
         _card(capability),
         mock.patch.object(probe, "gpus", return_value=([card], "")),
         mock.patch.object(real.cuda, "select_device"),
+        mock.patch.object(real.cuda, "stream", return_value=0),
         mock.patch.object(cuda, "CudaBackend", _InHostMemory),
         mock.patch.object(cuda, "caching", return_value=contextlib.nullcontext(False)),
         mock.patch.object(_Kernel, "bind", lambda kernel: found.append(kernel.library)),

@@ -54,7 +54,7 @@ def test_all_devices_compute_the_same_and_every_stage_is_timed(measured):
         assert times.equal
         assert set(times.stages) == set(bench.STAGES)
         assert all(s.min <= s.median <= s.max for s in [*times.stages.values(), times.total])
-    assert [times.threads for times in measured.devices] == [2, 1]
+    assert [times.threads for times in measured.devices] == [2, 2]
 
 
 def test_iterations_are_the_sum_of_the_counts(measured):

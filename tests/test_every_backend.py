@@ -17,6 +17,7 @@ from fractals.backends.cuda import CudaBackend
 from fractals.programs import escape, shade
 
 POISON = -7
+BLOCK = planning.BLOCK["cuda"]
 TRANSFERS = ("linear", "sqrt", "log")
 
 
@@ -75,17 +76,23 @@ def test_palettes_with_two_ends(compiled):
     assert fractals.render(drawn, device=compiled).pixels.tobytes() == expected.tobytes()
 
 
-def run_escape(backend, drawn, interior, block, poison=POISON):
+def run_escape(backend, drawn, interior, block, sticky=False):
     """Return count, z and dz (an array a part) of a whole picture in one launch, over poison."""
     planned = planning.plan(drawn)
     width, height = planned.size
     columns, rows = planning.coordinates(planned, drawn.view.rotation)
     x, y = map(float, drawn.julia or ("0", "0"))
     run = backend.compile(
-        escape.make_body, drawn.make_formula(), drawn.julia is not None, True, interior, block
+        escape.make_body,
+        drawn.make_formula(),
+        drawn.julia is not None,
+        True,
+        interior,
+        block,
+        sticky,
     )
-    count = np.full((height, width), poison, np.int32)
-    results = [count, *(np.full((height, width), poison, backend.real) for _ in range(4))]
+    count = np.full((height, width), POISON, np.int32)
+    results = [count, *(np.full((height, width), POISON, backend.real) for _ in range(4))]
     on_device = [backend.to_device(array) for array in results]
     run(
         *on_device,
@@ -135,8 +142,8 @@ def test_launch_geometry(size):
     drawn = scene(size=size)
     cpu = CpuBackend("float64", 1)
     launched = CudaBackend("float64", simulated=True, geometry=((5, 3), (8, 8)))
-    expected = run_escape(cpu, drawn, True, escape.BLOCK)
-    results = run_escape(launched, drawn, True, escape.BLOCK)
+    expected = run_escape(cpu, drawn, True, BLOCK)
+    results = run_escape(launched, drawn, True, BLOCK)
     assert not (results[0] == POISON).any()
     for result, wanted in zip(results, expected, strict=True):
         assert result.tobytes() == wanted.tobytes()
@@ -152,10 +159,8 @@ def test_launch_geometry_on_a_gpu():
         pytest.skip(str(error))
     for size in [(37, 23), (1, 1), (200, 3)]:
         drawn = scene(size=size)
-        expected = run_escape(CpuBackend("float64", 1), drawn, True, escape.BLOCK)
-        for result, wanted in zip(
-            run_escape(gpu, drawn, True, escape.BLOCK), expected, strict=True
-        ):
+        expected = run_escape(CpuBackend("float64", 1), drawn, True, BLOCK)
+        for result, wanted in zip(run_escape(gpu, drawn, True, BLOCK), expected, strict=True):
             assert result.tobytes() == wanted.tobytes()
 
 
@@ -185,20 +190,34 @@ def test_shortcuts_change_no_number(formula, julia):
     """Neither those of the interior, nor several steps without a test for escape."""
     drawn = scene(formula, julia, size=(64, 36), limit=300, escape_radius=4)
     cpu = CpuBackend("float64", 1)
-    quick = run_escape(cpu, drawn, True, escape.BLOCK)
+    quick = run_escape(cpu, drawn, True, BLOCK)
     plain = run_escape(cpu, drawn, False, 1)
     for result, wanted in zip(quick, plain, strict=True):
         assert result.tobytes() == wanted.tobytes()
 
 
 @pytest.mark.parametrize("interior", [True, False])
-@pytest.mark.parametrize("limit", [1, 7, 8, 9, 17, 64])
+@pytest.mark.parametrize("block", [2, BLOCK])
+def test_orbits_that_escape_and_come_back(block, interior):
+    """Beyond R < |c| they do: a block must remember that one of its steps was outside."""
+    drawn = scene(julia=["-2.5", "0"], size=(64, 36), limit=100, escape_radius=2, width="5")
+    cpu = CpuBackend("float64", 1)
+    plain = run_escape(cpu, drawn, False, 1)
+    sticky = run_escape(cpu, drawn, interior, block, sticky=True)
+    for result, wanted in zip(sticky, plain, strict=True):
+        assert result.tobytes() == wanted.tobytes()
+    if block == 2:
+        assert (run_escape(cpu, drawn, interior, block)[0] != plain[0]).any()
+
+
+@pytest.mark.parametrize("interior", [True, False])
+@pytest.mark.parametrize("limit", [1, 15, 16, 17, 33, 64])
 def test_limits_about_the_length_of_a_block(limit, interior):
     drawn = scene(size=(20, 11), limit=limit, escape_radius=2)
     plain = run_escape(
         open_backend(fractals.backends.choose("python").device, "float64"), drawn, False, 1
     )
-    blocks = run_escape(CpuBackend("float64", 1), drawn, interior, escape.BLOCK)
+    blocks = run_escape(CpuBackend("float64", 1), drawn, interior, BLOCK)
     for result, wanted in zip(blocks, plain, strict=True):
         assert result.tobytes() == wanted.tobytes()
 

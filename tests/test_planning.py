@@ -1,5 +1,6 @@
 """Plans: tiles, coordinates, depth, limits."""
 
+import dataclasses
 import math
 import subprocess
 import sys
@@ -179,9 +180,16 @@ def test_escape_radius_must_fit_the_number_type():
 
 
 def test_blocks_only_where_no_orbit_comes_back():
-    assert fractals.plan(scene(escape_radius=2)).block > 1
-    assert fractals.plan(scene(julia=["3", "4"], escape_radius=5)).block > 1
-    assert fractals.plan(scene(julia=["3", "4.1"], escape_radius=5)).block == 1
+    assert not fractals.plan(scene(escape_radius=2)).sticky
+    assert not fractals.plan(scene(julia=["3", "4"], escape_radius=5)).sticky
+    assert fractals.plan(scene(julia=["3", "4.1"], escape_radius=5)).sticky
+    returning = dataclasses.replace(fractals.Scene().make_formula(), can_return=True)
+    assert fractals.plan(fractals.Scene(formula=returning)).sticky
+
+
+def test_strips_fill_a_gpu_whatever_the_limit():
+    planned = fractals.plan(scene(size=(2048, 1024), limit=2 * 10**9), "cuda")
+    assert [tile.width * tile.height for tile in planned.tiles] == [2**18] * 8
 
 
 def test_unknown_device_is_said():

@@ -1,5 +1,6 @@
 """Choosing a backend. Nothing here imports Numba before a backend is opened."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from fractals.backends import probe
@@ -7,7 +8,10 @@ from fractals.backends.base import Backend
 from fractals.backends.probe import Device
 from fractals.errors import DeviceError, OptionError
 
-REQUESTS = ("auto", "cpu", "gpu", "cuda", "cuda:N", "simulator", "python")
+SIMULATED_STEPS = 2**29
+SLOWEST = 2e10  # instructions a second, of a GPU whose driver doesn't tell
+
+REQUESTS = ("auto", "cpu", "gpu", "cuda", "cuda:N", "cuda:all", "simulator", "python")
 
 
 class Choice(NamedTuple):
@@ -33,7 +37,8 @@ def choose(request: str = "auto") -> Choice:
     """Choose a device without importing Numba.
 
     ``"auto"``: a usable GPU, otherwise the CPU. ``"gpu"``: a GPU, otherwise the simulator.
-    ``"cuda"``, ``"cuda:1"``: that GPU. ``"cpu"``, ``"simulator"``, ``"python"``: itself.
+    ``"cuda"``, ``"cuda:1"``: that GPU. ``"cuda:all"``: all that can be used share the tiles.
+    ``"cpu"``, ``"simulator"``, ``"python"``: itself.
 
     Raises
     ------
@@ -50,14 +55,18 @@ def choose(request: str = "auto") -> Choice:
     if request == "simulator":
         return Choice(simulator)
     kind, _, digits = request.partition(":")
-    named = kind == "cuda" and (digits.isdecimal() or request == "cuda")
+    named = kind == "cuda" and (digits.isdecimal() or request in ("cuda", "cuda:all"))
     if not (named or request in ("auto", "gpu")):
         raise OptionError(f"unknown device '{request}': choose one of {', '.join(REQUESTS)}")
 
     found, reason = probe.gpus()
     usable = [gpu for gpu in found if not gpu.problem]
     if named:
-        index = int(digits or 0)
+        if digits == "all" and usable:
+            together = ", ".join(gpu.name for gpu in usable)
+            rest = tuple(gpu.index for gpu in usable[1:])
+            return Choice(replace(usable[0], name=together, others=rest))
+        index = int(digits) if digits.isdecimal() else 0
         if found and index >= len(found):
             reason = f"there are {len(found)}, numbered from 0"
         elif found and not reason:
@@ -83,7 +92,11 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
         return CpuBackend(number, threads or device.cores)
     from fractals.backends.cuda import CudaBackend
 
-    return CudaBackend(number, device.index, simulated=device.kind == "simulator")
+    if device.kind == "simulator":
+        return CudaBackend(number, simulated=True, steps=SIMULATED_STEPS)
+    # A launch that is bounded so takes some 0.2 s, as an iteration has 4 to 50 instructions.
+    steps = int(0.2 / 20 * (device.rate(number) or SLOWEST))
+    return CudaBackend(number, device.indices, steps=steps)
 
 
 def open_requested(

@@ -28,7 +28,8 @@ class Backend(Protocol):
     """Who compiles and runs pixel programs here, and where its arrays live."""
 
     kind: str
-    threads: int  # how many work on tiles; 0: the calling one, as a GPU's context belongs to it
+    threads: int  # how many work on tiles; 0: the calling one
+    steps: int  # most that one call may take, samples times iterations of each; 0: any number
     real: type[np.floating[Any]]
     target: Target
 
@@ -42,10 +43,10 @@ class Backend(Protocol):
         """Return a NumPy array's contents on the device."""
 
     def to_host(self, array: Any, into: Any) -> None:
-        """Copy what is on the device into a NumPy array; work begun before is then done."""
+        """Copy what is on the device into a NumPy array; what was begun before is then done."""
 
     def synchronize(self) -> None:
-        """Wait until what was begun is done."""
+        """Wait until what the calling thread began is done."""
 
 
 class HostMemory:
@@ -57,6 +58,8 @@ class HostMemory:
 
     def __init__(self) -> None:
         self._kept = threading.local()
+
+    steps = 0
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an uninitialised array."""

@@ -5,6 +5,8 @@ import functools
 import importlib
 import os
 import sys
+import threading
+import time
 
 import numba
 import numpy as np
@@ -19,6 +21,7 @@ from fractals.backends.jit import (
     number_overload,
     select_overload,
 )
+from fractals.backends.lanes import LANES_A_GPU, Everywhere, Lanes
 from fractals.errors import DeviceError, FractalsError
 
 BLOCK = (8, 8)  # threads; a warp covers 8x4 samples, whose orbits are of similar length
@@ -28,25 +31,36 @@ SIMULATED = ((1, 1), (4, 2))  # a simulated thread costs 0.1 ms: few, each with 
 class CudaBackend:
     """Compiles programs as CUDA kernels and launches them.
 
-    `geometry` is the grid and the block of every launch; without it, a thread an element on a GPU,
-    and one small block in the simulator.
+    Several threads may use it at once, a lane each; they share the GPUs of these `indices` evenly.
+    The simulator knows one GPU, and serves one thread at a time. `geometry` is the grid and the
+    block of every launch; without it, a thread an element on a GPU, and one small block in the
+    simulator. `steps` bounds a launch, as in `fractals.backends.base.Backend`; `block` is the shape
+    of the next launches.
     """
 
-    threads = 0
-
-    def __init__(self, number, index=0, simulated=False, geometry=None):
+    def __init__(self, number, indices=(0,), simulated=False, geometry=None, steps=0):
         self.kind = "simulator" if simulated else "cuda"
+        self.threads = LANES_A_GPU * len(indices)
         self.geometry = geometry or (SIMULATED if simulated else None)
+        self.steps, self.block = steps, BLOCK
         self.real = np.dtype(number).type
         self._number, self._simulated = number, simulated
+        self._several = len(indices) > 1
         self._kernel = _import_kernel(simulated)
         self._cuda = self._kernel.cuda
+        self._lock = threading.RLock() if simulated else contextlib.nullcontext()
+        self._lanes = Lanes(self._cuda, [0] * len(indices) if simulated else indices)
+        with self._failing():
+            self._lanes.here()
         if simulated:
             self.target = cpu_target(number)
         else:
-            with _failing():
-                self._cuda.select_device(index)
             self.target = make_target(number, functools.cache(self._cuda.jit(device=True)))
+
+    @property
+    def lane(self):
+        """The calling thread's."""
+        return self._lanes.here()
 
     def compile(self, make_body, *options):
         """Return ``run(out, *arguments)``, which launches a kernel over the elements of `out`."""
@@ -61,40 +75,77 @@ class CudaBackend:
                 "cuda", self._number, make_body.__module__, make_body.__name__, *options
             ) as cache:
                 kernel = self._cuda.jit(self._kernel.make_kernel(body), cache=cache)
+        launchers = {}
 
         def run(out, *arguments):
-            height, width = out.shape[:2]
-            grid = -(-width // BLOCK[0]), -(-height // BLOCK[1])
-            if loop and not loop.signatures:
-                # The simulator polls its threads without a pause, which makes compiling there slow.
-                loop.compile(tuple(numba.typeof(_unwrap(a)) for a in (0, 0, 1, 1, out, *arguments)))
-            with _failing():
-                kernel[self.geometry or (grid, BLOCK)](out, arguments)
+            with self._failing():
+                lane = self.lane
+                arguments = tuple(self._resolve(value, lane) for value in arguments)
+                if loop and not loop.signatures:
+                    # The simulator polls its threads without a pause, which slows compiling there.
+                    values = map(_unwrap, (0, 0, 1, 1, out, *arguments))
+                    loop.compile(tuple(numba.typeof(value) for value in values))
+                key = lane, *out.shape[:2], *self.block
+                if key not in launchers:
+                    grid = -(-out.shape[1] // self.block[0]), -(-out.shape[0] // self.block[1])
+                    geometry = self.geometry or (grid, self.block)
+                    launchers[key] = kernel[(*geometry, lane.stream)]
+                launchers[key](out, arguments)
 
         return run
 
     def empty(self, shape, dtype):
         """Return an uninitialised device array."""
-        with _failing(shape, dtype):
-            return self._cuda.device_array(shape, dtype)
+        with self._failing(shape, dtype):
+            return self.lane.empty(shape, dtype)
 
     def to_device(self, array):
-        """Return a device array with a NumPy array's contents."""
-        with _failing(array.shape, array.dtype):
-            return self._cuda.to_device(array)
+        """Return a device array with a NumPy array's contents; of several GPUs, on each."""
+        with self._failing(array.shape, array.dtype):
+            lane = self.lane
+            if self._several:
+                return Everywhere(array)
+            copy = lane.empty(array.shape, array.dtype)
+            copy.copy_to_device(array, stream=lane.stream)
+            return copy
 
     def to_host(self, array, into):
         """Copy a device array into a NumPy array; work begun before is then done."""
-        with _failing():
-            if into.flags.c_contiguous:
-                array.copy_to_host(into)
-            else:
-                into[...] = array.copy_to_host()
+        with self._failing():
+            lane = self.lane
+            array = self._resolve(array, lane)
+            staged = lane.staging(array.shape, array.dtype)
+            array.copy_to_host(staged, stream=lane.stream)
+            lane.stream.synchronize()
+            into[...] = staged
 
     def synchronize(self):
-        """Wait until the kernels that were launched are done."""
-        with _failing():
-            self._cuda.synchronize()
+        """Wait until what the calling thread began is done."""
+        with self._failing():
+            self.lane.stream.synchronize()
+
+    def seconds(self, work):
+        """Return what the GPU takes for what ``work()`` launches; the simulator, by the clock."""
+        if self._simulated:
+            begun = time.perf_counter()
+            work()
+            return time.perf_counter() - begun
+        with self._failing():
+            begin, end = self._cuda.event(), self._cuda.event()
+            begin.record(self.lane.stream)
+            work()
+            end.record(self.lane.stream)
+            end.synchronize()
+            return begin.elapsed_time(end) / 1e3
+
+    def _resolve(self, value, lane):
+        return value.on(self._cuda, lane) if isinstance(value, Everywhere) else value
+
+    @contextlib.contextmanager
+    def _failing(self, shape=(), dtype=np.uint8):
+        """Turn what the driver raises into one line; in the simulator, let in one thread."""
+        with self._lock, _failing(shape, dtype):
+            yield
 
 
 def _unwrap(value):

@@ -15,6 +15,18 @@ INIT_ERRORS = {
     804: "this libcuda needs a newer driver",
 }
 
+# Results a clock of a multiprocessor, in float32 and float64, after the table of arithmetic
+# throughput in the CUDA Programming Guide.
+LANES = {
+    (6, 0): (64, 32),
+    (6, 1): (128, 4),
+    (7, 0): (64, 32),
+    (7, 5): (64, 2),
+    (8, 0): (64, 32),
+    (9, 0): (128, 64),
+    (10, 0): (128, 64),
+}
+
 
 @dataclass(frozen=True)
 class Device:
@@ -26,6 +38,10 @@ class Device:
         ``"cpu"``, ``"cuda"`` or ``"simulator"``.
     memory : int
         In bytes; 0 where unknown.
+    multiprocessors, clock : int, float
+        Of a GPU; the clock in Hz is the highest.
+    others : tuple of int
+        The numbers of more GPUs that draw together with this one.
     problem : str
         Why it can't be used, with what would mend it; empty where it can.
     """
@@ -37,8 +53,21 @@ class Device:
     vector_bits: int = 0
     compute_capability: tuple[int, int] = (0, 0)
     memory: int = 0
+    multiprocessors: int = 0
+    clock: float = 0.0
     driver: str = ""
     problem: str = ""
+    others: tuple[int, ...] = ()
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """Return the numbers of the GPUs that draw together."""
+        return (self.index, *self.others)
+
+    def rate(self, number: str) -> float:
+        """Return the most arithmetic instructions (of one lane) that a GPU can do in a second."""
+        lanes = LANES.get(self.compute_capability, (128, 2))[number == "float64"]
+        return lanes * self.multiprocessors * self.clock
 
 
 def cpu() -> Device:
@@ -116,19 +145,25 @@ def _software_problem(version: int) -> str:
 
 
 def _gpu(library: ctypes.CDLL, index: int, version: int, problem: str) -> Device:
-    handle, major, minor = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    handle = ctypes.c_int()
     memory, name = ctypes.c_size_t(), ctypes.create_string_buffer(256)
     library.cuDeviceGet(ctypes.byref(handle), index)
     library.cuDeviceGetName(name, 256, handle)
-    library.cuDeviceGetAttribute(ctypes.byref(major), 75, handle)  # COMPUTE_CAPABILITY_MAJOR
-    library.cuDeviceGetAttribute(ctypes.byref(minor), 76, handle)  # COMPUTE_CAPABILITY_MINOR
+
+    def attribute(code: int) -> int:
+        value = ctypes.c_int()
+        library.cuDeviceGetAttribute(ctypes.byref(value), code, handle)
+        return value.value
+
     library.cuDeviceTotalMem_v2(ctypes.byref(memory), handle)
     return Device(
         kind="cuda",
         index=index,
         name=name.value.decode(errors="replace"),
-        compute_capability=(major.value, minor.value),
+        compute_capability=(attribute(75), attribute(76)),  # COMPUTE_CAPABILITY_MAJOR and MINOR
         memory=memory.value,
+        multiprocessors=attribute(16),  # MULTIPROCESSOR_COUNT
+        clock=1e3 * attribute(13),  # CLOCK_RATE, in kHz
         driver=_dotted(version),
         problem=problem,
     )

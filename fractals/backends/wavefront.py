@@ -39,7 +39,7 @@ ROOM = 512  # elements beyond the end of an array that a pack may touch
 ROWS = 2 * 8 + 2  # of lists: state and c, twice, and an earlier z
 
 
-def make_body(target, formula, julia, derivative, interior, block):
+def make_body(target, formula, julia, derivative, interior, block, sticky=False):
     """Return a body that fills what that of `fractals.programs.escape.make_body` does.
 
     Its arguments are the same but for the strides: ``body(count, x, y, p, q, columns, rows, point,
@@ -91,7 +91,7 @@ def make_body(target, formula, julia, derivative, interior, block):
         def within(a, b):
             return a < a
 
-    if block == 1:  # an orbit that escaped may come back, so every step is looked at
+    if sticky or block == 1:  # an orbit that escaped may come back: every step is looked at
 
         def three(state, a, b, radius2, still):
             state = advance(state, a, b)

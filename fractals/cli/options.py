@@ -74,7 +74,7 @@ device_options = together(
         "--device",
         metavar="DEVICE",
         default="auto",
-        help="auto, cpu, gpu, cuda, cuda:N, simulator or python.",
+        help="auto, cpu, gpu, cuda, cuda:N, cuda:all, simulator or python.",
     ),
     option("--cpu", is_flag=True, help="Draw on the CPU."),
     option("--gpu", is_flag=True, help="Draw on a GPU; without one, in Numba's CUDA simulator."),

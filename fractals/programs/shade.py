@@ -50,8 +50,10 @@ def make_position_body(target, coloring, transfer, cyclic):
     inside, infinity = real32(INSIDE), real(math.inf)
 
     def body(x0, y0, dx, dy, position, count, x, y, p, q, constants, limit):
-        for j in range(y0, position.shape[0], dy):
-            for i in range(x0, position.shape[1], dx):
+        j = y0
+        while j < position.shape[0]:  # see `fractals.programs.escape.make_body`
+            i = x0
+            while i < position.shape[1]:
                 n = count[j, i]
                 escaped = n < limit
                 m = fma(x[j, i], x[j, i], y[j, i] * y[j, i])
@@ -67,6 +69,8 @@ def make_position_body(target, coloring, transfer, cyclic):
                 else:
                     t = select(t > zero, select(t < one, t, one), zero)
                 position[j, i] = select(escaped, real32(t), inside)
+                i += dx
+            j += dy
 
     return body
 
@@ -85,8 +89,10 @@ def make_body(target):
         entries = int32(lookup.shape[0] - 2)
         scale = real32(entries)
         brightest = real32(encode.shape[0] - 1)
-        for j in range(y0, rgb.shape[0], dy):
-            for i in range(x0, rgb.shape[1], dx):
+        j = y0
+        while j < rgb.shape[0]:
+            i = x0
+            while i < rgb.shape[1]:
                 red, green, blue = zero, zero, zero
                 for v in range(j * supersampling, (j + 1) * supersampling):
                     for u in range(i * supersampling, (i + 1) * supersampling):
@@ -104,5 +110,7 @@ def make_body(target):
                 rgb[j, i, 0] = encode[int32(fma(red * share, brightest, half))]
                 rgb[j, i, 1] = encode[int32(fma(green * share, brightest, half))]
                 rgb[j, i, 2] = encode[int32(fma(blue * share, brightest, half))]
+                i += dx
+            j += dy
 
     return body

@@ -1,0 +1,191 @@
+"""Figures that only a GPU has: kernels against the issue limit, launches, copies, frames.
+
+In the simulator the same is done at a small size, so that this file is tried out; its figures mean
+nothing there.
+"""
+
+import statistics
+import threading
+from time import perf_counter
+
+import numpy as np
+
+from fractals import bench
+from fractals.backends.cuda import BLOCK
+from fractals.errors import OptionError
+from fractals.executor import run_tiles
+from fractals.pipeline import Session
+from fractals.planning import Tile
+
+ARITHMETIC = 4  # floating-point instructions of a Mandelbrot iteration
+NUMBERS = ("float32", "float64")
+WORKLOADS = ("a", "b", "c", "d", "e")
+BLOCKS = (BLOCK, (16, 4), (32, 2), (4, 8), (8, 16), (16, 8), (32, 4), (16, 16), (32, 8))
+
+
+def measure(request, device, tiny, say):
+    """Return all the figures of a device, as plain values; seconds unless named otherwise."""
+    opened = bench.choose_devices([request])[0]
+    runs = 2 if tiny else 9
+    found = {"multiprocessors": device.multiprocessors, "clock": device.clock, "kernels": []}
+    for name in WORKLOADS:
+        for number in NUMBERS:
+            try:
+                found["kernels"].append(kernel(name, number, opened, tiny, runs))
+            except OptionError:
+                continue  # too deep for float32
+            say(line_of(found["kernels"][-1]))
+    found["launch"] = launch(request, 20 if tiny else 2000)
+    found["copy_bytes_per_second"] = copies(request, 2**16 if tiny else 2**28, runs)
+    found["frames_per_second"] = {
+        number: frames(request, number, (64, 36) if tiny else (1920, 1080), 4 if tiny else 400)
+        for number in NUMBERS
+    }
+    found["c_in_4k"] = on_device(request, (96, 54) if tiny else (3840, 2160), runs)
+    for key in ("launch", "copy_bytes_per_second", "frames_per_second", "c_in_4k"):
+        say(f"{key}: {found[key]}")
+    return found
+
+
+def start(scene, request, interior=True, shading=False):
+    session = Session(scene, request, interior=interior, tell=lambda line: None)
+    session.start(iterating=True, shading=shading)
+    return session
+
+
+def kernel(name, number, device, tiny, runs):
+    """Time the iteration of a workload: as it is, and without shortcuts in blocks of all shapes."""
+    size = (64, 36) if tiny else None
+    workload = bench.load_workload(name).change(size, number)
+    request = bench.label(device)
+    usual = start(workload.scene, request, workload.interior)
+    plain = start(workload.scene, request, interior=False)
+    counts = np.empty(usual.plan.size[::-1], np.int32)
+    usual.backend.to_host(usual.iterate(whole(usual))[0], counts)
+    executed = np.empty_like(counts)
+    plain.backend.to_host(plain.iterate(whole(plain))[0], executed)
+    shapes = {}
+    for block in BLOCKS[:2] if tiny else BLOCKS:
+        plain.backend.block = block
+        shapes["x".join(map(str, block))] = seconds(plain, runs)
+    best = shapes["x".join(map(str, BLOCK))]
+    rate = int(executed.sum(dtype=np.int64)) / best
+    limit = device.rate(number) / ARITHMETIC
+    return {
+        "workload": name,
+        "number": number,
+        "seconds": seconds(usual, runs),
+        "seconds_without_shortcuts": best,
+        "iterations_per_second": rate,
+        "limit": limit,
+        "share_of_limit": rate / limit if limit else None,
+        "differing_counts": int(np.count_nonzero(counts != executed)),
+        "blocks": shapes,
+    }
+
+
+def line_of(figures):
+    share = figures["share_of_limit"]
+    blocks = ", ".join(f"{name} {1e3 * took:.3g}" for name, took in figures["blocks"].items())
+    return (
+        f"{figures['workload']} {figures['number']}: {1e3 * figures['seconds']:.4g} ms; without "
+        f"shortcuts {figures['iterations_per_second']:.3g} iterations/s"
+        + (f", {share:.2f} of the limit" if share else "")
+        + f"; ms by block: {blocks}"
+    )
+
+
+def whole(session):
+    return Tile(0, 0, *session.plan.size)
+
+
+def seconds(session, runs):
+    """Return the median seconds of a whole picture's iteration on the device."""
+    tile = whole(session)
+    return statistics.median(
+        session.backend.seconds(lambda: session.iterate(tile)) for _ in range(runs)
+    )
+
+
+def make_nothing(_target):
+    """Return a program that hardly does anything."""
+
+    def body(x0, y0, dx, dy, out, like, n):
+        if y0 < n:
+            out[0, 0] = like[0, 0]
+
+    return body
+
+
+def launch(request, times):
+    """Time launches, one after the other, until all are done."""
+    from fractals.backends import choose, open_backend
+
+    backend = open_backend(choose(request).device, "float32")
+    run = backend.compile(make_nothing)
+    out = backend.to_device(np.zeros((8, 8), np.int32))
+    run(out, out, np.int32(1))
+    backend.synchronize()
+    begun = perf_counter()
+    for _ in range(times):
+        run(out, out, np.int32(1))
+    backend.synchronize()
+    return (perf_counter() - begun) / times
+
+
+def copies(request, size, runs):
+    """Return bytes a second between the device and page-locked or ordinary host memory."""
+    from fractals.backends import choose, open_backend
+
+    backend = open_backend(choose(request).device, "float32")
+    lane, host = backend.lane, np.zeros(size, np.uint8)
+    on_device, staged = lane.empty((size,), np.uint8), lane.staging((size,), np.uint8)
+
+    def rate(copy):
+        found = []
+        for _ in range(runs):
+            begun = perf_counter()
+            copy()
+            lane.stream.synchronize()
+            found.append(size / (perf_counter() - begun))
+        return statistics.median(found)
+
+    return {
+        "to device": rate(lambda: on_device.copy_to_device(host, stream=lane.stream)),
+        "to device, page-locked": rate(
+            lambda: on_device.copy_to_device(staged, stream=lane.stream)
+        ),
+        "to host": rate(lambda: on_device.copy_to_host(host, stream=lane.stream)),
+        "to host, page-locked": rate(lambda: on_device.copy_to_host(staged, stream=lane.stream)),
+    }
+
+
+def frames(request, number, size, count):
+    """Draw a frame again and again, each brought to the host; return frames a second."""
+    scene = bench.load_workload("default").scene.replace(size=size, supersampling=1, number=number)
+    session = start(scene, request, shading=True)
+    own = threading.local()
+
+    def draw(_frame):
+        if not hasattr(own, "pixels"):
+            own.pixels = np.empty((size[1], size[0], 3), np.uint8)
+        tile = whole(session)
+        session.backend.to_host(session.shade(tile, session.iterate(tile)), own.pixels)
+        return {}
+
+    run_tiles(range(4), draw, session.backend.threads)  # allocates
+    begun = perf_counter()
+    run_tiles(range(count), draw, session.backend.threads)
+    return count / (perf_counter() - begun)
+
+
+def on_device(request, size, runs):
+    """Return the seconds that a large picture of workload c takes, iterated and colored."""
+    scene = bench.load_workload("c").scene.replace(size=size)
+    session = start(scene, request, shading=True)
+
+    def draw():
+        for tile in session.plan.tiles:
+            session.shade(tile, session.iterate(tile))
+
+    return statistics.median(session.backend.seconds(draw) for _ in range(runs))
