@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fractals.planning import Plan, plan
     from fractals.raw import EscapeData
     from fractals.scene import Scene, View
+    from fractals.streaming import render_to
 
 _HOMES = {
     "Coloring": "coloring",
@@ -48,6 +49,7 @@ _HOMES = {
     "devices": "backends",
     "plan": "planning",
     "render": "pipeline",
+    "render_to": "streaming",
 }
 
 __all__ = [
@@ -71,6 +73,7 @@ __all__ = [
     "devices",
     "plan",
     "render",
+    "render_to",
 ]
 
 

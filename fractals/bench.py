@@ -221,9 +221,7 @@ class _Lane:
         self.session.start(iterating=True)
         _, self.counts = count(self.session)
 
-    def draw(
-        self, size: tuple[int, int] | None = None
-    ) -> tuple[dict[str, float], NDArray[np.uint8]]:
+    def draw(self, size: tuple[int, int] | None = None) -> tuple[dict[str, float], NDArray[Any]]:
         begun = perf_counter()
         image = render(
             self.workload.scene if size is None else self.workload.scene.replace(size=size),

@@ -1,6 +1,7 @@
 """Maps tiles to threads, and stays awake for progress and Ctrl-C."""
 
 import itertools
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
@@ -9,6 +10,13 @@ T = TypeVar("T")
 Progress = Callable[[int, int], None]  # tiles done, tiles in all
 
 WAKE = 0.05  # seconds between two looks at what the threads have done
+
+
+def core_count() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def run_tiles(

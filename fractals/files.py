@@ -69,10 +69,8 @@ def read_scene_text(path: str | Path) -> str:
     import PIL.Image
     from PIL.PngImagePlugin import PngImageFile
 
-    largest = PIL.Image.MAX_IMAGE_PIXELS
-    try:
-        PIL.Image.MAX_IMAGE_PIXELS = None  # nothing is decoded, so posters are no danger
-        with PIL.Image.open(path, formats=["PNG"]) as picture:
+    try:  # nothing is decoded, so posters are no danger
+        with lifted_limit(), PIL.Image.open(path, formats=["PNG"]) as picture:
             assert isinstance(picture, PngImageFile)
             text = picture.info.get(SCENE_KEY)
             picture.verify()
@@ -82,11 +80,22 @@ def read_scene_text(path: str | Path) -> str:
         raise SceneError(f"{path}: not a PNG, or damaged at its beginning") from None
     except (OSError, SyntaxError, ValueError) as error:
         raise SceneError(f"{path}: the PNG is damaged or cut short ({error})") from None
-    finally:
-        PIL.Image.MAX_IMAGE_PIXELS = largest
     if text is None:
         raise SceneError(f"{path}: this PNG carries no scene; only pictures drawn by fractals do")
     return str(text)
+
+
+@contextlib.contextmanager
+def lifted_limit() -> Iterator[None]:
+    """Let Pillow open pictures of any size: ours may be posters."""
+    import PIL.Image
+
+    largest = PIL.Image.MAX_IMAGE_PIXELS
+    PIL.Image.MAX_IMAGE_PIXELS = None
+    try:
+        yield
+    finally:
+        PIL.Image.MAX_IMAGE_PIXELS = largest
 
 
 def read_toml(path: Path) -> dict[str, Any]:

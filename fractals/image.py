@@ -5,16 +5,16 @@ import io
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
-import PIL.Image
-from numpy.typing import NDArray
-from PIL.PngImagePlugin import PngInfo
 
-from fractals import __version__
+from fractals import __version__, png
 from fractals.errors import OptionError, SceneError
-from fractals.files import SCENE_KEY, check_output, written
+from fractals.executor import core_count
+from fractals.files import SCENE_KEY, check_output, lifted_limit, written
+from fractals.png import Pixels
+from fractals.scene import Image as Picture
 from fractals.scene import Scene
 
 FORMATS = {
@@ -26,13 +26,14 @@ FORMATS = {
     ".tiff": "TIFF",
     ".ppm": "PPM",
 }
-OPTIONS: dict[str, dict[str, Any]] = {
-    "PNG": {"compress_level": 3},  # levels above take 2 to 10 times as long for 5 % less
+OPTIONS: dict[str, dict[str, Any]] = {  # of Pillow, which writes all but PNG
     "JPEG": {"quality": 95, "subsampling": 0},
     "WEBP": {"lossless": True},
     "TIFF": {"compression": "tiff_lzw"},
     "PPM": {},
 }
+LARGEST = {"JPEG": 65_500, "WEBP": 16_383}  # pixels a side
+WITH_DPI = ("PNG", "JPEG", "TIFF")
 
 
 @dataclass
@@ -41,7 +42,7 @@ class Image:
 
     Attributes
     ----------
-    pixels : ndarray of uint8, shape (height, width, 3)
+    pixels : ndarray of uint8 or uint16, shape (height, width, 3)
         sRGB.
     timings : dict of str to float
         Seconds of each stage: compile, reference, iterate, color, copy, encode.
@@ -49,7 +50,7 @@ class Image:
         Where it was drawn, and in which type it was iterated.
     """
 
-    pixels: NDArray[np.uint8]
+    pixels: Pixels
     scene: Scene
     timings: dict[str, float] = field(default_factory=dict)
     device: str = ""
@@ -61,40 +62,62 @@ class Image:
         Raises
         ------
         OptionError
-            The suffix is of no type that can be written.
+            The suffix is of no type that can be written, or of one that can't hold this picture.
         FractalsError
             The file can't be written; what was there before is still there.
         """
         file_format = format_of(path)
+        self._check(file_format)
         check_output(path, overwrite)
         with written(path) as file:
-            file.write(self.encode(file_format))
+            self._write(file, file_format)
 
     def encode(self, file_format: str = "PNG") -> bytes:
         """Return the bytes of a file of this type."""
-        begun = perf_counter()
+        self._check(file_format)
         buffer = io.BytesIO()
-        options = dict(OPTIONS[file_format])
-        if file_format == "PNG":
-            options["pnginfo"] = self._text()
-        PIL.Image.fromarray(self.pixels).save(buffer, file_format, **options)
-        self.timings["encode"] = perf_counter() - begun
+        self._write(buffer, file_format)
         return buffer.getvalue()
 
-    def _text(self) -> PngInfo:
-        info = PngInfo()
-        with contextlib.suppress(SceneError):  # a formula of the user's own can't be named
-            info.add_itxt(SCENE_KEY, self.scene.to_json())
-        info.add_text("Software", f"fractals {__version__}")
-        return info
+    def _check(self, file_format: str) -> None:
+        height, width = self.pixels.shape[:2]
+        check_format(file_format, (width, height), 8 * self.pixels.itemsize)
+
+    def _write(self, file: BinaryIO, file_format: str) -> None:
+        begun = perf_counter()
+        picture = self.scene.image
+        if file_format == "PNG":
+            height, width = self.pixels.shape[:2]
+            beginning = png_beginning(self.scene, (width, height), 8 * self.pixels.itemsize)
+            png.write(file, beginning, self.pixels, picture.compression, core_count())
+        else:
+            import PIL.Image
+
+            options = dict(OPTIONS[file_format])
+            if picture.dpi and file_format in WITH_DPI:
+                options["dpi"] = (picture.dpi, picture.dpi)
+            PIL.Image.fromarray(self.pixels).save(file, file_format, **options)
+        self.timings["encode"] = perf_counter() - begun
 
     def _repr_png_(self) -> bytes:
         return self.encode()
 
 
-def read_pixels(path: str | Path) -> NDArray[np.uint8]:
-    """Return the pixels of a picture, shape (height, width, 3)."""
-    with PIL.Image.open(path) as picture:
+def png_beginning(scene: Scene, size: tuple[int, int], bits: int) -> bytes:
+    """Return the beginning of a scene's PNG: its scene is inside, where it can be written down."""
+    texts = {}
+    with contextlib.suppress(SceneError):  # a formula of the user's own can't be named
+        texts[SCENE_KEY] = scene.to_json()
+    return png.begin(size, bits, texts, f"fractals {__version__}", scene.image.dpi)
+
+
+def read_pixels(path: str | Path, bits: int = 8) -> Pixels:
+    """Return the pixels of a picture, shape (height, width, 3); of 16 bits only from our PNGs."""
+    if bits == 16:
+        return png.read(path)
+    import PIL.Image
+
+    with lifted_limit(), PIL.Image.open(path) as picture:
         return np.asarray(picture.convert("RGB"))
 
 
@@ -104,3 +127,25 @@ def format_of(path: str | Path) -> str:
     if suffix not in FORMATS:
         raise OptionError(f"'{path}' names no type of picture: end it in {', '.join(FORMATS)}")
     return FORMATS[suffix]
+
+
+def check_format(file_format: str, size: tuple[int, int], bits: int) -> None:
+    """Raise an `OptionError` where a type of file can't hold a picture, before it is drawn."""
+    if bits == 16 and file_format != "PNG":
+        raise OptionError(
+            f"{file_format} holds 8 bits a channel here: give --bits 8, or write a .png"
+        )
+    most = LARGEST.get(file_format, max(size))
+    if max(size) > most:
+        raise OptionError(
+            f"{file_format} holds at most {most} pixels a side, and the picture has "
+            f"{size[0]}x{size[1]}: write a .png, or give a smaller --size"
+        )
+
+
+def lost(file_format: str, picture: Picture) -> str:
+    """Say what a type of file doesn't carry of a scene; nothing where it carries all."""
+    if file_format == "PNG":
+        return ""
+    what = "no scene" if file_format in WITH_DPI or not picture.dpi else "no scene and no dpi"
+    return f"{file_format} carries {what}: keep a PNG or a .toml to draw it again"

@@ -10,7 +10,7 @@ from fractals import catalog
 from fractals.errors import SceneError
 
 ENTRIES = 4096  # of the lookup table
-LEVELS = 16384  # of linear light, each with its sRGB byte
+LEVELS = {8: 2**14, 16: 2**20}  # of linear light, by bits of sRGB: none is passed over in the dark
 MOST_STOPS = 4096
 
 # Björn Ottosson, A perceptual color space for image processing (2020).
@@ -153,7 +153,7 @@ def linear_from_oklab(lab: Floats) -> Floats:
     return np.asarray(roots**3 @ np.linalg.inv(LMS_FROM_LINEAR).T)
 
 
-def encoding() -> NDArray[np.uint8]:
-    """Return the sRGB byte of each of LEVELS steps of linear light."""
-    levels = np.arange(LEVELS) / (LEVELS - 1)
-    return np.rint(255 * srgb_from_linear(levels)).astype(np.uint8)
+def encoding(bits: int = 8) -> NDArray[Any]:
+    """Return the sRGB value, of 8 or 16 bits, of each of LEVELS steps of linear light."""
+    levels = np.arange(LEVELS[bits]) / (LEVELS[bits] - 1)
+    return np.asarray(np.rint((2**bits - 1) * srgb_from_linear(levels)), f"u{bits // 8}")

@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fractals import palette
 from fractals.backends import Backend, choose, open_requested
@@ -17,6 +16,7 @@ from fractals.errors import OptionError
 from fractals.executor import Progress, run_tiles
 from fractals.image import Image
 from fractals.planning import Plan, Tile, coordinates, make_coloring, plan
+from fractals.png import Pixels
 from fractals.programs import escape, shade
 from fractals.raw import EscapeData
 from fractals.scene import Scene
@@ -60,20 +60,13 @@ def render(
     (6, 8, 3)
     """
     session = Session(Scene.load(*sources), device, number, threads, interior, tell)
-    pixels = np.empty((session.plan.size[1], session.plan.size[0], 3), np.uint8)
+    pixels = session.empty_picture()
     session.start(iterating=True, shading=True)
 
-    def draw(tile: Tile) -> dict[str, float]:
-        clock = _Clock(session.backend)
-        raw = session.iterate(tile)
-        clock.lap("iterate")
-        rgb = session.shade(tile, raw)
-        clock.lap("color")
+    def keep(tile: Tile, rgb: Any) -> None:
         session.backend.to_host(rgb, pixels[_window(tile)])
-        clock.lap("copy")
-        return clock.seconds
 
-    session.run(draw, progress)
+    session.run(lambda tile: session.draw(tile, keep), progress)
     return session.image(pixels)
 
 
@@ -147,7 +140,7 @@ def color(
             f"the coloring '{session.coloring.name}' needs dz, which these raw numbers lack: "
             f"compute them with --coloring {session.coloring.name}"
         )
-    pixels = np.empty((session.plan.size[1], session.plan.size[0], 3), np.uint8)
+    pixels = session.empty_picture()
     parts = [raw.count, raw.z.real, raw.z.imag]
     if raw.dz is not None:
         parts += [raw.dz.real, raw.dz.imag]
@@ -183,6 +176,7 @@ class Session:
         interior: bool = True,
         tell: Callable[[str], None] = warnings.warn,
         raw: bool = False,
+        streamed: bool = False,
     ) -> None:
         same = number in (None, scene.iteration.number_type)
         if threads is not None and threads < 1:
@@ -190,20 +184,22 @@ class Session:
         self.scene = scene if same else scene.replace(number=number)
         self.coloring = make_coloring(self.scene)
         wanted = choose(device).device
-        options = interior, raw
-        self.plan = plan(self.scene, wanted.kind, *options, threads or wanted.cores or 1)
-        check_memory(self.plan)  # and all that can be wrong, before Numba is imported
+        self.plan = plan(
+            self.scene, wanted.kind, interior, raw, threads or wanted.cores or 1, streamed
+        )
+        check_memory(self.plan, raw)  # and all that can be wrong, before Numba is imported
         self.device, self.backend, note = open_requested(device, self.plan.number, threads)
         if self.device.kind != wanted.kind:
-            self.plan = plan(
-                self.scene, self.device.kind, *options, threads or self.device.cores or 1
-            )
+            cores = threads or self.device.cores or 1
+            self.plan = plan(self.scene, self.device.kind, interior, raw, cores, streamed)
         if note and self.device.kind == "simulator":
             note += f", expect about {max(1, round(self.plan.seconds))} s, --cpu is faster"
         if note:
             tell(note)
         self.limit = self.plan.iterations
         self._stopped = False
+        self.bits = self.scene.image.bits
+        self.dtype = np.dtype(np.uint8 if self.bits == 8 else np.uint16)
         self.timings = dict.fromkeys(("compile", "reference", "iterate", "color", "copy"), 0.0)
 
     def start(self, iterating: bool = False, shading: bool = False) -> None:
@@ -252,7 +248,7 @@ class Session:
             constants = [scene.color.density, scene.color.offset, *own]
             self._constants = backend.to_device(np.array(constants, real))
             self._lookup = backend.to_device(colors.lookup(scene.color.inside))
-            self._encode = backend.to_device(palette.encoding())
+            self._encode = backend.to_device(palette.encoding(self.bits))
             self.shade(first, raw)
         backend.synchronize()
         self.timings["compile"] = perf_counter() - begun
@@ -297,14 +293,25 @@ class Session:
         return max(1, most) if most < self.limit else 0
 
     def shade(self, tile: Tile, raw: tuple[Any, ...]) -> Any:
-        """Return the sRGB bytes of a tile's pixels, on the device."""
+        """Return the sRGB values of a tile's pixels, on the device."""
         n = self.plan.supersampling
-        rgb = self.backend.empty((tile.height, tile.width, 3), np.uint8)
+        rgb = self.backend.empty((tile.height, tile.width, 3), self.dtype)
         position = self.backend.empty((tile.height * n, tile.width * n), np.float32)
         self._place(position, *raw, self._constants, np.int32(self.limit))
         share = np.float32(1 / n**2)
         self._shade(rgb, position, self._lookup, self._encode, np.int32(n), share)
         return rgb
+
+    def draw(self, tile: Tile, keep: Callable[[Tile, Any], None]) -> dict[str, float]:
+        """Draw a tile, have its pixels kept, which are on the device, and return the seconds."""
+        clock = _Clock(self.backend)
+        raw = self.iterate(tile)
+        clock.lap("iterate")
+        rgb = self.shade(tile, raw)
+        clock.lap("color")
+        keep(tile, rgb)
+        clock.lap("copy")
+        return clock.seconds
 
     def run(self, work: Callable[[Tile], Mapping[str, float]], progress: Progress | None) -> None:
         """Do the work of each tile, and book the seconds."""
@@ -320,7 +327,11 @@ class Session:
         for stage, seconds in spent.items():
             self.timings[stage] += passed * seconds / total
 
-    def image(self, pixels: NDArray[np.uint8]) -> Image:
+    def empty_picture(self) -> Pixels:
+        """Return an array for the whole picture."""
+        return np.empty((self.plan.size[1], self.plan.size[0], 3), self.dtype)
+
+    def image(self, pixels: Pixels) -> Image:
         """Return the picture with what is known of its making."""
         return Image(pixels, self.scene, self.timings, self.device.kind, self.plan.number)
 
@@ -340,14 +351,16 @@ class _Clock:
         self._last = now
 
 
-def check_memory(planned: Plan) -> None:
-    """Raise an `OptionError` where a picture would not fit into memory."""
+def check_memory(planned: Plan, raw: bool = False) -> None:
+    """Raise an `OptionError` where a picture, or its raw numbers, would not fit into memory."""
     free = memory_size()
     if free and planned.memory > 0.9 * free:
+        whole = planned.band == planned.size[1] and not raw
         raise OptionError(
             f"{planned.size[0]}x{planned.size[1]} pixels of {planned.supersampling}x"
             f"{planned.supersampling} samples need {planned.memory / 2**30:.1f} GiB, and "
             f"{free / 2**30:.1f} GiB are free: give a smaller --size or --supersampling"
+            + (", or write a .png, which needs less (fractals.render_to)" if whole else "")
         )
 
 

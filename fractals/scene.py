@@ -79,6 +79,12 @@ def _limit(given: Any) -> Any:
     raise ValueError(f"'{text[:40]}' is not 'auto' or a whole number from 1 to {MOST_ITERATIONS}")
 
 
+def _bits(given: Any) -> int:
+    if str(given) not in ("8", "16"):
+        raise ValueError(f"'{str(given)[:40]}' is not 8 or 16")
+    return int(given)
+
+
 def _palette(given: Any) -> Any:
     if isinstance(given, str) and given.endswith(".toml"):
         return palette.parse(read_toml(Path(given)))
@@ -155,10 +161,13 @@ class View(_Table):
 
 
 class Image(_Table):
-    """How many pixels, of how many samples each."""
+    """How many pixels, of how many samples each, and how they are kept in a file."""
 
     size: tuple[Side, Side] = Field((1920, 1080), description="(width, height) in pixels")
     supersampling: int = Field(2, ge=1, le=16, description="n: n x n samples a pixel")
+    bits: Annotated[Literal[8, 16], BeforeValidator(_bits)] = Field(8, description="a channel")
+    dpi: Finite | None = Field(None, ge=1, le=65_535, description="pixels an inch, in print")
+    compression: Literal["fast", "small"] = Field("fast", description="of a PNG")
 
 
 class Iteration(_Table):

@@ -63,7 +63,7 @@ def verify(path: str | Path, pixels: int = 20, exact: bool = False, seed: int = 
         The picture carries no scene, or is not of its size.
     """
     scene = Scene.load(path)
-    drawn = read_pixels(path)
+    drawn = read_pixels(path, scene.image.bits)
     width, height = scene.image.size
     if drawn.shape[:2] != (height, width):
         rows, columns = drawn.shape[:2]

@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import PIL.Image
 import pytest
 
@@ -173,7 +172,15 @@ BAD = [
     (("render", "--size=-4x5"), 2, "greater than or equal to 1"),
     (("render", "--size", "10x10furlong@300dpi"), 2, "unknown unit 'furlong'"),
     (("render", "--size", "big"), 2, "1920x1080"),
-    (("render", "--size", "200000x200000"), 2, "GiB are free"),
+    (("render", "--size", "200000x200000", "-o", "a.tif"), 2, "or write a .png"),
+    (("render", "--size", "70000x5", "-o", "a.jpg"), 2, "JPEG holds at most 65500 pixels a side"),
+    (("render", "--bits", "12"), 2, "'12' is not 8 or 16"),
+    (("render", "--bits", "16", "-o", "a.jpg"), 2, "JPEG holds 8 bits a channel here"),
+    (("render", "--dpi", "0"), 2, "greater than or equal to 1"),
+    (("render", "--dpi", "70000"), 2, "less than or equal to 65535"),
+    (("render", "--dpi", "inf"), 2, "finite"),
+    (("render", "--dpi", "fine"), 2, "--dpi: "),
+    (("render", "--compression", "tiny"), 2, "'fast' or 'small'"),
     (("render", "--size", "300000x5"), 2, "200000"),
     (("render", "--width", "0"), 2, "not greater than 0"),
     (("render", "--width=-1"), 2, "not greater than 0"),
@@ -268,6 +275,47 @@ def test_pictures_cut_short_or_without_a_scene(run):
     assert not Path("out.png").exists()
 
 
+def test_16_bits_dpi_and_compression_are_drawn_again(run):
+    how = ("--bits", "16", "--dpi", "300", "--compression", "small", "--limit", "100")
+    run("render", *SMALL, *how, "-o", "a.png")
+    assert run("render", "a.png", "--cpu", "-o", "b.png")[0] == 0
+    assert Path("a.png").read_bytes() == Path("b.png").read_bytes()
+    assert run("render", "a.png", "--cpu", "-o", "-")[1] == Path("a.png").read_bytes()
+    picture = fractals.Scene.load("b.png").image
+    assert (picture.bits, picture.dpi, picture.compression) == (16, 300, "small")
+    assert "5 of 5 pixels are right" in run("verify", "a.png", "--pixels", "5")[2]
+    Path("a.png").write_bytes(Path("a.png").read_bytes().replace(b'"limit": 100', b'"limit": 010'))
+    assert run("verify", "a.png")[0] == 3
+
+    run("compute", *SMALL, *how[-2:], "-o", "a.npz")
+    assert run("recolor", "a.npz", "--cpu", *how[:-2], "-o", "c.png")[0] == 0
+    assert Path("c.png").read_bytes() == Path("b.png").read_bytes()
+
+
+def test_physical_size_is_in_the_file(run):
+    small = ("--supersampling", "1", "--limit", "50", "--cpu")
+    for name in ("a.png", "a.jpg", "a.tif", "a.ppm"):
+        code, _, err = run("render", "--size", "10x5mm@150dpi", *small, "-o", name)
+        assert code == 0
+        with PIL.Image.open(name) as picture:
+            assert picture.size == (59, 30)
+            dpi = picture.info.get("dpi", (0, 0))
+        assert dpi == pytest.approx((0, 0) if name == "a.ppm" else (150, 150), abs=0.02)
+        assert ("no scene and no dpi" in err) == (name == "a.ppm")
+    run("render", "a.png", "--dpi", "72", "--cpu", "-o", "b.png")
+    assert fractals.Scene.load("b.png").image.dpi == 72
+    run("render", "--size", "10x5mm@150dpi", "--dpi", "72", *small, "-o", "c.png")
+    assert fractals.Scene.load("c.png").image.dpi == 72
+
+
+def test_dry_run_of_a_picture_larger_than_memory(run):
+    facts = [
+        json.loads(run("render", "--size", "60000x60000", "--dry-run", "--json", "-o", name)[1])
+        for name in ("a.png", "a.jpg")
+    ]
+    assert facts[0]["memory"] < 2**30 < 20 * 2**30 < facts[1]["memory"]
+
+
 def test_existing_output_is_kept_unless_asked(run):
     Path("a.png").write_bytes(b"precious")
     code, _, err = run("render", *SMALL, "-o", "a.png")
@@ -300,16 +348,12 @@ def test_read_only_folder(run, monkeypatch):
 
 
 def test_gpu_out_of_memory_is_one_line(run, monkeypatch):
-    from fractals.backends.cuda import CudaBackend
+    from fractals.backends.lanes import Lane
 
-    class Driver:
-        def device_array(self, shape, dtype):
-            raise RuntimeError("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")
+    def empty(self, shape, dtype):
+        raise RuntimeError("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")
 
-    def init(self, *_, **__):
-        self._cuda, self.real = Driver(), np.float64
-
-    monkeypatch.setattr(CudaBackend, "__init__", init)
+    monkeypatch.setattr(Lane, "empty", empty)
     code, _, err = run("render", "--device", "simulator")
     assert code == 1
     assert one_line(err)

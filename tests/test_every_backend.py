@@ -76,6 +76,16 @@ def test_palettes_with_two_ends(compiled):
     assert fractals.render(drawn, device=compiled).pixels.tobytes() == expected.tobytes()
 
 
+@pytest.mark.parametrize("number", PRECISIONS)
+def test_pictures_of_16_bits(compiled, number):
+    drawn = scene(supersampling=2, bits=16)
+    expected = fractals.render(drawn, device="python", number=number).pixels
+    assert expected.dtype == np.uint16
+    found = fractals.render(drawn, device=compiled, number=number).pixels
+    assert found.tobytes() == expected.tobytes()
+    assert (np.unique(found) % 257 != 0).any()
+
+
 def run_escape(backend, drawn, interior, block, sticky=False):
     """Return count, z and dz (an array a part) of a whole picture in one launch, over poison."""
     planned = planning.plan(drawn)

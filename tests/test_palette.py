@@ -85,7 +85,7 @@ def test_srgb_there_and_back(v):
 def test_every_byte_comes_back():
     for byte in range(256):
         linear = float(palette.linear_from_srgb(byte / 255))
-        assert palette.encoding()[int(linear * (palette.LEVELS - 1) + 0.5)] == byte
+        assert palette.encoding()[int(linear * (palette.LEVELS[8] - 1) + 0.5)] == byte
 
 
 def test_encoding_is_within_a_byte_and_rises():

@@ -16,6 +16,8 @@ from scenes import scene
 import fractals
 from fractals import planning
 from fractals.errors import OptionError
+from fractals.planning import coordinates
+from fractals.png import strip_rows
 from fractals.scene import MOST_ITERATIONS
 
 KINDS = ("cpu", "cuda", "simulator", "python")
@@ -209,6 +211,37 @@ def test_a_plan_can_be_read():
     assert more["seconds"] > table["seconds"]
     assert more["memory"] > table["memory"]
     assert 0 < math.log10(more["memory"] / table["memory"]) < 5
+
+
+def test_a_streamed_plan_is_bounded_whatever_the_size():
+    for size in [(60_000, 60_000), (100_000, 100_000), (200_000, 200_000)]:
+        for device, threads, bits in [("cpu", 16, 8), ("cpu", 16, 16), ("cuda", 1, 8)]:
+            drawn = scene(size=size, bits=bits)
+            whole = fractals.plan(drawn, device, threads=threads)
+            streamed = fractals.plan(drawn, device, threads=threads, streamed=True)
+            assert whole.band == size[1]
+            assert whole.memory > 2 * 3 * size[0] * size[1] * bits // 8
+            assert streamed.memory < 2**31
+            assert streamed.band % strip_rows(size, bits) == 0
+            assert streamed.band >= max(tile.height for tile in streamed.tiles)
+
+
+@pytest.mark.parametrize("rotation", [0, 30, -45.5, 90, 180])
+def test_places_are_rounded_once(rotation):
+    """Exactly as the fractions that they are."""
+    drawn = scene(size=(7, 5), center=("-0.1234567890123456789", "0.7"), rotation=rotation)
+    plan = fractals.plan(drawn)
+    columns, rows = coordinates(plan, rotation)
+    turn = math.radians(rotation)
+    cos, sin = (Fraction(math.cos(turn)), Fraction(math.sin(turn))) if rotation else (1, 0)
+    x, y = plan.center if rotation else (plan.center[0], Fraction(0))
+    for i in range(7):
+        d = (2 * i - 6) * plan.pixel / 2
+        assert list(columns[:, i]) == [float(x + cos * d), float(y + sin * d)]
+    for j in range(5):
+        d = (4 - 2 * j) * plan.pixel / 2
+        above = Fraction(0) if rotation else plan.center[1]
+        assert list(rows[:, j]) == [float(-sin * d), float(above + cos * d)]
 
 
 def test_a_plan_of_the_largest_picture_is_quick():

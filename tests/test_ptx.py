@@ -66,9 +66,9 @@ def iterating(formula, julia, derivative, number, limit=60):
     return functools.partial(fractals.compute, drawn, device="cuda", number=number)
 
 
-def shading(coloring, transfer, colors, number):
+def shading(coloring, transfer, colors, number, bits=8):
     """Return what compiles two kernels: positions in the palette, and paint."""
-    drawn = scene(size=(1, 1), coloring=coloring, transfer=transfer, palette=colors)
+    drawn = scene(size=(1, 1), coloring=coloring, transfer=transfer, palette=colors, bits=bits)
     raw = fractals.compute(drawn, device="python", number=number)
     return functools.partial(fractals.color, raw, device="cuda")
 
@@ -114,9 +114,10 @@ SHADES = {
     for number in PRECISIONS
 }
 PAINTS = {
-    f"paint {number}": functools.partial(
-        shading, catalog.names("coloring")[0], "linear", CYCLIC, number
+    f"paint {bits} bits {number}": functools.partial(
+        shading, catalog.names("coloring")[0], "linear", CYCLIC, number, bits
     )
+    for bits in (8, 16)
     for number in PRECISIONS
 }
 KERNELS = {**ESCAPES, **SHADES, **PAINTS}

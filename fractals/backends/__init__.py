@@ -7,6 +7,7 @@ from fractals.backends import probe
 from fractals.backends.base import Backend
 from fractals.backends.probe import Device
 from fractals.errors import DeviceError, OptionError
+from fractals.executor import core_count
 
 SIMULATED_STEPS = 2**29
 SLOWEST = 2e10  # instructions a second, of a GPU whose driver doesn't tell
@@ -51,7 +52,7 @@ def choose(request: str = "auto") -> Choice:
         return Choice(probe.cpu())
     if request == "python":
         return Choice(Device(kind="python", name="plain Python"))
-    simulator = Device(kind="simulator", name="Numba's CUDA simulator", cores=probe.core_count())
+    simulator = Device(kind="simulator", name="Numba's CUDA simulator", cores=core_count())
     if request == "simulator":
         return Choice(simulator)
     kind, _, digits = request.partition(":")

@@ -8,6 +8,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from fractals.executor import core_count
+
 INIT_ERRORS = {
     34: "the driver library is a stub: the NVIDIA driver is not installed",
     100: "the driver sees no CUDA GPU",
@@ -79,13 +81,6 @@ def cpu() -> Device:
         vector_bits=_vector_bits(),
         memory=memory_size(),
     )
-
-
-def core_count() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def memory_size() -> int:

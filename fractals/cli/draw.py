@@ -16,6 +16,7 @@ from fractals.cli.options import (
     load_scene,
     option,
     overwrite_option,
+    picture_options,
     print_json,
     scene_options,
     seconds_line,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from fractals.image import Image
     from fractals.raw import EscapeData
     from fractals.scene import Scene
+    from fractals.streaming import Rendered
 
 interior_option = option(
     "--no-interior",
@@ -46,6 +48,7 @@ interior_option = option(
 @click.argument("scenes", nargs=-1, metavar="[SCENE]...")
 @scene_options
 @color_options
+@picture_options
 @device_options
 @interior_option
 @option(
@@ -73,15 +76,17 @@ def render_command(
     scene is inside. Several are merged from left to right, and options come last.
     """
     from fractals.files import check_output
-    from fractals.image import format_of
+    from fractals.image import check_format, format_of, lost
 
     request = device_request(options)
     scene = load_scene(scenes, options)
     output = output or default_output(scenes, ".png")
-    if dry_run:
-        print_plan(scene, request, not no_interior, threads, as_json)
-        return
     file_format = format_of(output)
+    check_format(file_format, scene.image.size, scene.image.bits)
+    if dry_run:
+        streamed = file_format == "PNG"
+        print_plan(scene, request, not no_interior, threads, streamed, as_json)
+        return
     if output == "-":
         if as_json:
             raise OptionError("--json and --output - both want stdout: give one of them")
@@ -90,25 +95,24 @@ def render_command(
     else:
         check_output(output, overwrite)
 
-    from fractals.pipeline import render
+    from fractals.streaming import render_to
 
     with ProgressLine(math.prod(scene.image.size)) as progress:
-        image = render(
+        rendered = render_to(
+            sys.stdout.buffer if output == "-" else output,
             scene,
             device=request,
             threads=threads,
             interior=not no_interior,
+            overwrite=overwrite,
             progress=progress,
             tell=tell,
         )
     if output == "-":
-        sys.stdout.buffer.write(image.encode(file_format))
         sys.stdout.buffer.flush()
-    else:
-        image.save(output, overwrite)
-    report(image, output, "direct", as_json)
-    if file_format != "PNG":
-        tell(f"{file_format} carries no scene: keep a PNG or a .toml to draw it again")
+    report(rendered, output, "direct", as_json)
+    if note := lost(file_format, scene.image):
+        tell(note)
 
 
 @click.command(
@@ -176,6 +180,7 @@ def compute_command(
 )
 @click.argument("raw_file", metavar="FILE.npz")
 @color_options
+@picture_options
 @device_options
 @option("-o", "--output", metavar="FILE", help="Picture to write; its suffix names the type.")
 @overwrite_option
@@ -190,21 +195,24 @@ def recolor_command(
 ) -> None:
     """Draw raw numbers in other colors, without iterating again."""
     from fractals.files import check_output
-    from fractals.image import format_of
+    from fractals.image import check_format, format_of, lost
     from fractals.raw import EscapeData
 
     request = device_request(options)
     output = output or default_output((raw_file,), ".png")
-    format_of(output)
+    file_format = format_of(output)
     check_output(output, overwrite)
     raw = EscapeData.load(raw_file)
     scene = load_scene((raw.scene,), options)  # type: ignore[arg-type]
+    check_format(file_format, scene.image.size, scene.image.bits)
 
     from fractals.pipeline import color
 
     image = color(raw, scene, device=request, threads=threads, tell=tell)
     image.save(output, overwrite)
     report(image, output, "recolor", as_json)
+    if note := lost(file_format, scene.image):
+        tell(note)
 
 
 def default_output(scenes: tuple[str, ...], suffix: str) -> str:
@@ -218,7 +226,7 @@ def default_output(scenes: tuple[str, ...], suffix: str) -> str:
     return name
 
 
-def report(drawn: "Image | EscapeData", output: str, method: str, as_json: bool) -> None:
+def report(drawn: "Image | EscapeData | Rendered", output: str, method: str, as_json: bool) -> None:
     """Say what was done: one line on stderr, or JSON on stdout."""
     width, height = drawn.scene.image.size
     if as_json:
@@ -242,6 +250,7 @@ def print_plan(
     request: str,
     interior: bool,
     threads: int | None,
+    streamed: bool,
     as_json: bool,
 ) -> None:
     """Print how a scene would be drawn."""
@@ -251,7 +260,8 @@ def print_plan(
     device, note = choose(request)
     if note:
         tell(note)
-    planned = plan(scene, device.kind, interior, threads=threads or device.cores or 1)
+    cores = threads or device.cores or 1
+    planned = plan(scene, device.kind, interior, threads=cores, streamed=streamed)
     table = planned.to_table()
     if as_json:
         print_json(table)

@@ -69,6 +69,11 @@ scene_options = together(
     option("--number", metavar="TYPE", help="Number type to iterate in: auto, float64, float32."),
     option("--escape-radius", metavar="R", help="Where an orbit has escaped, 2 or more."),
 )
+picture_options = together(
+    option("--bits", metavar="N", help="Bits a channel: 8, or 16 (PNG only)."),
+    option("--dpi", metavar="N", help="Pixels an inch, for printing; PNG, JPEG, TIFF."),
+    option("--compression", metavar="HOW", help="Of a PNG: fast, or small (a tenth to a third)."),
+)
 device_options = together(
     option(
         "--device",
@@ -112,6 +117,8 @@ def load_scene(sources: tuple[str, ...], options: Mapping[str, Any]) -> "Scene":
     if "formula" in changes:
         changes["formula"] = parse_formula(changes["formula"])
     if "size" in changes:
+        if physical := PHYSICAL.fullmatch(str(changes["size"]).strip().lower()):
+            changes.setdefault("dpi", physical[4])
         changes["size"] = parse_size(changes["size"], scene.image.size)
     if changes.get("width") is not None and changes.get("zoom") is not None:
         raise OptionError("--width and --zoom are both given: give one of them")

@@ -76,11 +76,12 @@ def make_position_body(target, coloring, transfer, cyclic):
 
 
 def make_body(target):
-    """Return the body that fills ``rgb`` (uint8, height x width x 3).
+    """Return the body that fills ``rgb`` (uint8 or uint16, height x width x 3).
 
     Its arrays: ``position`` of `supersampling`² samples a pixel; ``lookup`` (entries + 2, 3), the
     palette in linear light, whose last row but one closes the cycle and whose last is the inside
-    color; ``encode``, linear light to sRGB bytes; ``share``: what a sample is of a pixel.
+    color; ``encode``, linear light to sRGB in the type of `rgb`; ``share``: what a sample is of a
+    pixel.
     """
     real32, int32 = target.real32, target.int32
     zero, half = real32(0), real32(0.5)
