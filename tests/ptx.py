@@ -75,6 +75,10 @@ def compile_kernels(draw, capability=(9, 0)):
 
 
 class _InHostMemory(base.HostMemory, cuda.CudaBackend):
+    def __init__(self, *arguments, **options):
+        base.HostMemory.__init__(self)
+        super(base.HostMemory, self).__init__(*arguments, **options)  # that of CudaBackend
+
     def to_device(self, array):
         return np.array(array)  # writable, as device arrays are
 

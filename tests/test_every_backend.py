@@ -206,18 +206,24 @@ def test_shortcuts_change_no_number(formula, julia):
         assert result.tobytes() == wanted.tobytes()
 
 
+def scalar_and_packed():
+    """Return the backends that iterate in blocks: as `programs.escape` says, and in packs."""
+    return CudaBackend("float64", simulated=True), CpuBackend("float64", 1)
+
+
 @pytest.mark.parametrize("interior", [True, False])
 @pytest.mark.parametrize("block", [2, BLOCK])
 def test_orbits_that_escape_and_come_back(block, interior):
     """Beyond R < |c| they do: a block must remember that one of its steps was outside."""
     drawn = scene(julia=["-2.5", "0"], size=(64, 36), limit=100, escape_radius=2, width="5")
-    cpu = CpuBackend("float64", 1)
-    plain = run_escape(cpu, drawn, False, 1)
-    sticky = run_escape(cpu, drawn, interior, block, sticky=True)
-    for result, wanted in zip(sticky, plain, strict=True):
-        assert result.tobytes() == wanted.tobytes()
+    scalar, packed = scalar_and_packed()
+    plain = run_escape(scalar, drawn, False, 1)
+    for backend in (scalar, packed):
+        sticky = run_escape(backend, drawn, interior, block, sticky=True)
+        for result, wanted in zip(sticky, plain, strict=True):
+            assert result.tobytes() == wanted.tobytes()
     if block == 2:
-        assert (run_escape(cpu, drawn, interior, block)[0] != plain[0]).any()
+        assert (run_escape(scalar, drawn, interior, block)[0] != plain[0]).any()
 
 
 @pytest.mark.parametrize("interior", [True, False])
@@ -227,9 +233,10 @@ def test_limits_about_the_length_of_a_block(limit, interior):
     plain = run_escape(
         open_backend(fractals.backends.choose("python").device, "float64"), drawn, False, 1
     )
-    blocks = run_escape(CpuBackend("float64", 1), drawn, interior, BLOCK)
-    for result, wanted in zip(blocks, plain, strict=True):
-        assert result.tobytes() == wanted.tobytes()
+    for backend in scalar_and_packed():
+        blocks = run_escape(backend, drawn, interior, BLOCK)
+        for result, wanted in zip(blocks, plain, strict=True):
+            assert result.tobytes() == wanted.tobytes()
 
 
 def test_interior_option_of_the_pipeline(compiled):

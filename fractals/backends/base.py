@@ -56,10 +56,10 @@ class HostMemory:
     giving it out anew costs more time than a tile of few iterations.
     """
 
+    steps = 0
+
     def __init__(self) -> None:
         self._kept = threading.local()
-
-    steps = 0
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an uninitialised array."""

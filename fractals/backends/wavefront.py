@@ -28,9 +28,8 @@ from fractals.backends.packs import any_lane, first_lanes, indices, lane_count, 
 from fractals.formula import fma, number, select
 from fractals.programs.escape import make_orbit
 
-VECTORS = {2: 5, 4: 3, 6: 2}  # in a pack, by the numbers of a state: there are 32 registers
-CHECK = 4
-FEW = {2: 4, 4: 3, 6: 2}
+VECTORS = {2: 4, 4: 3, 6: 2}  # in a pack, by the numbers of a state: there are 32 registers
+CHECK = 4  # steps between two looks whether any sample of a pack goes on
 EARLY = 24  # steps with a test each, before survivors are gathered
 LONGEST = 96  # steps without a test
 UNROLL = 3  # the steps of a block are a multiple of this
@@ -52,7 +51,6 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
     carried = size if julia else size + 2  # of a lane in the list: also its c, if it has its own
     saved, pending = carried, carried + 2  # rows: an earlier z; lanes that went back
     vectors = VECTORS[size]
-    few = FEW[size]
 
     @jit
     def near(state, radius2):
@@ -145,10 +143,10 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
     def launch(out, width, us, vs, rows, j, point, limit, numbers, places, room, end):
         """Take the first steps of a row of samples; return the new end of the list."""
         count, x, y, p, q = out
-        zero = splat(point[0] - point[0], few)
-        one, most, radius2 = number(1, zero), number(limit, zero), splat(point[2], few)
-        a, b = splat(point[0], few), splat(point[1], few)
-        row_u, row_v = splat(rows[0, j], few), splat(rows[1, j], few)
+        zero = splat(point[0] - point[0], vectors)
+        one, most, radius2 = number(1, zero), number(limit, zero), splat(point[2], vectors)
+        a, b = splat(point[0], vectors), splat(point[1], vectors)
+        row_u, row_v = splat(rows[0, j], vectors), splat(rows[1, j], vectors)
         early = min(EARLY, limit - 1)
         lanes = lane_count(zero)
         for i in range(0, width, lanes):
