@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 Step = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
+PerturbedStep = Callable[[Any, Any, Any, Any, Any, Any], tuple[Any, Any]]
 
 
 class Home(Protocol):
@@ -45,6 +46,13 @@ class Formula:
     can_return : bool
         Whether an orbit beyond R >= 2 and R >= |c| may come back within R, as none of ``z**d + c``
         does; every step is then tested, at about half the speed.
+    perturbed : callable, optional
+        ``perturbed(X, Y, x, y, a, b) -> (x, y)``: the difference f(Z + z) + C + c - (f(Z) + C) for
+        a reference Z = X + iY and small differences z = x + iy and c = a + ib, without the
+        cancellation. Without it a formula is drawn down to what float64 resolves, and no deeper.
+    fold : callable, optional
+        ``fold(X, Y)``: how far Z = X + iY is from where f has a kink, at most; for a formula that
+        is not smooth everywhere.
     inside : callable, optional
         ``inside(a, b) -> bool``: true only where c = a + ib is surely in the set.
     parameters : mapping
@@ -60,6 +68,8 @@ class Formula:
     width: str = "4.5"
     holomorphic: bool = True
     can_return: bool = False
+    perturbed: PerturbedStep | None = None
+    fold: Callable[[Any, Any], Any] | None = None
     inside: Callable[[Any, Any], Any] | None = None
     parameters: Mapping[str, int] = field(default_factory=dict)
 
@@ -149,3 +159,24 @@ def split(v: Any) -> tuple[Any, Any]:
     exponent = ((bits >> fraction) & (2 * bias + 1)) - bias
     mantissa = (bits & ((1 << fraction) - 1)) | (bias << fraction)
     return type(v)(*struct.unpack(code, struct.pack(word, mantissa))), exponent
+
+
+def two_to(k: int, like: Any) -> Any:
+    """2**k in the type of the number `like`; 0 below the exponents of normal numbers.
+
+    Examples
+    --------
+    >>> two_to(-3, 1.0), two_to(-2000, 1.0)
+    (0.125, 0.0)
+    """
+    least = -126 if isinstance(like, np.float32) else -1022
+    return type(like)(math.ldexp(1.0, k) if k >= least else 0)
+
+
+def diffabs(c, d):  # type: ignore[no-untyped-def]  # compiled code takes it as it is
+    """``|c + d| - |c|`` without cancellation, for the perturbed steps of formulas with kinks."""
+    zero = number(0, c)
+    kept = select(c < zero, -d, d)  # where c + d has the sign of c
+    crossed = ((c < zero) & (c + d > zero)) | ((c >= zero) & (c + d < zero))
+    beyond = select(c < zero, c + c + d, -(c + c + d))
+    return select(crossed, beyond, kept)

@@ -46,8 +46,8 @@ class Image:
         sRGB.
     timings : dict of str to float
         Seconds of each stage: compile, reference, iterate, color, copy, encode.
-    device, number : str
-        Where it was drawn, and in which type it was iterated.
+    device, number, method : str
+        Where it was drawn, in which type it was iterated, and how.
     """
 
     pixels: Pixels
@@ -55,6 +55,7 @@ class Image:
     timings: dict[str, float] = field(default_factory=dict)
     device: str = ""
     number: str = ""
+    method: str = ""
 
     def save(self, path: str | Path, overwrite: bool = True) -> None:
         """Write the picture to a file whose suffix names its type; a PNG carries the scene.

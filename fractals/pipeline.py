@@ -2,10 +2,9 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -15,26 +14,32 @@ from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
 from fractals.executor import Progress, run_tiles
 from fractals.image import Image
-from fractals.planning import Plan, Tile, coordinates, make_coloring, plan
+from fractals.magnitude import scientific
+from fractals.methods import Method, make_method
+from fractals.planning import Plan, Tile, make_coloring, missing_digits, plan
 from fractals.png import Pixels
-from fractals.programs import escape, shade
+from fractals.programs import shade
 from fractals.raw import EscapeData
 from fractals.scene import Scene
 
-FULL = 2**18  # samples that fill a GPU: a launch of fewer takes as long as one of so many
+LONG = 3600  # seconds of a deep picture that must be asked for
 
 Source = str | Path | Mapping[str, Any] | Scene
 
 
-def render(
-    *sources: Source,
-    device: str = "auto",
-    number: str | None = None,
-    threads: int | None = None,
-    interior: bool = True,
-    progress: Progress | None = None,
-    tell: Callable[[str], None] = warnings.warn,
-) -> Image:
+class Options(TypedDict, total=False):
+    """How to draw: the options of `render`, `compute` and `render_to`."""
+
+    device: str
+    number: str | None
+    threads: int | None
+    interior: bool
+    cache: bool
+    force: bool
+    tell: Callable[[str], None]
+
+
+def render(*sources: Source, progress: Progress | None = None, **options: Unpack[Options]) -> Image:
     """Draw a picture.
 
     Parameters
@@ -49,6 +54,10 @@ def render(
         Bound on the CPU threads.
     interior : bool
         False switches the interior shortcuts off (for benchmarks); no count changes.
+    cache : bool
+        False: reference orbits of deep views are neither read from the disk nor kept there.
+    force : bool
+        Also draw what would take hours.
     progress : callable, optional
         Called with tiles done and tiles in all, in the calling thread.
     tell : callable
@@ -59,25 +68,19 @@ def render(
     >>> render("mandelbrot", {"image": {"size": [8, 6]}}, device="cpu").pixels.shape
     (6, 8, 3)
     """
-    session = Session(Scene.load(*sources), device, number, threads, interior, tell)
+    session = Session(Scene.load(*sources), **options)
     pixels = session.empty_picture()
-    session.start(iterating=True, shading=True)
+    session.start(iterating=True, shading=True, progress=progress)
 
     def keep(tile: Tile, rgb: Any) -> None:
-        session.backend.to_host(rgb, pixels[_window(tile)])
+        session.backend.to_host(rgb, pixels[tile.window()])
 
     session.run(lambda tile: session.draw(tile, keep), progress)
     return session.image(pixels)
 
 
 def compute(
-    *sources: Source,
-    device: str = "auto",
-    number: str | None = None,
-    threads: int | None = None,
-    interior: bool = True,
-    progress: Progress | None = None,
-    tell: Callable[[str], None] = warnings.warn,
+    *sources: Source, progress: Progress | None = None, **options: Unpack[Options]
 ) -> EscapeData:
     """Return the raw numbers of a picture, from which `color` draws it. Parameters as for `render`.
 
@@ -87,27 +90,36 @@ def compute(
     >>> raw.count.shape, int(raw.count[0, 1]) == raw.limit
     ((1, 3), True)
     """
-    session = Session(Scene.load(*sources), device, number, threads, interior, tell, raw=True)
+    session = Session(Scene.load(*sources), raw=True, **options)
     n = session.plan.supersampling
     shape = (session.plan.size[1] * n, session.plan.size[0] * n)
     pair = np.result_type(session.backend.real, np.complex64)
     count, z = np.empty(shape, np.int32), np.empty(shape, pair)
     dz = np.empty(shape, pair) if session.coloring.derivative else None
     parts = count, z.real, z.imag, *(() if dz is None else (dz.real, dz.imag))
-    session.start(iterating=True)
+    session.start(iterating=True, progress=progress)
 
     def fill(tile: Tile) -> dict[str, float]:
         clock = _Clock(session.backend)
         raw = session.iterate(tile)
         clock.lap("iterate")
         for on_device, whole in zip(raw, parts, strict=False):  # without dz there are fewer parts
-            session.backend.to_host(on_device, whole[_window(tile, n)])
+            session.backend.to_host(on_device, whole[tile.window(n)])
         clock.lap("copy")
         return clock.seconds
 
     session.run(fill, progress)
-    limit, device = session.plan.iterations, session.device.kind
-    return EscapeData(count, z, dz, limit, session.scene, session.timings, device)
+    return EscapeData(
+        count,
+        z,
+        dz,
+        session.limit,
+        session.scene,
+        session.timings,
+        session.device.kind,
+        session.plan.method,
+        session.base,
+    )
 
 
 def color(
@@ -144,19 +156,18 @@ def color(
     parts = [raw.count, raw.z.real, raw.z.imag]
     if raw.dz is not None:
         parts += [raw.dz.real, raw.dz.imag]
-    session.limit = raw.limit
+    session.limit, session.base = raw.limit, raw.base
     session.start(shading=True)
 
     def draw(tile: Tile) -> dict[str, float]:
         clock = _Clock(session.backend)
         numbers = [
-            session.backend.to_device(np.ascontiguousarray(part[_window(tile, n)]))
-            for part in parts
+            session.backend.to_device(np.ascontiguousarray(part[tile.window(n)])) for part in parts
         ]
         clock.lap("copy")
         rgb = session.shade(tile, (*numbers, session.nothing, session.nothing)[:5])
         clock.lap("color")
-        session.backend.to_host(rgb, pixels[_window(tile)])
+        session.backend.to_host(rgb, pixels[tile.window()])
         clock.lap("copy")
         return clock.seconds
 
@@ -177,6 +188,8 @@ class Session:
         tell: Callable[[str], None] = warnings.warn,
         raw: bool = False,
         streamed: bool = False,
+        cache: bool = True,
+        force: bool = False,
     ) -> None:
         same = number in (None, scene.iteration.number_type)
         if threads is not None and threads < 1:
@@ -187,7 +200,7 @@ class Session:
         self.plan = plan(
             self.scene, wanted.kind, interior, raw, threads or wanted.cores or 1, streamed
         )
-        check_memory(self.plan, raw)  # and all that can be wrong, before Numba is imported
+        check_cost(self.plan, raw, force)  # and all that can be wrong, before Numba is imported
         self.device, self.backend, note = open_requested(device, self.plan.number, threads)
         if self.device.kind != wanted.kind:
             cores = threads or self.device.cores or 1
@@ -196,13 +209,18 @@ class Session:
             note += f", expect about {max(1, round(self.plan.seconds))} s, --cpu is faster"
         if note:
             tell(note)
-        self.limit = self.plan.iterations
-        self._stopped = False
+        if self.plan.deep and (missing := missing_digits(self.scene, self.plan)):
+            tell(f"the center lacks {missing} digits that tell samples apart: they are taken as 0")
+        self.limit, self.base = self.plan.iterations, 0
+        self.cache = cache
+        self._method: Method | None = None
         self.bits = self.scene.image.bits
         self.dtype = np.dtype(np.uint8 if self.bits == 8 else np.uint16)
         self.timings = dict.fromkeys(("compile", "reference", "iterate", "color", "copy"), 0.0)
 
-    def start(self, iterating: bool = False, shading: bool = False) -> None:
+    def start(
+        self, iterating: bool = False, shading: bool = False, progress: Progress | None = None
+    ) -> None:
         """Compile the programs, by drawing one sample, and bring their inputs to the device."""
         begun = perf_counter()
         backend, scene, coloring = self.backend, self.scene, self.coloring
@@ -213,24 +231,13 @@ class Session:
         counts = backend.to_device(np.full(pixel, self.limit, np.int32))
         raw: tuple[Any, ...] = counts, *4 * (backend.to_device(np.zeros(pixel, real)),)
         if iterating:
-            julia = scene.julia is not None
-            options = (
-                scene.make_formula(),
-                julia,
-                coloring.derivative,
-                self.plan.interior,
-                self.plan.block,
-                self.plan.sticky,
+            watch = None if progress is None else (lambda steps: progress(0, len(self.plan.tiles)))
+            self._method = make_method(
+                backend, scene, self.plan, coloring.derivative, self.cache, watch
             )
-            self._part = self._steps_a_launch()
-            body = escape.make_part_body if self._part else escape.make_body
-            self._iterate = backend.compile(body, *options)
-            x, y = (float(Decimal(text)) for text in scene.julia or ("0", "0"))
-            radius = scene.iteration.escape_radius
-            self._point = backend.to_device(np.array([x, y, radius**2], real))
-            columns, rows = coordinates(self.plan, scene.view.rotation)
-            self._columns, self._rows = columns.astype(real), rows.astype(real)
-            self._all_columns = backend.to_device(self._columns)
+            self._method.start()
+            self.limit, self.base = self._method.limit, self._method.base
+            self.timings["reference"] = self._method.reference
             raw = self.iterate(first, limit=1)
         if shading:
             colors = scene.color.make_palette()
@@ -243,7 +250,9 @@ class Session:
                 colors.cyclic,
             )
             own = coloring.constants(
-                scene.make_formula(), scene.iteration.escape_radius, float(self.plan.width)
+                scene.make_formula(),
+                scene.iteration.escape_radius,
+                1.0 if self.plan.deep else float(self.plan.width),
             )
             constants = [scene.color.density, scene.color.offset, *own]
             self._constants = backend.to_device(np.array(constants, real))
@@ -251,53 +260,20 @@ class Session:
             self._encode = backend.to_device(palette.encoding(self.bits))
             self.shade(first, raw)
         backend.synchronize()
-        self.timings["compile"] = perf_counter() - begun
+        self.timings["compile"] = perf_counter() - begun - self.timings["reference"]
 
     def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
         """Return count, and the parts of z and dz, of a tile's samples, on the device."""
-        backend, n = self.backend, self.plan.supersampling
-        shape = (tile.height * n, tile.width * n)
-        rows, columns = _window(tile, n)
-        z = [backend.empty(shape, backend.real) for _ in range(2)]
-        dz = [
-            backend.empty(shape, backend.real) if self.coloring.derivative else self.nothing
-            for _ in range(2)
-        ]
-        raw = backend.empty(shape, np.int32), *z, *dz
-        across = self._all_columns  # strips are as wide as the picture
-        if shape[1] < self._columns.shape[1]:
-            across = backend.to_device(np.ascontiguousarray(self._columns[:, columns]))
-        down = backend.to_device(np.ascontiguousarray(self._rows[:, rows]))
-        place = across, down, self._point
-        last = limit or self.limit
-        if not self._part:
-            self._iterate(*raw, *place, np.int32(last))
-            return raw
-        more = [self.nothing, self.nothing]
-        if self.coloring.derivative and not self.scene.make_formula().holomorphic:
-            more = [backend.empty(shape, backend.real) for _ in range(2)]
-        for begin in range(0, last, self._part):
-            if self._stopped:
-                break
-            until = min(last, begin + self._part)
-            self._iterate(*raw, *more, *place, np.int32(begin), np.int32(until), np.int32(last))
-            backend.synchronize()
-        return raw
-
-    def _steps_a_launch(self) -> int:
-        """Return how many iterations of a tile one launch may take, or 0 where it may take all."""
-        if not self.backend.steps:
-            return 0
-        largest = max(tile.width * tile.height for tile in self.plan.tiles)
-        most = self.backend.steps // max(largest * self.plan.supersampling**2, FULL)
-        return max(1, most) if most < self.limit else 0
+        assert self._method, "start(iterating=True) comes first"
+        return self._method.iterate(tile, limit)
 
     def shade(self, tile: Tile, raw: tuple[Any, ...]) -> Any:
         """Return the sRGB values of a tile's pixels, on the device."""
         n = self.plan.supersampling
         rgb = self.backend.empty((tile.height, tile.width, 3), self.dtype)
         position = self.backend.empty((tile.height * n, tile.width * n), np.float32)
-        self._place(position, *raw, self._constants, np.int32(self.limit))
+        base = self.base if self.scene.color.transfer == "auto" else 0
+        self._place(position, *raw, self._constants, np.int32(self.limit), np.int32(base))
         share = np.float32(1 / n**2)
         self._shade(rgb, position, self._lookup, self._encode, np.int32(n), share)
         return rgb
@@ -316,11 +292,11 @@ class Session:
     def run(self, work: Callable[[Tile], Mapping[str, float]], progress: Progress | None) -> None:
         """Do the work of each tile, and book the seconds."""
         begun = perf_counter()
-        self._stopped = False
         try:
             spent = run_tiles(self.plan.tiles, work, self.backend.threads, progress)
         except BaseException:
-            self._stopped = True  # threads that are still at work hear it
+            if self._method:
+                self._method.stop()  # threads that are still at work hear it
             raise
         passed = perf_counter() - begun
         total = sum(spent.values())
@@ -333,7 +309,8 @@ class Session:
 
     def image(self, pixels: Pixels) -> Image:
         """Return the picture with what is known of its making."""
-        return Image(pixels, self.scene, self.timings, self.device.kind, self.plan.number)
+        plan = self.plan
+        return Image(pixels, self.scene, self.timings, self.device.kind, plan.number, plan.method)
 
 
 class _Clock:
@@ -351,8 +328,14 @@ class _Clock:
         self._last = now
 
 
-def check_memory(planned: Plan, raw: bool = False) -> None:
-    """Raise an `OptionError` where a picture, or its raw numbers, would not fit into memory."""
+def check_cost(planned: Plan, raw: bool = False, force: bool = False) -> None:
+    """Refuse a picture, or its raw numbers, that would not fit into memory or take too long."""
+    if planned.deep and planned.seconds > LONG and not force:
+        raise OptionError(
+            f"at a width of {scientific(planned.width)} this takes about "
+            f"{planned.seconds / 3600:.2g} hours and {planned.memory / 2**30:.1g} GiB, most of it "
+            "for the reference orbit: give --force to draw it all the same"
+        )
     free = memory_size()
     if free and planned.memory > 0.9 * free:
         whole = planned.band == planned.size[1] and not raw
@@ -362,8 +345,3 @@ def check_memory(planned: Plan, raw: bool = False) -> None:
             f"{free / 2**30:.1f} GiB are free: give a smaller --size or --supersampling"
             + (", or write a .png, which needs less (fractals.render_to)" if whole else "")
         )
-
-
-def _window(tile: Tile, n: int = 1) -> tuple[slice, slice]:
-    rows = slice(tile.y * n, (tile.y + tile.height) * n)
-    return rows, slice(tile.x * n, (tile.x + tile.width) * n)

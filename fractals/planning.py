@@ -10,16 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals import catalog
+from fractals import catalog, forecast
 from fractals.coloring import Coloring
 from fractals.errors import OptionError
 from fractals.formula import Formula
+from fractals.magnitude import log2, scientific
 from fractals.png import strip_rows
 from fractals.scene import MOST_ITERATIONS, Scene
 
 BITS = {"float64": 53, "float32": 24}
+EXTENDED = -900  # exponent of two: samples that near are iterated with an exponent of their own
+GUARD_BITS = 64  # of a reference orbit, beyond those that tell samples apart
 SPARE_BITS = 2  # neighbouring samples are at least 2**SPARE_BITS float steps apart
-BYTES_A_SAMPLE = {"float64": 4 + 2 * 16, "float32": 4 + 2 * 8}  # count, z and dz
 
 # A longer block has fewer branches, and more steps to run again when an orbit escaped. A CPU's core
 # foretells branches; on a GPU they take instructions, and a warp runs again once for all its lanes.
@@ -31,11 +33,8 @@ SAMPLES_A_TILE = {"cpu": 2**17, "cuda": 2**21, "simulator": 2**20, "python": 2**
 STEPS_A_TILE = {"cpu": 2**29, "cuda": 2**38, "simulator": 2**29, "python": 2**18}
 FEWEST_SAMPLES = {"cpu": 64, "cuda": 2**18, "simulator": 64, "python": 64}  # a GPU's threads
 LEAST_TILE = 2**14  # samples, on the CPU: a tile's overhead is that of about 100
+MOST_SINGLE = 2**16  # single steps of a sample in a deep view; most others are skipped
 MOST_TILES = 2**20
-BYTES_A_TILE = 200  # of a Tile object
-MOST_BANDS = 3  # in memory: drawn, compressed, and one to spare
-STEPS_A_SECOND = {"cpu": 6e8, "cuda": 5e11, "simulator": 5e8, "python": 3e5}  # rough, for forecasts
-SAMPLES_A_SECOND = {"cpu": 2e7, "cuda": 5e9, "simulator": 1e7, "python": 2e4}
 
 
 class Tile(NamedTuple):
@@ -46,6 +45,11 @@ class Tile(NamedTuple):
     width: int
     height: int
 
+    def window(self, n: int = 1) -> tuple[slice, slice]:
+        """Return its rows and columns in an array of n x n samples a pixel."""
+        rows = slice(self.y * n, (self.y + self.height) * n)
+        return rows, slice(self.x * n, (self.x + self.width) * n)
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -54,9 +58,15 @@ class Plan:
     Attributes
     ----------
     method : str
-        ``"direct"``: each sample is iterated by itself.
+        ``"direct"``: each sample is iterated by itself. ``"perturbation"``: the difference from one
+        reference orbit in arbitrary precision is iterated.
     number : str
         ``"float64"`` or ``"float32"``.
+    exponent : int
+        Of two, by which the samples' distances from the center are divided, where float64 has no
+        number for them or their squares; otherwise 0.
+    bits : int
+        Precision of the reference orbit; 0 where there is none.
     reason : str
         Why this method and number type.
     digits : int
@@ -81,6 +91,8 @@ class Plan:
     device: str
     method: str
     number: str
+    exponent: int
+    bits: int
     reason: str
     digits: int
     iterations: int
@@ -101,6 +113,21 @@ class Plan:
         """Return the side of a pixel in the plane."""
         return self.width / self.size[0]
 
+    @property
+    def deep(self) -> bool:
+        """Tell whether the method is perturbation."""
+        return self.bits > 0
+
+    @property
+    def extended(self) -> bool:
+        """Tell whether differences are iterated with an exponent of their own."""
+        return self.exponent != 0
+
+    @property
+    def largest_tile(self) -> int:
+        """Return the samples of the largest tile."""
+        return self.supersampling**2 * max(tile.width * tile.height for tile in self.tiles)
+
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {
@@ -109,10 +136,11 @@ class Plan:
             "number": self.number,
             "reason": self.reason,
             "digits": self.digits,
+            "bits": self.bits,
             "iterations": self.iterations,
             "size": list(self.size),
             "supersampling": self.supersampling,
-            "width": f"{float(self.width):.6g}",
+            "width": scientific(self.width),
             "tiles": len(self.tiles),
             "seconds": float(f"{self.seconds:.2g}"),
             "memory": self.memory,
@@ -152,18 +180,27 @@ def plan(
     number = scene.iteration.number_type
     width, center = _place(scene, formula)
     columns = scene.image.size[0] * scene.image.supersampling
-    digits = _check_depth(width, center, columns, number)
+    digits, needed = _depth(width, center, columns)
+    deep = needed > BITS[number]
+    if deep:
+        _check_perturbed(scene, formula, width * 2 ** math.ceil(needed - BITS[number]))
     _check_range(scene, formula, number)
+    exponent = math.floor(log2(width)) if deep and log2(width / columns) < EXTENDED else 0
+    bits = GUARD_BITS + math.ceil(needed) if deep else 0
 
     samples = math.prod(scene.image.size) * scene.image.supersampling**2
-    limit = _limit(scene, formula, width)
-    tiles = tuple(_tiles(scene, device, limit, threads))
+    limit = _limit(scene, formula, width, digits if deep else 0)
+    tiles = tuple(_tiles(scene, device, min(limit, MOST_SINGLE) if deep else limit, threads))
     band = _band(scene, tiles[0], threads) if streamed else scene.image.size[1]
     result = Plan(
         device=device,
-        method="direct",
+        method="perturbation" if deep else "direct",
         number=number,
-        reason=f"samples are {float(width / columns):.2g} apart, which {number} resolves",
+        exponent=exponent,
+        bits=bits,
+        reason=f"samples are {scientific(width / columns)} apart, which {number} "
+        + ("does not resolve" if deep else "resolves")
+        + (": with an exponent of their own" if exponent else ""),
         digits=digits,
         iterations=limit,
         size=scene.image.size,
@@ -176,12 +213,19 @@ def plan(
         tiles=tiles,
         band=band,
         seconds=0.0,
-        memory=_memory(scene, number, raw, tiles, band, threads),
+        memory=forecast.memory(scene, number, raw, tiles, band, threads),
     )
-    steps = _mean_count(scene, formula, result) * samples / STEPS_A_SECOND[device]
-    if coloring.derivative:
-        steps *= 2
-    return replace(result, seconds=(steps + samples / SAMPLES_A_SECOND[device]) / threads)
+    if deep:
+        length = forecast.reference_length(scene, digits)
+        return replace(
+            result,
+            seconds=forecast.reference_seconds(bits, length)
+            + forecast.deep_seconds(device, samples) / threads,
+            memory=result.memory + length * forecast.BYTES_A_POINT,
+        )
+    count = forecast.mean_count(scene, center, width, limit, interior)
+    steps = count * samples * (2 if coloring.derivative else 1)
+    return replace(result, seconds=forecast.direct_seconds(device, steps, samples) / threads)
 
 
 def make_coloring(scene: Scene) -> Coloring:
@@ -197,11 +241,15 @@ def coordinates(
 
     The sample in column i and row j is at ``columns[0, i] + rows[0, j]`` on the real axis and
     ``columns[1, i] + rows[1, j]`` on the imaginary one, which points up. Row 0 is the top. Each
-    number is rounded once from its exact value, the same for every backend.
+    number is rounded once from its exact value, the same for every backend. For perturbation they
+    are distances from the center, divided by 2**exponent.
     """
     n = result.supersampling
     across, down = result.size[0] * n, result.size[1] * n
     (x, y), half = result.center, result.pixel / n / 2
+    if result.deep:
+        x = y = Fraction(0)
+        half /= Fraction(2) ** result.exponent
     if rotation == 0:
         columns = [_rounded(x, half, across), np.zeros(across)]
         rows = [np.zeros(down), _rounded(y, -half, down)]
@@ -236,37 +284,29 @@ def _place(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, Fr
     return width, (Fraction(Decimal(x)), Fraction(Decimal(y)))
 
 
-def _check_depth(
-    width: Fraction, center: tuple[Fraction, Fraction], columns: int, number: str
-) -> int:
-    """Return the decimal digits that the view needs; refuse one too deep for the number type."""
+def _depth(width: Fraction, center: tuple[Fraction, Fraction], columns: int) -> tuple[int, float]:
+    """Return the decimal digits that the view needs, and the bits that direct iteration would."""
     reach = max(abs(center[0]), abs(center[1])) + width / 2
-    spacing = width / columns
-    digits = max(1, math.ceil(_log2(reach / spacing) * math.log10(2)) + 1)
-    needed = _log2(reach / spacing) + SPARE_BITS
-    if needed > BITS[number]:
-        least = reach * columns / 2 ** (BITS[number] - SPARE_BITS)
+    if abs(log2(reach)) > 100:
+        raise OptionError(f"the view lies {scientific(reach)} from 0: nothing is drawn out there")
+    relative = log2(reach * columns / width)
+    return max(1, math.ceil(relative * math.log10(2)) + 1), relative + SPARE_BITS
+
+
+def _check_perturbed(scene: Scene, formula: Formula, least: Fraction) -> None:
+    """Refuse a deep view in float32, or of a formula without a perturbed step."""
+    number = scene.iteration.number_type
+    if number == "float32":
         raise OptionError(
-            f"the view is too deep for direct iteration in {number}: its width is "
-            f"{_scientific(width)} and at this size it can go down to {_scientific(least)}"
-            + ("; --number float64 goes deeper" if number == "float32" else "")
+            f"the view is too deep for float32, which can go down to a width of "
+            f"{scientific(least)} here: --number float64 goes to any depth"
         )
-    if abs(_log2(reach)) > 100:
-        raise OptionError(f"the view lies {_scientific(reach)} from 0: nothing is drawn out there")
-    return digits
-
-
-def _log2(value: Fraction) -> float:
-    """Return the logarithm of a number too large or small for a float."""
-    n, d = value.numerator, value.denominator
-    shift = n.bit_length() - d.bit_length()
-    n, d = (n, d << shift) if shift >= 0 else (n << -shift, d)
-    return shift + math.log2(n / d)
-
-
-def _scientific(value: Fraction) -> str:
-    power = math.floor(_log2(value) * math.log10(2))
-    return f"about 1e{power}" if abs(power) > 300 else f"{float(value):.2g}"
+    if formula.perturbed is None:
+        raise OptionError(
+            f"the formula '{formula.name}' has no perturbed step, and without it can go down to a "
+            f"width of {scientific(least)} here: add one where it is made "
+            f"({formula.step.__module__.replace('.', '/')}.py)"
+        )
 
 
 def _check_range(scene: Scene, formula: Formula, number: str) -> None:
@@ -292,12 +332,27 @@ def _can_return(scene: Scene, formula: Formula) -> bool:
     return math.hypot(x, y) > scene.iteration.escape_radius
 
 
-def _limit(scene: Scene, formula: Formula, width: Fraction) -> int:
-    """Return the limit of iterations; "auto" grows tenfold while the zoom grows by 1e6."""
+def _limit(scene: Scene, formula: Formula, width: Fraction, digits: int = 0) -> int:
+    """Return the limit of iterations; "auto" grows tenfold while the zoom grows by 1e6.
+
+    In a deep view, of so many digits, it is found when the picture is drawn, and this is a guess.
+    """
     if isinstance(scene.iteration.limit, int):
         return scene.iteration.limit
-    zoom = max(0.0, _log2(Fraction(formula.width) / width))
+    if digits:
+        return max(10_000, 4 * forecast.reference_length(scene, digits))
+    zoom = max(0.0, log2(Fraction(formula.width) / width))
     return int(min(1000 * 2 ** (zoom / 6), MOST_ITERATIONS))
+
+
+def missing_digits(scene: Scene, result: Plan) -> int:
+    """Return how many more decimals the center needs before all samples lie where they should."""
+    if scene.view.center is None:
+        return 0
+    needed = math.ceil(-log2(result.pixel / result.supersampling) * math.log10(2))
+    exponents = [Decimal(part).as_tuple().exponent for part in scene.view.center]
+    given = max(-e for e in exponents if isinstance(e, int))
+    return max(0, needed - given)
 
 
 def _tiles(scene: Scene, device: str, limit: int, threads: int = 1) -> Iterable[Tile]:
@@ -329,40 +384,3 @@ def _band(scene: Scene, tile: Tile, threads: int) -> int:
     strip = strip_rows(scene.image.size, scene.image.bits)
     rows = max(tile.height, -(-threads * tile.width * tile.height // width))
     return min(height, -(-rows // strip) * strip)
-
-
-def _memory(
-    scene: Scene, number: str, raw: bool, tiles: tuple[Tile, ...], band: int, threads: int
-) -> int:
-    n2 = scene.image.supersampling**2
-    width, height = scene.image.size
-    tile = max(tile.width * tile.height for tile in tiles)
-    if raw:
-        kept = width * height * n2 * BYTES_A_SAMPLE[number]
-    else:  # twice: as pixels, and compressed
-        kept = 2 * width * min(height, MOST_BANDS * band) * 3 * scene.image.bits // 8
-    return kept + threads * tile * n2 * BYTES_A_SAMPLE[number] + BYTES_A_TILE * len(tiles)
-
-
-def _mean_count(scene: Scene, formula: Formula, result: Plan) -> float:
-    """Return about how many steps a sample takes, from 32 x 32 orbits iterated in NumPy."""
-    rows = columns = 32
-    x, y = (float(part) for part in result.center)
-    half = float(result.width) / 2
-    a = np.tile(x + half * np.linspace(-1, 1, columns), (rows, 1))
-    b = (y + half * result.size[1] / result.size[0] * np.linspace(-1, 1, rows))[:, None] + 0 * a
-    u, v = (a, b) if scene.julia else (0 * a, 0 * b)
-    if scene.julia:
-        a, b = (float(Fraction(Decimal(text))) + 0 * a for text in scene.julia)
-    most = min(result.iterations, 2000)
-    total = np.zeros(a.shape)
-    inside = np.ones(a.shape, bool)
-    with np.errstate(all="ignore"):
-        for _ in range(most):
-            u, v = formula.step(u, v, a, b)
-            inside &= u * u + v * v <= 1e6
-            if not inside.any():
-                break
-            total += inside
-    beyond = 0 if result.interior else result.iterations
-    return float(np.where(inside, beyond, total).mean()) + 1

@@ -30,11 +30,15 @@ class EscapeData:
     z : ndarray of complex, shape (height, width)
         z_n at that n; 0 where the orbit did not escape.
     dz : ndarray of complex, shape (height, width), or None
-        dz_n/dc (dz_n/dz_0 for Julia sets), where the coloring needs it.
+        dz_n/dc (dz_n/dz_0 for Julia sets), where the coloring needs it. By perturbation, times the
+        width of the view: float64 has no number for it alone.
     limit : int
         Most steps that were tried.
     timings : dict of str to float
         Seconds of each stage.
+    base : int
+        In a deep view, about the lowest count: the transfer "auto" counts from there, as all counts
+        are large and differ by little.
     """
 
     count: NDArray[np.int32]
@@ -44,6 +48,8 @@ class EscapeData:
     scene: Scene
     timings: dict[str, float] = field(default_factory=dict)
     device: str = ""
+    method: str = "direct"
+    base: int = 0
 
     @property
     def number(self) -> str:
@@ -64,6 +70,8 @@ class EscapeData:
             raise OptionError(f"'{path}': raw numbers go to a file that ends in {SUFFIX}")
         check_output(path, overwrite)
         arrays = {"count": self.count, "z": self.z, "limit": np.int64(self.limit)}
+        if self.base:
+            arrays["base"] = np.int64(self.base)
         if self.dz is not None:
             arrays["dz"] = self.dz
         with written(path) as file:
@@ -83,7 +91,7 @@ class EscapeData:
         try:
             with np.load(path, allow_pickle=False) as archive:
                 scene = Scene.load(json.loads(str(archive["scene"])))
-                dz = archive.get("dz")
+                dz, base = archive.get("dz"), int(archive.get("base", 0))
                 count, z, limit = archive["count"], archive["z"], int(archive["limit"])
         except FileNotFoundError:
             raise SceneError(f"{path}: no such file") from None
@@ -93,4 +101,4 @@ class EscapeData:
             ) from None
         if count.ndim != 2 or z.shape != count.shape or z.dtype.kind != "c":
             raise SceneError(f"{path}: the arrays in it don't fit together")
-        return EscapeData(count, z, dz, limit, scene)
+        return EscapeData(count, z, dz, limit, scene, base=base)

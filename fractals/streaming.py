@@ -2,22 +2,22 @@
 
 import contextlib
 import threading
-import warnings
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Unpack
 
 import numpy as np
 
 from fractals import png
 from fractals.executor import WAKE, Progress, core_count
 from fractals.files import check_output, written
+from fractals.forecast import MOST_BANDS
 from fractals.image import check_format, format_of, png_beginning
-from fractals.pipeline import Session, Source, render
-from fractals.planning import MOST_BANDS, Tile
+from fractals.pipeline import Options, Session, Source, render
+from fractals.planning import Tile
 from fractals.scene import Scene
 
 
@@ -36,18 +36,15 @@ class Rendered:
     timings: dict[str, float]
     device: str
     number: str
+    method: str
 
 
 def render_to(
     path: str | Path | BinaryIO,
     *sources: Source,
-    device: str = "auto",
-    number: str | None = None,
-    threads: int | None = None,
-    interior: bool = True,
     overwrite: bool = True,
     progress: Progress | None = None,
-    tell: Callable[[str], None] = warnings.warn,
+    **options: Unpack[Options],
 ) -> Rendered:
     """Draw a picture into a file: what `render` and `Image.save` write, byte for byte.
 
@@ -78,34 +75,26 @@ def render_to(
     b'PNG'
     """
     scene = Scene.load(*sources)
-    options = device, number, threads, interior
+    threads = options.get("threads")
     if not isinstance(path, str | Path):
-        return _stream(path, Session(scene, *options, tell, streamed=True), threads, progress)
+        return _stream(path, Session(scene, streamed=True, **options), threads, progress)
     file_format = format_of(path)
     check_format(file_format, scene.image.size, scene.image.bits)
     check_output(path, overwrite)
     if file_format == "PNG":
-        session = Session(scene, *options, tell, streamed=True)
+        session = Session(scene, streamed=True, **options)
         with written(path) as file:
             return _stream(file, session, threads, progress)
-    image = render(
-        scene,
-        device=device,
-        number=number,
-        threads=threads,
-        interior=interior,
-        progress=progress,
-        tell=tell,
-    )
+    image = render(scene, progress=progress, **options)
     image.save(path, overwrite)
-    return Rendered(image.scene, image.timings, image.device, image.number)
+    return Rendered(image.scene, image.timings, image.device, image.number, image.method)
 
 
 def _stream(
     file: BinaryIO, session: Session, threads: int | None, progress: Progress | None
 ) -> Rendered:
     picture, timings = session.scene.image, session.timings
-    session.start(iterating=True, shading=True)
+    session.start(iterating=True, shading=True, progress=progress)
     writer = png.Writer(file, png_beginning(session.scene, picture.size, picture.bits))
     bands = Bands(session, writer)
     drawing = session.backend.threads  # 0: the calling thread draws, so that others compress
@@ -132,7 +121,8 @@ def _stream(
         bands.join_helpers()
     writer.end()
     timings["encode"] += perf_counter() - begun
-    return Rendered(session.scene, timings, session.device.kind, session.plan.number)
+    plan = session.plan
+    return Rendered(session.scene, timings, session.device.kind, plan.number, plan.method)
 
 
 class _Band:

@@ -13,6 +13,8 @@ import fractals
 COMPILED = tempfile.TemporaryDirectory(prefix="fractals-tests-", ignore_cleanup_errors=True)
 os.environ.setdefault("NUMBA_CACHE_DIR", COMPILED.name)
 
+os.environ["FRACTALS_CACHE_DIR"] = COMPILED.name
+
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 
 

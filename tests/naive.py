@@ -38,12 +38,28 @@ def celtic(z, c, power=2):
     return mpc(abs(square.real), square.imag) + c
 
 
+def buffalo(z, c, power=2):
+    square = z * z
+    return mpc(abs(square.real), abs(square.imag)) + c
+
+
+def perpendicular_burning_ship(z, c, power=2):
+    return mpc(z.real * z.real - z.imag * z.imag, 2 * z.real * abs(z.imag)) + c
+
+
+def shark_fin(z, c, power=2):
+    return mpc(z.real * z.real - z.imag * abs(z.imag), 2 * z.real * z.imag) + c
+
+
 STEPS = {
     "mandelbrot": mandelbrot,
     "multibrot": multibrot,
     "burning_ship": burning_ship,
     "tricorn": tricorn,
     "celtic": celtic,
+    "buffalo": buffalo,
+    "perpendicular_burning_ship": perpendicular_burning_ship,
+    "shark_fin": shark_fin,
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 from scenes import PRECISIONS, scene
 
 import fractals
-from fractals import backends, bench, pipeline, planning
+from fractals import backends, bench, methods, pipeline, planning
 from fractals.backends import probe
 from fractals.backends.cuda import CudaBackend
 from fractals.backends.lanes import LANES_A_GPU, Everywhere, Lanes
@@ -192,7 +192,7 @@ def test_bounded_launches_of_julia_sets(monkeypatch, julia):
 
 def watch_launches(monkeypatch, most):
     """Bound launches to so many iterations; return the list of where they began and ended."""
-    monkeypatch.setattr(backends, "SIMULATED_STEPS", pipeline.FULL * most)
+    monkeypatch.setattr(methods._Method, "_steps_a_launch", lambda self: most)
     launches, real = [], CudaBackend.compile
 
     def compile(self, make_body, *options):

@@ -131,6 +131,7 @@ def run_shade(backend, drawn, numbers):
         *(backend.to_device(array) for array in numbers),
         backend.to_device(np.array([0.5, 0.25, *own], backend.real)),
         np.int32(drawn.iteration.limit),
+        np.int32(0),
     )
     paint(
         on_device[1],

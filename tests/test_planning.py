@@ -106,11 +106,35 @@ def test_coordinates_about_zero_are_mirrored_to_the_bit(width, size, rotation):
 
 
 @pytest.mark.parametrize(("number", "deepest"), [("float64", 1e-12), ("float32", 1e-4)])
-def test_too_deep_is_refused(number, deepest):
-    keys = {"center": ["-0.75", "0.1"], "size": (160, 90)}
-    fractals.plan(scene(width=f"{100 * deepest}", number=number, **keys))
-    with pytest.raises(OptionError, match=f"too deep for direct iteration in {number}"):
-        fractals.plan(scene(width=f"{deepest / 100}", number=number, **keys))
+def test_method_by_depth(number, deepest):
+    keys = {"center": ["-0.75", "0.1"], "size": (160, 90), "number": number}
+    above = fractals.plan(scene(width=f"{100 * deepest}", **keys))
+    assert (above.method, above.bits, above.exponent) == ("direct", 0, 0)
+    below = scene(width=f"{deepest / 100}", **keys)
+    if number == "float32":
+        with pytest.raises(OptionError, match=r"too deep for float32, .* --number float64"):
+            fractals.plan(below)
+        return
+    planned = fractals.plan(below)
+    assert (planned.method, planned.number, planned.exponent) == ("perturbation", number, 0)
+    assert planned.bits >= 64 + 53
+
+
+def test_exponent_where_float64_has_none():
+    for width, extended in (("1e-260", False), ("1e-280", True), ("1e-5000", True)):
+        planned = fractals.plan(scene(center=["-0.75", "0.1"], width=width))
+        assert planned.extended == extended
+        columns, rows = planning.coordinates(planned)
+        assert (np.diff(columns[0]) > 0).all()
+        assert (np.diff(rows[1]) < 0).all()
+        mantissa = planned.width / Fraction(2) ** planned.exponent
+        assert columns[0, -1] == pytest.approx(float(mantissa) * 15 / 32, rel=1e-12)
+
+
+def test_digits_that_the_center_lacks():
+    for center, lacking in ((["-0.75", "0.1"], 38), (["-0.75", "0." + "1" * 41], 0)):
+        drawn = scene(center=center, width="1e-39", size=(10, 10))
+        assert planning.missing_digits(drawn, fractals.plan(drawn)) == lacking
 
 
 def test_neighbours_differ_at_the_deepest_view():
@@ -119,9 +143,8 @@ def test_neighbours_differ_at_the_deepest_view():
         width = 1.0
         while True:
             drawn = scene(center=center, width=repr(width), size=(64, 64))
-            try:
-                planned = fractals.plan(drawn)
-            except OptionError:
+            planned = fractals.plan(drawn)
+            if planned.deep:
                 break
             columns, rows = planning.coordinates(planned)
             assert (np.diff(columns[0]) > 0).all()

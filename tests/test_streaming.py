@@ -11,7 +11,7 @@ import pytest
 from scenes import scene
 
 import fractals
-from fractals import planning, png, streaming
+from fractals import forecast, planning, png, streaming
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_few_bands_are_alive_however_slow_the_writing(monkeypatch, fine, device)
     monkeypatch.setattr(streaming.Bands, "__init__", remember)
     monkeypatch.setattr(png, "compress", slow)
     streamed(scene(size=(20, 150), limit=2), device=device, threads=4)
-    assert 2 <= most <= planning.MOST_BANDS
+    assert 2 <= most <= forecast.MOST_BANDS
 
 
 def test_memory_is_that_of_the_bands(tmp_path):

@@ -10,7 +10,6 @@ import pytest
 from scenes import PRECISIONS, SOME_FORMULAS, label, name_and_power, scene
 
 import fractals
-from fractals.errors import OptionError
 
 RADIUS = 64
 LIMIT = 80
@@ -175,42 +174,66 @@ def test_distance_coloring_is_the_distance_estimate(device):
 
 
 def known_scene(place):
-    formula = {"burning_ship": "burning_ship", "mandelbrot z^2+c": "mandelbrot"}.get(
-        place["formula"]
-    )
-    formula = (
-        {"name": "multibrot", "power": 3} if place["formula"] == "mandelbrot z^3+c" else formula
-    )
-    if formula is None:
-        return None
+    names = {
+        "mandelbrot z^2+c": "mandelbrot",
+        "mandelbrot z^3+c": {"name": "multibrot", "power": 3},
+    }
+    formula = names.get(place["formula"], place["formula"])
     size = place["width"], place["height_px"]
     width = Context(prec=60).divide(Decimal(place["height"]) * size[0], Decimal(size[1]))
     keys = {"limit": place["max_iter"], "escape_radius": RADIUS}
     return scene(formula, size=size, center=[place["re"], place["im"]], width=f"{width:e}", **keys)
 
 
-# Which of the known locations float64 can do; all others must be refused.
-DIRECT = ("rf_burning_ship", "rf_cubic")
+# The known locations, and what computing their reference orbits takes: some seconds are slow.
+KNOWN = {
+    "rf_burning_ship": "direct",
+    "rf_cubic": "direct",
+    **dict.fromkeys(
+        [
+            "rf_e14",
+            "rf_e50",
+            "rf_e113",
+            "rf_e533",
+            "rf_flake",
+            "rf_glitch_test_2",
+            "rf_glitch_test_4",
+            "rf_glitch_test_5",
+            "rf_safari",
+            "rf_line",
+            "fs_bs_1e-101",
+            "fs_pbs_1e-128",
+            "fs_pbs_glynn",
+        ],
+        "perturbation",
+    ),
+}
+SLOW = ("rf_lethal_weapon", "rf_wfs", "rf_e8000")
 
 
-@pytest.mark.parametrize("name", DIRECT)
-def test_known_counts(name, truth, compiled):
-    place = truth[name]
-    count = fractals.compute(known_scene(place), device=compiled).count
+def check_known(name, place, device):
+    drawn = known_scene(place)
+    raw = fractals.compute(drawn, device=device)
     stable = [(i, j, n) for i, j, n, stable in place["pixels"] if stable]
-    assert len(stable) == 12
-    assert [(i, j, int(count[j, i])) for i, j, _ in stable] == stable
+    assert [(i, j, int(raw.count[j, i])) for i, j, _ in stable] == stable
+    return raw.method, len(stable)
 
 
-def test_deep_locations_are_refused(truth):
-    refused = []
-    for name, place in truth.items():
-        drawn = known_scene(place)
-        if drawn is not None and name not in DIRECT:
-            with pytest.raises(OptionError, match="too deep"):
-                fractals.plan(drawn)
-            refused.append(name)
-    assert len(refused) >= 14
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_counts(name, truth, compiled):
+    method, stable = check_known(name, truth[name], compiled)
+    assert method == KNOWN[name]
+    assert stable >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLOW)
+def test_known_counts_of_long_orbits(name, truth):
+    assert check_known(name, truth[name], "cpu")[0] == "perturbation"
+
+
+def test_every_known_location_is_tested(truth):
+    assert set(truth) == {*KNOWN, *SLOW}
 
 
 def test_counts_do_not_depend_on_the_coloring():

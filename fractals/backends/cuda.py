@@ -222,7 +222,16 @@ def _teach_cuda():
 
         return split
 
+    def two_to_overload(k, like):
+        if like == types.float32:
+            word, real, fraction, bias = types.int32, libdevice.int_as_float, 23, 127
+        else:
+            word, real, fraction, bias = types.int64, libdevice.longlong_as_double, 52, 1023
+        return lambda k, like: real(word(max(k + bias, 0)) << fraction)
+
     overload(formula.fma, target="cuda")(fma_overload)
+    overload(formula.two_to, target="cuda")(two_to_overload)
+    overload(formula.diffabs, target="cuda")(lambda c, d: formula.diffabs)
     overload(formula.split, target="cuda")(split_overload)
     overload(formula.select, target="cuda")(select_overload)
     overload(formula.number, target="cuda")(number_overload)

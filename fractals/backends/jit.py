@@ -48,6 +48,33 @@ def _split(v):
     return lambda v: _split_bits(v)
 
 
+@intrinsic
+def _power_of_two(_context, k, like):
+    """Make 2**k from the bits of its exponent; 0 below those of normal numbers."""
+    bits, fraction, bias = (64, 52, 1023) if like == types.float64 else (32, 23, 127)
+    integer = types.Integer.from_bitwidth(bits, signed=True)
+
+    def generate(context, builder, signature, args):
+        word = context.get_value_type(integer)
+        k = context.cast(builder, args[0], signature.args[0], integer)
+        biased = builder.add(k, word(bias))
+        biased = builder.select(builder.icmp_signed("<", biased, word(0)), word(0), biased)
+        real = context.get_value_type(signature.return_type)
+        return builder.bitcast(builder.shl(biased, word(fraction)), real)
+
+    return like(k, like), generate
+
+
+@overload(formula.two_to, target="cpu")
+def _two_to(k, like):
+    return lambda k, like: _power_of_two(k, like)
+
+
+@overload(formula.diffabs, target="cpu")
+def _diffabs(c, d):
+    return formula.diffabs
+
+
 def select_overload(condition, a, b):
     """Compile `fractals.formula.select` for single numbers."""
     if not isinstance(condition, Pack):

@@ -21,6 +21,7 @@ from fractals.cli.options import (
     scene_options,
     seconds_line,
     tell,
+    together,
 )
 from fractals.errors import OptionError
 
@@ -30,10 +31,14 @@ if TYPE_CHECKING:
     from fractals.scene import Scene
     from fractals.streaming import Rendered
 
-interior_option = option(
-    "--no-interior",
-    is_flag=True,
-    help="Iterate every sample inside to the limit (for benchmarks).",
+effort_options = together(
+    option(
+        "--no-interior",
+        is_flag=True,
+        help="Iterate every sample inside to the limit (for benchmarks).",
+    ),
+    option("--no-cache", is_flag=True, help="Keep no reference orbit on disk, and read none."),
+    option("--force", is_flag=True, help="Also draw what takes hours."),
 )
 
 
@@ -50,7 +55,7 @@ interior_option = option(
 @color_options
 @picture_options
 @device_options
-@interior_option
+@effort_options
 @option(
     "-o",
     "--output",
@@ -63,6 +68,8 @@ interior_option = option(
 def render_command(
     scenes: tuple[str, ...],
     no_interior: bool,
+    no_cache: bool,
+    force: bool,
     output: str | None,
     overwrite: bool,
     dry_run: bool,
@@ -104,13 +111,15 @@ def render_command(
             device=request,
             threads=threads,
             interior=not no_interior,
+            cache=not no_cache,
+            force=force,
             overwrite=overwrite,
             progress=progress,
             tell=tell,
         )
     if output == "-":
         sys.stdout.buffer.flush()
-    report(rendered, output, "direct", as_json)
+    report(rendered, output, rendered.method, as_json)
     if note := lost(file_format, scene.image):
         tell(note)
 
@@ -127,13 +136,15 @@ def render_command(
 @scene_options
 @color_options
 @device_options
-@interior_option
+@effort_options
 @option("-o", "--output", metavar="FILE", help="File to write, ending in .npz.")
 @overwrite_option
 @json_option
 def compute_command(
     scenes: tuple[str, ...],
     no_interior: bool,
+    no_cache: bool,
+    force: bool,
     output: str | None,
     overwrite: bool,
     as_json: bool,
@@ -163,11 +174,13 @@ def compute_command(
             device=request,
             threads=threads,
             interior=not no_interior,
+            cache=not no_cache,
+            force=force,
             progress=progress,
             tell=tell,
         )
     raw.save(output, overwrite)
-    report(raw, output, "direct", as_json)
+    report(raw, output, raw.method, as_json)
 
 
 @click.command(

@@ -4,7 +4,7 @@ The imaginary axis points up, so the ship of the books floats upside down: see `
 `rotation`.
 """
 
-from fractals.formula import Formula, fma, number, select
+from fractals.formula import Formula, diffabs, fma, number, select
 
 
 def step(x, y, a, b):
@@ -17,12 +17,24 @@ def derivative(x, y, p, q):
     return fma(u, p, -(v * q)), select(x * y < number(0, x), -t, t)  # the kink in |2xy|
 
 
+def perturbed(X, Y, x, y, a, b):
+    u, v = X + X + x, Y + Y + y
+    more = diffabs(X * Y, fma(X, y, fma(x, Y, x * y)))
+    return fma(u, x, fma(-v, y, a)), fma(number(2, x), more, b)
+
+
+def fold(X, Y):  # the axes
+    return select(abs(X) < abs(Y), abs(X), abs(Y))
+
+
 def make():
     return Formula(
         name="burning_ship",
         title="Burning Ship, (|x| + i|y|)² + c",
         step=step,
         derivative=derivative,
+        perturbed=perturbed,
+        fold=fold,
         degree=2,
         center=("-0.45", "-0.5"),
         width="5.2",

@@ -1,6 +1,6 @@
 """The Celtic: z -> |Re z²| + i Im z² + c."""
 
-from fractals.formula import Formula, fma, number, select
+from fractals.formula import Formula, diffabs, fma, number, select
 
 
 def step(x, y, a, b):
@@ -13,12 +13,24 @@ def derivative(x, y, p, q):
     return select(fma(x, x, -(y * y)) < number(0, x), -t, t), fma(u, q, v * p)
 
 
+def perturbed(X, Y, x, y, a, b):
+    u, v = X + X + x, Y + Y + y
+    more = diffabs(fma(X, X, -(Y * Y)), fma(u, x, -(v * y)))
+    return more + a, fma(u, y, fma(v, x, b))
+
+
+def fold(X, Y):  # the diagonals, half of the distance along an axis
+    return number(0.5, X) * abs(abs(X) - abs(Y))
+
+
 def make():
     return Formula(
         name="celtic",
         title="Celtic, |Re z²| + i Im z² + c",
         step=step,
         derivative=derivative,
+        perturbed=perturbed,
+        fold=fold,
         degree=2,
         center=("-0.6", "0"),
         width="4.8",

@@ -12,6 +12,11 @@ def derivative(x, y, p, q):  # 2z (p + iq)
     return fma(u, p, -(v * q)), fma(u, q, v * p)
 
 
+def perturbed(X, Y, x, y, a, b):  # (2Z + z) z + c
+    u, v = X + X + x, Y + Y + y
+    return fma(u, x, fma(-v, y, a)), fma(u, y, fma(v, x, b))
+
+
 def inside(a, b):
     """Tell whether c lies in the main cardioid or in the disc of period 2.
 
@@ -38,5 +43,6 @@ def make():
         degree=2,
         center=("-0.65", "0"),
         width="4.6",
+        perturbed=perturbed,
         inside=inside,
     )

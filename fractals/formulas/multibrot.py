@@ -27,6 +27,19 @@ def make_derivative(power):
     return derivative
 
 
+def make_perturbed(power):
+    def perturbed(X, Y, x, y, a, b):  # z times the sum of (Z + z)**k Z**(power - 1 - k), plus c
+        u, v = X + x, Y + y
+        s, t = X + u, Y + v  # the sum for power 2, after Horner in Z + z
+        p, q = X, Y  # powers of Z
+        for _ in range(power - 2):
+            p, q = fma(p, X, -(q * Y)), fma(p, Y, q * X)
+            s, t = fma(s, u, fma(-t, v, p)), fma(s, v, fma(t, u, q))
+        return fma(s, x, fma(-t, y, a)), fma(s, y, fma(t, x, b))
+
+    return perturbed
+
+
 def make(power=3):
     if not isinstance(power, int) or not 2 <= power <= 8:
         raise ValueError("power is a whole number from 2 to 8")
@@ -35,6 +48,7 @@ def make(power=3):
         title=f"Multibrot set, z**{power} + c",
         step=make_step(power),
         derivative=make_derivative(power),
+        perturbed=make_perturbed(power),
         degree=power,
         width="4.2",
         parameters={"power": power},

@@ -12,12 +12,18 @@ def derivative(x, y, p, q):
     return fma(u, p, -(v * q)), -fma(u, q, v * p)
 
 
+def perturbed(X, Y, x, y, a, b):
+    u, v = X + X + x, Y + Y + y
+    return fma(u, x, fma(-v, y, a)), fma(-u, y, fma(-v, x, b))
+
+
 def make():
     return Formula(
         name="tricorn",
         title="Tricorn, conj(z)² + c",
         step=step,
         derivative=derivative,
+        perturbed=perturbed,
         degree=2,
         center=("-0.2", "0"),
         width="6.0",

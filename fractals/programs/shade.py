@@ -40,7 +40,8 @@ def make_position_body(target, coloring, transfer, cyclic):
     """Return the body that fills ``position`` (float32): from 0 to 1 in the palette, or INSIDE.
 
     Its arrays: the raw numbers, z = x + iy and dz = p + iq in parts that lie side
-    by side; and ``constants``: density and offset in turns, then those of the coloring.
+    by side; ``constants``: density and offset in turns, then those of the coloring; ``limit``; and
+    ``base``, from which counts are counted.
     """
     real, real32, int64 = target.real, target.real32, target.int64
     value = target.jit(coloring.make_value(target))
@@ -49,7 +50,7 @@ def make_position_body(target, coloring, transfer, cyclic):
     zero, one, two, most = real(0), real(1), real(2), real(MOST_TURNS)
     inside, infinity = real32(INSIDE), real(math.inf)
 
-    def body(x0, y0, dx, dy, position, count, x, y, p, q, constants, limit):
+    def body(x0, y0, dx, dy, position, count, x, y, p, q, constants, limit, base):
         j = y0
         while j < position.shape[0]:  # see `fractals.programs.escape.make_body`
             i = x0
@@ -60,7 +61,7 @@ def make_position_body(target, coloring, transfer, cyclic):
                 known = escaped & (m < infinity)  # others get a z that has a logarithm
                 z = select(known, x[j, i], two), select(known, y[j, i], zero)
                 dz = (p[j, i], q[j, i]) if derivative else (one, zero)
-                v = value(n, z[0], z[1], dz[0], dz[1], constants)
+                v = value(n - base, z[0], z[1], dz[0], dz[1], constants)
                 t = fma(constants[0], curve(v), constants[1])
                 t = select(abs(t) < most, t, zero)
                 if cyclic:

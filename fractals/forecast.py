@@ -1,0 +1,89 @@
+"""What a picture costs before it is drawn: seconds and bytes, roughly."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fractals.scene import Scene
+
+BYTES_A_SAMPLE = {"float64": 4 + 2 * 16, "float32": 4 + 2 * 8}  # count, z and dz
+BYTES_A_TILE = 200  # of a Tile object
+MOST_BANDS = 3  # in memory: drawn, compressed, and one to spare
+STEPS_A_SECOND = {"cpu": 6e8, "cuda": 5e11, "simulator": 5e8, "python": 3e5}
+SAMPLES_A_SECOND = {"cpu": 2e7, "cuda": 5e9, "simulator": 1e7, "python": 2e4}
+SECONDS_A_DEEP_SAMPLE = {"cpu": 5e-6, "cuda": 1e-8, "simulator": 7e-6, "python": 0.1}
+LENGTH_A_DIGIT = 10  # points of a reference orbit
+BYTES_A_POINT = 100  # of the orbit and the tables that skip along it
+
+
+def direct_seconds(device: str, steps: float, samples: int) -> float:
+    """Return about how long one thread takes for direct iteration, and for coloring."""
+    return steps / STEPS_A_SECOND[device] + samples / SAMPLES_A_SECOND[device]
+
+
+def deep_seconds(device: str, samples: int) -> float:
+    """Return about how long one thread takes for perturbation, and for coloring."""
+    return samples * (SECONDS_A_DEEP_SAMPLE[device] + 1 / SAMPLES_A_SECOND[device])
+
+
+def reference_length(scene: Scene, digits: int) -> int:
+    """Return a guess of a reference orbit's length: the periods in view grow with the digits."""
+    length = LENGTH_A_DIGIT * digits
+    if isinstance(scene.iteration.limit, int):
+        return min(scene.iteration.limit, max(length, scene.iteration.limit // 10))
+    return length
+
+
+def reference_seconds(bits: int, length: int) -> float:
+    """Return about how long an orbit of `length` points takes: multiplying grows with the bits."""
+    return length * float(1e-6 + 0.35e-6 * (bits / 1000) ** 1.6)
+
+
+def memory(
+    scene: Scene, number: str, raw: bool, tiles: Sequence[Any], band: int, threads: int
+) -> int:
+    """Return the most bytes that a picture, or its bands, and the tiles under way take."""
+    n2 = scene.image.supersampling**2
+    width, height = scene.image.size
+    tile: int = max(tile.width * tile.height for tile in tiles)
+    if raw:
+        kept = width * height * n2 * BYTES_A_SAMPLE[number]
+    else:  # twice: as pixels, and compressed
+        kept = 2 * width * min(height, MOST_BANDS * band) * 3 * scene.image.bits // 8
+    return kept + threads * tile * n2 * BYTES_A_SAMPLE[number] + BYTES_A_TILE * len(tiles)
+
+
+def mean_count(
+    scene: Scene,
+    center: tuple[Fraction, Fraction],
+    width: Fraction,
+    limit: int,
+    interior: bool,
+) -> float:
+    """Return about how many steps a sample takes, from 32 x 32 orbits iterated in NumPy."""
+    formula = scene.make_formula()
+    rows = columns = 32
+    x, y = (float(part) for part in center)
+    half = float(width) / 2
+    a = np.tile(x + half * np.linspace(-1, 1, columns), (rows, 1))
+    b = (y + half * scene.image.size[1] / scene.image.size[0] * np.linspace(-1, 1, rows))[
+        :, None
+    ] + 0 * a
+    u, v = (a, b) if scene.julia else (0 * a, 0 * b)
+    if scene.julia:
+        a, b = (float(Fraction(Decimal(text))) + 0 * a for text in scene.julia)
+    most = min(limit, 2000)
+    total = np.zeros(a.shape)
+    inside = np.ones(a.shape, bool)
+    with np.errstate(all="ignore"):
+        for _ in range(most):
+            u, v = formula.step(u, v, a, b)
+            inside &= u * u + v * v <= 1e6
+            if not inside.any():
+                break
+            total += inside
+    beyond = 0 if interior else limit
+    return float(np.where(inside, beyond, total).mean()) + 1

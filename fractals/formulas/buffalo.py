@@ -1,0 +1,42 @@
+"""The Buffalo: z -> |Re z²| + i |Im z²| + c."""
+
+from fractals.formula import Formula, diffabs, fma, number, select
+
+
+def step(x, y, a, b):
+    return abs(fma(x, x, -(y * y))) + a, fma(abs(x + x), abs(y), b)
+
+
+def derivative(x, y, p, q):
+    u, v = x + x, y + y
+    s, t = fma(u, p, -(v * q)), fma(u, q, v * p)
+    zero = number(0, x)
+    return select(fma(x, x, -(y * y)) < zero, -s, s), select(x * y < zero, -t, t)
+
+
+def perturbed(X, Y, x, y, a, b):
+    u, v = X + X + x, Y + Y + y
+    real = diffabs(fma(X, X, -(Y * Y)), fma(u, x, -(v * y)))
+    imaginary = diffabs(X * Y, fma(X, y, fma(x, Y, x * y)))
+    return real + a, fma(number(2, x), imaginary, b)
+
+
+def fold(X, Y):  # the axes and the diagonals
+    axis = select(abs(X) < abs(Y), abs(X), abs(Y))
+    diagonal = number(0.5, X) * abs(abs(X) - abs(Y))
+    return select(axis < diagonal, axis, diagonal)
+
+
+def make():
+    return Formula(
+        name="buffalo",
+        title="Buffalo, |Re z²| + i |Im z²| + c",
+        step=step,
+        derivative=derivative,
+        perturbed=perturbed,
+        fold=fold,
+        degree=2,
+        center=("-0.5", "-0.4"),
+        width="5.0",
+        holomorphic=False,
+    )

@@ -1,0 +1,38 @@
+"""The perpendicular Burning Ship: z -> (x + i|y|)² + c, mirrored: Im -> 2x|y| + b."""
+
+from fractals.formula import Formula, diffabs, fma, number, select
+
+
+def step(x, y, a, b):
+    return fma(x, x, fma(-y, y, a)), fma(x + x, abs(y), b)
+
+
+def derivative(x, y, p, q):
+    u, v = x + x, y + y
+    return fma(u, p, -(v * q)), fma(u, select(y < number(0, y), -q, q), abs(v) * p)
+
+
+def perturbed(X, Y, x, y, a, b):
+    u, v = X + X + x, Y + Y + y
+    t = diffabs(Y, y)
+    more = fma(X, t, fma(x, abs(Y), x * t))
+    return fma(u, x, fma(-v, y, a)), fma(number(2, x), more, b)
+
+
+def fold(X, Y):  # the real axis
+    return abs(Y)
+
+
+def make():
+    return Formula(
+        name="perpendicular_burning_ship",
+        title="Perpendicular Burning Ship, (x + i|y|)² + c",
+        step=step,
+        derivative=derivative,
+        perturbed=perturbed,
+        fold=fold,
+        degree=2,
+        center=("-0.5", "-0.2"),
+        width="5.0",
+        holomorphic=False,
+    )

@@ -1,0 +1,37 @@
+"""The shark fin: z -> x² - y|y| + 2ixy + c."""
+
+from fractals.formula import Formula, diffabs, fma
+
+
+def step(x, y, a, b):
+    return fma(x, x, fma(-y, abs(y), a)), fma(x + x, y, b)
+
+
+def derivative(x, y, p, q):
+    u, v = x + x, y + y
+    return fma(u, p, -(abs(v) * q)), fma(u, q, v * p)
+
+
+def perturbed(X, Y, x, y, a, b):
+    u = X + X + x
+    t = fma(Y, diffabs(Y, y), y * abs(Y + y))
+    return fma(u, x, a - t), fma(u, y, fma(Y + Y, x, fma(x, y, b)))
+
+
+def fold(X, Y):  # the real axis
+    return abs(Y)
+
+
+def make():
+    return Formula(
+        name="shark_fin",
+        title="Shark fin, x² - y|y| + 2ixy + c",
+        step=step,
+        derivative=derivative,
+        perturbed=perturbed,
+        fold=fold,
+        degree=2,
+        center=("-0.5", "0.3"),
+        width="5.0",
+        holomorphic=False,
+    )

@@ -1,0 +1,314 @@
+"""How raw numbers of samples come about on a backend: `Direct` iteration, or `Perturbation`."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals import forecast
+from fractals.backends import Backend, choose, open_backend
+from fractals.backends.base import Run
+from fractals.backends.probe import memory_size
+from fractals.deep import approximation, orbits
+from fractals.deep.reference import Reference
+from fractals.errors import OptionError
+from fractals.planning import Plan, Tile, coordinates
+from fractals.programs import escape, perturb
+from fractals.scene import MOST_ITERATIONS, Scene
+
+FULL = 2**18  # samples that fill a GPU: a launch of fewer takes as long as one of so many
+HEAVY = 8  # a perturbed step, or a skip, takes so many times as long as a direct step
+WITHOUT_END = 2.0**52  # steps of a launch that need not be bounded
+
+PROBE = (32, 18)  # samples by which the limit of a deep view is found
+FIRST_LIMIT = 2**22  # of a reference orbit whose length is not known yet
+CHANGED = 1 / 256  # share of the probe: where fewer escape by a limit 4 times as high, it is enough
+
+
+class Method(Protocol):
+    """Computes raw numbers; what is named here is known after `start`."""
+
+    limit: int  # most steps
+    base: int  # as of `fractals.raw.EscapeData`
+    reference: float  # seconds that the reference orbit took
+
+    def start(self) -> None:
+        """Compile the program, and bring its inputs to the device."""
+
+    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
+        """Return count, and the parts of z and dz, of a tile's samples, on the device."""
+
+    def stop(self) -> None:
+        """Have calls under way in other threads return early."""
+
+
+def make_method(
+    backend: Backend,
+    scene: Scene,
+    plan: Plan,
+    derivative: bool,
+    cache: bool = True,
+    watch: Callable[[int], None] | None = None,
+) -> Method:
+    """Return the method of a plan. `watch` is called with the steps of a reference orbit so far."""
+    if plan.deep:
+        return Perturbation(backend, scene, plan, derivative, cache, watch)
+    return Direct(backend, scene, plan, derivative)
+
+
+class _Method:
+    """What both methods have in common: places of samples, and arrays for their numbers."""
+
+    def __init__(self, backend: Backend, scene: Scene, plan: Plan, derivative: bool) -> None:
+        self.backend, self.scene, self.plan, self.derivative = backend, scene, plan, derivative
+        self.formula = scene.make_formula()
+        self.limit, self.base = plan.iterations, 0
+        self.reference = 0.0
+        self.stopped = False
+        self.nothing = backend.to_device(np.zeros((1, 1), backend.real))
+        self._place(plan)
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    def _steps_a_launch(self) -> int:
+        """Return how many iterations of a tile one launch may take."""
+        if not self.backend.steps:
+            return MOST_ITERATIONS
+        at_once = self.plan.largest_tile
+        if self.backend.kind == "cuda":
+            at_once = max(at_once, FULL)
+        return max(1, self.backend.steps // at_once)
+
+    def _place(self, plan: Plan) -> None:
+        columns, rows = coordinates(plan, self.scene.view.rotation)
+        self.columns, self.rows = (part.astype(self.backend.real) for part in (columns, rows))
+        self.all_columns = self.backend.to_device(self.columns)
+
+    def _inputs(self, tile: Tile, n: int) -> tuple[tuple[int, int], Any, Any]:
+        """Return the shape of a tile's samples, and their columns and rows on the device."""
+        rows, columns = tile.window(n)
+        across = self.all_columns  # strips are as wide as the picture
+        if tile.width * n < self.columns.shape[1]:
+            across = self.backend.to_device(np.ascontiguousarray(self.columns[:, columns]))
+        down = self.backend.to_device(np.ascontiguousarray(self.rows[:, rows]))
+        return (tile.height * n, tile.width * n), across, down
+
+    def _outputs(self, shape: tuple[int, int]) -> tuple[Any, ...]:
+        backend = self.backend
+        z = [backend.empty(shape, backend.real) for _ in range(2)]
+        dz = [backend.empty(shape, backend.real) if self.derivative else self.nothing for _ in "pq"]
+        return backend.empty(shape, np.int32), *z, *dz
+
+
+class Direct(_Method):
+    """Each sample is iterated by itself."""
+
+    def start(self) -> None:  # noqa: D102 - see Method
+        backend, scene, plan = self.backend, self.scene, self.plan
+        julia = scene.julia is not None
+        options = self.formula, julia, self.derivative, plan.interior, plan.block, plan.sticky
+        most = self._steps_a_launch()
+        self.part = most if most < self.limit else 0
+        self.run = backend.compile(
+            escape.make_part_body if self.part else escape.make_body, *options
+        )
+        x, y = (float(Decimal(text)) for text in scene.julia or ("0", "0"))
+        radius2 = scene.iteration.escape_radius**2
+        self.point = backend.to_device(np.array([x, y, radius2], backend.real))
+
+    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:  # noqa: D102
+        backend = self.backend
+        shape, across, down = self._inputs(tile, self.plan.supersampling)
+        raw = self._outputs(shape)
+        place = across, down, self.point
+        last = limit or self.limit
+        if not self.part:
+            self.run(*raw, *place, np.int32(last))
+            return raw
+        more = [self.nothing, self.nothing]
+        if self.derivative and not self.formula.holomorphic:
+            more = [backend.empty(shape, backend.real) for _ in range(2)]
+        for begin in range(0, last, self.part):
+            if self.stopped:
+                break
+            until = min(last, begin + self.part)
+            self.run(*raw, *more, *place, np.int32(begin), np.int32(until), np.int32(last))
+            backend.synchronize()
+        return raw
+
+
+def _filled(table: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a table that has something in it, as an array on a GPU must."""
+    return table if table.size else np.zeros((1, *table.shape[1:]), np.int64)
+
+
+class Perturbation(_Method):
+    """The difference from a reference orbit is iterated: see `fractals.programs.perturb`."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        scene: Scene,
+        plan: Plan,
+        derivative: bool,
+        cache: bool = True,
+        watch: Callable[[int], None] | None = None,
+    ) -> None:
+        super().__init__(backend, scene, plan, derivative)
+        self.julia = scene.julia is not None
+        self.cache, self.watch = cache, watch
+
+    def start(self) -> None:  # noqa: D102
+        plan, backend = self.plan, self.backend
+        self.steps = WITHOUT_END
+        if backend.steps:
+            self.steps = max(256, self._steps_a_launch() // HEAVY)
+        options = self.formula, self.julia, self.derivative, plan.extended
+        self.run = self.run_probe = backend.compile(perturb.make_body, *options)
+        self.cpu = open_backend(choose("cpu").device, "float64", 1)
+        if backend.kind == "python":  # plain loops are for few samples
+            self.run_probe = self.cpu.compile(perturb.make_body, *options)
+        if self.scene.iteration.limit == "auto":
+            counts = self._find_limit()
+        else:
+            self._use(self._orbits(self.limit))
+            counts = self._probe(self.limit)
+        escaped = counts[counts < self.limit]
+        if escaped.size:
+            lowest, middle = int(escaped.min()), int(np.median(escaped))
+            self.base = max(0, lowest - 1 - (middle - lowest) // 4)
+
+    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:  # noqa: D102
+        shape, across, down = self._inputs(tile, self.plan.supersampling)
+        return self._iterate(self.run, shape, across, down, limit or self.limit)
+
+    def _iterate(
+        self, run: Run, shape: tuple[int, int], across: Any, down: Any, limit: int
+    ) -> tuple[Any, ...]:
+        backend = self.backend
+        raw = self._outputs(shape)
+        state = backend.empty((perturb.STATE, *shape), np.float64)
+        tables = across, down, *self.tables
+        view = self.view.copy()
+        waiting = np.ones((1, 1), np.int32)
+        while waiting[0, 0] and not self.stopped:
+            waiting[0, 0] = 0
+            under_way = backend.to_device(waiting)
+            run(*raw, state, under_way, *tables, backend.to_device(view), np.int32(limit))
+            if not backend.steps:
+                break
+            backend.to_host(under_way, waiting)
+            view[perturb.FRESH] = 0
+        return raw
+
+    def _orbits(self, limit: int) -> list[Reference]:
+        """Return the orbit of the center, and for a Julia set that of 0."""
+        begun = perf_counter()
+        scene, plan = self.scene, self.plan
+        zero = Fraction(0), Fraction(0)
+        radius = scene.iteration.escape_radius
+        find = orbits.find if self.cache else orbits.compute_orbit
+        free = memory_size() or 2**62
+        fitting = free // 2 // forecast.BYTES_A_POINT
+        options = plan.bits, min(limit, fitting), radius
+        if scene.julia is None:
+            reach = plan.width * max(plan.size) / plan.size[0] / 2
+            found = [find(self.formula, zero, plan.center, *options, reach, self.watch)]
+        else:
+            x, y = (Fraction(Decimal(text)) for text in scene.julia)
+            found = [
+                find(self.formula, start, (x, y), *options, None, self.watch)
+                for start in (plan.center, zero)
+            ]
+        self.reference += perf_counter() - begun
+        if limit > fitting and any(
+            len(part.orbit) > fitting and not part.complete for part in found
+        ):
+            raise OptionError(
+                f"the reference orbit is longer than {fitting} points, and more do not fit into "
+                f"memory ({free / 2**30:.1f} GiB are free): give a lower --limit"
+            )
+        return found
+
+    def _use(self, references: list[Reference]) -> None:
+        """Make the tables of these orbits, and bring all to the device."""
+        plan, to_device = self.plan, self.backend.to_device
+        orbit = np.concatenate([reference.orbit for reference in references])
+        tiny = np.concatenate([reference.tiny for reference in references])
+        ends = np.cumsum([len(reference.orbit) for reference in references]) - 1
+        home = 0
+        if self.julia:
+            home = int(ends[0]) + 1
+            tiny[len(references[0].tiny) :, 0] += home
+        if not len(tiny):
+            tiny = np.array([[-1.0, 0, 0, 0]])
+        width = float(plan.width / Fraction(2) ** plan.exponent)
+        radius2 = self.scene.iteration.escape_radius**2
+        self.view = np.array(
+            [radius2, plan.exponent, width, ends[0], home, ends[-1], 1, self.steps, 0, 0],
+            np.float64,
+        )
+        levels, tree, stages, entries = self._tables(orbit, tiny, ends)
+        self.view[perturb.STAGES], self.view[perturb.LEVELS] = len(stages), len(levels)
+        tables = orbit, tiny, _filled(stages), entries, _filled(levels), tree
+        self.tables = [to_device(np.ascontiguousarray(table)) for table in tables]
+
+    def _tables(
+        self, orbit: NDArray[np.float64], tiny: NDArray[np.float64], ends: NDArray[np.int64]
+    ) -> tuple[Any, Any, Any, Any]:
+        """Return the tables that skip steps. They are made on the CPU, in well under a second."""
+        cpu, formula, extended = self.cpu, self.formula, self.plan.extended
+        sizes = approximation.level_sizes(len(orbit))
+        levels = np.cumsum([0, *sizes])
+        tree = np.zeros((max(1, levels[-1]), 8 if formula.holomorphic else 10))
+        levels = levels[:-1].astype(np.int64)
+        cpu.compile(approximation.make_tree_body, formula)(tree, orbit, levels, ends, self.view)
+        stages = np.zeros((approximation.MOST_STAGES, 2), np.int64)
+        entries = np.zeros((len(orbit) // 2 + 64, approximation.ENTRY))
+        found = np.zeros(2, np.int64)
+        if formula.holomorphic:
+            cut = cpu.compile(approximation.make_stages_body, formula, extended)
+            cut(entries, stages, found, orbit, tiny, int(ends[0]))
+        return levels, tree, stages[: found[0]], entries[: found[1] + 1]
+
+    def _probe(self, limit: int) -> NDArray[np.int32]:
+        """Return the counts of the view at a low resolution, the same for every device and size."""
+        plan = replace(self.plan, size=PROBE, supersampling=1)
+        across, down = (
+            self.backend.to_device(part.astype(self.backend.real))
+            for part in coordinates(plan, self.scene.view.rotation)
+        )
+        counts = np.empty((PROBE[1], PROBE[0]), np.int32)
+        self.backend.to_host(
+            self._iterate(self.run_probe, counts.shape, across, down, limit)[0], counts
+        )
+        return counts
+
+    def _find_limit(self) -> NDArray[np.int32]:
+        """Raise the limit until next to no sample of a probe escapes; return its counts."""
+        references = self._orbits(FIRST_LIMIT)
+        self._use(references)
+        length = max(len(reference.orbit) for reference in references)
+        limit = max(1024, 4 * length if references[0].complete else length)
+        before = None  # how many were inside with the limit tried last
+        while True:
+            counts = self._probe(limit)
+            inside = int((counts == limit).sum())
+            settled = before is not None and before - inside <= CHANGED * counts.size
+            if inside == 0 or settled or 4 * limit > MOST_ITERATIONS:
+                break
+            before, limit = inside, 4 * limit
+            if not all(reference.complete for reference in references):
+                references = self._orbits(limit)
+                self._use(references)
+        escaped = counts[counts < limit]
+        if escaped.size:  # room for what is seen only at a higher resolution
+            limit = 4 * int(escaped.max())
+        self.limit = min(max(limit, 1024), MOST_ITERATIONS)
+        return counts

@@ -1,0 +1,360 @@
+"""Perturbation: the difference from a reference orbit is iterated, at any depth, in float64.
+
+A sample's orbit is Z + z, where Z is the reference orbit, computed once in arbitrary precision, and
+z stays small: z -> f(Z + z) - f(Z) + c, with c the distance of the sample from the center. Where
+the orbit comes nearer to 0 than z is long, or the reference ends, it is rebased: z becomes the
+whole of it, and the reference starts again (Zhuoran, 2021). So no sample needs another reference.
+
+Most steps are skipped: first by the stages of linear approximations, aligned with the periods of
+the reference (Zhuoran, 2022), later by a tree of approximations (`fractals.deep.approximation`).
+
+Three loops take turns: `leap` along the stages, `creep` step by step while z is smaller than
+float64 can tell, `fly` in plain float64. Which comes next is seen from the state alone, so work can
+be cut into launches of bounded length.
+"""
+
+from fractals.formula import fma, number, select, two_to
+from fractals.programs.extended import make_arithmetic
+
+# Columns of the stages' entries, and of the state. Exponents, counts and indices are whole numbers
+# in float64, exact up to 2**53.
+ZREF, A, B, RADIUS, RADIUS_C, LENGTH, NEXT, ENTRY = 0, 3, 6, 9, 11, 13, 14, 15
+FRESH, BUDGET, STAGES, LEVELS = 6, 7, 8, 9  # places in `view`
+STATE = 13  # z, n, m, stage, entry, two tangents
+
+TINY = -500  # z below 2**TINY is iterated with an exponent
+LOST = 2.0**-900  # z that small has left the range of float64's products
+ALIKE = -900  # a z so much smaller than Z, in powers of two, adds nothing to the derivative at Z
+SMALL = 2.0**-450  # a reference point below it stands in the list of tiny ones, with its exponent
+LITTLE = 2.0**-50  # a reference point below it is given an exponent
+LEVEL = 2  # the lowest level of the tree skips 2**LEVEL steps
+
+
+def make_reference(target, extended):
+    """Return ``reference(orbit, tiny, m) -> (X, Y, E)``."""
+    int64, normal = target.int64, make_arithmetic(target, extended).normal
+
+    def reference(orbit, tiny, m):
+        x, y = orbit[m, 0], orbit[m, 1]
+        if extended and abs(x) < LITTLE and abs(y) < LITTLE:
+            if abs(x) < SMALL and abs(y) < SMALL:
+                for k in range(tiny.shape[0]):
+                    if tiny[k, 0] == m:
+                        return tiny[k, 1], tiny[k, 2], int64(tiny[k, 3])
+            return normal(x, y, int64(0))  # else its product with a small z might underflow
+        return x, y, int64(0)
+
+    return target.jit(reference)
+
+
+def make_moved(target, formula, extended):
+    """Return ``moved(Z, z)``: f(Z + z) - f(Z) for numbers (x, y, e).
+
+    f is homogeneous, so both can be scaled alike; where z is negligible beside Z, f is linear.
+    """
+    step, derive = target.jit(formula.perturbed), target.jit(formula.derivative)
+    normal = make_arithmetic(target, extended).normal
+    degree, int64 = formula.degree, target.int64
+
+    def moved(Z, z):
+        zero = number(0, z[0])
+        if not extended:
+            x, y = step(Z[0], Z[1], z[0], z[1], zero, zero)
+            return x, y, z[2]
+        if z[2] - Z[2] < ALIKE:
+            x, y = derive(Z[0], Z[1], z[0], z[1])
+            return normal(x, y, int64(Z[2] * (degree - 1) + z[2]))
+        e = select(Z[2] < z[2], z[2], Z[2])
+        s, t = two_to(Z[2] - e, zero), two_to(z[2] - e, zero)
+        x, y = step(Z[0] * s, Z[1] * s, z[0] * t, z[1] * t, zero, zero)
+        return normal(x, y, int64(degree * e))
+
+    return target.jit(moved)
+
+
+def make_body(target, formula, julia, derivative, extended):
+    """Return the body that fills count, z = x + iy and dz = p + iq as direct iteration does.
+
+    dz is dz/dc (dz/dz0 of a Julia set) times the width of the view. Its other arrays:
+
+    - ``state`` (STATE, height, width): where each sample is, between launches;
+      ``under_way`` (1, 1): is set to 1 if any sample needs another launch;
+    - ``columns`` (2, width), ``rows`` (2, height): the samples' distances from the center, whose
+      exponent is ``view[1]``;
+    - ``orbit`` (M, 2), ``tiny`` (K, 4): the reference, and its points that float64 can't hold, with
+      index, x, y, exponent. For a Julia set the orbit of 0 follows that of the center;
+    - ``stages`` (S, 2), ``entries`` (N, ENTRY): where each stage begins and ends, and its entries;
+    - ``levels`` (L,), ``tree`` (T, 8 or 10): where each level begins, and its entries;
+    - ``view``: the square of the escape radius, the exponent, the mantissa of the width, the index
+      where the first orbit ends, where the orbit of 0 begins, where it ends; whether this is the
+      first launch; how many steps of all kinds a launch takes at most; how many stages and levels
+      there are;
+    - ``limit``.
+    """
+    jit, int64, int32 = target.jit, target.int64, target.int32
+    normal, times, plus, size, less, _ = make_arithmetic(target, extended)
+    reference = make_reference(target, extended)
+    moved = make_moved(target, formula, extended)
+    step, derive = jit(formula.perturbed), jit(formula.derivative)
+    degree, holomorphic = formula.degree, formula.holomorphic
+    zero = target.real(0)
+    radius = 6 if holomorphic else 8  # its column in the tree
+    pair = derivative and not holomorphic  # both columns of the Jacobian travel along
+
+    if extended:
+
+        def plain(z):
+            scale = two_to(z[2], z[0])
+            return z[0] * scale, z[1] * scale
+
+    else:
+
+        def plain(z):
+            return z[0], z[1]
+
+    plain = jit(plain)
+
+    @jit
+    def along(W, d):
+        """Return f'(W) d."""
+        x, y = derive(W[0], W[1], d[0], d[1])
+        return normal(x, y, int64(W[2] * (degree - 1) + d[2]) if extended else d[2])
+
+    @jit
+    def slope(W, d, t):
+        """Return the complex derivative, or what gives |z| the same gradient."""
+        p, q = plain(d)
+        if holomorphic:
+            return p, q
+        x, y = plain(W)
+        s, r = plain(t)
+        g, h = fma(x, p, y * q), fma(x, s, y * r)
+        m = fma(x, x, y * y)
+        return fma(g, x, h * y) / m, fma(g, y, -(h * x)) / m
+
+    @jit
+    def leap(z, n, m, stage, j, d, c, h, entries, stages, bounds, budget):
+        """Skip along the stages, as long as one of them can be used."""
+        _, limit, home, _, _ = bounds
+        c_size = size(c)
+        while stage >= 0 and budget > 0 and n < limit:
+            budget -= 1
+            Z = entries[j, ZREF], entries[j, ZREF + 1], int64(entries[j, ZREF + 2])
+            w = moved(Z, z)
+            near = entries[j, RADIUS], int64(entries[j, RADIUS + 1])
+            near_c = entries[j, RADIUS_C], int64(entries[j, RADIUS_C + 1])
+            length = int64(entries[j, LENGTH])
+            if less(size(w), near) and less(c_size, near_c) and n + length <= limit:
+                a = entries[j, A], entries[j, A + 1], int64(entries[j, A + 2])
+                b = entries[j, B], entries[j, B + 1], int64(entries[j, B + 2])
+                if derivative:
+                    d = plus(times(along(plus(Z, z), d), a), times(b, h))
+                z = plus(times(w, a), times(b, c))
+                n += length
+                j += 1
+                W = plus((entries[j, ZREF], entries[j, ZREF + 1], int64(entries[j, ZREF + 2])), z)
+                if j == stages[stage, 1] or less(size(W), size(z)):
+                    z = W
+                    j = stages[stage, 0]
+                    if julia:  # the stages are those of the first orbit
+                        m, stage = home, int64(-1)
+            else:
+                j = int64(entries[j, NEXT])
+                stage -= 1
+                if stage < 0:
+                    m = j
+        return z, n, m, stage, j, d, budget
+
+    @jit
+    def creep(z, n, m, end, d, t, c, h, orbit, tiny, bounds, budget):
+        """Take single steps while z is too small for float64."""
+        radius2, limit, home, last, _ = bounds
+        escaped = False
+        Z = reference(orbit, tiny, m)
+        W = plus(Z, z)
+        while z[2] < TINY and n < limit and budget > 0:
+            budget -= 1
+            if derivative:
+                d = plus(along(W, d), h)
+            if pair:
+                t = plus(along(W, t), (h[1], h[0], h[2]))
+            z = plus(moved(Z, z), c)
+            n += 1
+            m += 1
+            Z = reference(orbit, tiny, m)
+            W = plus(Z, z)
+            u, v = plain(W)
+            if not (fma(u, u, v * v) <= radius2):
+                escaped = True
+                break
+            if m == end or less(size(W), size(z)):
+                z, m, end = W, home, last
+                Z = reference(orbit, tiny, m)
+        return z, W, n, m, end, d, t, escaped, budget
+
+    @jit
+    def fly(z, n, m, end, d, t, c, h, orbit, levels, tree, bounds, budget):
+        """Take steps in float64, and skip by the tree where it can be used."""
+        radius2, limit, home, last, level_count = bounds
+        escaped = False
+        x, y = plain(z)
+        a, b = plain(c)
+        g, _ = plain(h)
+        p, q = plain(d)
+        s, r = plain(t)
+        c_size = select(abs(a) < abs(b), abs(b), abs(a))
+        X, Y = orbit[m, 0], orbit[m, 1]
+        u, v = X + x, Y + y
+        while n < limit and budget > 0:
+            budget -= 1
+            best = int64(-1)
+            length = int64(1)
+            if m > 0 and (m - 1) & ((1 << LEVEL) - 1) == 0:
+                at = (m - 1) >> LEVEL
+                longer = int64(1 << LEVEL)
+                z_size = select(abs(x) < abs(y), abs(y), abs(x))
+                for k in range(level_count):
+                    i = levels[k] + at
+                    fits = z_size < tree[i, radius] and c_size < tree[i, radius + 1]
+                    fits = fits and n + longer <= limit
+                    if not fits:
+                        break
+                    best, length = i, longer
+                    if at & 1:
+                        break
+                    at >>= 1
+                    longer <<= 1
+            if best >= 0:
+                if holomorphic:
+                    ax, ay, bx, by = tree[best, 0], tree[best, 1], tree[best, 2], tree[best, 3]
+                    ex, ey = tree[best, 4], tree[best, 5]
+                    ex, ey = fma(ex, x, -(ey * y)), fma(ex, y, ey * x)
+                    if derivative:
+                        fx, fy = ax + ex + ex, ay + ey + ey
+                        p, q = fma(fx, p, -(fy * q)), fma(fx, q, fy * p)
+                        p, q = fma(bx, g, p), fma(by, g, q)
+                    ax, ay = ax + ex, ay + ey
+                    x, y = fma(ax, x, -(ay * y)), fma(ax, y, ay * x)
+                    x, y = fma(bx, a, fma(-by, b, x)), fma(bx, b, fma(by, a, y))
+                else:
+                    a0, a1, a2, a3 = tree[best, 0], tree[best, 1], tree[best, 2], tree[best, 3]
+                    b0, b1, b2, b3 = tree[best, 4], tree[best, 5], tree[best, 6], tree[best, 7]
+                    if derivative:
+                        p, q = fma(a0, p, fma(a1, q, b0 * g)), fma(a2, p, fma(a3, q, b2 * g))
+                        s, r = fma(a0, s, fma(a1, r, b1 * g)), fma(a2, s, fma(a3, r, b3 * g))
+                    x, y = fma(a0, x, a1 * y), fma(a2, x, a3 * y)
+                    x, y = fma(b0, a, fma(b1, b, x)), fma(b2, a, fma(b3, b, y))
+            else:
+                if derivative:
+                    p, q = derive(u, v, p, q)
+                    p += g
+                if pair:
+                    s, r = derive(u, v, s, r)
+                    r += g
+                x, y = step(X, Y, x, y, a, b)
+            n += length
+            m += length
+            X, Y = orbit[m, 0], orbit[m, 1]
+            u, v = X + x, Y + y
+            if not (fma(u, u, v * v) <= radius2):
+                escaped = True
+                break
+            z_size = select(abs(x) < abs(y), abs(y), abs(x))
+            whole = select(abs(u) < abs(v), abs(v), abs(u))
+            if m == end or whole < z_size:
+                x, y, m, end = u, v, home, last
+                X, Y = orbit[m, 0], orbit[m, 1]
+                z_size = whole
+            if extended and z_size < LOST:
+                break
+        z = normal(x, y, int64(0))
+        d = normal(p, q, int64(0))
+        t = normal(s, r, int64(0))
+        return z, (u, v, int64(0)), n, m, end, d, t, escaped, budget
+
+    def body(
+        x0,
+        y0,
+        dx,
+        dy,
+        count,
+        x,
+        y,
+        p,
+        q,
+        state,
+        under_way,
+        columns,
+        rows,
+        orbit,
+        tiny,
+        stages,
+        entries,
+        levels,
+        tree,
+        view,
+        limit,
+    ):
+        exponent, first_end = int64(view[1]), int64(view[3])
+        home, last = int64(view[4]), int64(view[5])
+        none = normal(zero, zero, int64(0))
+        width = normal(view[2], zero, exponent)
+        h = none if julia else width  # what a step adds to dz: c is fixed in a Julia set
+        most = int64(limit)
+        bounds = view[0], most, home, last, int64(view[LEVELS])
+        j = y0
+        while j < count.shape[0]:
+            i = x0
+            while i < count.shape[1]:
+                u, v = columns[0, i] + rows[0, j], columns[1, i] + rows[1, j]
+                offset = normal(u, v, exponent)
+                c = none if julia else offset
+                if view[FRESH] > 0:
+                    z = offset if julia else none
+                    n, m, stage = int64(0), int64(0), int64(int64(view[STAGES]) - 1)
+                    entry = int64(stages[stage, 0]) if stage >= 0 else int64(0)
+                    d = width if julia else none
+                    t = (d[1], d[0], d[2])
+                else:
+                    z = state[0, j, i], state[1, j, i], int64(state[2, j, i])
+                    n, m = int64(state[3, j, i]), int64(state[4, j, i])
+                    stage, entry = int64(state[5, j, i]), int64(state[6, j, i])
+                    d = state[7, j, i], state[8, j, i], int64(state[9, j, i])
+                    t = state[10, j, i], state[11, j, i], int64(state[12, j, i])
+                end = first_end if m < home or home == 0 else last
+                budget, escaped, W = int64(view[BUDGET]), n < 0, none
+                while n >= 0 and n < most and budget > 0 and not escaped:
+                    if stage >= 0:
+                        z, n, m, stage, entry, d, budget = leap(
+                            z, n, m, stage, entry, d, c, h, entries, stages, bounds, budget
+                        )
+                        end = first_end if m < home or home == 0 else last
+                    elif extended and z[2] < TINY:
+                        z, W, n, m, end, d, t, escaped, budget = creep(
+                            z, n, m, end, d, t, c, h, orbit, tiny, bounds, budget
+                        )
+                    else:
+                        z, W, n, m, end, d, t, escaped, budget = fly(
+                            z, n, m, end, d, t, c, h, orbit, levels, tree, bounds, budget
+                        )
+                if n >= 0:
+                    done = escaped or n >= most
+                    escaped = escaped and n < most
+                    count[j, i] = int32(n if escaped else most)
+                    x[j, i], y[j, i] = plain(W) if escaped else (zero, zero)
+                    if derivative:
+                        g, f = slope(W, d, t) if escaped else (zero, zero)
+                        p[j, i], q[j, i] = g, f
+                    if not done:
+                        under_way[0, 0] = 1
+                    state[0, j, i], state[1, j, i], state[2, j, i] = z
+                    state[3, j, i] = -1 if done else n
+                    state[4, j, i], state[5, j, i], state[6, j, i] = m, stage, entry
+                    if derivative:
+                        state[7, j, i], state[8, j, i], state[9, j, i] = d
+                    if pair:
+                        state[10, j, i], state[11, j, i], state[12, j, i] = t
+                i += dx
+            j += dy
+
+    return body
