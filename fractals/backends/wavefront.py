@@ -31,10 +31,10 @@ from fractals.formula import fma, number, select
 from fractals.programs.escape import make_orbit
 
 VECTORS = {2: 4, 4: 3, 6: 2}  # in a pack, by the numbers of a state: there are 32 registers
-EARLY = 16  # steps with a test each, before survivors are gathered
-SHORTEST = 12  # steps without a test; they double up to one of these:
-LONGEST, LONGEST_PERIODIC = 384, 48  # the latter where it is found after each that orbits repeat
-UNROLL = 3  # steps side by side in a loop
+EARLY = 16  # steps with a test each, before survivors are gathered; to a limit of 32 all of them
+SHORTEST, LONGEST = 12, 384  # steps without a test
+LONGEST_PERIODIC = 48  # the same, where orbits that repeat are looked for after them
+UNROLL = 3  # steps in one turn of a loop
 SAMPLES = 18432  # at most gathered in one list: what is left of them fits into a core's cache
 ROOM = 528  # elements beyond the end of an array that a pack may touch
 ROWS = 2 * 8 + 2  # of lists: state and c, twice, and an earlier z
@@ -110,8 +110,8 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
         def put_slope(p, q, k, state, gone, valid):
             zero = number(0, state[0])
             slope = finish(state)
-            put(p, k, select(gone, slope[0], zero), valid)
-            put(q, k, select(gone, slope[1], zero), valid)
+            masked_store(p, k, valid, select(gone, slope[0], zero))
+            masked_store(q, k, valid, select(gone, slope[1], zero))
 
         def copy_slope(p, q, k, numbers, row, t, room):
             p[k], q[k] = numbers[row + t], numbers[row + room + t]
@@ -132,39 +132,33 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
         def keep_slope(numbers, row, room, i, state):
             pass
 
-    @jit
-    def put(array, k, value, valid):
-        masked_store(array, k, valid, value)
-
     put_slope, copy_slope, keep_slope = jit(put_slope), jit(copy_slope), jit(keep_slope)
 
     @jit
-    def first_steps(limit):
-        return EARLY if limit > 2 * EARLY else limit - 1
-
-    @jit
-    def launch(out, width, us, vs, rows, j, point, limit, numbers, places, room, end):
-        """Take the first steps of a row of samples; return the new end of the list."""
+    def launch(out, width, us, vs, rows, j, point, early, limit, lists, end):
+        """Take the `early` first steps of a row of samples; return the new end of the list."""
         count, x, y, p, q = out
+        numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
         one, most, radius2 = number(1, zero), number(limit, zero), splat(point[2], vectors)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
         row_u, row_v = splat(rows[0, j], vectors), splat(rows[1, j], vectors)
-        early = first_steps(limit)
         lanes = lane_count(zero)
         for i in range(0, width, lanes):
             u, v = load(us, i, zero) + row_u, load(vs, i, zero) + row_v
             state, ca, cb = begin(u, v, a, b)
             valid = first_lanes(width - i, zero)
             inside = within(ca, cb)
-            alive = valid & ~inside
+            alive = ~inside
             n, k = zero, 0
-            if early > 0:  # the first step is simpler: all take it, and z is known
+            if early > 0:  # a first step that no lane is kept from is quicker
                 state, n, k = advance(state, ca, cb), one, 1
                 alive = alive & near(state, radius2)
+            if i + lanes > width:  # testing that is quicker than masking each pack
+                alive = alive & valid
             while k < early and any_lane(alive):
                 state = select_each(alive, advance(state, ca, cb), state)
-                n = select(alive, n + one, n)
+                n = n + select(alive, one, zero)
                 alive = alive & near(state, radius2)
                 k += 1
             gone = ~(alive | inside)
@@ -174,9 +168,9 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
                 store(x, at, select(gone, state[0], zero))
                 store(y, at, select(gone, state[1], zero))
             else:
-                put(count, at, truncate(select(gone, n, most)), valid)
-                put(x, at, select(gone, state[0], zero), valid)
-                put(y, at, select(gone, state[1], zero), valid)
+                masked_store(count, at, valid, truncate(select(gone, n, most)))
+                masked_store(x, at, valid, select(gone, state[0], zero))
+                masked_store(y, at, valid, select(gone, state[1], zero))
             put_slope(p, q, at, state, gone, valid)
             if early < limit - 1 and any_lane(alive):
                 compress_rows(numbers, end, room, alive, lane_of(state, ca, cb))
@@ -184,17 +178,18 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
         return end
 
     @jit
-    def fly(point, limit, end, numbers, places, room):
-        """Take the list's lanes to the limit; return how many went back.
+    def fly(point, n, limit, lists, end):
+        """Take the list's lanes from step n to the limit; return how many went back.
 
         Their places are in the second row of `places`, the steps they have taken in the third.
         """
+        numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
         radius2, lanes = splat(point[2], vectors), lane_count(zero)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
         back = 0
         turn, mark = 0, 0
-        n, steps = first_steps(limit), SHORTEST
+        steps = SHORTEST
         while end > 0 and n < limit - 1:
             steps = min(steps, limit - 1 - n)
             first, left = back, end
@@ -239,8 +234,8 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
             for t in range(first, back):
                 places[2 * room + t] = n
             n += steps
-            # A block costs its steps, and some time whatever its length; one that is left costs a
-            # lane all its steps again. Both together are least at about this length:
+            # A block takes some time whatever its length; where a lane escapes, its steps are taken
+            # again. Both together are least at about this length:
             best = 3 * math.sqrt(left * steps / (back - first + 1))
             steps = SHORTEST
             while steps < longest and 2 * steps <= best:
@@ -251,9 +246,10 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
         return back
 
     @jit
-    def land(out, point, limit, back, numbers, places, room):
+    def land(out, point, lists, back):
         """Take the last steps of the lanes that went back, and write down where they escaped."""
         count, x, y, p, q = out
+        numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
         one, radius2, lanes = number(1, zero), splat(point[2], vectors), lane_count(zero)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
@@ -266,7 +262,7 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
             while any_lane(alive):
                 for _ in range(UNROLL):
                     state = select_each(alive, advance(state, ca, cb), state)
-                    n = select(alive, n + one, n)
+                    n = n + select(alive, one, zero)
                     alive = alive & near(state, radius2)
             store_rows(numbers, i, room, (n, state[0], state[1]))
             keep_slope(numbers, 3 * room, room, i, state)
@@ -279,18 +275,20 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
         out = count, x, y, p, q
         width, height = columns.shape[1], rows.shape[1]
         lines, room = max(1, SAMPLES // width), len(places) // 3
+        lists = numbers, places, room
         us, vs = numbers[ROWS * room : -room], numbers[(ROWS + 1) * room :]
         for i in range(width):
             us[i], vs[i] = columns[0, i], columns[1, i]
         for i in range(width, width + ROOM):
             us[i] = vs[i] = 0
         mode = flush_denormals()
+        early = EARLY if limit > 2 * EARLY else limit - 1
         for top in range(0, height, lines):
             end = 0
             for j in range(top, min(top + lines, height)):
-                end = launch(out, width, us, vs, rows, j, point, limit, numbers, places, room, end)
-            back = fly(point, limit, end, numbers, places, room)
-            land(out, point, limit, back, numbers, places, room)
+                end = launch(out, width, us, vs, rows, j, point, early, limit, lists, end)
+            back = fly(point, early, limit, lists, end)
+            land(out, point, lists, back)
         restore_mode(mode)
 
     return body
