@@ -32,7 +32,7 @@ from fractals.programs.escape import make_orbit
 
 VECTORS = {2: 4, 4: 3, 6: 2}  # in a pack, by the numbers of a state: there are 32 registers
 EARLY = 16  # steps with a test each, before survivors are gathered; to a limit of 32 all of them
-SHORTEST, LONGEST = 12, 384  # steps without a test
+SHORTEST, LONGEST = 12, 192  # steps without a test
 LONGEST_PERIODIC = 48  # the same, where orbits that repeat are looked for after them
 UNROLL = 3  # steps in one turn of a loop
 SAMPLES = 18432  # at most gathered in one list: what is left of them fits into a core's cache
