@@ -275,6 +275,22 @@ def test_threads_must_be_positive(threads):
         fractals.compute(scene(), device="cpu", threads=threads)
 
 
+def test_memory_is_used_again_once_it_is_let_go():
+    backend = CpuBackend("float64", 1)
+    first = backend.empty((100, 200), np.float64)
+    place, part = first.ctypes.data, first[1:]
+    assert place % 64 == 0  # a cache line begins there
+    del first
+    other = backend.empty((100, 200), np.float64)
+    assert other.ctypes.data != place  # a part of it is still held
+    del part
+    again = backend.empty((200, 100), np.float32)
+    assert again.ctypes.data == place
+    again[...] = 1
+    other[...] = 2
+    assert (again == 1).all()
+
+
 def test_devices_may_alternate():
     """Opening one backend leaves no other one broken."""
     drawn = scene()

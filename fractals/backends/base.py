@@ -15,6 +15,7 @@ MakeBody = Callable[..., Callable[..., None]]
 Run = Callable[..., None]
 
 LARGE = 2**16  # bytes
+LINE = 64  # bytes of a CPU's cache line: vectors that lie in one are quicker to read and write
 
 
 def _references(arrays: list[NDArray[np.uint8]], k: int) -> int:
@@ -22,6 +23,13 @@ def _references(arrays: list[NDArray[np.uint8]], k: int) -> int:
 
 
 UNUSED = _references([np.empty(0, np.uint8)], 0)  # of an array that only its list refers to
+
+
+def _aligned(size: int) -> NDArray[np.uint8]:
+    """Return memory that begins with a cache line."""
+    memory = np.empty(size + LINE, np.uint8)
+    begin = -memory.ctypes.data % LINE
+    return np.frombuffer(memory.data[begin : begin + size], np.uint8)
 
 
 class Backend(Protocol):
@@ -69,12 +77,11 @@ class HostMemory:
         kept: list[NDArray[np.uint8]] = self._kept.__dict__.setdefault("arrays", [])
         for k in range(len(kept)):
             if kept[k].size >= size and _references(kept, k) == UNUSED:
-                memory = kept[k]
                 break
         else:
-            memory = np.empty(size, np.uint8)
-            kept.append(memory)
-        return memory[:size].view(dtype).reshape(shape)
+            k = len(kept)
+            kept.append(_aligned(size))
+        return np.ndarray(shape, dtype, kept[k])
 
     def to_device(self, array: Any) -> Any:
         """Return the array itself."""

@@ -1,6 +1,7 @@
 """@jit loops over a tile, without the interpreter's lock; as many tiles at once as threads."""
 
 import contextlib
+import threading
 
 import numpy as np
 from numba.core.errors import NumbaError
@@ -37,10 +38,14 @@ class CpuBackend(HostMemory):
         index = np.dtype(f"int{real.bitwidth}")  # as wide as a number, so that both fill a pack
         wave.compile(wavefront.signature(real))
 
+        own = threading.local()  # each thread's scratch, for tiles of a width
+
         def run(count, x, y, p, q, columns, rows, *rest):
+            width = columns.shape[1]
+            if getattr(own, "width", None) != width:
+                own.width, (numbers, places) = width, wavefront.scratch_sizes(width)
+                own.scratch = self.empty((numbers,), self.real), self.empty((places,), index)
             flat = (part.reshape(-1) for part in (count, x, y, p, q))
-            numbers, places = wavefront.scratch_sizes(columns.shape[1])
-            scratch = self.empty((numbers,), self.real), self.empty((places,), index)
-            wave(*flat, columns, rows, *rest, *scratch)
+            wave(*flat, columns, rows, *rest, *own.scratch)
 
         return run

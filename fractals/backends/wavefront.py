@@ -6,10 +6,12 @@ would soon outnumber the others. Therefore
 
 1. every sample takes a few steps, each with a test; what escapes is written down at once;
 2. the survivors' numbers are gathered in a list without gaps, and go on in blocks of many steps
-   without a test. After each block the list is closed up again;
+   without a test: the fewer escape, the more. After each block the list is closed up again;
 3. what escaped in a block goes back to the block's beginning, and at the end all such lanes take
    their last steps again, with a test each: the counts are exact.
 """
+
+import math
 
 from numba import types
 
@@ -29,12 +31,12 @@ from fractals.formula import fma, number, select
 from fractals.programs.escape import make_orbit
 
 VECTORS = {2: 4, 4: 3, 6: 2}  # in a pack, by the numbers of a state: there are 32 registers
-CHECK = 4  # steps between two looks whether any sample of a pack goes on
-EARLY = 24  # steps with a test each, before survivors are gathered
-LONGEST = 96  # steps without a test
-UNROLL = 3  # the steps of a block are a multiple of this
-SAMPLES = 6144  # gathered in one list: it fits into a core's cache
-ROOM = 512  # elements beyond the end of an array that a pack may touch
+EARLY = 16  # steps with a test each, before survivors are gathered; to a limit of 32 all of them
+SHORTEST, LONGEST = 12, 192  # steps without a test
+LONGEST_PERIODIC = 48  # the same, where orbits that repeat are looked for after them
+UNROLL = 3  # steps in one turn of a loop
+SAMPLES = 18432  # at most gathered in one list: what is left of them fits into a core's cache
+ROOM = 528  # elements beyond the end of an array that a pack may touch
 ROWS = 2 * 8 + 2  # of lists: state and c, twice, and an earlier z
 
 
@@ -51,6 +53,7 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
     carried = size if julia else size + 2  # of a lane in the list: also its c, if it has its own
     saved, pending = carried, carried + 2  # rows: an earlier z; lanes that went back
     vectors = VECTORS[size]
+    longest = LONGEST_PERIODIC if interior else LONGEST
 
     @jit
     def near(state, radius2):
@@ -91,28 +94,24 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
 
     if sticky or block == 1:  # an orbit that escaped may come back: every step is looked at
 
-        def three(state, a, b, radius2, still):
-            state = advance(state, a, b)
-            still = still & near(state, radius2)
-            state = advance(state, a, b)
-            still = still & near(state, radius2)
+        def go_on(state, a, b, radius2, still):
             state = advance(state, a, b)
             return state, still & near(state, radius2)
 
     else:
 
-        def three(state, a, b, radius2, still):
-            return advance(advance(advance(state, a, b), a, b), a, b), still
+        def go_on(state, a, b, radius2, still):
+            return advance(state, a, b), still
 
-    three = jit(three)
+    go_on = jit(go_on)
 
     if derivative:
 
         def put_slope(p, q, k, state, gone, valid):
             zero = number(0, state[0])
             slope = finish(state)
-            put(p, k, select(gone, slope[0], zero), valid)
-            put(q, k, select(gone, slope[1], zero), valid)
+            masked_store(p, k, valid, select(gone, slope[0], zero))
+            masked_store(q, k, valid, select(gone, slope[1], zero))
 
         def copy_slope(p, q, k, numbers, row, t, room):
             p[k], q[k] = numbers[row + t], numbers[row + room + t]
@@ -133,37 +132,35 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
         def keep_slope(numbers, row, room, i, state):
             pass
 
-    @jit
-    def put(array, k, value, valid):
-        masked_store(array, k, valid, value)
-
     put_slope, copy_slope, keep_slope = jit(put_slope), jit(copy_slope), jit(keep_slope)
 
     @jit
-    def launch(out, width, us, vs, rows, j, point, limit, numbers, places, room, end):
-        """Take the first steps of a row of samples; return the new end of the list."""
+    def launch(out, width, us, vs, rows, j, point, early, limit, lists, end):
+        """Take the `early` first steps of a row of samples; return the new end of the list."""
         count, x, y, p, q = out
+        numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
         one, most, radius2 = number(1, zero), number(limit, zero), splat(point[2], vectors)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
         row_u, row_v = splat(rows[0, j], vectors), splat(rows[1, j], vectors)
-        early = min(EARLY, limit - 1)
         lanes = lane_count(zero)
         for i in range(0, width, lanes):
             u, v = load(us, i, zero) + row_u, load(vs, i, zero) + row_v
             state, ca, cb = begin(u, v, a, b)
             valid = first_lanes(width - i, zero)
             inside = within(ca, cb)
-            alive = valid & ~inside
-            n = zero
-            k = 0
+            alive = ~inside
+            n, k = zero, 0
+            if early > 0:  # a first step that no lane is kept from is quicker
+                state, n, k = advance(state, ca, cb), one, 1
+                alive = alive & near(state, radius2)
+            if i + lanes > width:  # testing that is quicker than masking each pack
+                alive = alive & valid
             while k < early and any_lane(alive):
-                stop = min(k + CHECK, early)
-                while k < stop:
-                    state = select_each(alive, advance(state, ca, cb), state)
-                    n = select(alive, n + one, n)
-                    alive = alive & near(state, radius2)
-                    k += 1
+                state = select_each(alive, advance(state, ca, cb), state)
+                n = n + select(alive, one, zero)
+                alive = alive & near(state, radius2)
+                k += 1
             gone = ~(alive | inside)
             at = j * width + i
             if i + lanes <= width:
@@ -171,29 +168,30 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
                 store(x, at, select(gone, state[0], zero))
                 store(y, at, select(gone, state[1], zero))
             else:
-                put(count, at, truncate(select(gone, n, most)), valid)
-                put(x, at, select(gone, state[0], zero), valid)
-                put(y, at, select(gone, state[1], zero), valid)
+                masked_store(count, at, valid, truncate(select(gone, n, most)))
+                masked_store(x, at, valid, select(gone, state[0], zero))
+                masked_store(y, at, valid, select(gone, state[1], zero))
             put_slope(p, q, at, state, gone, valid)
-            if any_lane(alive):
+            if early < limit - 1 and any_lane(alive):
                 compress_rows(numbers, end, room, alive, lane_of(state, ca, cb))
                 end = compress_store(places, end, alive, indices(at, zero))
         return end
 
     @jit
-    def fly(point, limit, n, end, numbers, places, room):
-        """Take the list's lanes to the limit, n steps after their start; return how many went back.
+    def fly(point, n, limit, lists, end):
+        """Take the list's lanes from step n to the limit; return how many went back.
 
         Their places are in the second row of `places`, the steps they have taken in the third.
         """
+        numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
         radius2, lanes = splat(point[2], vectors), lane_count(zero)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
         back = 0
         turn, mark = 0, 0
+        steps = SHORTEST
         while end > 0 and n < limit - 1:
-            steps = 24 if n < 192 else 48 if n < 768 else LONGEST
-            steps = min(steps, (limit - 1 - n) // UNROLL * UNROLL)
+            steps = min(steps, limit - 1 - n)
             first, left = back, end
             end = 0
             for i in range(0, left, lanes):
@@ -201,11 +199,12 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
                 ca, cb = c_of(lane, a, b)
                 valid = first_lanes(left - i, zero)
                 state, still = lane[:size], valid
-                for _ in range(0, steps, UNROLL):
-                    state, still = three(state, ca, cb, radius2, still)
+                for _ in range(steps // UNROLL):
+                    for _ in range(UNROLL):
+                        state, still = go_on(state, ca, cb, radius2, still)
+                for _ in range(steps % UNROLL):
+                    state, still = go_on(state, ca, cb, radius2, still)
                 still = still & near(state, radius2)
-                if steps == 0:  # too few are left for a block: all go back, that is to the replay
-                    still = still & ~still
                 gone = valid & ~still
                 closing = any_lane(gone) or end != i
                 if any_lane(gone):
@@ -234,18 +233,23 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
                     end = min(i + lanes, left)
             for t in range(first, back):
                 places[2 * room + t] = n
-            if steps == 0:
-                break
             n += steps
+            # A block takes some time whatever its length; where a lane escapes, its steps are taken
+            # again. Both together are least at about this length:
+            best = 3 * math.sqrt(left * steps / (back - first + 1))
+            steps = SHORTEST
+            while steps < longest and 2 * steps <= best:
+                steps *= 2
             if turn == mark:
                 mark = max(1, 2 * mark)
             turn += 1
         return back
 
     @jit
-    def land(out, point, limit, back, numbers, places, room):
+    def land(out, point, lists, back):
         """Take the last steps of the lanes that went back, and write down where they escaped."""
         count, x, y, p, q = out
+        numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
         one, radius2, lanes = number(1, zero), splat(point[2], vectors), lane_count(zero)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
@@ -255,38 +259,36 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
             ca, cb = c_of(lane, a, b)
             state, n = lane[:size], zero
             alive = first_lanes(back - i, zero)
-            k = 0
-            while k < LONGEST and any_lane(alive):
+            while any_lane(alive):
                 for _ in range(UNROLL):
                     state = select_each(alive, advance(state, ca, cb), state)
-                    n = select(alive, n + one, n)
+                    n = n + select(alive, one, zero)
                     alive = alive & near(state, radius2)
-                k += UNROLL
             store_rows(numbers, i, room, (n, state[0], state[1]))
             keep_slope(numbers, 3 * room, room, i, state)
         for t in range(back):
-            n = places[2 * room + t] + int(numbers[t])
-            if n < limit:
-                k = places[room + t]
-                count[k], x[k], y[k] = n, numbers[room + t], numbers[2 * room + t]
-                copy_slope(p, q, k, numbers, 3 * room, t, room)
+            k, n = places[room + t], places[2 * room + t] + int(numbers[t])
+            count[k], x[k], y[k] = n, numbers[room + t], numbers[2 * room + t]
+            copy_slope(p, q, k, numbers, 3 * room, t, room)
 
     def body(count, x, y, p, q, columns, rows, point, limit, numbers, places):
         out = count, x, y, p, q
         width, height = columns.shape[1], rows.shape[1]
         lines, room = max(1, SAMPLES // width), len(places) // 3
+        lists = numbers, places, room
         us, vs = numbers[ROWS * room : -room], numbers[(ROWS + 1) * room :]
         for i in range(width):
             us[i], vs[i] = columns[0, i], columns[1, i]
         for i in range(width, width + ROOM):
             us[i] = vs[i] = 0
         mode = flush_denormals()
+        early = EARLY if limit > 2 * EARLY else limit - 1
         for top in range(0, height, lines):
             end = 0
             for j in range(top, min(top + lines, height)):
-                end = launch(out, width, us, vs, rows, j, point, limit, numbers, places, room, end)
-            back = fly(point, limit, min(EARLY, limit - 1), end, numbers, places, room)
-            land(out, point, limit, back, numbers, places, room)
+                end = launch(out, width, us, vs, rows, j, point, early, limit, lists, end)
+            back = fly(point, early, limit, lists, end)
+            land(out, point, lists, back)
         restore_mode(mode)
 
     return body
