@@ -21,6 +21,7 @@ FLOORS = [
     ["pipeline"],
     ["backends"],
     ["image", "raw"],
+    ["finding"],
     ["planning"],
     ["programs", "deep"],
     ["formulas", "colorings", "formats", "scene", "palette"],
