@@ -265,10 +265,15 @@ class _Search:
             return f"{text}: widen it, or move it to the edge of the set{hint}"
         root = self.nearest[1]
         right, up = (float(part) for part in self._offset(root))
+        sides = (right, "widths to the", "right", "left"), (up, "heights", "up", "down")
+        way = " and ".join(
+            f"{abs(far):.2g} {unit} {ahead if far > 0 else back}"
+            for far, unit, ahead, back in sides
+            if abs(far) >= 0.01
+        )
         return (
-            f"{text}; the nearest is of period {root.period}, {abs(right):.2g} widths to the "
-            f"{'right' if right > 0 else 'left'} and {abs(up):.2g} heights "
-            f"{'up' if up > 0 else 'down'} from the center: widen the view{hint}"
+            f"{text}; the nearest is of period {root.period}, {way} from the center: "
+            f"widen the view{hint}"
         )
 
 
