@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         OptionError,
         SceneError,
     )
+    from fractals.finding import Minibrot, find_nucleus, find_period
     from fractals.formula import Formula
     from fractals.image import Image
     from fractals.palette import Palette
@@ -38,6 +39,7 @@ _HOMES = {
     "Formula": "formula",
     "FractalsError": "errors",
     "Image": "image",
+    "Minibrot": "finding",
     "OptionError": "errors",
     "Palette": "palette",
     "Plan": "planning",
@@ -47,6 +49,8 @@ _HOMES = {
     "color": "pipeline",
     "compute": "pipeline",
     "devices": "backends",
+    "find_nucleus": "finding",
+    "find_period": "finding",
     "plan": "planning",
     "render": "pipeline",
     "render_to": "streaming",
@@ -61,6 +65,7 @@ __all__ = [
     "Formula",
     "FractalsError",
     "Image",
+    "Minibrot",
     "OptionError",
     "Palette",
     "Plan",
@@ -71,6 +76,8 @@ __all__ = [
     "color",
     "compute",
     "devices",
+    "find_nucleus",
+    "find_period",
     "plan",
     "render",
     "render_to",

@@ -178,7 +178,7 @@ def plan(
         raise OptionError(f"unknown kind of device '{device}': choose one of {kinds}")
     formula, coloring = scene.make_formula(), make_coloring(scene)
     number = scene.iteration.number_type
-    width, center = _place(scene, formula)
+    width, center = place_of(scene, formula)
     columns = scene.image.size[0] * scene.image.supersampling
     digits, needed = _depth(width, center, columns)
     deep = needed > BITS[number]
@@ -189,7 +189,7 @@ def plan(
     bits = GUARD_BITS + math.ceil(needed) if deep else 0
 
     samples = math.prod(scene.image.size) * scene.image.supersampling**2
-    limit = _limit(scene, formula, width, digits if deep else 0)
+    limit = limit_of(scene, formula, width, digits if deep else 0)
     tiles = tuple(_tiles(scene, device, min(limit, MOST_SINGLE) if deep else limit, threads))
     band = _band(scene, tiles[0], threads) if streamed else scene.image.size[1]
     result = Plan(
@@ -272,7 +272,7 @@ def _rounded(middle: Fraction, half: Fraction, count: int) -> NDArray[np.float64
     return np.array([(first + k * step) / below for k in range(count)])
 
 
-def _place(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, Fraction]]:
+def place_of(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, Fraction]]:
     """Return width and center, from the formula's home where the scene names none."""
     home_width = Fraction("4.2") if scene.julia else Fraction(formula.width)
     home_center = ("0", "0") if scene.julia else formula.center
@@ -332,7 +332,7 @@ def _can_return(scene: Scene, formula: Formula) -> bool:
     return math.hypot(x, y) > scene.iteration.escape_radius
 
 
-def _limit(scene: Scene, formula: Formula, width: Fraction, digits: int = 0) -> int:
+def limit_of(scene: Scene, formula: Formula, width: Fraction, digits: int = 0) -> int:
     """Return the limit of iterations; "auto" grows tenfold while the zoom grows by 1e6.
 
     In a deep view, of so many digits, it is found when the picture is drawn, and this is a guess.

@@ -22,6 +22,7 @@ FLOORS = [
     ["methods"],
     ["backends"],
     ["image", "raw"],
+    ["finding"],
     ["planning", "forecast"],
     ["programs", "deep"],
     ["formulas", "colorings", "formats", "scene", "palette"],

@@ -14,6 +14,7 @@ COMMANDS = {  # verb: the module that holds it; imported only when it is called
     "render": "draw",
     "compute": "draw",
     "recolor": "draw",
+    "find": "find",
     "bench": "bench",
     "gallery": "gallery",
     "devices": "look",

@@ -56,7 +56,7 @@ color_options = together(
     option("--offset", metavar="TURNS", help="Where the palette begins."),
     option("--inside", metavar="COLOR", help="Color of the set itself, such as '#000'."),
 )
-scene_options = together(
+place_options = together(
     option("--formula", metavar="NAME[,KEY=N]", help="Formula, such as multibrot,power=4."),
     option("--julia", metavar="X,Y", help="Draw the Julia set of this c."),
     option("--center", metavar="X,Y", help="Center of the view; decimals of any length."),
@@ -64,6 +64,9 @@ scene_options = together(
     option("--zoom", metavar="Z", help="Instead of --width: the home width divided by it."),
     option("--rotation", metavar="DEGREES", help="Turn the view counter-clockwise."),
     option("--size", metavar="SIZE", help="1920x1080, 4k, 300%, 100x70cm@300dpi."),
+)
+scene_options = together(
+    place_options,
     option("--supersampling", metavar="N", help="N x N samples a pixel."),
     option("--limit", metavar="N", help="Most iterations, or auto."),
     option("--number", metavar="TYPE", help="Number type to iterate in: auto, float64, float32."),
