@@ -19,9 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding
 import numba
 import platformdirs
 from numba.core.bytecode import FunctionIdentity
+from numba.core.caching import FunctionCache
+from numba.core.runtime import _nrt_python
 
 KEEP = 30 * 86400  # seconds; folders that nobody used for longer are removed
 
@@ -58,7 +61,20 @@ def cached(decorate: Callable[[bool], Any], *program: Any) -> Any:
     # It would also number its files: two processes that fill a folder at once, for numbers of
     # different types, could then load each other's code.
     made._cache._cache_file._data_name = lambda _: f"{secrets.token_hex(8)}.nbc"
+    if isinstance(made._cache, FunctionCache):
+        made._cache.load_overload = functools.partial(_load, made._cache)
     return made
+
+
+def _load(cache: Any, signature: Any, context: Any) -> Any:
+    """Load compiled code, or return None, without making Numba ready to compile.
+
+    That is what takes it longest: all that it knows of Python and NumPy is set up. It does so by
+    itself before it compiles. What is loaded only needs the addresses of Numba's helpers.
+    """
+    for name, address in _nrt_python.c_helpers.items():
+        llvmlite.binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+    return cache._load_overload(signature, context)
 
 
 def _values(part: Any) -> list[Any]:
