@@ -1,5 +1,5 @@
 """``python -m fractals`` is ``fractals``."""
 
-from fractals.cli import main
+from fractals.cli import run
 
-main()
+run()

@@ -31,6 +31,15 @@ GPU = pytest.param(
 )
 
 
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_auto_num_workers(config):
+    """Run the tests in a process a core; in one process where there is a GPU, which they'd share.
+
+    All processes keep their compiled code in the one folder.
+    """
+    return None if no_gpu() else 1
+
+
 @pytest.fixture(params=["python", "cpu", "simulator", GPU])
 def device(request):
     """Every kind of device; the GPU only where there is one."""

@@ -66,7 +66,7 @@ def compile_kernels(draw, capability=(9, 0)):
         mock.patch.object(real.cuda, "select_device"),
         mock.patch.object(real.cuda, "stream", return_value=0),
         mock.patch.object(cuda, "CudaBackend", _InHostMemory),
-        mock.patch.object(cuda, "caching", return_value=contextlib.nullcontext(False)),
+        mock.patch.object(cuda, "cached", lambda decorate, *_: decorate(False)),
         mock.patch.object(_Kernel, "bind", lambda kernel: found.append(kernel.library)),
         mock.patch.object(_Kernel, "launch"),
     ):

@@ -1,9 +1,11 @@
 """The cache of compiled code, filled and read by several processes."""
 
+import dataclasses
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 import pytest
 
@@ -18,20 +20,24 @@ SCENES = {
     "cubic": {"formula": {"name": "multibrot", "power": 3}},
     "quartic": {"formula": {"name": "multibrot", "power": 4}},
     "linear": {"color": {"transfer": "linear"}},
-    "sqrt": {"color": {"transfer": "sqrt", "coloring": "distance"}},
+    "sqrt": {"color": {"transfer": "sqrt"}},
 }
 for name in sys.argv[1:]:
     small = {"image": {"size": [24, 16], "supersampling": 1}}
-    pixels = fractals.render(SCENES[name], small, device="cpu").pixels
+    if name == "colors":
+        raw = fractals.compute(small, device="python")
+        pixels = fractals.color(raw, device="cpu").pixels
+    else:
+        pixels = fractals.render(SCENES[name], small, device="cpu").pixels
     print(name, hashlib.sha256(pixels.tobytes()).hexdigest())
 """
 NAMES = ("mandelbrot", "celtic", "cubic", "quartic", "linear", "sqrt")
 
 
-def draw(folder, *names):
+def draw(folder, *names, **environment):
     done = subprocess.run(
         [sys.executable, "-c", DRAW, *names],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder), **environment},
         check=True,
         capture_output=True,
         text=True,
@@ -62,6 +68,38 @@ def test_a_warm_cache_is_used(filled):
     assert sorted(folder.rglob("*.nbc")) == before
 
 
+def test_code_is_found_again_when_modules_come_from_bytecode(tmp_path):
+    # A first run reads the modules' source, and leaves bytecode for the next one.
+    environment = {"PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
+    draw(tmp_path / "cache", "colors", **environment)
+    before = sorted(tmp_path.rglob("*.nbc"))
+    assert before
+    draw(tmp_path / "cache", "colors", **environment)
+    assert sorted(tmp_path.rglob("*.nbc")) == before
+
+
+def test_formulas_of_one_name_are_told_apart(monkeypatch, tmp_path):
+    from fractals.formulas import mandelbrot, tricorn
+
+    seen = []
+    monkeypatch.setattr(cache, "folder", lambda: str(tmp_path))
+    formula = mandelbrot.make()
+    for own in (
+        formula,
+        dataclasses.replace(formula, step=tricorn.step),
+        dataclasses.replace(formula, inside=None),
+        dataclasses.replace(formula, holomorphic=False),
+    ):
+
+        def decorate(kept):
+            assert kept
+            seen.append(cache.numba.config.CACHE_DIR)
+            return mock.MagicMock()
+
+        cache.cached(decorate, "cpu", own)
+    assert len(set(seen)) == 4
+
+
 def test_an_edit_anywhere_starts_an_empty_folder(monkeypatch, tmp_path):
     package = tmp_path / "package"
     (package / "backends").mkdir(parents=True)
@@ -81,8 +119,7 @@ def test_without_a_writable_folder_nothing_is_cached(monkeypatch, tmp_path):
     cache.folder.cache_clear()
     try:
         assert cache.folder() is None
-        with cache.caching("cpu") as cached:
-            assert not cached
+        assert cache.cached(lambda kept: kept, "cpu") is False
     finally:
         cache.folder.cache_clear()
 
@@ -91,8 +128,7 @@ def test_a_formula_from_elsewhere_is_not_cached():
     from fractals.formula import Formula
 
     own = Formula("own", "mine", step=lambda x, y, a, b: (x, y), derivative=None, degree=2)
-    with cache.caching("cpu", own) as cached:
-        assert not cached
+    assert cache.cached(lambda kept: kept, "cpu", own) is False
 
 
 def test_numba_still_numbers_functions_as_the_cache_expects():

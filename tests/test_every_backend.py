@@ -200,11 +200,14 @@ def test_simulator_checks_indices_after_the_cpu_compiled_the_same():
 def test_shortcuts_change_no_number(formula, julia):
     """Neither those of the interior, nor several steps without a test for escape."""
     drawn = scene(formula, julia, size=(64, 36), limit=300, escape_radius=4)
-    cpu = CpuBackend("float64", 1)
-    quick = run_escape(cpu, drawn, True, BLOCK)
-    plain = run_escape(cpu, drawn, False, 1)
-    for result, wanted in zip(quick, plain, strict=True):
-        assert result.tobytes() == wanted.tobytes()
+    scalar, packed = scalar_and_packed()
+    plain = run_escape(scalar, drawn, False, 1)
+    for quick in (
+        run_escape(scalar, drawn, True, BLOCK),
+        run_escape(packed, drawn, True, planning.BLOCK["cpu"]),
+    ):
+        for result, wanted in zip(quick, plain, strict=True):
+            assert result.tobytes() == wanted.tobytes()
 
 
 def scalar_and_packed():

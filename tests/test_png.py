@@ -4,6 +4,7 @@ import io
 import random
 import struct
 import zlib
+from pathlib import Path
 
 import numpy as np
 import PIL.Image
@@ -251,3 +252,21 @@ def test_dpi_of_other_types(tmp_path, name):
     fractals.render(scene(dpi=300), device="cpu").save(tmp_path / name)
     with PIL.Image.open(tmp_path / name) as picture:
         assert picture.info["dpi"] == pytest.approx((300, 300))
+
+
+def test_the_benchmark_of_writers(tmp_path, capsys, monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
+    import encode
+
+    assert encode.main(["mandelbrot", "noise", "--size", "64x48", "--runs", "1", "--json"]) == 0
+    saved = tmp_path / "encode.json"
+    saved.write_text(capsys.readouterr().out)
+    assert encode.main(["--read", str(saved)]) == 0
+    shown = capsys.readouterr().out
+    assert "64x48" in shown
+    assert "16 bits, 1 thread" in shown
+    assert "Pillow, 6" in shown
+    assert encode.main(["--runs", "0"]) == 2
+    saved.write_text("{}")
+    assert encode.main(["--read", str(saved)]) == 3
+    assert capsys.readouterr().err.count("encode: ") == 2

@@ -4,7 +4,6 @@ import cmath
 import math
 import random
 
-import numba
 import numpy as np
 import pytest
 from scenes import SOME_FORMULAS, label, scene
@@ -23,7 +22,7 @@ class Both:
         options = drawn.make_formula(), drawn.julia is not None, derivative, interior, block
         self.plain = jit.compile_loop(escape.make_body, number, options)
         body = wavefront.make_body(jit.cpu_target(number), *options)
-        self.wave = numba.njit(nogil=True, error_model="numpy")(body)
+        self.wave = jit.compile_body(body, wavefront.make_body, number, options)
         self.derivative = derivative
 
     def compare(self, drawn):

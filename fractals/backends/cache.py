@@ -5,22 +5,26 @@ after the text of the whole package: an edit anywhere starts an empty one. In it
 folder of its own, so that two processes that fill it at once only ever write the same thing.
 """
 
-import contextlib
+import dataclasses
 import functools
 import hashlib
 import itertools
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding
 import numba
 import platformdirs
 from numba.core.bytecode import FunctionIdentity
+from numba.core.caching import FunctionCache
+from numba.core.runtime import _nrt_python
 
 KEEP = 30 * 86400  # seconds; folders that nobody used for longer are removed
 
@@ -31,25 +35,61 @@ NUMBERED = hasattr(FunctionIdentity, "_unique_ids")
 FunctionIdentity._unique_ids = itertools.count(secrets.randbits(60))
 
 
-@contextlib.contextmanager
-def caching(*program: Any) -> Iterator[bool]:
-    """Point Numba to a program's folder while it is decorated; yields whether it is to be cached.
+def cached(decorate: Callable[[bool], Any], *program: Any) -> Any:
+    """Return what ``decorate(cache)`` makes, with Numba's cache pointed to the program's folder.
 
     `program` is all that tells it from others: how it is compiled, and its options. A formula or
     coloring from elsewhere is not cached, as our folder's name knows nothing of an edit in it.
     """
-    before = numba.config.CACHE_DIR
-    names = ("step", "derivative", "inside", "make_value")
-    functions = [getattr(part, name, None) for part in program for name in names]
-    ours = all(f.__module__.startswith("fractals.") for f in functions if callable(f))
+    values = [value for part in program for value in _values(part)]
+    ours = all(value.__module__.startswith("fractals.") for value in values if callable(value))
     path = folder() if ours and NUMBERED else None
+    if path is None:
+        return decorate(False)
+    name = "-".join(str(getattr(part, "label", part)) for part in program)[:150]
+    digest = hashlib.sha256("\n".join(map(_text, values)).encode()).hexdigest()[:12]
+    before = numba.config.CACHE_DIR
     try:
-        if path:
-            name = "-".join(str(getattr(part, "label", part)) for part in program)
-            numba.config.CACHE_DIR = os.path.join(path, name)
-        yield path is not None
+        numba.config.CACHE_DIR = os.path.join(path, f"{name}-{digest}")
+        made = decorate(True)
     finally:
         numba.config.CACHE_DIR = before
+    # Numba would tell programs apart by a pickle of their inner functions, which changes when their
+    # modules come from bytecode instead of source: the second process would compile anew. Here the
+    # folder's name says it all, so let it take any function that has no inner ones.
+    made._cache._py_func = _values
+    # It would also number its files: two processes that fill a folder at once, for numbers of
+    # different types, could then load each other's code.
+    made._cache._cache_file._data_name = lambda _: f"{secrets.token_hex(8)}.nbc"
+    if isinstance(made._cache, FunctionCache):
+        made._cache.load_overload = functools.partial(_load, made._cache)
+    return made
+
+
+def _load(cache: Any, signature: Any, context: Any) -> Any:
+    """Load compiled code, or return None, without making Numba ready to compile.
+
+    That is what takes it longest: all that it knows of Python and NumPy is set up. It does so by
+    itself before it compiles. What is loaded only needs the addresses of Numba's helpers.
+    """
+    for name, address in _nrt_python.c_helpers.items():
+        llvmlite.binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+    return cache._load_overload(signature, context)
+
+
+def _values(part: Any) -> list[Any]:
+    """Return what an option says: all fields of a formula or coloring."""
+    if dataclasses.is_dataclass(part):
+        return [getattr(part, field.name) for field in dataclasses.fields(part)]
+    return [part]
+
+
+def _text(value: Any) -> str:
+    """Return a text that tells a value from others, in every process."""
+    if not callable(value):
+        return repr(value)
+    enclosed = [cell.cell_contents for cell in value.__closure__ or ()]
+    return f"{value.__module__}.{value.__qualname__}{enclosed}"
 
 
 @functools.cache
@@ -73,7 +113,7 @@ def folder() -> str | None:
 
 
 def _fingerprint() -> str:
-    digest = hashlib.sha256(numba.__version__.encode())
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for source in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]

@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 
 from fractals import formula
-from fractals.backends.cache import caching
+from fractals.backends.cache import cached
 from fractals.backends.jit import (
     compile_loop,
     cpu_target,
@@ -71,10 +71,10 @@ class CudaBackend:
         else:
             loop = None
             body = self._cuda.jit(device=True)(make_body(self.target, *options))
-            with caching(
-                "cuda", self._number, make_body.__module__, make_body.__name__, *options
-            ) as cache:
-                kernel = self._cuda.jit(self._kernel.make_kernel(body), cache=cache)
+            kernel = cached(
+                lambda cache: self._cuda.jit(self._kernel.make_kernel(body), cache=cache),
+                *("cuda", self._number, make_body.__module__, make_body.__name__, *options),
+            )
         launchers = {}
 
         def run(out, *arguments):

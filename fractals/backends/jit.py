@@ -7,7 +7,7 @@ from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
 from fractals import formula
-from fractals.backends.cache import caching
+from fractals.backends.cache import cached
 from fractals.backends.packs import Pack
 from fractals.programs import Target
 
@@ -128,5 +128,6 @@ def compile_loop(make_body, number, options, checked=False):
 def compile_body(body, make_body, number, options, checked=False):
     """Compile a body that `make_body` made; the cache tells it from others by these arguments."""
     way = "checked" if checked else "cpu"
-    with caching(way, number, make_body.__module__, make_body.__name__, *options) as cache:
-        return numba.njit(nogil=True, error_model="numpy", boundscheck=checked, cache=cache)(body)
+    options = (number, make_body.__module__, make_body.__name__, *options)
+    jit = functools.partial(numba.njit, nogil=True, error_model="numpy", boundscheck=checked)
+    return cached(lambda cache: jit(cache=cache)(body), way, *options)
