@@ -333,8 +333,8 @@ def check_cost(planned: Plan, raw: bool = False, force: bool = False) -> None:
     if planned.deep and planned.seconds > LONG and not force:
         raise OptionError(
             f"at a width of {scientific(planned.width)} this takes about "
-            f"{planned.seconds / 3600:.2g} hours and {planned.memory / 2**30:.1g} GiB, most of it "
-            "for the reference orbit: give --force to draw it all the same"
+            f"{planned.seconds / 3600:.2g} hours and {planned.memory / 2**30:.1g} GiB: "
+            "give --force to draw it all the same"
         )
     free = memory_size()
     if free and planned.memory > 0.9 * free:
