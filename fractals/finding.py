@@ -185,7 +185,9 @@ class _Search:
         with gmpy2.context(precision=newton.LOW):
             self.radius = mpfr(gmpy2.hypot(self.width, self.height) / 2)
         auto = scene.iteration.limit == "auto"
-        self.limit = limit or min(limit_of(scene, self.formula, width), MOST_STEPS if auto else 2**31)
+        self.limit = limit or min(
+            limit_of(scene, self.formula, width), MOST_STEPS if auto else 2**31
+        )
         self.reached = False  # the limit
         self.nearest: tuple[Any, Root] | None = None
 

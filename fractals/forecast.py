@@ -11,6 +11,7 @@ from fractals.scene import Scene
 
 BYTES_A_SAMPLE = {"float64": 4 + 2 * 16, "float32": 4 + 2 * 8}  # count, z and dz
 BYTES_A_TILE = 200  # of a Tile object
+BYTES_A_THREAD = 2**22  # scratch of the loops
 MOST_BANDS = 3  # in memory: drawn, compressed, and one to spare
 STEPS_A_SECOND = {"cpu": 6e8, "cuda": 5e11, "simulator": 5e8, "python": 3e5}
 SAMPLES_A_SECOND = {"cpu": 2e7, "cuda": 5e9, "simulator": 1e7, "python": 2e4}
@@ -53,6 +54,7 @@ def memory(
         kept = width * height * n2 * BYTES_A_SAMPLE[number]
     else:  # twice: as pixels, and compressed
         kept = 2 * width * min(height, MOST_BANDS * band) * 3 * scene.image.bits // 8
+    kept += (threads + 1) * BYTES_A_THREAD
     return kept + threads * tile * n2 * BYTES_A_SAMPLE[number] + BYTES_A_TILE * len(tiles)
 
 

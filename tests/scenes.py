@@ -1,5 +1,7 @@
 """Small scenes, and the lists of what there is, for the tests to run over."""
 
+import pytest
+
 from fractals import Scene, catalog
 
 SIZE = (16, 9)
@@ -41,4 +43,11 @@ def name_and_power(formula):
 
 
 FORMULAS = variants()
-SOME_FORMULAS = variants(powers=(3, 8))  # where each one costs a compilation
+# Where each one costs a compilation. The last are kin of others: they are compiled in slow tests.
+KIN = ("buffalo", "perpendicular_burning_ship", "shark_fin")
+SOME_FORMULAS = [formula for formula in variants(powers=(3, 8)) if formula not in KIN]
+each_compiled = pytest.mark.parametrize(
+    "formula",
+    [*SOME_FORMULAS, *(pytest.param(formula, marks=pytest.mark.slow) for formula in KIN)],
+    ids=label,
+)

@@ -191,7 +191,6 @@ BAD = [
     (("render", f"--center={'1' * 1_000_000},0"), 2, "at most 150000 digits"),
     (("render", "--zoom", "1e30", "--number", "float32"), 2, "too deep"),
     (("render", "--zoom", "1e1000000"), 2, "--force"),
-    (("render", "--zoom", "1e1000000", "--dry-run"), 0, ""),
     (("render", "--width", "1", "--zoom", "1"), 2, "give one of them"),
     (("render", "--limit", "0"), 2, "whole number from 1"),
     (("render", "--number", "float16"), 2, "float32"),

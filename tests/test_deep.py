@@ -11,7 +11,7 @@ import naive
 import numpy as np
 import pytest
 from mpmath import mpf
-from scenes import SOME_FORMULAS, label, name_and_power, scene
+from scenes import KIN, SOME_FORMULAS, label, name_and_power, scene
 
 import fractals
 from fractals import methods, planning
@@ -27,7 +27,7 @@ each_formula = pytest.mark.parametrize(
     "formula",
     [
         pytest.param(formula, marks=[] if label(formula) in OFTEN else pytest.mark.slow)
-        for formula in SOME_FORMULAS
+        for formula in (*SOME_FORMULAS, *KIN)
     ],
     ids=label,
 )

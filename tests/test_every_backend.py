@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scenes import PRECISIONS, SOME_FORMULAS, label, scene
+from scenes import PRECISIONS, each_compiled, scene
 
 import fractals
 from fractals import catalog, palette, pipeline, planning
@@ -31,7 +31,7 @@ def same(raw, other):
 
 @pytest.mark.parametrize("number", PRECISIONS)
 @pytest.mark.parametrize("julia", [False, True], ids=["parameters", "julia"])
-@pytest.mark.parametrize("formula", SOME_FORMULAS, ids=label)
+@each_compiled
 def test_numbers_and_pictures(compiled, formula, julia, number):
     drawn = scene(formula, julia, escape_radius=100)  # float32 can do no more with power 8
     expected = fractals.compute(drawn, device="python", number=number)
@@ -196,7 +196,7 @@ def test_simulator_checks_indices_after_the_cpu_compiled_the_same():
 
 
 @pytest.mark.parametrize("julia", [False, True], ids=["parameters", "julia"])
-@pytest.mark.parametrize("formula", SOME_FORMULAS, ids=label)
+@each_compiled
 def test_shortcuts_change_no_number(formula, julia):
     """Neither those of the interior, nor several steps without a test for escape."""
     drawn = scene(formula, julia, size=(64, 36), limit=300, escape_radius=4)

@@ -7,12 +7,11 @@ import naive
 import numpy as np
 import pytest
 from mpmath import mpc, mpf
-from scenes import FORMULAS, SOME_FORMULAS, label, name_and_power, scene
+from scenes import FORMULAS, each_compiled, label, name_and_power, scene
 
 import fractals
 
 every_formula = pytest.mark.parametrize("formula", FORMULAS, ids=label)
-each_compiled = pytest.mark.parametrize("formula", SOME_FORMULAS, ids=label)
 
 # A set looks the same after this part of a full turn. A new formula may say nothing here.
 TURNS = {"mandelbrot": 1, "tricorn": 3, "burning_ship": 1, "celtic": 1}

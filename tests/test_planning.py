@@ -156,12 +156,9 @@ def test_neighbours_differ_at_the_deepest_view():
 @pytest.mark.parametrize(
     "view",
     [
-        {"width": "1e-100000"},
-        {"width": "1e-400", "center": ["1", "1"]},
         {"width": "1", "center": ["1e400", "0"]},
         {"width": "1e300000", "center": ["1", "1"]},
         {"width": "1", "center": ["1e40", "0"]},
-        {"zoom": "1e1000"},
     ],
 )
 def test_views_out_of_every_range_are_refused(view):

@@ -7,7 +7,7 @@ from decimal import Context, Decimal
 import naive
 import numpy as np
 import pytest
-from scenes import PRECISIONS, SOME_FORMULAS, label, name_and_power, scene
+from scenes import PRECISIONS, SOME_FORMULAS, each_compiled, name_and_power, scene
 
 import fractals
 
@@ -56,7 +56,7 @@ def expected(name, power, is_julia, number):
 
 @pytest.mark.parametrize("number", PRECISIONS)
 @pytest.mark.parametrize("is_julia", [False, True], ids=["parameters", "julia"])
-@pytest.mark.parametrize("formula", SOME_FORMULAS, ids=label)
+@each_compiled
 def test_samples_of_random_views(device, formula, is_julia, number):
     name, power = name_and_power(formula)
     if name not in naive.STEPS:

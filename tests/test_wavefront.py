@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from scenes import SOME_FORMULAS, label, scene
+from scenes import each_compiled, label, scene
 
 from fractals import planning
 from fractals.backends import jit, wavefront
@@ -80,7 +80,7 @@ def test_random_views_of_the_mandelbrot_set(julia, derivative, number):
     assert len(seen) > 100
 
 
-@pytest.mark.parametrize("formula", SOME_FORMULAS, ids=label)
+@each_compiled
 def test_random_views_of_other_formulas(formula):
     both = Both(scene(formula), derivative=label(formula) in ("celtic", "multibrot3"))
     counts = [both.compare(scene(formula, **view)) for view in views(label(formula), 25)]

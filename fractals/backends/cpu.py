@@ -38,12 +38,12 @@ class CpuBackend(HostMemory):
         index = np.dtype(f"int{real.bitwidth}")  # as wide as a number, so that both fill a pack
         wave.compile(wavefront.signature(real))
 
-        own = threading.local()  # each thread's scratch, for tiles of a width
+        own = threading.local()  # each thread's scratch
 
         def run(count, x, y, p, q, columns, rows, *rest):
-            width = columns.shape[1]
-            if getattr(own, "width", None) != width:
-                own.width, (numbers, places) = width, wavefront.scratch_sizes(width)
+            sizes = numbers, places = wavefront.scratch_sizes(columns.shape[1])
+            if getattr(own, "sizes", None) != sizes:
+                own.sizes = sizes
                 own.scratch = self.empty((numbers,), self.real), self.empty((places,), index)
             flat = (part.reshape(-1) for part in (count, x, y, p, q))
             wave(*flat, columns, rows, *rest, *own.scratch)
