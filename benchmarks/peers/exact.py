@@ -9,7 +9,7 @@ import gmpy2
 
 NEARBY = Fraction(1, 100_000)  # of a pixel: a count that changes when moved so far is chaotic
 SPARE_BITS = 128  # beyond those that tell two pixels apart
-BUDGET = 30_000_000  # steps for one place: well under a minute
+BUDGET = 15_000_000  # steps for one place: half a minute
 
 Place = tuple[Fraction, Fraction]
 Test = Callable[[Any, Any, int, int, Any], int]

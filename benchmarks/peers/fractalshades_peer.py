@@ -267,30 +267,25 @@ def judge(
     return found
 
 
-def measure(
-    scenes: Mapping[str, Scene], runs: int, pixels: int, tell: Callable[[str], None]
-) -> dict[str, Any]:
-    """Return all that was measured, as plain values for JSON."""
-    import_models()  # what is missing is missed at once
-    results = []
-    for name, scene in scenes.items():
-        tell(name)
-        results.append(compare(name, scene, runs, pixels))
+def measure(name: str, scene: Scene, runs: int, pixels: int) -> dict[str, Any]:
+    """Return what was measured at one place, as plain values for JSON."""
     whole = report.make_report([])
     whole["versions"]["fractalshades"] = importlib.metadata.version("fractalshades")
-    return {**whole, "results": results}
+    return {**whole, "results": [compare(name, scene, runs, pixels)]}
 
 
-def keep(path: Path, whole: dict[str, Any]) -> dict[str, Any]:
-    """Add figures to a file's, replacing those of the same places; return all of them."""
-    if path.exists():
-        old = read(path)
-        fresh = {result["workload"] for result in whole["results"]}
-        kept = [result for result in old["results"] if result["workload"] not in fresh]
-        whole = {**whole, "results": [*kept, *whole["results"]]}
+def join(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return figures with those of the same places replaced."""
+    fresh = {result["workload"] for result in new["results"]}
+    kept = [result for result in old.get("results", ()) if result["workload"] not in fresh]
+    return {**new, "results": [*kept, *new["results"]]}
+
+
+def keep(path: Path, new: dict[str, Any]) -> None:
+    """Add figures to a file's."""
+    whole = join(read(path) if path.exists() else {}, new)
     with written(path) as file:
         file.write(json.dumps(whole, indent=2).encode() + b"\n")
-    return whole
 
 
 def read(path: str | Path) -> dict[str, Any]:
@@ -364,11 +359,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             scenes = read_locations(options.locations) if options.locations else read_gallery()
             chosen = choose(scenes, options.only)
-            whole = measure(
-                chosen, options.runs, options.pixels, lambda line: print(line, file=sys.stderr)
-            )
-            if options.into:
-                whole = keep(Path(options.into), whole)
+            import_models()  # what is missing is missed at once
+            whole = {}
+            for name, scene in chosen.items():  # kept one by one: it takes minutes
+                print(name, file=sys.stderr)
+                whole = join(whole, measure(name, scene, options.runs, options.pixels))
+                if options.into:
+                    keep(Path(options.into), whole)
         print(text(whole))
         check(whole)
     except FractalsError as error:
