@@ -27,6 +27,7 @@ WITHOUT_END = 2.0**52  # steps of a launch that need not be bounded
 
 PROBE = (32, 18)  # samples by which the limit of a deep view is found
 FIRST_LIMIT = 2**22  # of a reference orbit whose length is not known yet
+LEAST_LIMIT = 2**14  # of one that nothing but an escape ends
 CHANGED = 1 / 256  # share of the probe: where fewer escape by a limit 4 times as high, it is enough
 
 
@@ -292,7 +293,8 @@ class Perturbation(_Method):
 
     def _find_limit(self) -> NDArray[np.int32]:
         """Raise the limit until next to no sample of a probe escapes; return its counts."""
-        references = self._orbits(FIRST_LIMIT)
+        seeking = self.formula.holomorphic and not self.julia  # an orbit that ends at its period
+        references = self._orbits(FIRST_LIMIT if seeking else LEAST_LIMIT)
         self._use(references)
         length = max(len(reference.orbit) for reference in references)
         limit = max(1024, 4 * length if references[0].complete else length)

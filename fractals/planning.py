@@ -21,7 +21,10 @@ from fractals.scene import MOST_ITERATIONS, Scene
 BITS = {"float64": 53, "float32": 24}
 EXTENDED = -900  # exponent of two: samples that near are iterated with an exponent of their own
 GUARD_BITS = 64  # of a reference orbit, beyond those that tell samples apart
-SPARE_BITS = 2  # neighbouring samples are at least 2**SPARE_BITS float steps apart
+LEAST_SPARE_BITS = 2  # neighbouring samples are at least so many powers of two of float steps apart
+# Rounding grows along an orbit as the distance of neighbours does: perturbation begins well before
+# they would meet. In float32 there is no room for that, and it is asked for by name.
+SPARE_BITS = {"float64": 14, "float32": LEAST_SPARE_BITS}
 
 # A longer block has fewer branches, and more steps to run again when an orbit escaped. A CPU's core
 # foretells branches; on a GPU they take instructions, and a warp runs again once for all its lanes.
@@ -180,13 +183,18 @@ def plan(
     number = scene.iteration.number_type
     width, center = place_of(scene, formula)
     columns = scene.image.size[0] * scene.image.supersampling
-    digits, needed = _depth(width, center, columns)
-    deep = needed > BITS[number]
-    if deep:
-        _check_perturbed(scene, formula, width * 2 ** math.ceil(needed - BITS[number]))
+    digits, apart = _depth(width, center, columns, formula.degree - 1 if scene.julia else 0)
+    deep = apart + SPARE_BITS[number] > BITS[number]
+    if deep and (number == "float32" or formula.perturbed is None):
+        lacking = apart + LEAST_SPARE_BITS - BITS[number]
+        deep = lacking > 0
+        if deep:
+            _refuse_deep(formula, number, width * 2 ** math.ceil(lacking))
     _check_range(scene, formula, number)
-    exponent = math.floor(log2(width)) if deep and log2(width / columns) < EXTENDED else 0
-    bits = GUARD_BITS + math.ceil(needed) if deep else 0
+    # Near 0 a Julia set's orbits are squared: so are the differences, and their digits.
+    twice = 2 if scene.julia else 1
+    exponent = math.floor(log2(width)) if deep and twice * log2(width / columns) < EXTENDED else 0
+    bits = GUARD_BITS + math.ceil(twice * apart) if deep else 0
 
     samples = math.prod(scene.image.size) * scene.image.supersampling**2
     limit = limit_of(scene, formula, width, digits if deep else 0)
@@ -284,29 +292,31 @@ def place_of(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, 
     return width, (Fraction(Decimal(x)), Fraction(Decimal(y)))
 
 
-def _depth(width: Fraction, center: tuple[Fraction, Fraction], columns: int) -> tuple[int, float]:
-    """Return the decimal digits that the view needs, and the bits that direct iteration would."""
+def _depth(
+    width: Fraction, center: tuple[Fraction, Fraction], columns: int, power: int
+) -> tuple[int, float]:
+    """Return the decimal digits that the view needs, and the bits that tell its samples apart."""
     reach = max(abs(center[0]), abs(center[1])) + width / 2
-    if abs(log2(reach)) > 100:
+    if not -1000 < log2(reach) < 100:
         raise OptionError(f"the view lies {scientific(reach)} from 0: nothing is drawn out there")
     relative = log2(reach * columns / width)
-    return max(1, math.ceil(relative * math.log10(2)) + 1), relative + SPARE_BITS
+    if power:  # of a Julia set: after a step neighbours near 0 are nearer still, but not near 0
+        relative = max(relative, -log2(width / columns) - power * min(0, log2(reach)))
+    return max(1, math.ceil(relative * math.log10(2)) + 1), relative
 
 
-def _check_perturbed(scene: Scene, formula: Formula, least: Fraction) -> None:
-    """Refuse a deep view in float32, or of a formula without a perturbed step."""
-    number = scene.iteration.number_type
+def _refuse_deep(formula: Formula, number: str, least: Fraction) -> None:
+    """Raise what to say of a deep view in float32, or of a formula without a perturbed step."""
     if number == "float32":
         raise OptionError(
             f"the view is too deep for float32, which can go down to a width of "
             f"{scientific(least)} here: --number float64 goes to any depth"
         )
-    if formula.perturbed is None:
-        raise OptionError(
-            f"the formula '{formula.name}' has no perturbed step, and without it can go down to a "
-            f"width of {scientific(least)} here: add one where it is made "
-            f"({formula.step.__module__.replace('.', '/')}.py)"
-        )
+    raise OptionError(
+        f"the formula '{formula.name}' has no perturbed step, and without it can go down to a "
+        f"width of {scientific(least)} here: add one where it is made "
+        f"({formula.step.__module__.replace('.', '/')}.py)"
+    )
 
 
 def _check_range(scene: Scene, formula: Formula, number: str) -> None:
