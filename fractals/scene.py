@@ -244,7 +244,7 @@ class Scene(_Table):
             table = table if isinstance(table, Mapping) else read_table(table)
             merged = merge(merged, table)
         return validate(
-            merged, ", ".join(str(s)[:80] for s in sources if isinstance(s, str | Path))
+            merged, ", ".join(str(s)[:300] for s in sources if isinstance(s, str | Path))
         )
 
     def replace(self, **changes: Any) -> "Scene":

@@ -120,7 +120,7 @@ def test_degree_is_the_growth_at_infinity(formula):
         assert growth == pytest.approx(
             degree, abs=0.2
         )  # the Celtic and its kin have lean directions
-        assert abs(step(formula, far, mpc(0))) <= 1.0001 * abs(far) ** degree
+        assert abs(step(formula, far, mpc(0))) <= 1.5 * abs(far) ** degree  # the shark fin: 1.41
 
 
 @every_formula

@@ -135,7 +135,7 @@ def make_body(target, formula, julia, derivative, extended):
     @jit
     def leap(z, n, m, stage, j, d, c, h, entries, stages, bounds, budget):
         """Skip along the stages, as long as one of them can be used."""
-        _, limit, home, _, _ = bounds
+        _, limit, home, _, _, top = bounds
         c_size = size(c)
         while stage >= 0 and budget > 0 and n < limit:
             budget -= 1
@@ -154,7 +154,7 @@ def make_body(target, formula, julia, derivative, extended):
                 j += 1
                 W = plus((entries[j, ZREF], entries[j, ZREF + 1], int64(entries[j, ZREF + 2])), z)
                 if j == stages[stage, 1] or less(size(W), size(z)):
-                    z = W
+                    z, stage = W, top  # the longest skips may fit again
                     j = stages[stage, 0]
                     if julia:  # the stages are those of the first orbit
                         m, stage = home, int64(-1)
@@ -168,7 +168,7 @@ def make_body(target, formula, julia, derivative, extended):
     @jit
     def creep(z, n, m, end, d, t, c, h, orbit, tiny, bounds, budget):
         """Take single steps while z is too small for float64."""
-        radius2, limit, home, last, _ = bounds
+        radius2, limit, home, last, _, _ = bounds
         escaped = False
         Z = reference(orbit, tiny, m)
         W = plus(Z, z)
@@ -195,7 +195,7 @@ def make_body(target, formula, julia, derivative, extended):
     @jit
     def fly(z, n, m, end, d, t, c, h, orbit, levels, tree, bounds, budget):
         """Take steps in float64, and skip by the tree where it can be used."""
-        radius2, limit, home, last, level_count = bounds
+        radius2, limit, home, last, level_count, _ = bounds
         escaped = False
         x, y = plain(z)
         a, b = plain(c)
@@ -301,7 +301,8 @@ def make_body(target, formula, julia, derivative, extended):
         width = normal(view[2], zero, exponent)
         h = none if julia else width  # what a step adds to dz: c is fixed in a Julia set
         most = int64(limit)
-        bounds = view[0], most, home, last, int64(view[LEVELS])
+        top = int64(int64(view[STAGES]) - 1)
+        bounds = view[0], most, home, last, int64(view[LEVELS]), top
         j = y0
         while j < count.shape[0]:
             i = x0
@@ -311,7 +312,7 @@ def make_body(target, formula, julia, derivative, extended):
                 c = none if julia else offset
                 if view[FRESH] > 0:
                     z = offset if julia else none
-                    n, m, stage = int64(0), int64(0), int64(int64(view[STAGES]) - 1)
+                    n, m, stage = int64(0), int64(0), top
                     entry = int64(stages[stage, 0]) if stage >= 0 else int64(0)
                     d = width if julia else none
                     t = (d[1], d[0], d[2])
