@@ -14,12 +14,12 @@ from fractals.errors import OptionError
 PACKAGE = Path(__file__).parent
 # A wheel carries the gallery's scenes inside the package; a checkout has them beside it.
 GALLERIES = (PACKAGE / "gallery", PACKAGE.parent / "gallery")
-CODE = {"formula": "formulas", "coloring": "colorings"}
+CODE = {"formula": "formulas", "coloring": "colorings", "format": "formats"}
 
 
 @functools.cache
 def names(kind: str) -> tuple[str, ...]:
-    """Return what there is of a kind: "formula", "coloring", "palette" or "gallery".
+    """Return what there is of a kind: "formula", "coloring", "format", "palette" or "gallery".
 
     Examples
     --------
@@ -60,7 +60,7 @@ def read(kind: str, name: str) -> dict[str, Any]:
 
 def unknown(kind: str, name: str) -> OptionError:
     """Return the error that says a name is unknown, and which it may have meant."""
-    plural = {"formula": "formulas", "coloring": "colorings", "palette": "palettes"}
+    plural = {**CODE, "palette": "palettes"}
     hint = did_you_mean(name, names(kind)) or f"; fractals list {plural.get(kind, kind)} shows all"
     return OptionError(f"unknown {kind if kind != 'gallery' else 'scene'} '{name[:80]}'{hint}")
 

@@ -28,7 +28,7 @@ FLOORS = [
     ["formulas", "colorings", "formats", "scene", "palette"],
     ["catalog", "files", "png", "magnitude"],
     ["executor"],
-    ["coloring"],
+    ["coloring", "format"],
     ["formula"],
     ["errors"],
 ]

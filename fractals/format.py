@@ -1,0 +1,45 @@
+"""The contract of a format: a file of another program <-> a part of a scene, and what was lost."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MOST_BYTES = 64 * 2**20  # of a file that is read
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What a file says, in our terms.
+
+    Attributes
+    ----------
+    table : mapping
+        A part of a scene, as in TOML: a palette file gives only ``{"color": {"palette": ...}}``.
+    lost : tuple of str
+        What the file says and a scene can't, one line each, for a person.
+    """
+
+    table: Mapping[str, Any]
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file.
+
+    Attributes
+    ----------
+    suffixes : tuple of str
+        In lower case, with the dot, such as ``(".map",)``.
+    read : callable
+        ``read(data, entry) -> Imported``: `entry` names one of many things in a file ("" is the
+        first). Raises `SceneError` with the line number where the data is invalid.
+    write : callable, optional
+        ``write(table) -> (data, lost)`` of a whole scene's plain values, all defaults included.
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    read: Callable[[bytes, str], Imported]
+    write: Callable[[Mapping[str, Any]], tuple[bytes, tuple[str, ...]]] | None = None
