@@ -159,3 +159,72 @@ def test_what_is_wrong_is_said(table, message):
 def test_unknown_palette():
     with pytest.raises(ValueError, match="did you mean 'lagoon'"):
         palette.load("lagon")
+
+
+# CSS Color 4's own examples: OKLCH -> sRGB, of which the third is 51 % green.
+@pytest.mark.parametrize(
+    ("text", "srgb"),
+    [
+        ("oklch(0.62796 0.25768 29.234)", (1, 0, 0)),
+        ("oklch(51.975% 0.17686 142.495)", (0, 0.50196, 0)),
+        ("oklch(0.45201 0.31321 264.052)", (0, 0, 1)),
+        ("oklch(1 0 0)", (1, 1, 1)),
+        ("oklch(0 0 120deg)", (0, 0, 0)),
+    ],
+)
+def test_oklch_colors(text, srgb):
+    assert palette.parse_color(text) == pytest.approx(srgb, abs=2e-3)
+
+
+def test_oklch_beyond_srgb_keeps_lightness_and_hue():
+    linear = palette.linear_from_srgb(palette.parse_color("oklch(0.7 0.4 150)"))
+    lightness, chroma, hue = palette.oklch_from_oklab(palette.oklab_from_linear(linear))
+    assert lightness == pytest.approx(0.7, abs=2e-3)
+    assert hue == pytest.approx(150, abs=0.3)
+    assert 0.15 < chroma < 0.4
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "middle"),
+    [(20, 60, 40), (350, 30, 10), (30, 350, 10), (100, -100, 180), (0, 170, 85)],
+)
+def test_hues_go_the_shorter_way(first, last, middle):
+    stops = [f"oklch(0.7 0.05 {first})", f"oklch(0.7 0.05 {last})"]
+    colors = palette.parse({"stops": stops, "space": "oklch", "cyclic": False})
+    lab = palette.oklab_from_linear(colors.linear(np.array([0.5])))
+    lightness, chroma, hue = palette.oklch_from_oklab(lab)[0]
+    assert (lightness, chroma) == pytest.approx((0.7, 0.05), abs=1e-4)
+    assert (hue - middle + 180) % 360 - 180 == pytest.approx(0, abs=0.2)
+
+
+def test_gray_has_no_hue_of_its_own():
+    stops = ["oklch(0.6 0.1 40)", "#808080", "oklch(0.6 0.1 250)"]
+    colors = palette.parse({"stops": stops, "space": "oklch", "cyclic": False})
+    lab = palette.oklab_from_linear(colors.linear(np.array([0.3, 0.7])))
+    assert palette.oklch_from_oklab(lab)[:, 2] % 360 == pytest.approx([40, 250], abs=0.2)
+
+
+@pytest.mark.parametrize("space", palette.SPACES)
+@pytest.mark.parametrize("blend", palette.BLENDS)
+@pytest.mark.parametrize("cyclic", [True, False])
+def test_every_space_and_blend_meets_the_stops(space, blend, cyclic):
+    given = [[0.1, "#ff3020"], [0.35, "#f0f0f0"], [0.8, "#1030a0"]]
+    table = {"stops": given, "space": space, "blend": blend, "cyclic": cyclic}
+    colors = palette.parse(table)
+    assert palette.parse(colors.to_table()) == colors
+    found = palette.srgb_from_linear(colors.linear(np.array([0.1, 0.35, 0.8])))
+    wanted = [palette.parse_color(color) for _, color in given]
+    assert found == pytest.approx(np.array(wanted), abs=1e-4)
+    ends = colors.lookup("#000")[[0, palette.ENTRIES]]
+    assert (ends[0] == pytest.approx(ends[1], abs=1e-6)) is cyclic
+    one = palette.parse({**table, "stops": ["#3060a0"]}).lookup("#000")
+    assert np.ptp(one[:-1], axis=0).max() < 1e-6
+
+
+def test_srgb_and_cosine():
+    table = {"stops": ["#000000", "#ffffff"], "space": "srgb", "cyclic": False}
+    at = np.linspace(0, 1, 9)
+    straight = palette.srgb_from_linear(palette.parse(table).linear(at))
+    assert straight[:, 1] == pytest.approx(at, abs=1e-6)
+    waves = palette.srgb_from_linear(palette.parse({**table, "blend": "cosine"}).linear(at))
+    assert waves[:, 1] == pytest.approx(np.sin(np.pi * at / 2) ** 2, abs=1e-6)
