@@ -193,7 +193,9 @@ class Color(_Table):
         PlainSerializer(_plain_palette),
         WithJsonSchema({"type": ["string", "array", "object"], "description": "a name, or stops"}),
     ] = "lagoon"
-    transfer: Literal["auto", "linear", "sqrt", "log"] = "auto"
+    transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"] = Field(
+        "auto", description="curve from a coloring's value v to turns; log is log2(1 + v)"
+    )
     density: Finite = Field(1.0, ge=-1e6, le=1e6, description="turns of the palette")
     offset: Finite = Field(0.0, ge=-1e6, le=1e6, description="in turns")
     inside: Annotated[str, AfterValidator(_color)] = "#000000"

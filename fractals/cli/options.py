@@ -51,7 +51,11 @@ def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 color_options = together(
     option("--palette", metavar="NAME|FILE", help="Palette: a name, or a .toml file."),
     option("--coloring", metavar="NAME", help="Coloring: smooth, count, distance."),
-    option("--transfer", metavar="CURVE", help="Curve to the palette: auto, linear, sqrt, log."),
+    option(
+        "--transfer",
+        metavar="CURVE",
+        help="Curve to the palette: auto, linear, sqrt, cbrt, log, atan.",
+    ),
     option("--density", metavar="TURNS", help="How fast the palette goes round."),
     option("--offset", metavar="TURNS", help="Where the palette begins."),
     option("--inside", metavar="COLOR", help="Color of the set itself, such as '#000'."),
