@@ -14,7 +14,7 @@ ENTRIES = 4096  # of the lookup table
 LEVELS = {8: 2**14, 16: 2**20}  # of linear light, by bits of sRGB: none is passed over in the dark
 MOST_STOPS = 4096
 SPACES = ("oklab", "oklch", "srgb")  # where colors between two stops are taken from
-BLENDS = ("linear", "cosine")  # how fast one color becomes the next
+BLENDS = ("linear", "smooth", "cosine")  # how fast one color becomes the next
 OKLCH = re.compile(r"oklch\(\s*([\d.]+)(%?)\s+([\d.]+)\s+(-?[\d.]+)(?:deg)?\s*\)", re.ASCII)
 GRAY = 1e-4  # chroma below which a color has no hue; that of #808080 comes out as 4e-8
 
@@ -52,7 +52,8 @@ class Palette:
         them as vivid as their neighbours, its hue going the shorter way; or "srgb", where most
         other programs mix colors.
     blend : str
-        "linear", or "cosine": slowly away from a stop, and slowly to the next.
+        "linear"; "smooth", a curve without a kink at the stops, which never goes beyond them
+        (monotone cubic); or "cosine": slowly away from a stop, and slowly to the next.
     """
 
     stops: tuple[tuple[float, str], ...]
@@ -90,12 +91,13 @@ class Palette:
         if self.space == "oklch":
             colors = oklch_from_oklab(colors)
         if self.cyclic:
-            places = np.concatenate([places[-1:] - 1, places, places[:1] + 1])
-            colors = np.concatenate([colors[-1:], colors, colors[:1]])
+            places = np.concatenate([places - 1, places, places + 1])
+            colors = np.concatenate([colors, colors, colors])
         if self.blend == "cosine":
             k, gap, share = _between(at, places)
             at = places[k] + gap * (1 - np.cos(np.pi * share)) / 2
-        mixed = np.stack([np.interp(at, places, channel) for channel in colors.T], axis=1)
+        blend = _smooth if self.blend == "smooth" else np.interp
+        mixed = np.stack([blend(at, places, channel) for channel in colors.T], axis=1)
         if self.space == "srgb":
             return linear_from_srgb(mixed)
         if self.space == "oklch":
@@ -109,6 +111,29 @@ def _between(at: Floats, places: Floats) -> tuple[NDArray[np.intp], Floats, Floa
     k = np.clip(np.searchsorted(places, at, "right") - 1, 0, max(len(places) - 2, 0))
     gap = places[np.minimum(k + 1, len(places) - 1)] - places[k]
     return k, gap, np.clip((at - places[k]) / np.maximum(gap, 1e-12), 0, 1)
+
+
+def _smooth(at: Floats, places: Floats, values: Floats) -> Floats:
+    """Interpolate by cubics that rise only where the values do.
+
+    The slope at a stop is the weighted harmonic mean of those of the lines beside it, and 0 at an
+    extremum. After Fritsch and Butland, *A method for constructing local monotone piecewise cubic
+    interpolants* (1984).
+    """
+    if len(places) == 1:
+        return np.full(at.shape, values[0])
+    gaps = np.maximum(np.diff(places), 1e-12)
+    rises = np.diff(values) / gaps
+    before, after = rises[:-1], rises[1:]
+    near, far = 2 * gaps[1:] + gaps[:-1], gaps[1:] + 2 * gaps[:-1]
+    same = before * after > 0
+    weights = near / np.where(same, before, 1) + far / np.where(same, after, 1)
+    inner = np.where(same, (near + far) / np.where(same, weights, 1), 0)
+    slopes = np.concatenate([rises[:1], inner, rises[-1:]])
+    k, gap, t = _between(at, places)
+    start, end = values[k], values[k + 1]
+    bend = t * (1 - t) * ((1 - t) * (slopes[k] * gap) - t * (slopes[k + 1] * gap))
+    return np.asarray(start + t * t * (3 - 2 * t) * (end - start) + bend)
 
 
 def _hues(at: Floats, places: Floats, colors: Floats) -> Floats:

@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from fractals import catalog, palette
+from fractals import catalog, palette, palette_files
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.files import read_embedded, read_json, read_toml
 from fractals.formula import Formula
@@ -86,13 +86,9 @@ def _bits(given: Any) -> int:
 
 
 def _palette(given: Any) -> Any:
-    if isinstance(given, str) and given.endswith(".toml"):
-        return palette.parse(read_toml(Path(given)))
-    if isinstance(given, str):
-        if given not in catalog.names("palette"):
-            raise ValueError(str(catalog.unknown("palette", given)))
-        return given
-    if isinstance(given, Palette):
+    if isinstance(given, str) and given not in catalog.names("palette"):
+        return palette_files.find(given)[0]
+    if isinstance(given, str | Palette):
         return given
     return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
 
@@ -191,7 +187,9 @@ class Color(_Table):
         str | InstanceOf[Palette],
         BeforeValidator(_palette),
         PlainSerializer(_plain_palette),
-        WithJsonSchema({"type": ["string", "array", "object"], "description": "a name, or stops"}),
+        WithJsonSchema(
+            {"type": ["string", "array", "object"], "description": "a name, a file, or stops"}
+        ),
     ] = "lagoon"
     transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"] = Field(
         "auto", description="curve from a coloring's value v to turns; log is log2(1 + v)"
@@ -384,10 +382,9 @@ def read_table(source: str | Path) -> dict[str, Any]:
     suffix = path.suffix.lower()
     if isinstance(source, str) and suffix == "" and not path.exists():
         return catalog.read("gallery", source)
-    if suffix == ".toml":
-        return read_toml(path)
-    if suffix == ".json":
-        return read_json(path)
+    if suffix in (".toml", ".json"):
+        table = read_toml(path) if suffix == ".toml" else read_json(path)
+        return palette_files.beside(path, table)
     if suffix == ".png":
         return read_embedded(path)
     raise SceneError(f"{path}: not a scene: name a .toml, .json or .png file, or a gallery scene")

@@ -228,3 +228,26 @@ def test_srgb_and_cosine():
     assert straight[:, 1] == pytest.approx(at, abs=1e-6)
     waves = palette.srgb_from_linear(palette.parse({**table, "blend": "cosine"}).linear(at))
     assert waves[:, 1] == pytest.approx(np.sin(np.pi * at / 2) ** 2, abs=1e-6)
+
+
+def test_smooth_palettes_have_no_kinks_and_go_nowhere_else():
+    stops = [[0.0, "#102030"], [0.2, "#ff8000"], [0.5, "#e0e0ff"], [0.6, "#400060"]]
+    table = {"stops": stops, "space": "srgb", "blend": "smooth"}
+    at = np.linspace(0, 1, 100_001)
+    drawn = palette.srgb_from_linear(palette.parse(table).linear(at))
+    slopes = np.diff(drawn, axis=0) * 1e5
+    assert np.abs(np.diff(slopes, axis=0)).max() < 0.02  # at a kink it would jump by some 1
+    assert slopes[0] == pytest.approx(slopes[-1], abs=0.02)
+    colors = np.array([palette.parse_color(color) for _, color in stops] * 2)
+    for k, (start, end) in enumerate([(0, 0.2), (0.2, 0.5), (0.5, 0.6), (0.6, 1)]):
+        part = drawn[(at >= start) & (at <= end)]
+        rises = np.diff(part, axis=0) * np.sign(colors[k + 1] - colors[k])
+        assert rises.min() > -1e-9
+
+
+def test_smooth_slopes_are_harmonic_means():
+    grays = {"stops": [[0, "#000"], [0.5, "#404040"], [1, "#ffffff"]], "cyclic": False}
+    colors = palette.parse({**grays, "space": "srgb", "blend": "smooth"})
+    near = palette.srgb_from_linear(colors.linear(np.array([0.5 - 1e-5, 0.5 + 1e-5])))[:, 0]
+    first, second = 2 * 64 / 255, 2 * (255 - 64) / 255
+    assert (near[1] - near[0]) / 2e-5 == pytest.approx(2 / (1 / first + 1 / second), rel=1e-3)

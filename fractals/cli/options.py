@@ -49,7 +49,7 @@ def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 
 
 color_options = together(
-    option("--palette", metavar="NAME|FILE", help="Palette: a name, or a .toml file."),
+    option("--palette", metavar="NAME|FILE", help="A name, cmap:NAME, or a file[#ENTRY]."),
     option("--coloring", metavar="NAME", help="Coloring: smooth, count, distance."),
     option(
         "--transfer",
@@ -127,6 +127,8 @@ def load_scene(sources: tuple[str, ...], options: Mapping[str, Any]) -> "Scene":
         if physical := PHYSICAL.fullmatch(str(changes["size"]).strip().lower()):
             changes.setdefault("dpi", physical[4])
         changes["size"] = parse_size(changes["size"], scene.image.size)
+    if "palette" in changes:
+        changes["palette"] = read_palette(str(changes["palette"]))
     if changes.get("width") is not None and changes.get("zoom") is not None:
         raise OptionError("--width and --zoom are both given: give one of them")
     try:
@@ -141,6 +143,18 @@ def _as_option(line: str) -> str:
     key = next((part for part in reversed(path.split(".")) if not part.isdecimal()), path)
     key = "formula" if path.startswith("formula") else key
     return f"--{key.replace('_', '-')}: {message}"
+
+
+def read_palette(name: str) -> Any:
+    """Return the palette that a name or a file stands for, and tell what of the file was lost."""
+    from fractals import catalog, palette_files
+
+    if name in catalog.names("palette"):
+        return name
+    palette, lost = palette_files.find(name)
+    for line in lost:
+        tell(f"{name}: lost: {line}")
+    return palette
 
 
 def parse_point(text: str, key: str) -> tuple[str, str]:
