@@ -14,7 +14,9 @@ from fractals.scene import Scene
 
 SCENE = "seahorse"
 COLUMNS = 5
-PICTURE, STRIP, TEXT, GAP = (256, 144), 26, 22, 14  # pixels: a picture, and heights
+PICTURE, SEAM, STRIP, TEXT, GAP = (256, 144), 2, 26, 22, 14  # pixels: a picture, and heights
+# Density and offset: a palette with two ends is drawn once from end to end.
+TURNS = {True: (0.6, 0.0), False: (0.25, -1.1)}
 GROUND, INK = (34, 34, 36), (224, 224, 226)  # near black: no color is flattered or dimmed
 
 
@@ -24,20 +26,23 @@ def sheet(names: Sequence[str]) -> Pixels:
     import PIL.ImageDraw
     import PIL.ImageFont
 
-    scene = Scene.load(SCENE).replace(size=PICTURE, offset=0, density=0.6)
+    scene = Scene.load(SCENE).replace(size=PICTURE)
     raw = compute(scene, device="cpu")
-    wide, high = PICTURE[0] + GAP, PICTURE[1] + STRIP + TEXT + GAP
+    wide, high = PICTURE[0] + GAP, PICTURE[1] + SEAM + STRIP + TEXT + GAP
     rows = -(-len(names) // COLUMNS)
     whole = PIL.Image.new("RGB", (COLUMNS * wide + GAP, rows * high + GAP), GROUND)
     pen: Any = PIL.ImageDraw.Draw(whole)
     font = PIL.ImageFont.load_default(14)
     for k, name in enumerate(names):
         x, y = GAP + k % COLUMNS * wide, GAP + k // COLUMNS * high
-        drawn = color(raw, scene.replace(palette=name), device="cpu").pixels
+        density, offset = TURNS[palette.load(name).cyclic]
+        looks = scene.replace(palette=name, density=density, offset=offset)
+        drawn = color(raw, looks, device="cpu").pixels
         whole.paste(PIL.Image.fromarray(drawn), (x, y))
         strip = np.broadcast_to(turn(name, PICTURE[0]), (STRIP, PICTURE[0], 3))
-        whole.paste(PIL.Image.fromarray(np.ascontiguousarray(strip)), (x, y + PICTURE[1]))
-        pen.text((x, y + PICTURE[1] + STRIP + 3), name, fill=INK, font=font)
+        y += PICTURE[1] + SEAM
+        whole.paste(PIL.Image.fromarray(np.ascontiguousarray(strip)), (x, y))
+        pen.text((x, y + STRIP + 3), name, fill=INK, font=font)
     return np.asarray(whole)
 
 
