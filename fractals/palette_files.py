@@ -81,14 +81,22 @@ def read(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
         raise SceneError(text if text.startswith(str(path)) else f"{path}: {text}") from None
 
 
-def beside(path: Path, table: dict[str, Any]) -> dict[str, Any]:
-    """Return the table of a scene's file, its palette's file sought beside it if it is there."""
+def embed(table: Mapping[str, Any], folder: Path, lost: list[str] | None) -> Mapping[str, Any]:
+    """Return a scene's table with its palette, where that is a file's name, as a value.
+
+    The file is sought in `folder`, where the scene's own is, and then in the current one; what was
+    lost of it is added to `lost`.
+    """
     color = table.get("color")
-    given = color.get("palette") if isinstance(color, dict) else None
+    given = color.get("palette") if isinstance(color, Mapping) else None
     parts = split_entry(given) if isinstance(given, str) else None
-    if not parts or not (path.parent / parts[0]).is_file():
+    if not parts:
         return table
-    return {**table, "color": {**table["color"], "palette": str(path.parent / str(given))}}
+    path = folder / parts[0] if (folder / parts[0]).is_file() else parts[0]
+    found, lines = read(path, parts[1])
+    if lost is not None:
+        lost += [f"{given}: {line}" for line in lines]
+    return {**table, "color": {**table["color"], "palette": found}}
 
 
 def from_cmap(name: str) -> Palette | None:

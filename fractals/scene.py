@@ -228,10 +228,13 @@ class Scene(_Table):
     color: Color = Color()
 
     @staticmethod
-    def load(*sources: "str | Path | Mapping[str, Any] | Scene") -> "Scene":
+    def load(
+        *sources: "str | Path | Mapping[str, Any] | Scene", lost: list[str] | None = None
+    ) -> "Scene":
         """Return the scene that `sources` describe, merged from left to right.
 
-        A source is a gallery name, a TOML or JSON file, a PNG drawn by us, or a table.
+        A source is a gallery name, a TOML or JSON file, a PNG drawn by us, or a table. What files
+        of other programs say and a scene can't is added to `lost`.
 
         Raises
         ------
@@ -241,8 +244,9 @@ class Scene(_Table):
         merged: dict[str, Any] = {}
         for source in sources:
             table = source._to_values() if isinstance(source, Scene) else source
+            folder = Path(source).parent if isinstance(source, str | Path) else Path()
             table = table if isinstance(table, Mapping) else read_table(table)
-            merged = merge(merged, table)
+            merged = merge(merged, palette_files.embed(table, folder, lost))
         return validate(
             merged, ", ".join(str(s)[:300] for s in sources if isinstance(s, str | Path))
         )
@@ -382,9 +386,10 @@ def read_table(source: str | Path) -> dict[str, Any]:
     suffix = path.suffix.lower()
     if isinstance(source, str) and suffix == "" and not path.exists():
         return catalog.read("gallery", source)
-    if suffix in (".toml", ".json"):
-        table = read_toml(path) if suffix == ".toml" else read_json(path)
-        return palette_files.beside(path, table)
+    if suffix == ".toml":
+        return read_toml(path)
+    if suffix == ".json":
+        return read_json(path)
     if suffix == ".png":
         return read_embedded(path)
     raise SceneError(f"{path}: not a scene: name a .toml, .json or .png file, or a gallery scene")

@@ -423,19 +423,23 @@ def test_palette_files(run):
     Path("a.ugr").write_text("A {\ngradient:\n index=0 color=255 index=200 color=0\n}\nB {\n}\n")
     code, _, err = run("render", *SMALL, "--palette", "a.ugr", "-o", "a.png")
     assert code == 0
-    assert err.splitlines()[0].startswith("fractals: a.ugr: lost: 1 more gradients")
+    assert err.splitlines()[0].startswith("fractals: lost: a.ugr: 1 more gradients")
+    Path("a.toml").write_text('[color]\npalette = "a.ugr"')
+    code, _, err = run("render", "a.toml", *SMALL, "-o", "c.png")
+    assert code == 0
+    assert err.splitlines()[0].startswith("fractals: lost: a.ugr: 1 more gradients")
     Path("a.ugr").unlink()
     assert fractals.Scene.load("a.png").color.palette.stops == ((0, "#ff0000"), (0.5, "#000000"))
     assert run("render", "a.png", "--cpu", "-o", "b.png")[0] == 0
     assert Path("b.png").read_bytes() == Path("a.png").read_bytes()
     Path("bad.map").write_text("1 2 3\nx\n")
-    code, _, err = run("render", *SMALL, "--palette", "bad.map", "-o", "c.png")
+    code, _, err = run("render", *SMALL, "--palette", "bad.map", "-o", "d.png")
     assert (code, err) == (
         3,
         "fractals: bad.map: line 2: 'x' is not three numbers from 0 to 255\n",
     )
     Path("bad.toml").write_text('[color]\npalette = "bad.map"')
-    code, _, err = run("render", "bad.toml", *SMALL, "-o", "c.png")
+    code, _, err = run("render", "bad.toml", *SMALL, "-o", "d.png")
     assert code == 3
     assert one_line(err)
     assert "bad.map: line 2" in err

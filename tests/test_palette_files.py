@@ -437,6 +437,9 @@ def test_files_are_sought_beside_the_scene(folder):
     Path("deeper/x.ugr").write_text(UGR)
     Path("deeper/scene.toml").write_text('[color]\npalette = "x.ugr#Second one(2)"\n')
     Path("deeper/scene.json").write_text('{"color": {"palette": "a.map"}}')
+    lost = []
+    fractals.Scene.load("deeper/scene.toml", lost=lost)
+    assert [line.split(":")[0] for line in lost] == 2 * ["x.ugr#Second one(2)"]
     assert fractals.Scene.load("deeper/scene.toml").color.palette.title == "a b"
     assert fractals.Scene.load("deeper/scene.json").color.palette.source == "a.map"
 

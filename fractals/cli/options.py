@@ -49,7 +49,7 @@ def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 
 
 color_options = together(
-    option("--palette", metavar="NAME|FILE", help="A name, cmap:NAME, or a file[#ENTRY]."),
+    option("--palette", metavar="NAME|FILE", help="Palette: a name, cmap:NAME, or FILE[#ENTRY]."),
     option("--coloring", metavar="NAME", help="Coloring: smooth, count, distance."),
     option(
         "--transfer",
@@ -112,11 +112,17 @@ def device_request(options: dict[str, Any]) -> str:
     return "cpu" if cpu else "gpu" if gpu else device
 
 
-def load_scene(sources: tuple[str, ...], options: Mapping[str, Any]) -> "Scene":
-    """Return the scene that sources and options describe; a bad option is an `OptionError`."""
+def load_scene(
+    sources: tuple[str, ...], options: Mapping[str, Any], lost: list[str] | None = None
+) -> "Scene":
+    """Return the scene that sources and options describe; a bad option is an `OptionError`.
+
+    What files of other programs say and a scene can't is told, and added to `lost`.
+    """
     from fractals.scene import Scene
 
-    scene = Scene.load(*sources)
+    lost = [] if lost is None else lost
+    scene = Scene.load(*sources, lost=lost)
     changes = {key: value for key, value in options.items() if value is not None}
     for key in ("center", "julia"):
         if key in changes:
@@ -128,7 +134,8 @@ def load_scene(sources: tuple[str, ...], options: Mapping[str, Any]) -> "Scene":
             changes.setdefault("dpi", physical[4])
         changes["size"] = parse_size(changes["size"], scene.image.size)
     if "palette" in changes:
-        changes["palette"] = read_palette(str(changes["palette"]))
+        changes["palette"] = read_palette(str(changes["palette"]), lost)
+    tell_lost(lost)
     if changes.get("width") is not None and changes.get("zoom") is not None:
         raise OptionError("--width and --zoom are both given: give one of them")
     try:
@@ -145,15 +152,14 @@ def _as_option(line: str) -> str:
     return f"--{key.replace('_', '-')}: {message}"
 
 
-def read_palette(name: str) -> Any:
-    """Return the palette that a name or a file stands for, and tell what of the file was lost."""
+def read_palette(name: str, lost: list[str]) -> Any:
+    """Return the palette of a name or a file, and add to `lost` what a file says in vain."""
     from fractals import catalog, palette_files
 
     if name in catalog.names("palette"):
         return name
-    palette, lost = palette_files.find(name)
-    for line in lost:
-        tell(f"{name}: lost: {line}")
+    palette, lines = palette_files.find(name)
+    lost += [f"{name}: {line}" for line in lines]
     return palette
 
 
@@ -212,6 +218,12 @@ def parse_size(text: str, current: tuple[int, int]) -> tuple[int, int]:
 def tell(message: str) -> None:
     """Print a line on stderr."""
     click.echo(f"fractals: {message}", err=True)
+
+
+def tell_lost(lost: list[str]) -> None:
+    """Print on stderr what could not be carried over, a line each."""
+    for line in lost:
+        tell(f"lost: {line}")
 
 
 def print_json(table: Any) -> None:
