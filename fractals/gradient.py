@@ -42,7 +42,13 @@ def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(io.BytesIO(data), 1):
         if b"\0" in line:
             raise SceneError(f"line {number}: a zero byte, so this is no text")
-        yield number, line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip()
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip()
+        yield number, text if text.isprintable() else printable(text)
+
+
+def printable(text: str) -> str:
+    """Return text that is one line and does nothing to a terminal: tabs are blanks, others '?'."""
+    return "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in text)
 
 
 def evenly(colors: list[str], title: str = "") -> dict[str, Any]:
@@ -63,8 +69,10 @@ def triple(number: int, text: str) -> str:
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
-def stops_of(pieces: Iterable[Piece]) -> list[list[float | str]]:
+def stops_of(pieces: Iterable[Piece]) -> tuple[list[list[float | str]], tuple[str, ...]]:
     """Return stops between which straight lines in sRGB are within 1/255 of every piece.
+
+    Where that takes too many stops, they are further off, and what is lost says so.
 
     Raises
     ------
@@ -84,7 +92,9 @@ def stops_of(pieces: Iterable[Piece]) -> list[list[float | str]]:
             points += [(start + share * width, value) for share, value in bends]
         stops = _rising(points)
         if len(stops) <= MOST_STOPS:
-            return stops
+            off = 255 * tolerance + 0.5
+            lost = f"detail: {MOST_STOPS} stops are off by up to {off:.1f}/255"
+            return stops, (lost,) if tolerance > TOLERANCE else ()
         tolerance *= 2
     raise SceneError(f"the gradient has more than the {MOST_STOPS} colors that a palette can have")
 

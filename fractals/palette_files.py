@@ -126,11 +126,11 @@ def from_cmap(name: str) -> Palette | None:
         rows = np.asarray(colors.lut(colors.num_colors), np.float64)[:, :3]
         rows = rows if once else np.concatenate([rows, rows[-2:0:-1]])
         bands = [(k / len(rows), (k + 1) / len(rows), _constant(row)) for k, row in enumerate(rows)]
-        stops = stops_of(bands)
+        stops, _ = stops_of(bands)
     else:
         rows = np.asarray(colors.lut(256), np.float64)[:, :3]
         rows = rows if once else np.concatenate([rows, rows[-2::-1]])
-        stops = stops_of(pieces_of(rows))
+        stops, _ = stops_of(pieces_of(rows))
     facts = getattr(colors, "info", None)
     table: dict[str, Any] = {"stops": stops, "space": "srgb", "title": name[:200]}
     table["source"] = f"cmap: {colors.name}"[:200]

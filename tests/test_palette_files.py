@@ -331,7 +331,7 @@ def survives(name, text):
         assert np.isfinite(found.lookup("#000000")).all()
         lines = list(imported.lost)
     assert all(lines)
-    assert not any("\n" in line for line in lines)
+    assert all(line.isprintable() for line in lines)
 
 
 @every_reader
@@ -369,6 +369,17 @@ def test_gradients_of_any_segments_have_few_stops(rows):
     ]
     found = palette_in("ggr", ggr_of(segments))
     assert len(found.stops) <= palette.MOST_STOPS
+
+
+def test_gradients_of_too_many_curves_are_told():
+    dice = np.random.default_rng(7)
+    rows = [[(*color, 1) for color in colors] for colors in dice.uniform(0, 1, (400, 2, 3))]
+    segments = [
+        (k / 400, k / 400 + 0.00125, (k + 1) / 400, *row, 3, 1) for k, row in enumerate(rows)
+    ]
+    text = ggr_of(segments)
+    assert len(palette_in("ggr", text).stops) <= palette.MOST_STOPS
+    assert "4096 stops are off by up to " in read("ggr", text).lost[0]
 
 
 @every_writer

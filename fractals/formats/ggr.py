@@ -103,8 +103,10 @@ def read(data: bytes, entry: str = "") -> Imported:
         pieces += more
     if abs(end - 1) > NEAR:
         raise SceneError(f"line {number}: the last segment ends at {end:g}, not at 1")
-    table = {"stops": stops_of(pieces), "space": "srgb", "title": title}
-    return Imported({"color": {"palette": {k: v for k, v in table.items() if v}}}, tuple(lost))
+    stops, detail = stops_of(pieces)
+    table = {"stops": stops, "space": "srgb", "title": title}
+    given = {key: value for key, value in table.items() if value}
+    return Imported({"color": {"palette": given}}, (*lost, *detail))
 
 
 def _segment(

@@ -5,6 +5,7 @@ from typing import Any
 
 from fractals.errors import SceneError
 from fractals.format import MOST_BYTES, Format, Imported
+from fractals.gradient import printable
 
 MOST_COLORS = 1024  # rows of the table that Kalles Fraktaler makes of them
 MOST_LINES = 10_000
@@ -81,7 +82,7 @@ def read(data: bytes, entry: str = "") -> Imported:
         raise SceneError("there is no line 'Colors:', so this is no palette")
     line, colors = fields["Colors"]
     lost = [
-        f"{key}: {value[:40]}"
+        f"{key}: {printable(value[:40])}"
         for key, nothing in OTHERS.items()
         if (value := fields.get(key, (0, nothing))[1]).rstrip(",") != nothing
         and not _equal(value, nothing)
