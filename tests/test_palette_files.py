@@ -377,9 +377,9 @@ def test_gradients_of_too_many_curves_are_told():
     segments = [
         (k / 400, k / 400 + 0.00125, (k + 1) / 400, *row, 3, 1) for k, row in enumerate(rows)
     ]
-    text = ggr_of(segments)
-    assert len(palette_in("ggr", text).stops) <= palette.MOST_STOPS
-    assert "4096 stops are off by up to " in read("ggr", text).lost[0]
+    imported = read("ggr", ggr_of(segments))
+    assert len(imported.table["color"]["palette"]["stops"]) <= palette.MOST_STOPS
+    assert "4096 stops are off by up to " in imported.lost[0]
 
 
 @every_writer
