@@ -1,129 +1,28 @@
 """Palettes of other programs: every sample is read or refused, and bad files never surprise."""
 
-import colorsys
-import functools
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from gradients import (
+    AT,
+    GGR,
+    KFP,
+    SEGMENTS,
+    UGR,
+    VALID,
+    away_from,
+    every_reader,
+    ggr_exact,
+    ggr_of,
+    palette_in,
+    read,
+    samples,
+    srgb,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import fractals
-from fractals import catalog, palette, palette_files
-from fractals.errors import OptionError, SceneError
-
-AT = np.linspace(0, 1, 6001)[:-1] + 1 / 12007
-READERS = ("ggr", "gpl", "kfp", "map", "ugr")
-every_reader = pytest.mark.parametrize("name", READERS)
-every_writer = pytest.mark.parametrize("name", ["ggr", "gpl", "map"])
-
-
-@functools.cache
-def format_of(name):
-    return catalog.load("format", name)()
-
-
-def read(name, text, entry=""):
-    data = text if isinstance(text, bytes) else text.encode()
-    return format_of(name).read(data, entry)
-
-
-def palette_in(name, text, entry=""):
-    return palette.parse(read(name, text, entry).table["color"]["palette"])
-
-
-def srgb(colors, at=AT):
-    """Return sRGB values from 0 to 255 along a palette."""
-    return 255 * palette.srgb_from_linear(np.clip(colors.linear(at), 0, 1))
-
-
-def samples(data, name):
-    found = sorted((data / "formats" / name).iterdir())
-    assert len(found) > 4
-    return found
-
-
-KFP = "Re: 0\r\nIterDiv: 2.5\r\nColors: 0,0,255,0,255,0,255,0,0,9,8,7,\r\nGLSL: vec3\\ a\r\n"
-MAP = "  0   0   0  For rainy days\r\n255 128 0\r\n; no color\r\n\r\n1 2 3 4 5\r\n"
-GPL = "GIMP Palette\nName: Two words\nColumns: 3\n#\n# said\n  8  16 255\tgray 3\n255 0 0\n0 9 0\n"
-UGR = """comment {
-  anything { at all
-}
-First {
-gradient:
-  title="The first" smooth=no rotation=49 index=49 color=255 index=100
-  color=16711680 index=399 color=65280 ; green
-opacity:
-  smooth=no index=0 opacity=255
-}
-
-Second one(2) {
-gradient:
- title="a \\
-   b" smooth=yes index=0 color=0 index=200 color=16777215 index=-100 color=8421504
-opacity:
- index=0 opacity=128
-}
-"""
-# Every blend and color model; columns of old files and of new ones.
-SEGMENTS = [
-    (0.0, 0.02, 0.1, (1, 0.2, 0, 1), (0, 0.4, 1, 1), 0, 0),
-    (0.1, 0.13, 0.2, (0, 0.4, 1, 1), (0.9, 0.9, 0.2, 1), 1, 0),
-    (0.2, 0.28, 0.3, (0.9, 0.9, 0.2, 1), (0.1, 0, 0.3, 1), 2, 0),
-    (0.3, 0.34, 0.45, (0.5, 0, 0.3, 1), (1, 1, 1, 1), 3, 0),
-    (0.45, 0.5, 0.6, (1, 1, 1, 1), (0, 0.2, 0, 0.5), 4, 0),
-    (0.6, 0.65, 0.7, (0, 0.2, 0, 1), (1, 0.5, 0, 1), 5, 0),
-    (0.7, 0.76, 0.8, (1, 0.5, 0, 1), (0.2, 0.1, 0.6, 1), 0, 1),
-    (0.8, 0.82, 0.9, (0.2, 0.1, 0.6, 1), (0.9, 0.3, 0.3, 1), 2, 2),
-    (0.9, 0.95, 1.0, (0.9, 0.3, 0.3, 1), (0.9, 0.3, 0.3, 1), 3, 1),
-]
-
-
-def ggr_of(segments, name="Name: all of it\n", tail=""):
-    lines = [
-        f"{a:.6f} {m:.6f} {b:.6f} {' '.join(map(str, (*left, *right)))} {blend} {model}{tail}"
-        for a, m, b, left, right, blend, model in segments
-    ]
-    return "\n".join([f"GIMP Gradient\n{name}{len(segments)}", *lines, ""])
-
-
-def ggr_exact(segments, at):
-    """Return a gradient's sRGB values from 0 to 255, as GIMP defines them."""
-    drawn = np.zeros((len(at), 3))
-    for a, m, b, left, right, blend, model in segments:
-        here = (at >= a) & (at <= b)
-        t, h = (at[here] - a) / (b - a), (m - a) / (b - a)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            way = np.where(t <= h, t / h / 2, 0.5 + (t - h) / (1 - h) / 2)
-            share = [
-                way,
-                t ** (np.log(0.5) / np.log(h)),
-                (np.sin(np.pi * (way - 0.5)) + 1) / 2,
-                np.sqrt(1 - (way - 1) ** 2),
-                1 - np.sqrt(1 - way**2),
-                np.where(t < h, 0.0, 1.0),
-            ][blend]
-        if model == 0:
-            drawn[here] = np.outer(1 - share, left[:3]) + np.outer(share, right[:3])
-            continue
-        start, end = colorsys.rgb_to_hsv(*left[:3]), colorsys.rgb_to_hsv(*right[:3])
-        ahead = (end[0] - start[0]) % 1 or 1  # counter-clockwise, a whole turn between equal hues
-        turn = ahead if model == 1 else ahead - 1 or -1
-        hues = (start[0] + share * turn) % 1
-        mixed = [start[k] + share * (end[k] - start[k]) for k in (1, 2)]
-        drawn[here] = [colorsys.hsv_to_rgb(*hsv) for hsv in zip(hues, *mixed, strict=True)]
-    return 255 * drawn
-
-
-def away_from(places, at=AT):
-    """Tell which positions are not beside one where a gradient may jump."""
-    return np.abs(at[:, None] - np.array(places)[None]).min(axis=1) > 1e-4
-
-
-GGR = ggr_of(SEGMENTS)
-VALID = {"ggr": GGR, "gpl": GPL, "kfp": KFP, "map": MAP, "ugr": UGR}
+from fractals import palette
+from fractals.errors import SceneError
 
 
 def test_kfp_goes_round_along_cosines():
@@ -380,137 +279,3 @@ def test_gradients_of_too_many_curves_are_told():
     imported = read("ggr", ggr_of(segments))
     assert len(imported.table["color"]["palette"]["stops"]) <= palette.MOST_STOPS
     assert "4096 stops are off by up to " in imported.lost[0]
-
-
-@every_writer
-@pytest.mark.parametrize("builtin", catalog.names("palette"))
-def test_written_palettes_are_the_same_when_read(name, builtin):
-    given = palette.load(builtin)
-    written, _ = format_of(name).write(fractals.Scene().replace(palette=builtin).to_table())
-    again = palette_in(name, written)
-    if name == "ggr":
-        at = AT[AT < 4095 / 4096]  # in the last row of the table one with two ends begins again
-        assert np.abs(srgb(again, at) - srgb(given, at)).max() < 1
-    else:
-        at = np.arange(256) / (256 if given.cyclic else 255)
-        assert np.abs(srgb(again, np.arange(256) / 256) - srgb(given, at)).max() <= 0.5001
-    assert again.title == (given.title if name != "map" else "")
-
-
-@every_writer
-def test_what_a_palette_file_can_not_hold_is_said(name):
-    write = format_of(name).write
-    plain = {"stops": ["#000", "#fff"], "space": "srgb"}
-    assert write({"color": {"palette": plain, "density": 1.0}})[1] == ()
-    scene = fractals.Scene().replace(density=2, julia=("0", "1"), palette="ink")
-    lost = write(scene.to_table())[1]
-    assert [line.split(":")[0] for line in lost] == [
-        "julia",
-        "color.density",
-        "the palette's two ends",
-    ]
-    rough = {"stops": ["#000", "#fff"] * 300, "space": "srgb"}
-    detail = [
-        line for line in write({"color": {"palette": rough}})[1] if "256 colors are off" in line
-    ]
-    assert len(detail) == (name != "ggr")
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, text in VALID.items():
-        Path(f"a.{name}").write_bytes(text.encode())
-    return tmp_path
-
-
-@every_reader
-def test_files_are_palettes_of_scenes(name, folder):
-    scene = fractals.Scene().replace(palette=f"a.{name}")
-    assert scene.color.palette.source == f"a.{name}"
-    assert scene.color.palette.stops == palette_in(name, VALID[name]).stops
-    Path(f"a.{name}").unlink()  # a scene carries its palette
-    assert fractals.Scene.load(scene.to_table()) == scene
-    Path("again.toml").write_text(scene.to_toml())
-    assert fractals.Scene.load("again.toml") == scene
-
-
-def test_entries_and_suffixes(folder):
-    assert palette_files.find("a.ugr#Second one(2)")[0].title == "a b"
-    Path("a.gpl").rename("B#1.GPL")
-    assert palette_files.find("B#1.GPL")[0].title == "Two words"
-    Path("own.toml").write_text('stops = ["#000", "#fff"]\nblend = "smooth"')
-    assert palette_files.find("own.toml")[0].blend == "smooth"
-
-
-def test_files_are_sought_beside_the_scene(folder):
-    (folder / "deeper").mkdir()
-    Path("deeper/x.ugr").write_text(UGR)
-    Path("deeper/scene.toml").write_text('[color]\npalette = "x.ugr#Second one(2)"\n')
-    Path("deeper/scene.json").write_text('{"color": {"palette": "a.map"}}')
-    lost = []
-    fractals.Scene.load("deeper/scene.toml", lost=lost)
-    assert [line.split(":")[0] for line in lost] == 2 * ["x.ugr#Second one(2)"]
-    assert fractals.Scene.load("deeper/scene.toml").color.palette.title == "a b"
-    assert fractals.Scene.load("deeper/scene.json").color.palette.source == "a.map"
-
-
-@pytest.mark.parametrize(
-    ("name", "error", "message"),
-    [
-        ("none.map", SceneError, "none.map: no such file"),
-        ("bad.map", SceneError, "bad.map: line 2: '1 2' is not three numbers"),
-        ("a.ugr#x", SceneError, "a.ugr: no gradient 'x'; there are: First, Second one(2)"),
-        ("bad.toml", SceneError, "bad.toml: palette: unknown key 'stop'"),
-        ("large.map", SceneError, "large.map: larger than 67108864 bytes"),
-        (".map", SceneError, ".map: "),
-        ("a.pal", OptionError, "a palette file ends in .ggr, .gpl, .kfp, .map, .toml, .ugr"),
-    ],
-)
-def test_files_that_are_no_palettes(name, error, message, folder):
-    Path("bad.map").write_text("0 0 0\n1 2\n")
-    Path("bad.toml").write_text('stop = ["#000"]')
-    Path(".map").mkdir()
-    with Path("large.map").open("wb") as file:
-        file.truncate(2**26 + 1)
-    with pytest.raises(error) as caught:
-        palette_files.find(name)
-    assert message in str(caught.value)
-    with pytest.raises(SceneError) as caught:
-        fractals.Scene.load({"color": {"palette": name}})
-    assert message in str(caught.value)
-
-
-def test_color_maps_of_cmap():
-    cmap = pytest.importorskip("cmap", reason="the extra `palettes` is not installed")
-    for name, turns in (("viridis", 2), ("cmap:twilight", 1), ("cmap:turbo_r", 2)):
-        rows = 255 * cmap.Colormap(name.removeprefix("cmap:")).lut(256)[:, :3]
-        at = AT if turns == 1 else 1 - np.abs(2 * AT - 1)
-        found = palette_files.find(name)[0]
-        exact = [np.interp(at, np.arange(256) / 255, row) for row in rows.T]
-        assert np.abs(srgb(found) - np.transpose(exact)).max() < 1, name
-        assert len(found.stops) < 300
-    viridis = fractals.Scene().replace(palette="viridis").color.palette
-    assert (viridis.title, viridis.source, viridis.licence) == (
-        "viridis",
-        "cmap: bids:viridis",
-        "CC0",
-    )
-    tab = palette_files.find("cmap:tab10")[0]
-    bands = 255 * cmap.Colormap("tab10").lut(10)[:, :3]
-    inner = away_from(np.arange(11) / 10)
-    assert np.abs(srgb(tab) - bands[(10 * AT).astype(int)])[inner].max() < 1
-    assert palette_files.find("ember")[0].source != "cmap"  # built in, where cmap has the name too
-    assert palette_files.find("cmap:ember")[0].source.startswith("cmap: ")
-    with pytest.raises(OptionError, match="cmap has no color map 'nosuch'"):
-        palette_files.find("cmap:nosuch")
-    with pytest.raises(OptionError, match="unknown palette 'embr'; did you mean 'ember'"):
-        palette_files.find("embr")
-
-
-def test_without_cmap(monkeypatch):
-    monkeypatch.setitem(sys.modules, "cmap", None)
-    with pytest.raises(OptionError, match=r"wants the package cmap: pip install '.*\[palettes\]'"):
-        palette_files.find("cmap:viridis")
-    with pytest.raises(OptionError, match=r"unknown palette 'viridis'.*hundreds more with pip"):
-        palette_files.find("viridis")
