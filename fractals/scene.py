@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from fractals import catalog, palette
+from fractals import catalog, palette, palette_files
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.files import read_embedded, read_json, read_toml
 from fractals.formula import Formula
@@ -86,13 +86,9 @@ def _bits(given: Any) -> int:
 
 
 def _palette(given: Any) -> Any:
-    if isinstance(given, str) and given.endswith(".toml"):
-        return palette.parse(read_toml(Path(given)))
-    if isinstance(given, str):
-        if given not in catalog.names("palette"):
-            raise ValueError(str(catalog.unknown("palette", given)))
-        return given
-    if isinstance(given, Palette):
+    if isinstance(given, str) and given not in catalog.names("palette"):
+        return palette_files.find(given)[0]
+    if isinstance(given, str | Palette):
         return given
     return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
 
@@ -191,9 +187,13 @@ class Color(_Table):
         str | InstanceOf[Palette],
         BeforeValidator(_palette),
         PlainSerializer(_plain_palette),
-        WithJsonSchema({"type": ["string", "array", "object"], "description": "a name, or stops"}),
+        WithJsonSchema(
+            {"type": ["string", "array", "object"], "description": "a name, a file, or stops"}
+        ),
     ] = "lagoon"
-    transfer: Literal["auto", "linear", "sqrt", "log"] = "auto"
+    transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"] = Field(
+        "auto", description="curve from a coloring's value v to turns; log is log2(1 + v)"
+    )
     density: Finite = Field(1.0, ge=-1e6, le=1e6, description="turns of the palette")
     offset: Finite = Field(0.0, ge=-1e6, le=1e6, description="in turns")
     inside: Annotated[str, AfterValidator(_color)] = "#000000"
@@ -228,10 +228,13 @@ class Scene(_Table):
     color: Color = Color()
 
     @staticmethod
-    def load(*sources: "str | Path | Mapping[str, Any] | Scene") -> "Scene":
+    def load(
+        *sources: "str | Path | Mapping[str, Any] | Scene", lost: list[str] | None = None
+    ) -> "Scene":
         """Return the scene that `sources` describe, merged from left to right.
 
-        A source is a gallery name, a TOML or JSON file, a PNG drawn by us, or a table.
+        A source is a gallery name, a TOML or JSON file, a PNG drawn by us, or a table. What files
+        of other programs say and a scene can't is added to `lost`.
 
         Raises
         ------
@@ -241,8 +244,9 @@ class Scene(_Table):
         merged: dict[str, Any] = {}
         for source in sources:
             table = source._to_values() if isinstance(source, Scene) else source
+            folder = Path(source).parent if isinstance(source, str | Path) else Path()
             table = table if isinstance(table, Mapping) else read_table(table)
-            merged = merge(merged, table)
+            merged = merge(merged, palette_files.embed(table, folder, lost))
         return validate(
             merged, ", ".join(str(s)[:300] for s in sources if isinstance(s, str | Path))
         )

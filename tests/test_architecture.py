@@ -16,7 +16,7 @@ MOST_LINES = 400
 # From top to bottom; imports point downwards, or stay on their floor.
 FLOORS = [
     ["cli", "explorer", "animate", "__main__"],
-    ["bench", "charts", "ladder", "report", "gallery", "verify"],
+    ["bench", "charts", "ladder", "report", "gallery", "sheet", "verify"],
     ["streaming"],
     ["pipeline"],
     ["methods"],
@@ -25,7 +25,7 @@ FLOORS = [
     ["finding"],
     ["planning", "forecast"],
     ["programs", "deep"],
-    ["formulas", "colorings", "formats", "scene", "palette"],
+    ["formulas", "colorings", "formats", "scene", "gradient", "palette_files", "palette"],
     ["catalog", "files", "png", "magnitude"],
     ["executor"],
     ["coloring", "format"],

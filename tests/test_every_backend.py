@@ -18,7 +18,7 @@ from fractals.programs import escape, shade
 
 POISON = -7
 BLOCK = planning.BLOCK["cuda"]
-TRANSFERS = ("linear", "sqrt", "log")
+TRANSFERS = ("linear", "sqrt", "cbrt", "log", "atan")
 
 
 def same(raw, other):

@@ -162,7 +162,7 @@ BAD = [
         {"color": {"coloring": "smoth"}},
         ["color.coloring: unknown coloring 'smoth'; did you mean 'smooth'?"],
     ),
-    ({"color": {"transfer": "cube"}}, ["color.transfer: ", "'linear', 'sqrt' or 'log'", "cube"]),
+    ({"color": {"transfer": "cube"}}, ["color.transfer: ", "'cbrt', 'log' or 'atan'", "cube"]),
     ({"color": {"inside": "red"}}, ["color.inside: 'red' is not a color"]),
     ({"color": {"density": math.nan}}, ["color.density: ", "nan"]),
     ({"color": {"offset": math.inf}}, ["color.offset: ", "inf"]),

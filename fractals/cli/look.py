@@ -52,15 +52,19 @@ def devices_command(as_json: bool) -> None:
 
 @click.command(
     "list",
-    epilog=examples("list gallery", "list palettes", "list formulas --json"),
+    epilog=examples("list gallery", "list palettes --preview sheet.png", "list formulas --json"),
 )
 @click.argument("what", type=click.Choice(["formulas", "colorings", "palettes", "gallery"]))
+@option("--preview", metavar="FILE.png", help="Also draw a labelled sheet of all palettes.")
+@overwrite_option
 @json_option
-def list_command(what: str, as_json: bool) -> None:
+def list_command(what: str, preview: str | None, overwrite: bool, as_json: bool) -> None:
     """Show the names there are, with a line about each."""
     from fractals import catalog, palette
     from fractals.scene import Scene
 
+    if preview is not None:
+        write_preview(what, preview, overwrite)
     kind = what.removesuffix("s")
     entries = {}
     for name in catalog.names(kind):
@@ -76,6 +80,25 @@ def list_command(what: str, as_json: bool) -> None:
         return
     for name, title in entries.items():
         click.echo(f"{name:16} {title}")
+
+
+def write_preview(what: str, path: str, overwrite: bool) -> None:
+    """Write the sheet of palettes to a PNG."""
+    from fractals import catalog
+    from fractals.files import check_output, written
+
+    if what != "palettes":
+        raise OptionError(f"--preview: there is a sheet of palettes, none of {what}")
+    if Path(path).suffix.lower() != ".png":
+        raise OptionError(f"--preview: '{path[:80]}' does not end in .png")
+    check_output(path, overwrite)
+    from fractals.sheet import png, sheet
+
+    names = catalog.names("palette")
+    data = png(sheet(names))
+    with written(path) as file:
+        file.write(data)
+    tell(f"{path}: {len(names)} palettes")
 
 
 @click.command(

@@ -49,9 +49,13 @@ def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 
 
 color_options = together(
-    option("--palette", metavar="NAME|FILE", help="Palette: a name, or a .toml file."),
+    option("--palette", metavar="NAME|FILE", help="Palette: a name, cmap:NAME, or FILE[#ENTRY]."),
     option("--coloring", metavar="NAME", help="Coloring: smooth, count, distance."),
-    option("--transfer", metavar="CURVE", help="Curve to the palette: auto, linear, sqrt, log."),
+    option(
+        "--transfer",
+        metavar="CURVE",
+        help="Curve to the palette: auto, linear, sqrt, cbrt, log, atan.",
+    ),
     option("--density", metavar="TURNS", help="How fast the palette goes round."),
     option("--offset", metavar="TURNS", help="Where the palette begins."),
     option("--inside", metavar="COLOR", help="Color of the set itself, such as '#000'."),
@@ -108,11 +112,17 @@ def device_request(options: dict[str, Any]) -> str:
     return "cpu" if cpu else "gpu" if gpu else device
 
 
-def load_scene(sources: tuple[str, ...], options: Mapping[str, Any]) -> "Scene":
-    """Return the scene that sources and options describe; a bad option is an `OptionError`."""
+def load_scene(
+    sources: tuple[str, ...], options: Mapping[str, Any], lost: list[str] | None = None
+) -> "Scene":
+    """Return the scene that sources and options describe; a bad option is an `OptionError`.
+
+    What files of other programs say and a scene can't is told, and added to `lost`.
+    """
     from fractals.scene import Scene
 
-    scene = Scene.load(*sources)
+    lost = [] if lost is None else lost
+    scene = Scene.load(*sources, lost=lost)
     changes = {key: value for key, value in options.items() if value is not None}
     for key in ("center", "julia"):
         if key in changes:
@@ -123,6 +133,9 @@ def load_scene(sources: tuple[str, ...], options: Mapping[str, Any]) -> "Scene":
         if physical := PHYSICAL.fullmatch(str(changes["size"]).strip().lower()):
             changes.setdefault("dpi", physical[4])
         changes["size"] = parse_size(changes["size"], scene.image.size)
+    if "palette" in changes:
+        changes["palette"] = read_palette(str(changes["palette"]), lost)
+    tell_lost(lost)
     if changes.get("width") is not None and changes.get("zoom") is not None:
         raise OptionError("--width and --zoom are both given: give one of them")
     try:
@@ -137,6 +150,17 @@ def _as_option(line: str) -> str:
     key = next((part for part in reversed(path.split(".")) if not part.isdecimal()), path)
     key = "formula" if path.startswith("formula") else key
     return f"--{key.replace('_', '-')}: {message}"
+
+
+def read_palette(name: str, lost: list[str]) -> Any:
+    """Return the palette of a name or a file, and add to `lost` what a file says in vain."""
+    from fractals import catalog, palette_files
+
+    if name in catalog.names("palette"):
+        return name
+    palette, lines = palette_files.find(name)
+    lost += [f"{name}: {line}" for line in lines]
+    return palette
 
 
 def parse_point(text: str, key: str) -> tuple[str, str]:
@@ -194,6 +218,12 @@ def parse_size(text: str, current: tuple[int, int]) -> tuple[int, int]:
 def tell(message: str) -> None:
     """Print a line on stderr."""
     click.echo(f"fractals: {message}", err=True)
+
+
+def tell_lost(lost: list[str]) -> None:
+    """Print on stderr what could not be carried over, a line each."""
+    for line in lost:
+        tell(f"lost: {line}")
 
 
 def print_json(table: Any) -> None:

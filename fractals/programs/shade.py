@@ -6,7 +6,7 @@ vectors, and the second is look-ups. No sample is worked on by both ends of an `
 
 import math
 
-from fractals.coloring import make_log2
+from fractals.coloring import make_atan, make_cbrt, make_log2
 from fractals.formula import fma, select
 
 MOST_TURNS = 1e9  # positions beyond this many turns of the palette are drawn at its start
@@ -15,6 +15,10 @@ INSIDE = -1.0  # the position of samples that did not escape
 
 def make_transfer(target, transfer):
     """Return the curve between a coloring's value and the position in the palette."""
+    if transfer == "cbrt":
+        return make_cbrt(target)
+    if transfer == "atan":
+        return make_atan(target)
     real, log2 = target.real, make_log2(target)
     zero, one = real(0), real(1)
 
