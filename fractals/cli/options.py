@@ -108,11 +108,18 @@ def device_request(options: dict[str, Any]) -> str:
     return "cpu" if cpu else "gpu" if gpu else device
 
 
-def load_scene(sources: tuple[str, ...], options: Mapping[str, Any]) -> "Scene":
-    """Return the scene that sources and options describe; a bad option is an `OptionError`."""
+def load_scene(
+    sources: tuple[str, ...], options: Mapping[str, Any], lost: list[str] | None = None
+) -> "Scene":
+    """Return the scene that sources and options describe; a bad option is an `OptionError`.
+
+    What files of other programs say and a scene can't is told, and added to `lost`.
+    """
     from fractals.scene import Scene
 
-    scene = Scene.load(*sources)
+    lost = [] if lost is None else lost
+    scene = Scene.load(*sources, lost=lost)
+    tell_lost(lost)
     changes = {key: value for key, value in options.items() if value is not None}
     for key in ("center", "julia"):
         if key in changes:
@@ -194,6 +201,12 @@ def parse_size(text: str, current: tuple[int, int]) -> tuple[int, int]:
 def tell(message: str) -> None:
     """Print a line on stderr."""
     click.echo(f"fractals: {message}", err=True)
+
+
+def tell_lost(lost: list[str]) -> None:
+    """Print on stderr what could not be carried over, a line each."""
+    for line in lost:
+        tell(f"lost: {line}")
 
 
 def print_json(table: Any) -> None:
