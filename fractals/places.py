@@ -113,7 +113,7 @@ def turn(degrees: float) -> float:
 
     Examples
     --------
-    >>> turn(-310.25), turn(540)
+    >>> turn(-310.25), turn(540.0)
     (49.75, -180.0)
     """
     return (degrees + 180) % 360 - 180 if abs(degrees) > 180 else degrees + 0.0

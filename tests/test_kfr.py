@@ -230,6 +230,25 @@ def test_scenes_come_back_the_same(keys):
 
 
 @pytest.mark.parametrize(
+    ("width", "size", "zoom"),
+    [
+        ("4", (90, 90), "1E0"),
+        ("7.111111111111111111111111E-1086", (1920, 1080), "1E1086"),
+        ("0.1234567890123456789012345", (97, 31), None),
+        ("3." + "7" * 90, (1920, 1080), None),
+    ],
+)
+def test_zooms_are_as_short_as_can_be(width, size, zoom):
+    scene = Scene().replace(center=(0, 0), width=width, size=size, limit=9, transfer="log")
+    written, _ = kfr.write(scene.to_table())
+    text = written.decode().partition("Zoom: ")[2].partition("\r")[0]
+    assert len(text) < 60
+    assert zoom in (None, text)
+    back = Scene.load(kfr.read(written, "").table)
+    assert abs(Fraction(back.view.width) / Fraction(width) - 1) < Fraction(1, 10**24)
+
+
+@pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"title": "Sea"}, "the title"),

@@ -7,7 +7,7 @@ Colors go round in 1024 steps: step = f(count) / IterDiv + ColorOffset.
 import math
 import re
 from collections.abc import Mapping
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any, get_args
 
 from fractals import palette
@@ -65,7 +65,7 @@ CURVES = {
     1: ("sqrt", 1.0),
     2: ("cbrt", 1.0),
     3: ("log", math.log(2)),
-    10: ("atan", 1.0),
+    10: ("atan", math.pi / 2),  # from 0 to 1
 }
 METHODS = {2: "cube root", 4: "stretched", 9: "log log", 10: "arc tangent", 11: "fourth root"}
 DISTANCES = (5, 6, 7, 8)
@@ -219,11 +219,16 @@ def color_of(fields: Fields, lost: list[str]) -> dict[str, Any]:
     if "ColorOffset" in fields:
         color["offset"] = real(*fields["ColorOffset"]) / STEPS
     if "Colors" in fields:
-        colors = colors_of(*fields["Colors"])
-        color["palette"] = {"stops": [[k / len(colors), c] for k, c in enumerate(colors)]}
+        color["palette"] = palette_of(*fields["Colors"])
     if "InteriorColor" in fields:
         color["inside"] = colors_of(*fields["InteriorColor"])[0]
     return color
+
+
+def palette_of(text: str, where: str) -> dict[str, Any]:
+    """Return the palette of its list of colors, which lie at equal steps."""
+    colors = colors_of(text, where)
+    return {"stops": [[k / len(colors), color] for k, color in enumerate(colors)]}
 
 
 def colors_of(text: str, where: str) -> list[str]:
@@ -284,8 +289,7 @@ def _zoom(height: Decimal, size: tuple[int, int]) -> str:
     width = width_of(height, size)
     zoom = EXACT.divide(Decimal(4), height)
     for digits in range(1, EXACT.prec):
-        rounded = zoom.scaleb(-zoom.adjusted(), EXACT).quantize(Decimal(10) ** (1 - digits))
-        rounded = rounded.scaleb(zoom.adjusted(), EXACT)
+        rounded = Context(digits, Emax=EXACT.Emax, Emin=EXACT.Emin).plus(zoom)
         if width_of(EXACT.divide(Decimal(4), rounded), size) == width:
             return f"{rounded:E}".replace("E+", "E")
     return f"{zoom:E}".replace("E+", "E")
