@@ -47,8 +47,8 @@ def test_an_entry_is_drawn(run):  # noqa: F811
         (("render", "many.par"), 3, "many.par: first: line 1: type: the type 'newton'"),
         (("render", "many.par#third"), 3, "no entry 'third'; there is first, second"),
         (("render", "place.kfr#x"), 3, "'#x': a file of this kind holds one thing"),
-        (("render", "a.xyz"), 3, "ends in .toml .json .png .f3.toml .kfr .par .xpf"),
-        (("convert", "place.kfr", "a.xpf"), 2, "name a file that ends in .toml .json .kfr"),
+        (("render", "a.xyz"), 3, f"ends in {exchange.suffixes()}"),
+        (("convert", "place.kfr", "a.xpf"), 2, "name a file that ends in .toml .json"),
         (("convert", "a.kfr", "b.kfr"), 3, "a.kfr: no such file"),
         (("convert", "place.kfr", "place.kfr"), 1, "exists already"),
         (("convert", "seahorse", "-", "--json"), 2, "both want stdout"),
@@ -88,6 +88,13 @@ def test_show_reads_them_too(run):  # noqa: F811
     assert code == 0
     assert json.loads(out)["view"]["center"] == ["-0.5", "-0.25"]
     assert "lost: place.kfr: slopes" in err
+
+
+def test_suffixes_are_those_of_the_formats():
+    assert {".toml", ".json", ".png", ".f3.toml", ".kfr"} <= set(exchange.suffixes().split())
+    written = exchange.suffixes(writing=True).split()
+    assert ".kfr" in written
+    assert not {".png", ".xpf", ".par"} & set(written)
 
 
 def test_formats_are_listed(run):  # noqa: F811
