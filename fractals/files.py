@@ -120,11 +120,16 @@ def read_bytes(path: Path, most: int = -1) -> bytes:
             data = file.read(most + 1 if most >= 0 else -1)
     except FileNotFoundError:
         raise SceneError(f"{path}: no such file") from None
-    except OSError as error:
-        raise SceneError(f"{path}: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # a ValueError where the name is none
+        raise SceneError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     if 0 <= most < len(data):
         raise SceneError(f"{path}: larger than {most} bytes")
     return data
+
+
+def printable(text: str) -> str:
+    """Return text that is one line and does nothing to a terminal: tabs are blanks, others '?'."""
+    return "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in text)
 
 
 def _parsed(path: Path, parse: Callable[[], Any]) -> dict[str, Any]:

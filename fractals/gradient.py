@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fractals.errors import SceneError
+from fractals.files import printable
 from fractals.palette import (
     ENTRIES,
     MOST_STOPS,
@@ -44,11 +45,6 @@ def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
             raise SceneError(f"line {number}: a zero byte, so this is no text")
         text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip()
         yield number, text if text.isprintable() else printable(text)
-
-
-def printable(text: str) -> str:
-    """Return text that is one line and does nothing to a terminal: tabs are blanks, others '?'."""
-    return "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in text)
 
 
 def evenly(colors: list[str], title: str = "") -> dict[str, Any]:

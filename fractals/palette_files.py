@@ -1,27 +1,18 @@
 """Palettes by name: built in, in a file of ours or of another program, or of the package cmap."""
 
-import functools
 import importlib.util
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fractals import catalog, palette
+from fractals import catalog, exchange, palette
 from fractals.errors import OptionError, SceneError
-from fractals.files import read_bytes, read_toml
-from fractals.format import MOST_BYTES, Format
+from fractals.files import read_toml
 from fractals.palette import Palette
 
 CMAP = "cmap:"
 INSTALL = "pip install 'fractals-numba[palettes]'"
-
-
-@functools.cache
-def formats() -> dict[str, Format]:
-    """Return the formats that can be read, by suffix."""
-    made: list[Format] = [catalog.load("format", name)() for name in catalog.names("format")]
-    return {suffix: format for format in made for suffix in format.suffixes}
 
 
 def find(name: str) -> tuple[Palette, tuple[str, ...]]:
@@ -48,7 +39,7 @@ def find(name: str) -> tuple[Palette, tuple[str, ...]]:
             raise OptionError(f"cmap has no color map '{name.removeprefix(CMAP)[:80]}'")
     hint = "" if _cmap_installed() else f"; hundreds more with {INSTALL}"
     if Path(name).suffix:
-        hint = f"; a palette file ends in {', '.join(_suffixes())}"
+        hint = "; fractals list formats shows which files hold one"
     raise OptionError(f"{catalog.unknown('palette', name)}{hint}")
 
 
@@ -67,15 +58,16 @@ def split_entry(name: str) -> tuple[Path, str] | None:
 
 def read(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
     """Return the palette in a file, and what was lost; see `find`."""
-    suffix = next(end for end in _suffixes() if path.name.lower().endswith(end))
     try:
-        if suffix == ".toml":
+        if path.suffix.lower() == ".toml":
             return palette.parse(read_toml(path)), ()
-        imported = formats()[suffix].read(read_bytes(path, MOST_BYTES), entry)
-        table = imported.table.get("color", {}).get("palette")
+        imported = exchange.read(f"{path}#{entry}" if entry else str(path))
+        color = dict(imported.table.get("color", {}))
+        table = color.pop("palette", None)
         if not isinstance(table, Mapping):
             raise SceneError("there is no palette in it")
-        return palette.parse({"source": path.name, **table}), imported.lost
+        lost = *(f"color.{key}: {value}" for key, value in color.items()), *imported.lost
+        return palette.parse({"source": path.name, **table}), lost
     except SceneError as error:
         text = str(error)
         raise SceneError(text if text.startswith(str(path)) else f"{path}: {text}") from None
@@ -149,4 +141,5 @@ def _cmap_installed() -> bool:
 
 
 def _suffixes() -> tuple[str, ...]:
-    return tuple(sorted({".toml", *formats()}))
+    ends = {suffix for each in exchange.formats() for suffix in each.suffixes}
+    return tuple(sorted({".toml", *ends}))

@@ -22,7 +22,7 @@ from pydantic import (
 
 from fractals import catalog, palette, palette_files
 from fractals.errors import FractalsError, OptionError, SceneError
-from fractals.files import read_embedded, read_json, read_toml
+from fractals.exchange import read_table
 from fractals.formula import Formula
 from fractals.palette import Palette
 
@@ -35,7 +35,8 @@ DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 PAIR = re.compile(r"\[\n +([^\n]+),\n +([^\n]+),\n *\]")  # as a person would write it: on one line
 
 
-def _decimal(given: Any) -> str:
+def decimal_text(given: Any) -> str:
+    """Return a number as decimal text, or raise a `ValueError` that says what is wrong with it."""
     text = str(given).strip() if isinstance(given, str | int | float | Decimal) else ""
     if isinstance(given, bool) or len(text) > MOST_DIGITS + 20:
         size = f"{len(text)} characters" if text else repr(given)
@@ -97,7 +98,7 @@ def _plain_palette(given: str | Palette) -> Any:
     return given if isinstance(given, str) else given.to_table()
 
 
-Coordinate = Annotated[str, BeforeValidator(_decimal)]
+Coordinate = Annotated[str, BeforeValidator(decimal_text)]
 Length = Annotated[Coordinate, AfterValidator(_positive)]
 Point = tuple[Coordinate, Coordinate]
 Side = Annotated[int, Field(ge=1, le=200_000)]
@@ -233,8 +234,8 @@ class Scene(_Table):
     ) -> "Scene":
         """Return the scene that `sources` describe, merged from left to right.
 
-        A source is a gallery name, a TOML or JSON file, a PNG drawn by us, or a table. What files
-        of other programs say and a scene can't is added to `lost`.
+        A source is a gallery name, a TOML or JSON file, a PNG drawn by us, a file of another
+        program, or a table. What files of other programs say and a scene can't is added to `lost`.
 
         Raises
         ------
@@ -245,7 +246,7 @@ class Scene(_Table):
         for source in sources:
             table = source._to_values() if isinstance(source, Scene) else source
             folder = Path(source).parent if isinstance(source, str | Path) else Path()
-            table = table if isinstance(table, Mapping) else read_table(table)
+            table = table if isinstance(table, Mapping) else read_table(table, lost)
             merged = merge(merged, palette_files.embed(table, folder, lost))
         return validate(
             merged, ", ".join(str(s)[:300] for s in sources if isinstance(s, str | Path))
@@ -295,9 +296,14 @@ class Scene(_Table):
 
     def to_toml(self) -> str:
         """Return the scene as TOML."""
-        import tomli_w
+        return toml_text(self.to_table())
 
-        return PAIR.sub(r"[\1, \2]", tomli_w.dumps(self.to_table()))
+
+def toml_text(table: Mapping[str, Any]) -> str:
+    """Return plain values as TOML, pairs of them on one line."""
+    import tomli_w
+
+    return PAIR.sub(r"[\1, \2]", tomli_w.dumps(table))
 
 
 TABLES: dict[str, type[BaseModel]] = {
@@ -378,18 +384,3 @@ def _explain(error: Mapping[str, Any]) -> str:
     given = error.get("input")
     quoted = f" (given: {str(given)[:40]!r})" if isinstance(given, str | int | float) else ""
     return f"{where}: {message}" + ("" if error["type"] == "value_error" else quoted)
-
-
-def read_table(source: str | Path) -> dict[str, Any]:
-    """Return the table of a gallery scene's name, or of a TOML, JSON or PNG file."""
-    path = Path(source)
-    suffix = path.suffix.lower()
-    if isinstance(source, str) and suffix == "" and not path.exists():
-        return catalog.read("gallery", source)
-    if suffix == ".toml":
-        return read_toml(path)
-    if suffix == ".json":
-        return read_json(path)
-    if suffix == ".png":
-        return read_embedded(path)
-    raise SceneError(f"{path}: not a scene: name a .toml, .json or .png file, or a gallery scene")

@@ -214,7 +214,7 @@ BAD = [
     (("compute", "-o", "a.png"), 2, ".npz"),
     (("recolor", "nosuch.npz"), 3, "no such file"),
     (("show", "nosuch"), 2, "unknown scene"),
-    (("convert", "seahorse", "b.txt"), 2, ".toml or .json"),
+    (("convert", "seahorse", "b.txt"), 2, "ends in .toml .json"),
     (("list", "foo"), 2, "formulas"),
     (("gallery", "nosuch"), 2, "unknown scene"),
     (("verify", "nosuch.png"), 3, "no such file"),

@@ -104,7 +104,7 @@ def test_files_are_sought_beside_the_scene(folder):
         ("bad.toml", SceneError, "bad.toml: palette: unknown key 'stop'"),
         ("large.map", SceneError, "large.map: larger than 67108864 bytes"),
         (".map", SceneError, ".map: "),
-        ("a.pal", OptionError, "a palette file ends in .ggr, .gpl, .kfp, .map, .toml, .ugr"),
+        ("a.pal", OptionError, "fractals list formats shows which files"),
     ],
 )
 def test_files_that_are_no_palettes(name, error, message, folder):

@@ -278,7 +278,7 @@ def test_numbers_may_be_given_as_numbers():
         ("a.json", b'{"view": {"width": NaN}}', "view.width: 'nan'"),
         ("a.json", b'{"iteration": {"limit": ' + b"9" * 5000 + b"}}", "a.json: "),
         ("a.png", b"no picture", "not a PNG"),
-        ("a.txt", b"", "name a .toml, .json or .png"),
+        ("a.txt", b"", "ends in .toml .json .png"),
     ],
 )
 def test_bad_files(tmp_path, name, content, said):

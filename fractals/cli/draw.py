@@ -45,9 +45,9 @@ effort_options = together(
 @click.command(
     "render",
     epilog=examples(
-        "render --gpu",
-        "render --formula burning_ship --center=-1.7549,-0.0282 --width 0.05 -o ship.png",
+        "render --formula burning_ship --center=-1.7549,-0.0282 --width 0.05 --gpu -o ship.png",
         "render sea.png --size 300% --palette ember -o print.png   # a picture is a scene",
+        "render place.kfr colors.toml                  # so are files of other programs",
     ),
 )
 @click.argument("scenes", nargs=-1, metavar="[SCENE]...")
@@ -79,14 +79,16 @@ def render_command(
 ) -> None:
     """Draw a picture.
 
-    A SCENE is a name from the gallery, a .toml or .json file, or a picture drawn by fractals, whose
-    scene is inside. Several are merged from left to right, and options come last.
+    A SCENE is a name from the gallery, a .toml or .json file, a picture drawn by fractals, whose
+    scene is inside, or a file of another program (fractals list formats); FILE#NAME is one of many
+    in a file. Several are merged from left to right, and options come last.
     """
     from fractals.files import check_output
     from fractals.image import check_format, format_of, lost
 
     request = device_request(options)
-    scene = load_scene(scenes, options)
+    lost_lines: list[str] = []
+    scene = load_scene(scenes, options, lost_lines)
     output = output or default_output(scenes, ".png")
     file_format = format_of(output)
     check_format(file_format, scene.image.size, scene.image.bits)
@@ -119,7 +121,7 @@ def render_command(
         )
     if output == "-":
         sys.stdout.buffer.flush()
-    report(rendered, output, rendered.method, as_json)
+    report(rendered, output, rendered.method, as_json, lost_lines)
     if note := lost(file_format, scene.image):
         tell(note)
 
@@ -160,7 +162,8 @@ def compute_command(
     from fractals.raw import SUFFIX
 
     request = device_request(options)
-    scene = load_scene(scenes, options)
+    lost: list[str] = []
+    scene = load_scene(scenes, options, lost)
     output = output or default_output(scenes, SUFFIX)
     if not output.endswith(SUFFIX):
         raise OptionError(f"--output: '{output}' does not end in {SUFFIX}")
@@ -180,7 +183,7 @@ def compute_command(
             tell=tell,
         )
     raw.save(output, overwrite)
-    report(raw, output, raw.method, as_json)
+    report(raw, output, raw.method, as_json, lost)
 
 
 @click.command(
@@ -232,14 +235,22 @@ def default_output(scenes: tuple[str, ...], suffix: str) -> str:
     """Return the name of the last scene, in this folder."""
     import pathlib
 
-    path = pathlib.Path(scenes[-1] if scenes else "mandelbrot")
-    name = path.stem + suffix
+    last = scenes[-1] if scenes else "mandelbrot"
+    path = pathlib.Path(last)
+    many, mark, entry = path.name.rpartition("#")
+    name = (entry if mark and many and not path.exists() else path.stem) + suffix
     if path.suffix and pathlib.Path(name).absolute() == path.absolute():
         raise OptionError(f"'{path}' is read: name another picture with --output")
     return name
 
 
-def report(drawn: "Image | EscapeData | Rendered", output: str, method: str, as_json: bool) -> None:
+def report(
+    drawn: "Image | EscapeData | Rendered",
+    output: str,
+    method: str,
+    as_json: bool,
+    lost: list[str] | None = None,
+) -> None:
     """Say what was done: one line on stderr, or JSON on stdout."""
     width, height = drawn.scene.image.size
     if as_json:
@@ -251,6 +262,7 @@ def report(drawn: "Image | EscapeData | Rendered", output: str, method: str, as_
             "size": [width, height],
             "supersampling": drawn.scene.image.supersampling,
             "timings": drawn.timings,
+            "lost": lost or [],
         }
         print_json(facts)
         return

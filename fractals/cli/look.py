@@ -1,13 +1,22 @@
 """`fractals devices`, `list`, `show`, `convert`, `verify` and `completion`."""
 
 import dataclasses
+import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from fractals.cli.options import examples, json_option, option, overwrite_option, print_json, tell
+from fractals.cli.options import (
+    examples,
+    json_option,
+    option,
+    overwrite_option,
+    print_json,
+    tell,
+    tell_lost,
+)
 from fractals.errors import DifferenceError, OptionError, SceneError
 
 
@@ -54,7 +63,9 @@ def devices_command(as_json: bool) -> None:
     "list",
     epilog=examples("list gallery", "list palettes --preview sheet.png", "list formulas --json"),
 )
-@click.argument("what", type=click.Choice(["formulas", "colorings", "palettes", "gallery"]))
+@click.argument(
+    "what", type=click.Choice(["formulas", "colorings", "palettes", "formats", "gallery"])
+)
 @option("--preview", metavar="FILE.png", help="Also draw a labelled sheet of all palettes.")
 @overwrite_option
 @json_option
@@ -72,6 +83,10 @@ def list_command(what: str, preview: str | None, overwrite: bool, as_json: bool)
             title = palette.load(name).title
         elif kind == "gallery":
             title = Scene.load(name).title
+        elif kind == "format":
+            form = catalog.load(kind, name)()
+            uses = "read and written" if form.write else "read"
+            title = f"{' '.join(form.suffixes):12} {form.title}: {uses}"
         else:
             title = catalog.load(kind, name)().title
         entries[name] = title
@@ -127,7 +142,9 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
             f"{'with' if raw.dz is not None else 'without'} dz"
         )
     else:
-        scene = Scene.load(file)
+        lost: list[str] = []
+        scene = Scene.load(file, lost=lost)
+        tell_lost(lost)
     if as_json:
         print_json(scene.to_table())
     else:
@@ -138,30 +155,69 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     "convert",
     epilog=examples(
         "convert sea.png sea.toml             # the scene inside a picture",
-        "convert seahorse seahorse.json",
-        "convert place.json -                 # TOML on stdout",
+        "convert place.kfr place.toml         # a scene of another program",
+        "convert many.par#name place.kfr      # one of many in a file",
     ),
 )
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @overwrite_option
-def convert_command(source: str, target: str, overwrite: bool) -> None:
-    """Write a scene as TOML or JSON."""
+@json_option
+def convert_command(source: str, target: str, overwrite: bool, as_json: bool) -> None:
+    """Write a scene or a palette in another format, and say what was lost.
+
+    IN is anything that render draws, or a palette; the end of OUT names the format (fractals list
+    formats), and - is TOML on stdout. A palette becomes a part of a scene, and the other way round.
+    """
+    from fractals import exchange
     from fractals.files import check_output, written
-    from fractals.scene import Scene
+    from fractals.scene import toml_text, validate
 
     suffix = ".toml" if target == "-" else Path(target).suffix.lower()
-    if suffix not in (".toml", ".json"):
-        raise OptionError(f"'{target}': a scene is written to a file that ends in .toml or .json")
-    scene = Scene.load(source)
-    text = scene.to_toml() if suffix == ".toml" else scene.to_json() + "\n"
+    form = exchange.find(target, writing=True)
+    if form is None and suffix not in (".toml", ".json"):
+        raise OptionError(f"'{target}': name a file that ends in {exchange.suffixes(writing=True)}")
+    if target == "-" and as_json:
+        raise OptionError("--json and OUT - both want stdout: give one of them")
+    if target != "-":
+        check_output(target, overwrite)
+    lost: list[str] = []
+    table = source_table(source, lost)
+    scene = validate(table, source)
+    whole = scene.to_table()
+    if form and form.write:
+        data, more = form.write(whole)
+        lost += [f"{target}: {line}" for line in more]
+    else:
+        kept = {"color": {"palette": whole["color"]["palette"]}} if is_palette(table) else whole
+        text = toml_text(kept) if suffix == ".toml" else json.dumps(kept, ensure_ascii=False) + "\n"
+        data = text.encode()
+    tell_lost(lost)
     if target == "-":
-        click.echo(text, nl=False)
+        click.echo(data.decode(), nl=False)
         return
-    check_output(target, overwrite)
     with written(target) as file:
-        file.write(text.encode())
-    tell(f"{target}: nothing was lost")
+        file.write(data)
+    if as_json:
+        print_json({"output": target, "lost": lost})
+    elif not lost:
+        tell(f"{target}: nothing was lost")
+
+
+def source_table(source: str, lost: list[str]) -> dict[str, Any]:
+    """Return the table of a scene, or of a palette: a built-in one, or a file of stops."""
+    from fractals import catalog, exchange
+
+    built_in = source in catalog.names("palette") and source not in catalog.names("gallery")
+    if built_in and not Path(source).exists():
+        return {"color": {"palette": source}}
+    table = exchange.read_table(source, lost)
+    return {"color": {"palette": table}} if "stops" in table else table
+
+
+def is_palette(table: dict[str, Any]) -> bool:
+    """Return whether a table holds a palette and nothing else."""
+    return set(table) == {"color"} and set(table["color"]) == {"palette"}
 
 
 @click.command(
