@@ -16,8 +16,8 @@ from fractals import formula
 from fractals.backends import jit
 from fractals.backends.cpu import CpuBackend
 from fractals.backends.python import PythonBackend
-from fractals.coloring import make_log2
 from fractals.pipeline import EscapeData
+from fractals.series import make_log2
 
 # precision in bits, least exponent of a last bit, largest exponent
 SHAPES = {"float64": (53, -1074, 1024), "float32": (24, -149, 128)}
