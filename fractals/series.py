@@ -4,6 +4,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fractals.formula import Formula, fma, number, select, split
 
 KNOTS = 2048  # of a picture's ranks
@@ -145,3 +148,59 @@ def make_ranked(make_value: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return ranked
 
     return make
+
+
+def make_lines(target: Any) -> Any:
+    """Return ``lines(x, y, start, scale, count, weight, share)``: nearness to a net of lines.
+
+    It returns two numbers, from 0 on a line to 1 beyond its weight: of `count` field lines in a
+    turn, and of the borders between bands. `share`, 1 / degree, is what a step makes of a line's
+    width in turns, so that lines grow thinner without a jump.
+    """
+    fraction, angle_of, int32 = make_fraction(target), target.jit(turn), target.int32
+    real = target.real
+    zero, one, two, three = (real(k) for k in range(4))
+
+    def smooth(t: Any) -> Any:
+        t = select(t > zero, select(t < one, t, one), zero)
+        return t * t * fma(-two, t, three)
+
+    smooth = target.jit(smooth)
+
+    def nearest(t: Any) -> Any:
+        """Return the distance from a whole number, in halves."""
+        t = t - real(int32(t))
+        return two * select(t < one - t, t, one - t)
+
+    nearest = target.jit(nearest)
+
+    def lines(x, y, start, scale, count, weight, share):  # type: ignore[no-untyped-def]
+        place = fraction(x, y, start, scale)
+        thinner = fma(place, share - one, one) * weight
+        return smooth(nearest(angle_of(x, y) * count) / thinner), smooth(nearest(place) / weight)
+
+    return target.jit(lines)
+
+
+def rank_knots(values: NDArray[np.floating[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return values evenly spaced in the order of all, and their places from 0 to 1."""
+    if not values.size:
+        return np.zeros(KNOTS), np.linspace(0, 1, KNOTS)
+    chosen = np.linspace(0, values.size - 1, KNOTS).round().astype(np.int64)
+    return np.sort(values)[chosen], chosen / max(1, values.size - 1)
+
+
+def histogram_knots(values: NDArray[np.floating[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the whole numbers between which smooth counts lie, and the shares that lie below."""
+    if not values.size:
+        return np.zeros(KNOTS), np.linspace(0, 1, KNOTS)
+    bands, counts = np.unique(np.ceil(values) - 1, return_counts=True)
+    edges = np.unique(np.concatenate([bands, bands + 1]))
+    cells = np.zeros(len(edges))
+    cells[np.searchsorted(edges, bands) + 1] = counts  # of the samples just below an edge
+    shares = np.cumsum(cells) / values.size
+    if len(edges) > KNOTS:  # keep those that are evenly spaced in the order of samples
+        places = np.searchsorted(shares, np.linspace(0, 1, KNOTS)).clip(0, len(edges) - 1)
+        return edges[places], shares[places]
+    missing = KNOTS - len(edges)
+    return np.pad(edges, (0, missing), "edge"), np.pad(shares, (0, missing), "edge")

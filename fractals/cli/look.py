@@ -62,20 +62,27 @@ def list_command(what: str, as_json: bool) -> None:
     from fractals.scene import Scene
 
     kind = what.removesuffix("s")
-    entries = {}
+    entries: dict[str, str] = {}
+    options: dict[str, dict[str, Any]] = {}
     for name in catalog.names(kind):
         if kind == "palette":
             title = palette.load(name).title
         elif kind == "gallery":
             title = Scene.load(name).title
         else:
-            title = catalog.load(kind, name)().title
+            made = catalog.load(kind, name)()
+            title = made.title
+            if kind == "coloring" and made.options:
+                options[name] = made.options
         entries[name] = title
     if as_json:
         print_json(entries)
         return
     for name, title in entries.items():
         click.echo(f"{name:16} {title}")
+        for key, part in options.get(name, {}).items():
+            reach = ", ".join(part.choices) or f"{part.least:g} to {part.most:g}"
+            click.echo(f"{'':18}{key}={part.default}: {part.meaning} ({reach})")
 
 
 @click.command(

@@ -1,8 +1,8 @@
 """Triangle inequality average: where |z| lies between the bounds that its two terms allow.
 
 Of z = f + c the triangle inequality says ||f| - |c|| <= |z| <= |f| + |c|; the mean, along the
-orbit, of the place of |z| between these bounds. After Kerry Mitchell (1999) and Jussi Härkönen, *On Smooth
-Fractal Coloring Techniques* (2007).
+orbit, of the place of |z| between these bounds. After Kerry Mitchell (1999) and Jussi Härkönen, *On
+Smooth Fractal Coloring Techniques* (2007).
 """
 
 from fractals.coloring import Coloring, Watcher

@@ -133,7 +133,7 @@ def make_position_body(target, coloring, transfer, cyclic, side="escaped", range
                 v, escaped = sample(count, x, y, p, q, watched, first, j, i, constants, limit, base)
                 shown = escaped
                 if only_inside:
-                    shown = not escaped
+                    shown = (not escaped) & (v == v)
                 if both:
                     shown = v == v
                 if ranged:
