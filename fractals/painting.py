@@ -112,7 +112,9 @@ class Painter:
         """Return ``run(values, raw, limit, base)`` which fills an array with a layer's values."""
         coloring = layer.coloring
         planes = len(coloring.watcher.names) if coloring.watcher else 0
-        run = self.backend.compile(shade.make_value_body, coloring.for_ranking(), planes)
+        run = self.backend.compile(
+            shade.make_value_body, coloring.for_ranking(), layer.side, planes
+        )
         constants = self.backend.to_device(self._constants(layer, None))
         first = np.int32(self.layers.watching.first(coloring))
 

@@ -151,11 +151,11 @@ def make_ranked(make_value: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def make_lines(target: Any) -> Any:
-    """Return ``lines(x, y, start, scale, count, weight, share)``: nearness to a net of lines.
+    """Return ``lines(x, y, start, scale, count, weight, border, share)``: how near lines are.
 
     It returns two numbers, from 0 on a line to 1 beyond its weight: of `count` field lines in a
-    turn, and of the borders between bands. `share`, 1 / degree, is what a step makes of a line's
-    width in turns, so that lines grow thinner without a jump.
+    turn, and of the borders between bands, which are `border` wide. `share`, 1 / degree, is what a
+    step makes of a line's width in turns, so that lines grow thinner without a jump.
     """
     fraction, angle_of, int32 = make_fraction(target), target.jit(turn), target.int32
     real = target.real
@@ -174,10 +174,10 @@ def make_lines(target: Any) -> Any:
 
     nearest = target.jit(nearest)
 
-    def lines(x, y, start, scale, count, weight, share):  # type: ignore[no-untyped-def]
+    def lines(x, y, start, scale, count, weight, border, share):  # type: ignore[no-untyped-def]
         place = fraction(x, y, start, scale)
         thinner = fma(place, share - one, one) * weight
-        return smooth(nearest(angle_of(x, y) * count) / thinner), smooth(nearest(place) / weight)
+        return smooth(nearest(angle_of(x, y) * count) / thinner), smooth(nearest(place) / border)
 
     return target.jit(lines)
 

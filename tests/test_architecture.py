@@ -145,6 +145,8 @@ def test_the_kernels_module_is_the_only_one_that_holds_kernels():
 def test_the_oracle_is_independent():
     packages = {name.split(".")[0] for name in imports_of(TESTS / "naive.py")}
     assert packages == {"mpmath"}
+    packages = {name.split(".")[0] for name in imports_of(TESTS / "naive_colorings.py")}
+    assert packages == {"cmath", "itertools", "math"}
 
 
 def loaded_by(statement):

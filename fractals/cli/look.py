@@ -78,8 +78,9 @@ def list_command(what: str, as_json: bool) -> None:
     if as_json:
         print_json(entries)
         return
+    width = max(16, *map(len, entries))
     for name, title in entries.items():
-        click.echo(f"{name:16} {title}")
+        click.echo(f"{name:{width}} {title}")
         for key, part in options.get(name, {}).items():
             reach = ", ".join(part.choices) or f"{part.least:g} to {part.most:g}"
             click.echo(f"{'':18}{key}={part.default}: {part.meaning} ({reach})")

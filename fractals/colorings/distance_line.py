@@ -34,5 +34,5 @@ def make():
         transfer="linear",
         palette="ink",
         blend="multiply",
-        options={"weight": Option(2.0, 0.01, 1000, "of the line, in thousandths of the width")},
+        options={"weight": Option(1.0, 0.01, 1000, "of the line, in thousandths of the width")},
     )

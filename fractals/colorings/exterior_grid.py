@@ -14,7 +14,7 @@ def make_value(target):
 
     def value(n, x, y, p, q, constants):
         line, border = lines(
-            x, y, constants[2], constants[3], constants[4], constants[5], constants[6]
+            x, y, constants[2], constants[3], constants[4], constants[5], constants[6], constants[7]
         )
         return select(line < border, line, border)
 
@@ -31,7 +31,7 @@ def make():
         palette="ink",
         blend="multiply",
         options={
-            "lines": Option(8, 1, 256, "in a turn"),
-            "weight": Option(0.15, 1e-3, 1, "of a line, in half its distance to the next one"),
+            "lines": Option(2, 1, 256, "in a turn"),
+            "weight": Option(0.1, 1e-3, 1, "of a line, in half its distance to the next one"),
         },
     )

@@ -2,7 +2,8 @@
 
 From 0 at the nucleus of a component of the set to 1 at its boundary. The cycle is found by going
 back to the last step whose number is a power of two (Brent, 1980): the first step from there that
-comes within the tolerance closes it. Where none does, the boundary is too near for the limit.
+comes within the tolerance closes it, if the way there contracts. Where none does, the boundary is too near for the limit; next
+to such places it may be a multiple of the cycle that comes near first.
 """
 
 import math
@@ -24,9 +25,11 @@ def make_watch(target, formula, base):
         n = n + one
         p, q = derive(u, v, p, q)
         s, t = x - from_x, y - from_y
-        closed = (fma(s, s, t * t) <= number(point[base], x)) & (sought > zero)
-        period = select(closed, n - next_n * number(0.5, x), period)
-        stretch = select(closed, fma(p, p, q * q), stretch)
+        product = fma(p, p, q * q)
+        near = (fma(s, s, t * t) <= number(point[base], x)) & (product < one)
+        closed = near & (sought > zero)
+        period = select(closed, fma(next_n, number(-0.5, x), n), period)
+        stretch = select(closed, product, stretch)
         sought = select(closed, zero, sought)
         again = n == next_n
         return (

@@ -1,16 +1,15 @@
 """Orbit trap: how near the orbit comes to a point, a line, a cross or a circle.
 
-After Clifford Pickover, *Computers, Pattern, Chaos and Beauty* (1990). The orbit is z_1, z_2, ...,
-up to the point that escaped.
+From 0 far away to 1 on the trap. The orbit is z_1, z_2, ..., up to the point that escaped. After
+Clifford Pickover, *Computers, Pattern, Chaos and Beauty* (1990).
 """
 
 import math
 
 from fractals.coloring import Coloring, Option, Watcher
 from fractals.formula import fma, number, select, sqrt
-from fractals.series import make_log2
 
-LEAST = 1e-30  # squares of distances are no smaller: a logarithm may be taken, and none underflows
+LEAST = 1e-30  # squares of distances are no smaller: those too small to be normal are 0 in packs
 FAR = 1e30
 
 
@@ -60,25 +59,23 @@ def watch_constants(x, y, angle, radius):
 
 
 def make_value(target):
-    log2, real = make_log2(target), target.real
-    half, zero, known = real(0.5), real(0), real(LEAST)
+    zero = target.real(0)
 
     def value(n, x, y, p, q, w, constants):
-        m = select(w[0] > known, w[0], known)
-        depth = constants[2] - half * log2(m)
-        return select(depth > zero, depth, zero)
+        reach = constants[2]
+        return reach / (reach + sqrt(select(w[0] > zero, w[0], zero)))
 
     return value
 
 
 def constants(formula, escape_radius, width, reach, **settings):
-    return (math.log2(reach),)
+    return (reach,)
 
 
 def make():
     return Coloring(
         name="orbit_trap",
-        title="how near the orbit comes to a point, line, cross or circle: log2(reach / distance)",
+        title="how near the orbit comes to a point, line, cross or circle",
         make_value=make_value,
         constants=constants,
         transfer="linear",
@@ -91,7 +88,9 @@ def make():
             "y": Option(0.0, -10, 10, "and on the imaginary axis", "watch"),
             "angle": Option(0.0, -360, 360, "of a line or cross, in degrees", "watch"),
             "radius": Option(0.5, 0, 10, "of a circle", "watch"),
-            "reach": Option(1.0, 1e-6, 100, "distance from which on the value is 0"),
+            "reach": Option(
+                0.25, 1e-6, 100, "distance at which the value is 1/2; on the trap it is 1"
+            ),
         },
         watcher=Watcher("trap", ("square",), make_watch, watch_constants),
     )

@@ -35,9 +35,8 @@ def make_value(target):
         glint = glint * glint
         glint = glint * glint
         glint = glint * glint
-        glint = glint * glint
         shade = fma(one - ambient, lit, ambient)
-        return fma(specular, glint, shade)
+        return fma(specular, fma(glint, glint, -shade), shade)
 
     return value
 
@@ -64,6 +63,6 @@ def make():
             "height": Option(45.0, 0, 90, "of the light over the plane, in degrees"),
             "strength": Option(1.0, 0, 100, "of the relief: how steep its slopes are"),
             "ambient": Option(0.25, 0, 1, "light that comes from everywhere"),
-            "specular": Option(0.3, 0, 10, "strength of the highlights"),
+            "specular": Option(0.2, 0, 1, "share of the highlights in the light"),
         },
     )

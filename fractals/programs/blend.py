@@ -8,47 +8,47 @@ samples is taken in linear light, as that of one layer is (`fractals.programs.sh
 from fractals.formula import fma, select, sqrt
 
 
-def make_blend(target, mode):
-    """Return ``blend(below, above)`` of sRGB values from 0 to 1; `mode` is one of scene.BLENDS."""
+def make_change(target, mode):
+    """Return ``change(below, above)``: what blending adds to sRGB values from 0 to 1."""
     real32 = target.real32
-    zero, quarter, half, one = real32(0), real32(0.25), real32(0.5), real32(1)
+    quarter, half, one = real32(0.25), real32(0.5), real32(1)
     two, four, twelve, sixteen = real32(2), real32(4), real32(12), real32(16)
 
     if mode == "multiply":
 
-        def blend(b, a):
-            return b * a
+        def change(b, a):
+            return fma(b, a, -b)
 
     elif mode == "screen":
 
-        def blend(b, a):
-            return fma(a, one - b, b)
+        def change(b, a):
+            return a * (one - b)
 
     elif mode == "overlay":
 
-        def blend(b, a):
+        def change(b, a):
             light = fma(-two * (one - a), one - b, one)
-            return select(b < half, two * (a * b), light)
+            return select(b < half, fma(two * a, b, -b), light - b)
 
     elif mode == "soft_light":
 
-        def blend(b, a):
-            polynomial = fma(fma(sixteen, b, -twelve), b, four) * b
-            curve = select(b <= quarter, polynomial, sqrt(b))
-            darker = b - (one - two * a) * (b * (one - b))
-            return select(a <= half, darker, fma(fma(two, a, -one), curve - b, b))
+        def change(b, a):
+            polynomial = fma(fma(sixteen, b, -twelve), b, four)
+            lighter = select(b <= quarter, fma(polynomial, b, -b), sqrt(b) - b)
+            darker = b * (one - b)
+            return fma(two, a, -one) * select(a <= half, darker, lighter)
 
     elif mode == "add":
 
-        def blend(b, a):
-            return select(a + b < one, a + b, one)
+        def change(b, a):
+            return select(a + b < one, a, one - b)
 
     else:
 
-        def blend(b, a):
-            return a + zero
+        def change(b, a):
+            return a - b
 
-    return target.jit(blend)
+    return target.jit(change)
 
 
 def make_layer_body(target, mode):
@@ -60,7 +60,7 @@ def make_layer_body(target, mode):
     """
     real32, int32 = target.real32, target.int32
     zero, one, first = real32(0), real32(1), mode == "first"
-    blend = make_blend(target, mode)
+    change = make_change(target, mode)
 
     def body(x0, y0, dx, dy, colors, position, lookup, opacity):
         entries = int32(lookup.shape[0] - 2)
@@ -81,7 +81,7 @@ def make_layer_body(target, mode):
                     else:
                         b = colors[j, i, c]
                         part = select(drawn, opacity, zero)
-                        mixed = fma(part, blend(b, a) - b, b)
+                        mixed = fma(part, change(b, a), b)
                         mixed = select(mixed > zero, mixed, zero)
                         colors[j, i, c] = select(mixed < one, mixed, one)
                 i += dx

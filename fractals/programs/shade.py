@@ -75,9 +75,30 @@ def make_sample_value(target, coloring, planes):
     return target.jit(sample)
 
 
-def make_value_body(target, coloring, planes):
-    """Return the body that fills ``values`` (real) with those of samples; NaN inside."""
+def make_shown(target, side):
+    """Return ``shown(v, escaped)``: whether a sample of this value has one, on this side."""
+    if side == "escaped":
+
+        def shown(v, escaped):
+            return escaped
+
+    elif side == "inside":
+
+        def shown(v, escaped):
+            return (not escaped) & (v == v)
+
+    else:
+
+        def shown(v, escaped):
+            return v == v
+
+    return target.jit(shown)
+
+
+def make_value_body(target, coloring, side, planes):
+    """Return the body that fills ``values`` (real) with those of samples; NaN for none."""
     sample, nan = make_sample_value(target, coloring, planes), target.real(math.nan)
+    shown = make_shown(target, side)
 
     def body(x0, y0, dx, dy, values, count, x, y, p, q, watched, first, constants, limit, base):
         j = y0
@@ -85,7 +106,7 @@ def make_value_body(target, coloring, planes):
             i = x0
             while i < values.shape[1]:
                 v, escaped = sample(count, x, y, p, q, watched, first, j, i, constants, limit, base)
-                values[j, i] = select(escaped, v, nan)
+                values[j, i] = select(shown(v, escaped), v, nan)
                 i += dx
             j += dy
 
@@ -105,7 +126,7 @@ def make_position_body(target, coloring, transfer, cyclic, side="escaped", range
     curve = make_transfer(target, transfer)
     zero, one, most = real(0), real(1), real(MOST_TURNS)
     inside = real32(INSIDE)
-    both, only_inside = side == "both", side == "inside"
+    shown = make_shown(target, side)
 
     def body(
         x0,
@@ -131,13 +152,9 @@ def make_position_body(target, coloring, transfer, cyclic, side="escaped", range
             i = x0
             while i < position.shape[1]:
                 v, escaped = sample(count, x, y, p, q, watched, first, j, i, constants, limit, base)
-                shown = escaped
-                if only_inside:
-                    shown = (not escaped) & (v == v)
-                if both:
-                    shown = v == v
+                drawn = shown(v, escaped)
                 if ranged:
-                    shown = shown & (v >= least) & (v <= most_value)
+                    drawn = drawn & (v >= least) & (v <= most_value)
                 t = fma(constants[0], curve(v), constants[1])
                 t = select(abs(t) < most, t, zero)
                 if cyclic:
@@ -145,7 +162,7 @@ def make_position_body(target, coloring, transfer, cyclic, side="escaped", range
                     t = select(t < zero, t + one, t)
                 else:
                     t = select(t > zero, select(t < one, t, one), zero)
-                position[j, i] = select(shown, real32(t), inside)
+                position[j, i] = select(drawn, real32(t), inside)
                 i += dx
             j += dy
 
