@@ -2,8 +2,8 @@
 
 From 0 at the nucleus of a component of the set to 1 at its boundary. The cycle is found by going
 back to the last step whose number is a power of two (Brent, 1980): the first step from there that
-comes within the tolerance closes it, if the way there contracts. Where none does, the boundary is too near for the limit; next
-to such places it may be a multiple of the cycle that comes near first.
+comes within the tolerance closes it, if the way there contracts. Where none does, the boundary is
+too near for the limit; next to such places a multiple of the cycle may come near first.
 """
 
 import math
