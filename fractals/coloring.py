@@ -80,8 +80,8 @@ class Coloring:
     options : mapping
         What a scene may set.
     knots : callable, optional
-        ``knots(values)`` of the whole picture's samples returns two arrays of KNOTS numbers in
-        rising order, values and positions, which become the last constants; `make_value` is then
+        ``knots(values)`` of the whole picture's samples returns numbers that become the last
+        constants (`fractals.series.rank_knots`); `make_value` is then
         made by `make_ranked`, and ``make_key`` makes the value before that.
     settings : mapping
         The options' values, as `choose` has set them.

@@ -135,5 +135,5 @@ class Painter:
         numbers = [layer.paint.density, layer.paint.offset, *own]
         if coloring.knots:
             seen = values(layer) if values else np.zeros(0)
-            numbers += list(np.concatenate(coloring.knots(seen[np.isfinite(seen)])))
+            numbers += list(coloring.knots(seen[np.isfinite(seen)]))
         return np.array(numbers, self.backend.real)

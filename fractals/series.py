@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 from fractals.formula import Formula, fma, number, select, split
 
-KNOTS = 2048  # of a picture's ranks
+# Ranks are told in cells of values: so many for each doubling of their distance from the lowest.
+CELLS, DOUBLINGS = 128, 32
+KNOTS = CELLS * DOUBLINGS + 1
+WIDEST = 2**22  # range of counts that are counted one by one
 
 
 def make_log2(target: Any) -> Any:
@@ -124,26 +127,25 @@ def mean_constants(
 def make_ranked(make_value: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return what makes a value into its position among those of the whole picture.
 
-    The coloring's constants end with KNOTS values in rising order, and as many positions.
+    The coloring's constants end with the lowest value, and the positions at the KNOTS edges of the
+    cells above it. Which cell a value is in is seen from its bits.
     """
 
     def make(target: Any) -> Any:
         real, int32 = target.real, target.int32
         value = target.jit(make_value(target))
-        one = real(1)
+        one, cells, last = real(1), real(CELLS), int32(KNOTS - 2)
 
         def ranked(n, x, y, p, q, constants):  # type: ignore[no-untyped-def]
-            v = value(n, x, y, p, q, constants)
-            k, half = int32(constants.shape[0] - 2 * KNOTS), int32(KNOTS // 2)
-            while half > 0:  # to the last knot that is not above v, or the first
-                k = int32(select(constants[k + half] <= v, k + half, k))
-                half = int32(half >> 1)
-            low, high = constants[k], constants[min(k + 1, constants.shape[0] - KNOTS - 1)]
-            start, end = constants[k + KNOTS], constants[min(k + 1 + KNOTS, constants.shape[0] - 1)]
-            apart = high > low
-            part = (v - low) / select(apart, high - low, one)
-            part = select(part > one - one, select(part < one, part, one), one - one)
-            return fma(part, end - start, start)
+            at = int32(constants.shape[0] - KNOTS)
+            u = value(n, x, y, p, q, constants) - constants[at - 1] + one
+            m, e = split(select(u > one, u, one))
+            place = (m - one) * cells
+            k = int32(place)
+            cell = int32(int32(e) * CELLS + k)
+            cell = int32(select(cell < last, cell, last))
+            start, end = constants[at + cell], constants[at + cell + 1]
+            return fma(place - real(k), end - start, start)
 
         return ranked
 
@@ -182,25 +184,36 @@ def make_lines(target: Any) -> Any:
     return target.jit(lines)
 
 
-def rank_knots(values: NDArray[np.floating[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return values evenly spaced in the order of all, and their places from 0 to 1."""
-    if not values.size:
-        return np.zeros(KNOTS), np.linspace(0, 1, KNOTS)
-    chosen = np.linspace(0, values.size - 1, KNOTS).round().astype(np.int64)
-    return np.sort(values)[chosen], chosen / max(1, values.size - 1)
+def _edges(lowest: float) -> NDArray[np.float64]:
+    """Return the values between the cells of `make_ranked`."""
+    j = np.arange(KNOTS)
+    return lowest - 1 + np.ldexp(1 + (j % CELLS) / CELLS, j // CELLS)
 
 
-def histogram_knots(values: NDArray[np.floating[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the whole numbers between which smooth counts lie, and the shares that lie below."""
+def rank_knots(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Return the lowest value, and the share of the values below each edge of a cell."""
+    lowest = float(values.min()) if values.size else 1.0
+    u = np.maximum(values.astype(np.float64) - lowest + 1, 1)
+    cells = (u.view(np.int64) >> (52 - CELLS.bit_length() + 1)) - 1023 * CELLS  # by its bits
+    counts = np.bincount(np.minimum(cells, KNOTS - 2), minlength=KNOTS - 1)
+    shares = np.concatenate([[0], np.cumsum(counts)]) / max(1, values.size)
+    return np.concatenate([[lowest], shares])
+
+
+def histogram_knots(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Return the same as if values were evenly spread between whole numbers, in each band."""
     if not values.size:
-        return np.zeros(KNOTS), np.linspace(0, 1, KNOTS)
-    bands, counts = np.unique(np.ceil(values) - 1, return_counts=True)
-    edges = np.unique(np.concatenate([bands, bands + 1]))
-    cells = np.zeros(len(edges))
-    cells[np.searchsorted(edges, bands) + 1] = counts  # of the samples just below an edge
+        return rank_knots(values)
+    bands = np.ceil(values).astype(np.int64)  # each named after its upper end
+    first, last = int(bands.min()), int(bands.max())
+    if last - first < WIDEST:
+        counts = np.bincount(bands - first)
+        bands = np.flatnonzero(counts)
+        counts, bands = counts[bands], bands + first
+    else:
+        bands, counts = np.unique(bands, return_counts=True)
+    ends = np.unique(np.concatenate([bands - 1, bands]))
+    cells = np.zeros(len(ends))
+    cells[np.searchsorted(ends, bands)] = counts
     shares = np.cumsum(cells) / values.size
-    if len(edges) > KNOTS:  # keep those that are evenly spaced in the order of samples
-        places = np.searchsorted(shares, np.linspace(0, 1, KNOTS)).clip(0, len(edges) - 1)
-        return edges[places], shares[places]
-    missing = KNOTS - len(edges)
-    return np.pad(edges, (0, missing), "edge"), np.pad(shares, (0, missing), "edge")
+    return np.concatenate([[first - 1], np.interp(_edges(first - 1), ends, shares)])

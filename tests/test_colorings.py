@@ -215,13 +215,15 @@ def test_rank_and_histogram():
         light = fractals.palette.linear_from_srgb(picture / 65535)
         drawn[name] = np.cbrt(light)  # grey is even in OKLab, whose lightness is a cube root
     order = np.argsort(np.argsort(smooth[out])) / (out.sum() - 1)
-    assert np.abs(drawn["rank"][out] - order).max() < 2e-3
+    seen = order > 0.05  # 16 bits can't tell darker ones apart
+    assert np.abs(drawn["rank"][out] - order)[seen].max() < 2e-3
     counts = smooth_counts[out]
     below = np.array([(counts < n).mean() for n in counts])
     up_to = np.array([(counts <= n).mean() for n in counts])
     part = smooth[out] - counts
     shares = below + part.clip(0, 1) * (up_to - below)
-    assert np.abs(drawn["histogram"][out] - shares).max() < 2e-3
+    seen = shares > 0.05
+    assert np.abs(drawn["histogram"][out] - shares)[seen].max() < 4e-3  # across a cell
 
 
 @pytest.mark.parametrize("name", ["rank", "histogram"])
@@ -229,13 +231,21 @@ def test_ranks_of_nothing_and_of_much(name):
     inside = scene(coloring=name, center=["-0.1", "0"], width="0.01")
     assert not fractals.render(inside, device="cpu").pixels.any()
     knots = getattr(series, f"{name}_knots")
-    values = np.random.default_rng(1).uniform(1, 1e6, 10**5)
-    at, shares = knots(values)
-    assert len(at) == len(shares) == series.KNOTS
-    assert (np.diff(at) >= 0).all()
-    assert (np.diff(shares) >= 0).all()
-    for value in (1e3, 3e5, 9e5):
-        assert np.interp(value, at, shares) == pytest.approx((values < value).mean(), abs=2e-3)
+    for values in (
+        np.random.default_rng(1).uniform(1, 1e6, 10**5),
+        np.random.default_rng(2).exponential(3, 10**5) + 12_000_000,
+        np.array([5e6, 1.5, 3e9]),
+    ):
+        lowest, *shares = knots(values)
+        assert len(shares) == series.KNOTS
+        assert (np.diff(shares) >= 0).all()
+        assert lowest <= values.min()
+        assert (shares[0], shares[-1]) == (0, 1)
+        for value in np.quantile(values, [0.01, 0.4, 0.9]):
+            share = np.interp(value, series._edges(lowest), shares)
+            assert share == pytest.approx(
+                (values < value).mean(), abs=0.34 if len(values) == 3 else 0.02
+            )
 
 
 # Functions
