@@ -15,7 +15,6 @@ from fractals.palette import (
     Floats,
     Palette,
     hexadecimal,
-    parse,
     srgb_from_linear,
 )
 
@@ -138,12 +137,11 @@ def palette_of_scene(table: Mapping[str, Any], name: str) -> tuple[Palette, tupl
 
     `name` is that of the kind of file that will hold the palette alone.
     """
-    from fractals.palette_files import find
+    from fractals.paints import Color
     from fractals.scene import Scene
 
     color = table.get("color", {})
-    given = color.get("palette", "lagoon")
-    found = find(given)[0] if isinstance(given, str) else parse(dict(given))
+    found = Color.model_validate(color).make_palette()
     usual = Scene().to_table()
     rest = [key for key in table if key != "color" and table[key] != usual.get(key)]
     rest += [

@@ -279,6 +279,11 @@ def linear_from_oklch(lch: Floats) -> Floats:
     return light(low)
 
 
+def decoding() -> NDArray[np.float32]:
+    """Return linear light of 4097 sRGB values, evenly spaced from 0 to 1."""
+    return linear_from_srgb(np.arange(ENTRIES + 1) / ENTRIES).astype(np.float32)
+
+
 def encoding(bits: int = 8) -> NDArray[Any]:
     """Return the sRGB value, of 8 or 16 bits, of each of LEVELS steps of linear light."""
     levels = np.arange(LEVELS[bits]) / (LEVELS[bits] - 1)

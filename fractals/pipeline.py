@@ -7,18 +7,20 @@ from time import perf_counter
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fractals import palette
 from fractals.backends import Backend, choose, open_requested
 from fractals.backends.probe import memory_size
+from fractals.coloring import INSIDE_TOO
 from fractals.errors import OptionError
 from fractals.executor import Progress, run_tiles
 from fractals.image import Image
+from fractals.layers import Drawn, make_layers
 from fractals.magnitude import scientific
 from fractals.methods import Method, make_method
-from fractals.planning import Plan, Tile, make_coloring, missing_digits, plan
+from fractals.painting import Painter, Values
+from fractals.planning import Plan, Tile, missing_digits, plan
 from fractals.png import Pixels
-from fractals.programs import shade
 from fractals.raw import EscapeData
 from fractals.scene import Scene
 
@@ -68,7 +70,10 @@ def render(*sources: Source, progress: Progress | None = None, **options: Unpack
     >>> render("mandelbrot", {"image": {"size": [8, 6]}}, device="cpu").pixels.shape
     (6, 8, 3)
     """
-    session = Session(Scene.load(*sources), **options)
+    scene = Scene.load(*sources)
+    if make_layers(scene).whole:
+        return _render_whole(scene, progress, options)
+    session = Session(scene, **options)
     pixels = session.empty_picture()
     session.start(iterating=True, shading=True, progress=progress)
 
@@ -77,6 +82,22 @@ def render(*sources: Source, progress: Progress | None = None, **options: Unpack
 
     session.run(lambda tile: session.draw(tile, keep), progress)
     return session.image(pixels)
+
+
+def _render_whole(scene: Scene, progress: Progress | None, options: Options) -> Image:
+    """Draw a picture whose colors depend on all of its samples: iterate first, color then."""
+    raw = compute(scene, progress=progress, **options)
+    image = color(
+        raw,
+        scene,
+        device=options.get("device", "auto"),
+        threads=options.get("threads"),
+        tell=options.get("tell", warnings.warn),
+    )
+    for stage, seconds in raw.timings.items():
+        image.timings[stage] = image.timings.get(stage, 0.0) + seconds
+    image.method = raw.method
+    return image
 
 
 def compute(
@@ -95,16 +116,20 @@ def compute(
     shape = (session.plan.size[1] * n, session.plan.size[0] * n)
     pair = np.result_type(session.backend.real, np.complex64)
     count, z = np.empty(shape, np.int32), np.empty(shape, pair)
-    dz = np.empty(shape, pair) if session.coloring.derivative else None
-    parts = count, z.real, z.imag, *(() if dz is None else (dz.real, dz.imag))
+    watching = session.layers.watching
+    dz = np.empty(shape, pair) if session.layers.derivative else None
+    watched = np.empty((watching.planes, *shape), session.backend.real)
+    slopes = (None, None) if dz is None else (dz.real, dz.imag)
+    parts = count, z.real, z.imag, *slopes, watched if watching.planes else None
     session.start(iterating=True, progress=progress)
 
     def fill(tile: Tile) -> dict[str, float]:
         clock = _Clock(session.backend)
         raw = session.iterate(tile)
         clock.lap("iterate")
-        for on_device, whole in zip(raw, parts, strict=False):  # without dz there are fewer parts
-            session.backend.to_host(on_device, whole[tile.window(n)])
+        for on_device, whole in zip(raw, parts, strict=True):
+            if whole is not None:
+                session.backend.to_host(on_device, whole[(..., *tile.window(n))])
         clock.lap("copy")
         return clock.seconds
 
@@ -119,6 +144,7 @@ def compute(
         session.device.kind,
         session.plan.method,
         session.base,
+        dict(zip(watching.names, watched, strict=True)),
     )
 
 
@@ -147,25 +173,45 @@ def color(
             f"the raw numbers are {columns}x{rows} samples, and the scene wants "
             f"{session.plan.size[0]}x{session.plan.size[1]} pixels of {n}x{n}: compute it anew"
         )
-    if session.coloring.derivative and raw.dz is None:
-        raise OptionError(
-            f"the coloring '{session.coloring.name}' needs dz, which these raw numbers lack: "
-            f"compute them with --coloring {session.coloring.name}"
-        )
     pixels = session.empty_picture()
-    parts = [raw.count, raw.z.real, raw.z.imag]
-    if raw.dz is not None:
-        parts += [raw.dz.real, raw.dz.imag]
+    slopes = (None, None) if raw.dz is None else (raw.dz.real, raw.dz.imag)
+    parts = raw.count, raw.z.real, raw.z.imag, *slopes
+    planes = _planes(raw, session)
     session.limit, session.base = raw.limit, raw.base
-    session.start(shading=True)
+
+    def numbers(tile: Tile) -> tuple[Any, ...]:
+        window, to_device = tile.window(n), session.backend.to_device
+        found = [
+            session.nothing if part is None else to_device(np.ascontiguousarray(part[window]))
+            for part in parts
+        ]
+        watched = to_device(np.stack([p[window] for p in planes])) if planes else session.no_planes
+        return *found, watched
+
+    def values(layer: Drawn) -> NDArray[np.floating[Any]]:
+        """Return those of all samples."""
+        whole = np.empty(raw.count.shape, session.backend.real)
+        fill = session.painter.value_program(layer)
+
+        def look(tile: Tile) -> dict[str, float]:
+            clock = _Clock(session.backend)
+            part = whole[tile.window(n)]
+            on_device = session.backend.empty(part.shape, session.backend.real)
+            fill(on_device, numbers(tile), session.limit, session.base)
+            session.backend.to_host(on_device, part)
+            clock.lap("color")
+            return clock.seconds
+
+        session.run(look, None)
+        return whole
+
+    session.start(shading=True, values=values)
 
     def draw(tile: Tile) -> dict[str, float]:
         clock = _Clock(session.backend)
-        numbers = [
-            session.backend.to_device(np.ascontiguousarray(part[tile.window(n)])) for part in parts
-        ]
+        on_device = numbers(tile)
         clock.lap("copy")
-        rgb = session.shade(tile, (*numbers, session.nothing, session.nothing)[:5])
+        rgb = session.shade(tile, on_device)
         clock.lap("color")
         session.backend.to_host(rgb, pixels[tile.window()])
         clock.lap("copy")
@@ -173,6 +219,26 @@ def color(
 
     session.run(draw, progress)
     return session.image(pixels)
+
+
+def _planes(raw: EscapeData, session: "Session") -> list[NDArray[np.floating[Any]]]:
+    """Return what was watched that a scene's layers need; raise if something lacks."""
+    for layer in session.layers.drawn:
+        if layer.coloring.derivative and raw.dz is None:
+            raise OptionError(
+                f"the coloring '{layer.coloring.name}' needs dz, which these raw numbers lack: "
+                f"compute them with --coloring {layer.coloring.name}"
+            )
+    planes = []
+    for name in session.layers.watching.names:
+        plane = raw.watched.get(name, raw.watched.get(name + INSIDE_TOO))
+        if plane is None:
+            raise OptionError(
+                f"these raw numbers lack what was watched along the orbits as '{name}': compute "
+                "them with the colorings and options of the scene"
+            )
+        planes.append(plane)
+    return planes
 
 
 class Session:
@@ -195,7 +261,7 @@ class Session:
         if threads is not None and threads < 1:
             raise OptionError(f"{threads} threads: give 1 or more")
         self.scene = scene if same else scene.replace(number=number)
-        self.coloring = make_coloring(self.scene)
+        self.layers = make_layers(self.scene)
         wanted = choose(device).device
         self.plan = plan(
             self.scene, wanted.kind, interior, raw, threads or wanted.cores or 1, streamed
@@ -219,64 +285,49 @@ class Session:
         self.timings = dict.fromkeys(("compile", "reference", "iterate", "color", "copy"), 0.0)
 
     def start(
-        self, iterating: bool = False, shading: bool = False, progress: Progress | None = None
+        self,
+        iterating: bool = False,
+        shading: bool = False,
+        progress: Progress | None = None,
+        values: Values | None = None,
     ) -> None:
-        """Compile the programs, by drawing one sample, and bring their inputs to the device."""
+        """Compile the programs, by drawing one sample, and bring their inputs to the device.
+
+        `values` is that of `Painter.start`.
+        """
         begun = perf_counter()
-        backend, scene, coloring = self.backend, self.scene, self.coloring
-        real = backend.real
+        backend, scene = self.backend, self.scene
+        real, planes = backend.real, self.layers.watching.planes
         self.nothing = backend.to_device(np.zeros((1, 1), real))
+        self.no_planes = backend.to_device(np.zeros((1, 1, 1), real))
         first = Tile(0, 0, 1, 1)
         pixel = (self.plan.supersampling, self.plan.supersampling)
         counts = backend.to_device(np.full(pixel, self.limit, np.int32))
-        raw: tuple[Any, ...] = counts, *4 * (backend.to_device(np.zeros(pixel, real)),)
+        watched = backend.to_device(np.zeros((planes, *pixel), real)) if planes else self.no_planes
+        zeros = backend.to_device(np.zeros(pixel, real))
+        raw: tuple[Any, ...] = counts, zeros, zeros, zeros, zeros, watched
         if iterating:
             watch = None if progress is None else (lambda steps: progress(0, len(self.plan.tiles)))
-            self._method = make_method(
-                backend, scene, self.plan, coloring.derivative, self.cache, watch
-            )
+            self._method = make_method(backend, scene, self.plan, self.layers, self.cache, watch)
             self._method.start()
             self.limit, self.base = self._method.limit, self._method.base
             self.timings["reference"] = self._method.reference
             raw = self.iterate(first, limit=1)
         if shading:
-            colors = scene.color.make_palette()
-            transfer = scene.color.transfer
-            self._shade = backend.compile(shade.make_body)
-            self._place = backend.compile(
-                shade.make_position_body,
-                coloring,
-                coloring.transfer if transfer == "auto" else transfer,
-                colors.cyclic,
-            )
-            own = coloring.constants(
-                scene.make_formula(),
-                scene.iteration.escape_radius,
-                1.0 if self.plan.deep else float(self.plan.width),
-            )
-            constants = [scene.color.density, scene.color.offset, *own]
-            self._constants = backend.to_device(np.array(constants, real))
-            self._lookup = backend.to_device(colors.lookup(scene.color.inside))
-            self._encode = backend.to_device(palette.encoding(self.bits))
+            self.painter = Painter(backend, scene, self.plan, self.layers, self.dtype)
+            self.painter.start(values)
             self.shade(first, raw)
         backend.synchronize()
         self.timings["compile"] = perf_counter() - begun - self.timings["reference"]
 
     def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
-        """Return count, and the parts of z and dz, of a tile's samples, on the device."""
+        """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
         assert self._method, "start(iterating=True) comes first"
         return self._method.iterate(tile, limit)
 
     def shade(self, tile: Tile, raw: tuple[Any, ...]) -> Any:
         """Return the sRGB values of a tile's pixels, on the device."""
-        n = self.plan.supersampling
-        rgb = self.backend.empty((tile.height, tile.width, 3), self.dtype)
-        position = self.backend.empty((tile.height * n, tile.width * n), np.float32)
-        base = self.base if self.scene.color.transfer == "auto" else 0
-        self._place(position, *raw, self._constants, np.int32(self.limit), np.int32(base))
-        share = np.float32(1 / n**2)
-        self._shade(rgb, position, self._lookup, self._encode, np.int32(n), share)
-        return rgb
+        return self.painter.paint((tile.height, tile.width), raw, self.limit, self.base)
 
     def draw(self, tile: Tile, keep: Callable[[Tile, Any], None]) -> dict[str, float]:
         """Draw a tile, have its pixels kept, which are on the device, and return the seconds."""

@@ -14,6 +14,7 @@ from fractals.files import check_output, written
 from fractals.scene import Scene
 
 SUFFIX = ".npz"
+WATCHED = "watched "  # how the names of such arrays begin in a file
 
 
 @dataclass
@@ -36,6 +37,8 @@ class EscapeData:
         Most steps that were tried.
     timings : dict of str to float
         Seconds of each stage.
+    watched : dict of str to ndarray, shape (height, width)
+        What the colorings watched along the orbits, by names such as "stripes,density=5.sum".
     base : int
         In a deep view, about the lowest count: the transfer "auto" counts from there, as all counts
         are large and differ by little.
@@ -50,6 +53,7 @@ class EscapeData:
     device: str = ""
     method: str = "direct"
     base: int = 0
+    watched: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
 
     @property
     def number(self) -> str:
@@ -57,7 +61,7 @@ class EscapeData:
         return {8: "float32", 16: "float64"}[self.z.dtype.itemsize]
 
     def save(self, path: str | Path, overwrite: bool = True) -> None:
-        """Write the raw numbers as a NumPy archive: count, z, dz where there is one, limit, scene.
+        """Write a NumPy archive: count, z, dz where there is one, what was watched, limit, scene.
 
         Raises
         ------
@@ -74,6 +78,7 @@ class EscapeData:
             arrays["base"] = np.int64(self.base)
         if self.dz is not None:
             arrays["dz"] = self.dz
+        arrays |= {WATCHED + name: plane for name, plane in self.watched.items()}
         with written(path) as file:
             np.savez(file, scene=np.array(self.scene.to_json()), **arrays)  # type: ignore[arg-type]
 
@@ -92,6 +97,8 @@ class EscapeData:
             with np.load(path, allow_pickle=False) as archive:
                 scene = Scene.load(json.loads(str(archive["scene"])))
                 dz, base = archive.get("dz"), int(archive.get("base", 0))
+                planes = [key for key in archive.files if key.startswith(WATCHED)]
+                watched = {key.removeprefix(WATCHED): archive[key] for key in planes}
                 count, z, limit = archive["count"], archive["z"], int(archive["limit"])
         except FileNotFoundError:
             raise SceneError(f"{path}: no such file") from None
@@ -101,4 +108,6 @@ class EscapeData:
             ) from None
         if count.ndim != 2 or z.shape != count.shape or z.dtype.kind != "c":
             raise SceneError(f"{path}: the arrays in it don't fit together")
-        return EscapeData(count, z, dz, limit, scene, base=base)
+        if any(p.shape != count.shape or p.dtype != z.real.dtype for p in watched.values()):
+            raise SceneError(f"{path}: the arrays in it don't fit together")
+        return EscapeData(count, z, dz, limit, scene, base=base, watched=watched)

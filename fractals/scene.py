@@ -14,17 +14,16 @@ from pydantic import (
     ConfigDict,
     Field,
     InstanceOf,
-    PlainSerializer,
     ValidationError,
     WithJsonSchema,
     model_validator,
 )
 
-from fractals import catalog, palette, palette_files
+from fractals import catalog, palette_files
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.exchange import read_table
 from fractals.formula import Formula
-from fractals.palette import Palette
+from fractals.paints import Color, Finite, Layer, Table, plain_name
 
 VERSION = 1  # of the scene format; raised when an older program would misread a newer scene
 MOST_DIGITS = 150_000
@@ -66,11 +65,6 @@ def _name(kind: str) -> Any:
     return AfterValidator(check)
 
 
-def _color(text: str) -> str:
-    palette.parse_color(text)
-    return text
-
-
 def _limit(given: Any) -> Any:
     text = str(given)
     if text == "auto" or (
@@ -86,30 +80,13 @@ def _bits(given: Any) -> int:
     return int(given)
 
 
-def _palette(given: Any) -> Any:
-    if isinstance(given, str) and given not in catalog.names("palette"):
-        return palette_files.find(given)[0]
-    if isinstance(given, str | Palette):
-        return given
-    return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
-
-
-def _plain_palette(given: str | Palette) -> Any:
-    return given if isinstance(given, str) else given.to_table()
-
-
 Coordinate = Annotated[str, BeforeValidator(decimal_text)]
 Length = Annotated[Coordinate, AfterValidator(_positive)]
 Point = tuple[Coordinate, Coordinate]
 Side = Annotated[int, Field(ge=1, le=200_000)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
-
-
-class FormulaName(_Table):
+class FormulaName(Table):
     """A formula of the catalog, with its options."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -138,11 +115,7 @@ def _formula(given: Any) -> Any:
     return {"name": given} if isinstance(given, str) else given
 
 
-def _plain_formula(formula: Any) -> Any:
-    return formula.model_dump() if formula.model_extra else formula.name
-
-
-class View(_Table):
+class View(Table):
     """Where the picture lies in the plane."""
 
     center: Point | None = Field(None, description="decimal text; None: the formula's home")
@@ -157,7 +130,7 @@ class View(_Table):
         return self
 
 
-class Image(_Table):
+class Image(Table):
     """How many pixels, of how many samples each, and how they are kept in a file."""
 
     size: tuple[Side, Side] = Field((1920, 1080), description="(width, height) in pixels")
@@ -167,7 +140,7 @@ class Image(_Table):
     compression: Literal["fast", "small"] = Field("fast", description="of a PNG")
 
 
-class Iteration(_Table):
+class Iteration(Table):
     """When an orbit is given up, and when it has escaped."""
 
     limit: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = "auto"
@@ -180,31 +153,7 @@ class Iteration(_Table):
         return "float64" if self.number == "auto" else self.number
 
 
-class Color(_Table):
-    """How raw numbers become colors."""
-
-    coloring: Annotated[str, _name("coloring")] = "smooth"
-    palette: Annotated[
-        str | InstanceOf[Palette],
-        BeforeValidator(_palette),
-        PlainSerializer(_plain_palette),
-        WithJsonSchema(
-            {"type": ["string", "array", "object"], "description": "a name, a file, or stops"}
-        ),
-    ] = "lagoon"
-    transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"] = Field(
-        "auto", description="curve from a coloring's value v to turns; log is log2(1 + v)"
-    )
-    density: Finite = Field(1.0, ge=-1e6, le=1e6, description="turns of the palette")
-    offset: Finite = Field(0.0, ge=-1e6, le=1e6, description="in turns")
-    inside: Annotated[str, AfterValidator(_color)] = "#000000"
-
-    def make_palette(self) -> Palette:
-        """Return the palette itself."""
-        return self.palette if isinstance(self.palette, Palette) else palette.load(self.palette)
-
-
-class Scene(_Table):
+class Scene(Table):
     """What to draw; every key has a default.
 
     Examples
@@ -287,8 +236,13 @@ class Scene(_Table):
     def _to_values(self) -> dict[str, Any]:
         """Return plain values, but for a formula of the user's own."""
         table = self.model_dump(mode="json", exclude_none=True, exclude={"formula"})
+        for paint in (table["color"], *table["color"]["layers"]):
+            if paint["mask"] == "auto":
+                del paint["mask"]
+        if not self.color.layers:
+            del table["color"]["layers"]
         own = isinstance(self.formula, Formula)
-        return {**table, "formula": self.formula if own else _plain_formula(self.formula)}
+        return {**table, "formula": self.formula if own else plain_name(self.formula)}
 
     def to_json(self) -> str:
         """Return the scene as JSON."""
@@ -374,6 +328,7 @@ def _explain(error: Mapping[str, Any]) -> str:
     where = ".".join(path)
     if error["type"] == "extra_forbidden":
         model: type[BaseModel] = TABLES.get(path[0], Scene) if len(path) > 1 else Scene
+        model = Layer if path[:2] == ["color", "layers"] else model
         known = [*model.model_fields, *([] if model is not Scene else TABLES)]
         elsewhere = [t for t, m in TABLES.items() if path[-1] in m.model_fields]
         hint = catalog.did_you_mean(path[-1], known)

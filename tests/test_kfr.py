@@ -208,7 +208,13 @@ scenes = st.fixed_dictionaries(
         "transfer": st.sampled_from(["linear", "sqrt", "log"]),
         "density": st.floats(1e-5, 1e3).map(lambda v: float(f"{v:.6g}")),
         "offset": st.integers(0, 1023).map(lambda k: k / 1024),
-        "palette": st.lists(st.sampled_from(["#000000", "#123456", "#fedcba"]), min_size=1),
+        "palette": st.fixed_dictionaries(
+            {
+                "stops": st.lists(st.sampled_from(["#000000", "#123456", "#fedcba"]), min_size=1),
+                "space": st.just("srgb"),
+                "blend": st.just("cosine"),
+            }
+        ),
         "inside": st.sampled_from(["#000000", "#010203"]),
     }
 )

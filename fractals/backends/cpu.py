@@ -9,6 +9,7 @@ from numba.core.errors import NumbaError
 from fractals.backends import packet_lists, packets, packs, wavefront
 from fractals.backends.base import HostMemory
 from fractals.backends.jit import REAL, compile_body, compile_loop, cpu_target
+from fractals.coloring import Watching
 from fractals.programs import escape, perturb
 
 
@@ -66,12 +67,14 @@ class CpuBackend(HostMemory):
 
         own = threading.local()  # each thread's scratch
 
-        def run(count, x, y, p, q, columns, rows, *rest):
-            sizes = numbers, places = wavefront.scratch_sizes(columns.shape[1])
+        planes = next((part.planes for part in options if isinstance(part, Watching)), 0)
+
+        def run(count, x, y, p, q, watched, columns, rows, *rest):
+            sizes = numbers, places = wavefront.scratch_sizes(columns.shape[1], planes)
             if getattr(own, "sizes", None) != sizes:
                 own.sizes = sizes
                 own.scratch = self.empty((numbers,), self.real), self.empty((places,), index)
-            flat = (part.reshape(-1) for part in (count, x, y, p, q))
+            flat = (part.reshape(-1) for part in (count, x, y, p, q, watched))
             wave(*flat, columns, rows, *rest, *own.scratch)
 
         return run

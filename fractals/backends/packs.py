@@ -239,6 +239,7 @@ _define(operator.invert, _same(types.Boolean), IRBuilder.not_, (Pack,))
 _define(operator.neg, _same(types.Float), IRBuilder.fneg, (Pack,))
 _define(abs, _same(types.Float), _intrinsic("fabs"), (Pack,))
 _define(formula.fma, _same(types.Float), _intrinsic("fma"), (Pack, Pack, Pack))
+_define(formula.sqrt, _same(types.Float), _intrinsic("sqrt"), (Pack,))
 _define(
     formula.select,
     lambda mask, a, b: a if _is_pack(mask, types.Boolean) and a == b else None,

@@ -155,8 +155,8 @@ def compute_command(
 ) -> None:
     """Write the raw numbers of a scene, which recolor draws in any colors.
 
-    The file is a NumPy archive: count (int32), z and, where the coloring needs it, dz (complex),
-    for every sample; limit; and the scene as JSON.
+    The file is a NumPy archive: count (int32), z and, where the colorings need it, dz (complex) and
+    what they watched along the orbits, for every sample; limit; and the scene as JSON.
     """
     from fractals.files import check_output
     from fractals.raw import SUFFIX

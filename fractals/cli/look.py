@@ -77,7 +77,8 @@ def list_command(what: str, preview: str | None, overwrite: bool, as_json: bool)
     if preview is not None:
         write_preview(what, preview, overwrite)
     kind = what.removesuffix("s")
-    entries = {}
+    entries: dict[str, str] = {}
+    options: dict[str, dict[str, Any]] = {}
     for name in catalog.names(kind):
         if kind == "palette":
             title = palette.load(name).title
@@ -88,13 +89,20 @@ def list_command(what: str, preview: str | None, overwrite: bool, as_json: bool)
             uses = "read and written" if form.write else "read"
             title = f"{' '.join(form.suffixes):12} {form.title}: {uses}"
         else:
-            title = catalog.load(kind, name)().title
+            made = catalog.load(kind, name)()
+            title = made.title
+            if kind == "coloring" and made.options:
+                options[name] = made.options
         entries[name] = title
     if as_json:
         print_json(entries)
         return
+    width = max(16, *map(len, entries))
     for name, title in entries.items():
-        click.echo(f"{name:16} {title}")
+        click.echo(f"{name:{width}} {title}")
+        for key, part in options.get(name, {}).items():
+            reach = ", ".join(part.choices) or f"{part.least:g} to {part.most:g}"
+            click.echo(f"{'':18}{key}={part.default}: {part.meaning} ({reach})")
 
 
 def write_preview(what: str, path: str, overwrite: bool) -> None:

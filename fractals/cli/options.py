@@ -1,5 +1,6 @@
 """What several verbs share: options, values with units, progress, and the line at the end."""
 
+import contextlib
 import json
 import re
 import sys
@@ -50,7 +51,11 @@ def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 
 color_options = together(
     option("--palette", metavar="NAME|FILE", help="Palette: a name, cmap:NAME, or FILE[#ENTRY]."),
-    option("--coloring", metavar="NAME", help="Coloring: smooth, count, distance."),
+    option(
+        "--coloring",
+        metavar="NAME[,KEY=VALUE]",
+        help="Coloring, such as smooth or stripe_average,density=7; list colorings shows all.",
+    ),
     option(
         "--transfer",
         metavar="CURVE",
@@ -129,6 +134,8 @@ def load_scene(
             changes[key] = parse_point(changes[key], key)
     if "formula" in changes:
         changes["formula"] = parse_formula(changes["formula"])
+    if "coloring" in changes:
+        changes["coloring"] = parse_coloring(changes["coloring"])
     if "size" in changes:
         if physical := PHYSICAL.fullmatch(str(changes["size"]).strip().lower()):
             changes.setdefault("dpi", physical[4])
@@ -149,6 +156,7 @@ def _as_option(line: str) -> str:
     path, _, message = line.partition(": ")
     key = next((part for part in reversed(path.split(".")) if not part.isdecimal()), path)
     key = "formula" if path.startswith("formula") else key
+    key = "coloring" if path.startswith("color.coloring") else key
     return f"--{key.replace('_', '-')}: {message}"
 
 
@@ -180,6 +188,29 @@ def parse_formula(text: str) -> dict[str, Any]:
         if not (equals and value.strip().isdecimal()):
             raise OptionError(f"--formula: '{pair}' is not KEY=NUMBER such as power=4")
         table[key.strip()] = int(value)
+    return table
+
+
+def parse_coloring(text: str) -> dict[str, Any]:
+    """Return the table of ``orbit_trap,shape=circle,radius=0.4``.
+
+    Examples
+    --------
+    >>> parse_coloring("orbit_trap,shape=circle,radius=0.4")
+    {'name': 'orbit_trap', 'shape': 'circle', 'radius': 0.4}
+    """
+    name, *pairs = text.split(",")
+    table: dict[str, Any] = {"name": name.strip()}
+    for pair in pairs:
+        key, equals, value = (part.strip() for part in pair.partition("="))
+        if not (key and equals and value):
+            raise OptionError(f"--coloring: '{pair[:40]}' is not KEY=VALUE such as density=7")
+        try:
+            table[key] = int(value)
+        except ValueError:
+            with contextlib.suppress(ValueError):
+                value = float(value)  # type: ignore[assignment]
+            table[key] = value
     return table
 
 

@@ -13,6 +13,8 @@ from typing import Any, get_args
 from fractals import palette
 from fractals.errors import SceneError
 from fractals.format import Format, Imported
+from fractals.paints import Color
+from fractals.palette import Palette
 from fractals.places import (
     EXACT,
     Kin,
@@ -32,7 +34,6 @@ from fractals.places import (
     whole,
     width_of,
 )
-from fractals.scene import Color
 
 Fields = Mapping[str, tuple[str, str]]  # key: its value, and where, such as "line 3: Re"
 STEPS = 1024  # of its palette, which has as many colors at most
@@ -313,38 +314,44 @@ def _kind(formula: Any) -> tuple[tuple[int, int], Kin]:
     raise SceneError(f"Kalles Fraktaler has no formula '{name}'")
 
 
-def _written_colors(color: Mapping[str, Any], lost: list[str]) -> dict[str, Any]:
-    curve, coloring = color["transfer"], color["coloring"]
+def _written_colors(table: Mapping[str, Any], lost: list[str]) -> dict[str, Any]:
+    own = Color.model_validate(table)
+    curve, coloring = own.transfer, own.coloring.name
+    lost += [
+        f"the {key}"
+        for key in ("layers", "mask", "range")
+        if key in own.model_fields_set and getattr(own, key) != Color.model_fields[key].default
+    ]
     if coloring not in ("smooth", "count", "distance"):
         lost.append(f"the coloring '{coloring}'")
     if curve == "auto":
         curve = "log"
         lost.append("the transfer 'auto', which counts from the lowest count of a deep view")
     method, factor = next((k, f) for k, (name, f) in CURVES.items() if name == curve)
-    if color["density"] <= 0:
-        lost.append(f"the density of {color['density']}")
-    divisor = factor / STEPS / color["density"] if color["density"] > 0 else 1.0
-    offset = color["offset"] * STEPS
+    if own.density <= 0:
+        lost.append(f"the density of {own.density}")
+    divisor = factor / STEPS / own.density if own.density > 0 else 1.0
+    offset = own.offset * STEPS
     if offset != round(offset):
-        lost.append(f"the offset of {color['offset']}, but in whole steps of 1/{STEPS}")
+        lost.append(f"the offset of {own.offset}, but in whole steps of 1/{STEPS}")
     return {
         "IterDiv": f"{divisor:.15g}",
         "SmoothingMethod": 0,
         "ColorMethod": 7 if coloring == "distance" else method,
         "Differences": 7,
         "ColorOffset": round(offset) % STEPS,
-        "Colors": _numbers(_even_colors(color["palette"], lost)),
-        "InteriorColor": _numbers([color["inside"]]),
+        "Colors": _numbers(_even_colors(own.make_palette(), lost)),
+        "InteriorColor": _numbers([own.inside]),
         "Smooth": 0 if coloring == "count" else 1,
     }
 
 
-def _even_colors(given: Any, lost: list[str]) -> list[str]:
+def _even_colors(own: Palette, lost: list[str]) -> list[str]:
     """Return the colors of a palette at equal steps, as they are or sampled."""
-    own = palette.load(given) if isinstance(given, str) else palette.parse(dict(given))
     count = len(own.stops)
     even = all(abs(place - k / count) < 1e-9 for k, (place, _) in enumerate(own.stops))
-    if own.cyclic and even and count <= STEPS:
+    mixed_alike = own.space == "srgb" and own.blend == "cosine"
+    if own.cyclic and even and mixed_alike and count <= STEPS:
         return [color for _, color in own.stops]
     lost.append(f"the palette's stops: {SAMPLES} colors at equal steps are written")
     rows = own.lookup("#000")[: palette.ENTRIES : palette.ENTRIES // SAMPLES]
