@@ -18,8 +18,8 @@ from fractals.backends.packet_lists import (
 )
 from fractals.backends.packs import any_lane, exponents, least, powers_of_two
 from fractals.formula import fma, number, select, split, two_to
-from fractals.programs.extended import NEVER
-from fractals.programs.perturb import ALIKE, LENGTH, NEXT, RADIUS, RADIUS_C, ZREF, A, B
+from fractals.programs.extended import ALIKE, NEVER
+from fractals.programs.perturb import LENGTH, NEXT, RADIUS, RADIUS_C, ZREF, A, B
 
 SPREAD = 100  # a lane smaller than the largest by more than 2**-SPREAD goes on apart from it
 COMPLEX = B + 2  # columns of an entry: Z, A and B
