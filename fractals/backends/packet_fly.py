@@ -19,6 +19,8 @@ from fractals.formula import fma, number, select
 from fractals.programs.perturb import LEVEL, LOST, TINY
 
 FIRST, REMEMBER, COMPARE = 0, 1, 2  # what is known of a lane's earlier z: see `fly`
+BLOCK = 1 << LEVEL  # steps from where a skip may begin to the next such place
+CALM = 24  # single steps in which nothing happened: then blocks are tried
 SURE = 0.7  # of the escape radius: a point whose parts are smaller is within
 
 
@@ -178,6 +180,7 @@ def make_fly(target, formula, derivative, extended):
             m = int64(least(select(alive, at, zero + math.inf)))
             here = alive & (at == zero + m)
             together = not any_lane(alive & ~here)
+            calm = 0 if together else -(2**40)
             z_size = largest(lane[0], lane[1])
             while any_lane(here):
                 best, length = int64(-1), int64(1)
@@ -198,6 +201,23 @@ def make_fly(target, formula, derivative, extended):
                             break
                         i >>= 1
                         longer <<= 1
+                    if best < 0 and calm > CALM and m + BLOCK < min(end, latest):
+                        # Nothing has happened for long: steps without a branch, taken again if
+                        # something did.
+                        ahead, sure = lane, here
+                        for k in range(BLOCK):
+                            ahead = stepped(orbit, m + k, ahead, g)
+                            u, v = ahead[0] + orbit[m + k + 1, 0], ahead[1] + orbit[m + k + 1, 1]
+                            z_size, size = largest(ahead[0], ahead[1]), largest(u, v)
+                            sure = sure & (size < surely_within) & (size >= z_size)
+                            if extended:
+                                sure = sure & (z_size >= LOST)
+                        if not any_lane(alive & ~sure):
+                            lane, m = ahead, m + BLOCK
+                            continue
+                        z_size = largest(lane[0], lane[1])
+                        calm = 0
+                calm += 1
                 if best >= 0:
                     e = spread(tree[best], zero, radius)
                     x, y = skipped(e, lane[0], lane[1], lane[2], lane[3])
@@ -209,7 +229,7 @@ def make_fly(target, formula, derivative, extended):
                     m += length
                 else:
                     if together:
-                        at, together = zero + m, False
+                        at, together, calm = zero + m, False, -(2**40)
                     lane = select_each(chosen, new, lane)
                     m += length
                     at = select(chosen, zero + m, at)
@@ -219,6 +239,7 @@ def make_fly(target, formula, derivative, extended):
                 if extended:
                     here = here & (z_size >= LOST)
                 if any_lane(chosen & ~here) or m == end or m >= latest:
+                    calm = min(calm, 0)
                     n = lane[4] + m
                     left = chosen & ~(fma(u, u, v * v) <= bound)
                     over = chosen & (n >= limit)
