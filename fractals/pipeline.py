@@ -11,6 +11,7 @@ import numpy as np
 from fractals import palette
 from fractals.backends import Backend, choose, open_requested
 from fractals.backends.probe import memory_size
+from fractals.deep import orbits
 from fractals.errors import OptionError
 from fractals.executor import Progress, run_tiles
 from fractals.image import Image
@@ -19,10 +20,11 @@ from fractals.methods import Method, make_method
 from fractals.planning import Plan, Tile, make_coloring, missing_digits, plan
 from fractals.png import Pixels
 from fractals.programs import shade
-from fractals.raw import EscapeData
+from fractals.raw import EscapeData, arrays_of, parts_of
 from fractals.scene import Scene
 
 LONG = 3600  # seconds of a deep picture that must be asked for
+INEXACT = ("smooth", "count", "distance")  # colorings that make do with what an EXR keeps
 
 Source = str | Path | Mapping[str, Any] | Scene
 
@@ -93,32 +95,22 @@ def compute(
     session = Session(Scene.load(*sources), raw=True, **options)
     n = session.plan.supersampling
     shape = (session.plan.size[1] * n, session.plan.size[0] * n)
-    pair = np.result_type(session.backend.real, np.complex64)
-    count, z = np.empty(shape, np.int32), np.empty(shape, pair)
-    dz = np.empty(shape, pair) if session.coloring.derivative else None
-    parts = count, z.real, z.imag, *(() if dz is None else (dz.real, dz.imag))
+    planes = {name: np.empty(shape, dtype) for name, dtype in session.planes().items()}
+    parts = parts_of(planes)
     session.start(iterating=True, progress=progress)
 
     def fill(tile: Tile) -> dict[str, float]:
-        clock = _Clock(session.backend)
-        raw = session.iterate(tile)
-        clock.lap("iterate")
-        for on_device, whole in zip(raw, parts, strict=False):  # without dz there are fewer parts
-            session.backend.to_host(on_device, whole[tile.window(n)])
-        clock.lap("copy")
-        return clock.seconds
+        return session.fill(tile, [part[tile.window(n)] for part in parts])
 
     session.run(fill, progress)
     return EscapeData(
-        count,
-        z,
-        dz,
-        session.limit,
-        session.scene,
-        session.timings,
-        session.device.kind,
-        session.plan.method,
-        session.base,
+        **arrays_of(planes),
+        limit=session.limit,
+        scene=session.scene,
+        timings=session.timings,
+        device=session.device.kind,
+        method=session.plan.method,
+        base=session.base,
     )
 
 
@@ -138,40 +130,15 @@ def color(
         The scene has another size, or its coloring needs dz and the raw numbers lack it.
     """
     session = Session(
-        Scene.load(*(sources or (raw.scene,))), device, raw.number, threads, True, tell
+        Scene.load(*(sources or (raw.scene,))), device, raw.number, threads, tell=tell, force=True
     )
-    n = session.plan.supersampling
-    if raw.count.shape != (session.plan.size[1] * n, session.plan.size[0] * n):
-        rows, columns = raw.count.shape
-        raise OptionError(
-            f"the raw numbers are {columns}x{rows} samples, and the scene wants "
-            f"{session.plan.size[0]}x{session.plan.size[1]} pixels of {n}x{n}: compute it anew"
-        )
-    if session.coloring.derivative and raw.dz is None:
-        raise OptionError(
-            f"the coloring '{session.coloring.name}' needs dz, which these raw numbers lack: "
-            f"compute them with --coloring {session.coloring.name}"
-        )
     pixels = session.empty_picture()
-    parts = [raw.count, raw.z.real, raw.z.imag]
-    if raw.dz is not None:
-        parts += [raw.dz.real, raw.dz.imag]
-    session.limit, session.base = raw.limit, raw.base
-    session.start(shading=True)
+    session.recolor(raw)
 
-    def draw(tile: Tile) -> dict[str, float]:
-        clock = _Clock(session.backend)
-        numbers = [
-            session.backend.to_device(np.ascontiguousarray(part[tile.window(n)])) for part in parts
-        ]
-        clock.lap("copy")
-        rgb = session.shade(tile, (*numbers, session.nothing, session.nothing)[:5])
-        clock.lap("color")
+    def keep(tile: Tile, rgb: Any) -> None:
         session.backend.to_host(rgb, pixels[tile.window()])
-        clock.lap("copy")
-        return clock.seconds
 
-    session.run(draw, progress)
+    session.run(lambda tile: session.draw(tile, keep), progress)
     return session.image(pixels)
 
 
@@ -190,6 +157,7 @@ class Session:
         streamed: bool = False,
         cache: bool = True,
         force: bool = False,
+        repeatable: bool = False,
     ) -> None:
         same = number in (None, scene.iteration.number_type)
         if threads is not None and threads < 1:
@@ -212,8 +180,10 @@ class Session:
         if self.plan.deep and (missing := missing_digits(self.scene, self.plan)):
             tell(f"the center lacks {missing} digits that tell samples apart: they are taken as 0")
         self.limit, self.base = self.plan.iterations, 0
-        self.cache = cache
+        kept = orbits.find_same if repeatable else orbits.find
+        self._find_orbit = kept if cache else orbits.compute_orbit
         self._method: Method | None = None
+        self._raw: EscapeData | None = None
         self.bits = self.scene.image.bits
         self.dtype = np.dtype(np.uint8 if self.bits == 8 else np.uint16)
         self.timings = dict.fromkeys(("compile", "reference", "iterate", "color", "copy"), 0.0)
@@ -233,7 +203,7 @@ class Session:
         if iterating:
             watch = None if progress is None else (lambda steps: progress(0, len(self.plan.tiles)))
             self._method = make_method(
-                backend, scene, self.plan, coloring.derivative, self.cache, watch
+                backend, scene, self.plan, coloring.derivative, self._find_orbit, watch
             )
             self._method.start()
             self.limit, self.base = self._method.limit, self._method.base
@@ -278,11 +248,64 @@ class Session:
         self._shade(rgb, position, self._lookup, self._encode, np.int32(n), share)
         return rgb
 
-    def draw(self, tile: Tile, keep: Callable[[Tile, Any], None]) -> dict[str, float]:
-        """Draw a tile, have its pixels kept, which are on the device, and return the seconds."""
+    def recolor(self, raw: EscapeData) -> None:
+        """Have `draw` take these raw numbers instead of iterating.
+
+        Raises
+        ------
+        OptionError
+            They are of another size, or the coloring needs what they lack.
+        """
+        n, coloring = self.plan.supersampling, self.coloring
+        if raw.count.shape != (self.plan.size[1] * n, self.plan.size[0] * n):
+            rows, columns = raw.count.shape
+            raise OptionError(
+                f"the raw numbers are {columns}x{rows} samples, and the scene wants "
+                f"{self.plan.size[0]}x{self.plan.size[1]} pixels of {n}x{n}: compute it anew"
+            )
+        if coloring.derivative and raw.dz is None:
+            raise OptionError(
+                f"the coloring '{coloring.name}' needs dz, which these raw numbers lack: "
+                f"compute them with --coloring {coloring.name}"
+            )
+        if not (raw.exact or coloring.name in INEXACT):
+            raise OptionError(
+                f"the coloring '{coloring.name}' needs z itself, which an EXR does not keep: "
+                f"choose one of {', '.join(INEXACT)}, or compute a store (.fz)"
+            )
+        self.limit, self.base, self._raw = raw.limit, raw.base, raw
+        self._parts = parts_of(raw.planes)
+        self.start(shading=True)
+
+    def planes(self) -> dict[str, np.dtype[Any]]:
+        """Return what is kept of each sample: names and types, in the order of `iterate`."""
+        pair = np.result_type(self.backend.real, np.complex64)
+        more = {"dz": pair} if self.coloring.derivative else {}
+        return {"count": np.dtype(np.int32), "z": pair, **more}
+
+    def fill(self, tile: Tile, parts: list[Any]) -> dict[str, float]:
+        """Compute a tile's raw numbers into arrays of the host, and return the seconds."""
         clock = _Clock(self.backend)
         raw = self.iterate(tile)
         clock.lap("iterate")
+        for on_device, part in zip(raw, parts, strict=False):  # without dz there are fewer parts
+            self.backend.to_host(on_device, part)
+        clock.lap("copy")
+        return clock.seconds
+
+    def _read(self, raw: EscapeData, tile: Tile) -> tuple[Any, ...]:
+        """Return what `iterate` does, from raw numbers that are there."""
+        window = tile.window(self.plan.supersampling)
+        raw.check_rows(window[0])
+        to_device = self.backend.to_device
+        parts = [to_device(np.ascontiguousarray(part[window])) for part in self._parts]
+        return (*parts, self.nothing, self.nothing)[:5]
+
+    def draw(self, tile: Tile, keep: Callable[[Tile, Any], None]) -> dict[str, float]:
+        """Draw a tile, have its pixels kept, which are on the device, and return the seconds."""
+        clock = _Clock(self.backend)
+        raw = self._read(self._raw, tile) if self._raw else self.iterate(tile)
+        clock.lap("copy" if self._raw else "iterate")
         rgb = self.shade(tile, raw)
         clock.lap("color")
         keep(tile, rgb)

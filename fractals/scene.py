@@ -22,7 +22,7 @@ from pydantic import (
 
 from fractals import catalog, palette
 from fractals.errors import FractalsError, OptionError, SceneError
-from fractals.files import read_embedded, read_json, read_toml
+from fractals.files import read_embedded, read_json, read_store_header, read_toml
 from fractals.formula import Formula
 from fractals.palette import Palette
 
@@ -231,7 +231,8 @@ class Scene(_Table):
     def load(*sources: "str | Path | Mapping[str, Any] | Scene") -> "Scene":
         """Return the scene that `sources` describe, merged from left to right.
 
-        A source is a gallery name, a TOML or JSON file, a PNG drawn by us, or a table.
+        A source is a gallery name, a TOML or JSON file, a PNG drawn by us, a store of raw numbers,
+        or a table.
 
         Raises
         ------
@@ -377,7 +378,7 @@ def _explain(error: Mapping[str, Any]) -> str:
 
 
 def read_table(source: str | Path) -> dict[str, Any]:
-    """Return the table of a gallery scene's name, or of a TOML, JSON or PNG file."""
+    """Return the table of a gallery scene's name, of a TOML, JSON or PNG file, or of a store."""
     path = Path(source)
     suffix = path.suffix.lower()
     if isinstance(source, str) and suffix == "" and not path.exists():
@@ -388,4 +389,7 @@ def read_table(source: str | Path) -> dict[str, Any]:
         return read_json(path)
     if suffix == ".png":
         return read_embedded(path)
+    if suffix == ".fz":
+        table: dict[str, Any] = read_store_header(path).get("scene", {})
+        return table
     raise SceneError(f"{path}: not a scene: name a .toml, .json or .png file, or a gallery scene")

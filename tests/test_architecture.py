@@ -17,11 +17,11 @@ MOST_LINES = 400
 FLOORS = [
     ["cli", "explorer", "animate", "__main__"],
     ["bench", "charts", "ladder", "report", "gallery", "verify"],
-    ["streaming"],
+    ["streaming", "computing"],
     ["pipeline"],
     ["methods"],
     ["backends"],
-    ["image", "raw"],
+    ["image", "raw", "claims", "exr", "store"],
     ["finding"],
     ["planning", "forecast"],
     ["programs", "deep"],

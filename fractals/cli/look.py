@@ -3,12 +3,15 @@
 import dataclasses
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fractals.cli.options import examples, json_option, option, overwrite_option, print_json, tell
 from fractals.errors import DifferenceError, OptionError, SceneError
+
+if TYPE_CHECKING:
+    from fractals.scene import Scene
 
 
 @click.command(
@@ -87,7 +90,7 @@ def list_command(what: str, as_json: bool) -> None:
 @json_option
 def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     """Show what is inside a picture, a scene file, a gallery scene or a file of raw numbers."""
-    from fractals.raw import SUFFIX, EscapeData
+    from fractals.raw import SUFFIXES
     from fractals.scene import Scene
 
     if schema:
@@ -95,20 +98,34 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
         return
     if file is None:
         raise OptionError("name a file or a gallery scene to show, or give --schema")
-    if file.endswith(SUFFIX):
-        raw = EscapeData.load(file)
-        scene = raw.scene
-        tell(
-            f"{file}: {raw.count.shape[1]}x{raw.count.shape[0]} samples in {raw.number}, counts "
-            f"{raw.count.min()} to {raw.count.max()}, limit {raw.limit}, "
-            f"{'with' if raw.dz is not None else 'without'} dz"
-        )
-    else:
-        scene = Scene.load(file)
+    scene = show_raw(file) if file.lower().endswith(SUFFIXES) else Scene.load(file)
     if as_json:
         print_json(scene.to_table())
     else:
         click.echo(scene.to_toml(), nl=False)
+
+
+def show_raw(file: str) -> "Scene":
+    """Say what is in a file of raw numbers, and return its scene."""
+    from fractals.raw import EscapeData
+    from fractals.store import open_store
+
+    if file.lower().endswith(".fz"):
+        store = open_store(file)
+        done = int((store.sums() > 0).sum())
+        planes = ", ".join(f"{name} ({dtype})" for name, dtype in store.planes.items())
+        tell(
+            f"{file}: {store.shape[1]}x{store.shape[0]} samples, {planes}, {store.method}, limit "
+            f"{store.limit}; {done} of {store.tiles} tiles are there, {store.size / 2**20:.0f} MiB"
+        )
+        return store.scene
+    raw = EscapeData.load(file)
+    tell(
+        f"{file}: {raw.count.shape[1]}x{raw.count.shape[0]} samples in {raw.number}, counts "
+        f"{raw.count.min()} to {raw.count.max()}, limit {raw.limit}, "
+        f"{'with' if raw.dz is not None else 'without'} dz"
+    )
+    return raw.scene
 
 
 @click.command(
@@ -116,17 +133,21 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     epilog=examples(
         "convert sea.png sea.toml             # the scene inside a picture",
         "convert seahorse seahorse.json",
-        "convert place.json -                 # TOML on stdout",
+        "convert sea.fz sea.exr               # raw numbers, for other programs",
     ),
 )
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @overwrite_option
 def convert_command(source: str, target: str, overwrite: bool) -> None:
-    """Write a scene as TOML or JSON."""
+    """Write a scene as TOML or JSON, or raw numbers as another file of them (.fz, .npz, .exr)."""
     from fractals.files import check_output, written
+    from fractals.raw import SUFFIXES
     from fractals.scene import Scene
 
+    if source.lower().endswith(SUFFIXES) and target.lower().endswith(SUFFIXES):
+        convert_raw(source, target, overwrite)
+        return
     suffix = ".toml" if target == "-" else Path(target).suffix.lower()
     if suffix not in (".toml", ".json"):
         raise OptionError(f"'{target}': a scene is written to a file that ends in .toml or .json")
@@ -139,6 +160,18 @@ def convert_command(source: str, target: str, overwrite: bool) -> None:
     with written(target) as file:
         file.write(text.encode())
     tell(f"{target}: nothing was lost")
+
+
+def convert_raw(source: str, target: str, overwrite: bool) -> None:
+    """Write raw numbers as another type of file."""
+    from fractals.exr import LOST
+    from fractals.raw import EscapeData
+
+    if Path(source).absolute() == Path(target).absolute():
+        raise OptionError(f"'{source}' is read: name another file to write")
+    raw = EscapeData.load(source)
+    raw.save(target, overwrite)
+    tell(f"{target}: {'nothing was lost' if raw.exact and target[-4:] != '.exr' else LOST}")
 
 
 @click.command(
