@@ -112,6 +112,7 @@ class Store:
             raise SceneError(f"{path}: its {HEADER} is damaged: its keys don't fit together")
         self._lock = threading.Lock()
         self._files: dict[str, BinaryIO] = {}
+        self._closed = False
         self._checked = np.zeros(self.tiles, bool)
         self._maps: dict[str, NDArray[Any]] = {}
         self._sums: NDArray[np.uint64] | None = None
@@ -199,6 +200,8 @@ class Store:
         contents = [np.ascontiguousarray(planes[n], d) for n, d in self.planes.items()]
         sums = _sum(contents).to_bytes(8, "little")
         with self._lock, writing(self.path):
+            if self._closed:  # a thread that was cut off: the store may be another's by now
+                return
             for (name, dtype), content in zip(self.planes.items(), contents, strict=True):
                 offset = DATA + rows.start * self.shape[1] * dtype.itemsize
                 self._put(name, offset, content.data.cast("B"))
@@ -213,8 +216,12 @@ class Store:
             content = content[file.write(content) :]
 
     def close(self) -> None:
-        """Bring what was written to the disk: first the planes, then what says that they are."""
-        with writing(self.path):
+        """Bring what was written to the disk, and write no more.
+
+        First the planes, then what says that they are there.
+        """
+        with self._lock, writing(self.path):
+            self._closed = True
             for name in [*self.planes, TILES]:
                 if file := self._files.pop(name, None):
                     with file:
