@@ -22,6 +22,7 @@ enough for the colorings smooth, count and distance.
 
 import contextlib
 import importlib
+import io
 import json
 import math
 import os
@@ -236,11 +237,12 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the library's own words off stderr: it writes there past Python, on several lines."""
+    """Keep the library's own words to itself: it writes to stdout, and past Python to stderr."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
-        yield
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
     finally:
         os.dup2(kept, 2)
         os.close(kept)

@@ -179,7 +179,11 @@ def compute_command(
         if suffix == ".fz":
             from fractals.computing import compute_to
 
-            computed = compute_to(output, scene, overwrite=overwrite, progress=progress, **how)
+            try:
+                computed = compute_to(output, scene, overwrite=overwrite, progress=progress, **how)
+            except KeyboardInterrupt:
+                tell(f"{output}: what is computed is kept, and the same command goes on")
+                raise
             if computed.before:
                 tell(f"{output}: {computed.before} of {computed.tiles} tiles were there already")
             report(computed, output, computed.method, as_json)
