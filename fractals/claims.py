@@ -2,22 +2,20 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.files import HEADER, check_folder
-from fractals.planning import place_of
+from fractals.planning import make_coloring, place_of
+from fractals.raw import EscapeData, planes_for
 from fractals.scene import Scene
 from fractals.store import TILES, Store, create_store, open_store, writing
-
-if TYPE_CHECKING:
-    from fractals.raw import EscapeData
 
 COLORS = ("version", "title", "author", "note", "color")  # what the raw numbers don't depend on
 PICTURE = ("bits", "dpi", "compression")
@@ -116,7 +114,7 @@ def clear(path: Path) -> None:
 
 def check_complete(store: Store) -> None:
     """Raise a `SceneError` where tiles are missing, that says what to type."""
-    done = np.count_nonzero(store.sums())
+    done = np.count_nonzero(store.done())
     if done < store.tiles:
         raise SceneError(
             f"{store.path}: {done} of {store.tiles} tiles are there "
@@ -124,19 +122,24 @@ def check_complete(store: Store) -> None:
         )
 
 
-def check_same(store: Store, scene: Scene, planes: Mapping[str, Any]) -> None:
+def check_same(store: Store, scene: Scene) -> None:
     """Raise an `OptionError` where a store is not of this scene, or lacks planes that it needs."""
     if keys := differences(store.scene, scene):
         raise OptionError(
             f"'{store.path}' is there, of another scene: {', '.join(keys)} "
             f"{'differs' if len(keys) == 1 else 'differ'}: name another store, or give --overwrite"
         )
-    if lacking := [name for name in planes if name not in store.planes]:
+    needed = planes_for(make_coloring(scene))
+    if lacking := [name for name in needed if name not in store.planes]:
         raise OptionError(
             f"'{store.path}' keeps {', '.join(store.planes)}, and the coloring "
             f"'{scene.color.coloring}' needs {', '.join(lacking)} too: name another store, or give "
             "--overwrite"
         )
+
+
+def check_version(store: Store) -> None:
+    """Raise an `OptionError` where another version of the program began a store."""
     if store.program != __version__:
         raise OptionError(
             f"'{store.path}' was begun by fractals {store.program}, and this is {__version__}, "
@@ -144,15 +147,7 @@ def check_same(store: Store, scene: Scene, planes: Mapping[str, Any]) -> None:
         )
 
 
-def begin_store(path: Path, overwrite: bool) -> Store | None:
-    """Return the store in a folder that is claimed; None where one is to be created."""
-    if overwrite or not (path / HEADER).exists():
-        clear(path)
-        return None
-    return open_store(path)
-
-
-def save_store(raw: "EscapeData", path: Path, overwrite: bool) -> None:
+def save_store(raw: EscapeData, path: Path, overwrite: bool) -> None:
     """Write raw numbers that are whole to a new store."""
     if (path / HEADER).exists() and not overwrite:
         raise FractalsError(f"'{path}' exists already: name another store, or give --overwrite")
@@ -164,7 +159,7 @@ def save_store(raw: "EscapeData", path: Path, overwrite: bool) -> None:
         try:
             for k in range(store.tiles):
                 rows = store.window(k)
-                raw.check_rows(rows)
+                raw.check_rows(rows, planes)
                 store.write(k, {name: plane[rows] for name, plane in planes.items()})
         finally:
             store.close()

@@ -9,14 +9,16 @@ from typing import Unpack
 
 import numpy as np
 
-from fractals.claims import begin_store, check_same, claimed
+from fractals import forecast
+from fractals.claims import check_same, check_version, claimed, clear
 from fractals.errors import FractalsError, OptionError
 from fractals.executor import Progress
-from fractals.pipeline import Options, Session, Source
+from fractals.files import HEADER
+from fractals.pipeline import Options, Session, Source, check_cost
 from fractals.planning import Plan, Tile
 from fractals.raw import parts_of
 from fractals.scene import Scene
-from fractals.store import SUFFIX, Store, create_store, tile_rows
+from fractals.store import SUFFIX, Store, create_store, open_store, tile_rows
 
 
 @dataclass(frozen=True)
@@ -74,17 +76,23 @@ def compute_to(
     if path.suffix.lower() != SUFFIX:
         raise OptionError(f"'{path}': a store's name ends in {SUFFIX}")
     scene = Scene.load(*sources)
+    number = options.pop("number", None)
+    if number not in (None, scene.iteration.number_type):
+        scene = scene.replace(number=number)
     scene.to_table()  # a formula without a name can't be kept
     with claimed(path):
-        store = begin_store(path, overwrite)
-        session = Session(scene, streamed=True, repeatable=True, **options)
+        store = open_store(path) if (path / HEADER).exists() and not overwrite else None
         if store:
-            check_same(store, session.scene, session.planes())
-            if session.scene != store.scene:  # it began with other colors
-                session = Session(store.scene, streamed=True, repeatable=True, **options)
+            check_same(store, scene)
+            scene = store.scene  # which may have begun with other colors
+        session = Session(scene, streamed=True, repeatable=True, **options)
         missing = store.missing() if store else None
         if store and not missing:
             return _computed(session, store, store.tiles)
+        if store:
+            check_version(store)
+        else:
+            clear(path)
         return _compute(path, session, store, missing, progress)
 
 
@@ -97,7 +105,16 @@ def _compute(
 ) -> Computed:
     rows = kept.rows if kept else tile_rows(session.scene)
     work = _tiles(session.plan, rows, missing)
-    session.plan = replace(session.plan, tiles=tuple(work))
+    memory = forecast.memory(
+        session.scene,
+        session.plan.number,
+        False,
+        list(work),
+        session.plan.band,
+        2 * max(1, session.backend.threads),  # each has its numbers twice: computed, and to write
+    )
+    session.plan = replace(session.plan, tiles=tuple(work), memory=memory)
+    check_cost(session.plan, force=True)
     session.start(iterating=True, progress=progress)
     found = session.limit, session.base
     if kept and found != (kept.limit, kept.base):

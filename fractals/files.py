@@ -127,7 +127,7 @@ def read_store_header(path: Path) -> dict[str, Any]:
     if not (path / HEADER).is_file():
         raise SceneError(f"{path}: not a store that fractals compute wrote")
     header = read_json(path / HEADER)
-    if header.get("format") != STORE_FORMAT:
+    if header.get("format") != STORE_FORMAT or not isinstance(header.get("scene"), dict):
         raise SceneError(f"{path}: not a store that fractals compute wrote")
     return header
 

@@ -20,7 +20,7 @@ from fractals.methods import Method, make_method
 from fractals.planning import Plan, Tile, make_coloring, missing_digits, plan
 from fractals.png import Pixels
 from fractals.programs import shade
-from fractals.raw import EscapeData, arrays_of, parts_of
+from fractals.raw import EscapeData, arrays_of, parts_of, planes_for
 from fractals.scene import Scene
 
 LONG = 3600  # seconds of a deep picture that must be asked for
@@ -274,14 +274,13 @@ class Session:
                 f"choose one of {', '.join(INEXACT)}, or compute a store (.fz)"
             )
         self.limit, self.base, self._raw = raw.limit, raw.base, raw
-        self._parts = parts_of(raw.planes)
+        self._needed = [name for name in raw.planes if name in self.planes()]
+        self._parts = parts_of({name: raw.planes[name] for name in self._needed})
         self.start(shading=True)
 
     def planes(self) -> dict[str, np.dtype[Any]]:
         """Return what is kept of each sample: names and types, in the order of `iterate`."""
-        pair = np.result_type(self.backend.real, np.complex64)
-        more = {"dz": pair} if self.coloring.derivative else {}
-        return {"count": np.dtype(np.int32), "z": pair, **more}
+        return planes_for(self.coloring, np.result_type(self.backend.real, np.complex64))
 
     def fill(self, tile: Tile, parts: list[Any]) -> dict[str, float]:
         """Compute a tile's raw numbers into arrays of the host, and return the seconds."""
@@ -296,7 +295,7 @@ class Session:
     def _read(self, raw: EscapeData, tile: Tile) -> tuple[Any, ...]:
         """Return what `iterate` does, from raw numbers that are there."""
         window = tile.window(self.plan.supersampling)
-        raw.check_rows(window[0])
+        raw.check_rows(window[0], self._needed)
         to_device = self.backend.to_device
         parts = [to_device(np.ascontiguousarray(part[window])) for part in self._parts]
         return (*parts, self.nothing, self.nothing)[:5]

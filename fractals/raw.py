@@ -2,7 +2,7 @@
 
 import json
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fractals.coloring import Coloring
 from fractals.errors import OptionError, SceneError
 from fractals.files import check_output, written
 from fractals.scene import Scene
@@ -43,8 +44,8 @@ class EscapeData:
     exact : bool
         False where z and dz were made of what an EXR keeps: fractions, angles and distances.
     check_rows : callable
-        Called with a slice of rows before they are read: raises a `SceneError` where the file that
-        they lie in is damaged.
+        Called with a slice of rows and the names of planes before they are read: raises a
+        `SceneError` where the file that they lie in is damaged.
     """
 
     count: NDArray[np.int32]
@@ -57,7 +58,9 @@ class EscapeData:
     method: str = "direct"
     base: int = 0
     exact: bool = True
-    check_rows: Callable[[slice], None] = field(default=lambda rows: None, repr=False)
+    check_rows: Callable[[slice, Iterable[str]], None] = field(
+        default=lambda rows, names: None, repr=False
+    )
 
     @property
     def number(self) -> str:
@@ -82,7 +85,7 @@ class EscapeData:
         OptionError
             The suffix is none of these.
         FractalsError
-            The file can't be written; what was there before is still there.
+            The file can't be written; what was there before is still there, unless it was a store.
         """
         suffix = check_suffix(path)
         if suffix == ".fz":
@@ -141,6 +144,15 @@ def check_suffix(path: str | Path) -> str:
     if suffix not in SUFFIXES:
         raise OptionError(f"'{path}': raw numbers go to a file that ends in {', '.join(SUFFIXES)}")
     return suffix
+
+
+def planes_for(coloring: Coloring, pair: Any = np.complex128) -> dict[str, np.dtype[Any]]:
+    """Return what a coloring needs of each sample: names and types, as methods fill them in.
+
+    `pair` is the type of complex numbers.
+    """
+    planes = {"count": np.dtype(np.int32), "z": np.dtype(pair)}
+    return {**planes, "dz": np.dtype(pair)} if coloring.derivative else planes
 
 
 def parts_of(planes: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:

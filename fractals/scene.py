@@ -390,6 +390,6 @@ def read_table(source: str | Path) -> dict[str, Any]:
     if suffix == ".png":
         return read_embedded(path)
     if suffix == ".fz":
-        table: dict[str, Any] = read_store_header(path).get("scene", {})
+        table: dict[str, Any] = read_store_header(path)["scene"]
         return table
     raise SceneError(f"{path}: not a scene: name a .toml, .json or .png file, or a gallery scene")

@@ -14,14 +14,14 @@ A store is a folder whose name ends in ``.fz``. It holds, for a picture of rows 
     128. ``count`` is int32; ``z`` and, where the coloring needs it, ``dz`` are complex128 or
     complex64. Rows that are not computed yet are 0.
 ``tiles.npy``
-    An array (tiles,) of uint64 in the same format: 0 where a tile is not computed yet, otherwise
-    2**32 plus the CRC-32 of its rows in all planes, one plane after the other, in their order.
+    An array (tiles, planes) of uint64 in the same format: 0 where a tile is not computed yet,
+    otherwise 2**32 plus the CRC-32 of its rows in this plane.
 
 Any program that reads NumPy files reads the planes, mapped into memory if need be. Nothing is
-compressed: half of a mantissa's bits are noise, and compressing them for a fifth of the size takes
-30 times as long as writing them. A tile's number is written after its rows, so a process may be
-killed at any moment; what a power failure tears, the CRC tells. No byte depends on when, where or
-in how many goes it was computed.
+compressed: most bits of a mantissa are noise, and compressing them saves a fifth of the size, takes
+much longer, and gives other bytes by another version of zlib. A tile's numbers in ``tiles.npy`` are
+written after its rows, so a process may be killed at any moment; what a power failure tears, the
+CRC tells. No byte depends on when, where or in how many goes it was computed.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ import os
 import shutil
 import threading
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -113,7 +113,7 @@ class Store:
         self._lock = threading.Lock()
         self._files: dict[str, BinaryIO] = {}
         self._closed = False
-        self._checked = np.zeros(self.tiles, bool)
+        self._checked: set[tuple[int, str]] = set()
         self._maps: dict[str, NDArray[Any]] = {}
         self._sums: NDArray[np.uint64] | None = None
 
@@ -133,10 +133,14 @@ class Store:
         """Return the rows of samples of tile k."""
         return slice(k * self.rows, min(self.shape[0], (k + 1) * self.rows))
 
-    def sums(self) -> NDArray[np.uint64]:
-        """Return what ``tiles.npy`` says, also while it is written to."""
+    def done(self) -> NDArray[np.bool_]:
+        """Return which tiles are there, by what ``tiles.npy`` says now."""
+        found: NDArray[np.bool_] = np.all(self._claims() > 0, axis=1)
+        return found
+
+    def _claims(self) -> NDArray[np.uint64]:
         if self._sums is None:
-            self._sums = self._map(TILES, np.dtype("<u8"), (self.tiles,))
+            self._sums = self._map(TILES, np.dtype("<u8"), (self.tiles, len(self.planes)))
         return self._sums
 
     def read(self) -> dict[str, NDArray[Any]]:
@@ -161,29 +165,31 @@ class Store:
         except OSError as error:
             raise SceneError(f"{path}: {error.strerror or error}") from None
 
-    def check_rows(self, rows: slice) -> None:
-        """Raise a `SceneError` where a tile that lies in these rows is damaged.
+    def check_rows(self, rows: slice, names: Iterable[str]) -> None:
+        """Raise a `SceneError` where a tile that lies in these rows is damaged in these planes.
 
-        Each tile is looked at once, by the thread that comes first.
+        Each is looked at once, by the thread that comes first.
         """
         for k in range(rows.start // self.rows, (rows.stop - 1) // self.rows + 1):
-            with self._lock:
-                seen, self._checked[k] = self._checked[k], True
-            if not seen and not self.is_whole(k):
-                raise SceneError(
-                    f"{self.path}: tile {k + 1} of {self.tiles} is damaged: "
-                    f"fractals compute {self.path} computes it again"
-                )
+            for name in names:
+                with self._lock:
+                    seen = (k, name) in self._checked
+                    self._checked.add((k, name))
+                if not (seen or self.is_whole(k, [name])):
+                    raise SceneError(
+                        f"{self.path}: tile {k + 1} of {self.tiles} is damaged: "
+                        f"fractals compute {self.path} computes it again"
+                    )
 
-    def is_whole(self, k: int) -> bool:
+    def is_whole(self, k: int, names: Iterable[str] | None = None) -> bool:
         """Tell whether a tile is computed and what it was when it was written."""
-        rows = self.window(k)
-        found = _sum(plane[rows] for plane in self.read().values())
-        return bool(self.sums()[k] == found)
+        rows, planes = self.window(k), self.read()
+        claims = dict(zip(self.planes, self._claims()[k].tolist(), strict=True))
+        return all(claims[name] == _sum(planes[name][rows]) for name in names or self.planes)
 
     def missing(self) -> list[int]:
         """Return the tiles that are not computed yet, or are damaged."""
-        claimed = np.flatnonzero(self.sums())
+        claimed = np.flatnonzero(self.done())
         with ThreadPoolExecutor(core_count()) as threads:
             whole = claimed[np.array(list(threads.map(self.is_whole, claimed)), bool)]
         return sorted(set(range(self.tiles)) - set(whole.tolist()))
@@ -198,14 +204,14 @@ class Store:
         """
         rows = self.window(k)
         contents = [np.ascontiguousarray(planes[n], d) for n, d in self.planes.items()]
-        sums = _sum(contents).to_bytes(8, "little")
+        sums = b"".join(_sum(content).to_bytes(8, "little") for content in contents)
         with self._lock, writing(self.path):
             if self._closed:  # a thread that was cut off: the store may be another's by now
                 return
             for (name, dtype), content in zip(self.planes.items(), contents, strict=True):
                 offset = DATA + rows.start * self.shape[1] * dtype.itemsize
                 self._put(name, offset, content.data.cast("B"))
-            self._put(TILES, DATA + 8 * k, memoryview(sums))
+            self._put(TILES, DATA + len(sums) * k, memoryview(sums))
 
     def _put(self, name: str, offset: int, content: memoryview) -> None:
         if name not in self._files:
@@ -228,11 +234,8 @@ class Store:
                         os.fsync(file.fileno())
 
 
-def _sum(contents: Any) -> int:
-    crc = 0
-    for content in contents:
-        crc = zlib.crc32(content, crc)
-    return DONE + crc
+def _sum(content: NDArray[Any]) -> int:
+    return DONE + zlib.crc32(content.data)
 
 
 def _npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
@@ -297,7 +300,8 @@ def create_store(
         )
     files = {name: (dtype, store.shape) for name, dtype in store.planes.items()}
     with writing(path):
-        for name, (dtype, shape) in {**files, TILES: (np.dtype("<u8"), (store.tiles,))}.items():
+        files[TILES] = np.dtype("<u8"), (store.tiles, len(store.planes))
+        for name, (dtype, shape) in files.items():
             with open(path / f"{name}.npy", "wb") as file:
                 file.write(_npy_header(dtype, shape))
                 file.truncate(DATA + dtype.itemsize * int(np.prod(shape)))

@@ -78,6 +78,17 @@ def test_another_version_of_the_program_does_not_go_on(tmp_path, monkeypatch):
         fractals.compute_to(tmp_path / "a.fz", scene(size=(40, 33)), device="python")
 
 
+def test_what_is_refused_destroys_nothing(tmp_path):
+    path = tmp_path / "a.fz"
+    fractals.compute_to(path, scene(), device="python")
+    before = contents(path)
+    with pytest.raises(OptionError, match="too deep"):
+        fractals.compute_to(
+            path, scene(zoom="1e30", number="float32"), device="python", overwrite=True
+        )
+    assert contents(path) == before
+
+
 def test_one_process_at_a_time(tmp_path):
     with claims.claimed(tmp_path / "a.fz"), pytest.raises(FractalsError, match="another process"):
         fractals.compute_to(tmp_path / "a.fz", scene(), device="python")

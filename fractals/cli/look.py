@@ -112,7 +112,7 @@ def show_raw(file: str) -> "Scene":
 
     if file.lower().endswith(".fz"):
         store = open_store(file)
-        done = int((store.sums() > 0).sum())
+        done = int(store.done().sum())
         planes = ", ".join(f"{name} ({dtype})" for name, dtype in store.planes.items())
         tell(
             f"{file}: {store.shape[1]}x{store.shape[0]} samples, {planes}, {store.method}, limit "
