@@ -83,11 +83,16 @@ class EscapeData:
         Raises
         ------
         OptionError
-            The suffix is none of these.
+            The suffix is none of these, or numbers from an EXR are to be kept as exact ones.
         FractalsError
             The file can't be written; what was there before is still there, unless it was a store.
         """
         suffix = check_suffix(path)
+        if not self.exact and suffix != ".exr":
+            raise OptionError(
+                f"'{path}' keeps z and dz to the last digit, which numbers from an EXR don't have: "
+                "recolor the EXR, or compute the scene"
+            )
         if suffix == ".fz":
             from fractals.claims import save_store
 

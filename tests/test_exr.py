@@ -222,6 +222,15 @@ def test_colorings_that_need_z_are_refused(monkeypatch):
         fractals.color(raw, device="python")
 
 
+@pytest.mark.parametrize("suffix", [".fz", ".npz"])
+def test_numbers_of_an_exr_do_not_become_exact(tmp_path, suffix):
+    raw = fractals.compute(scene(), device="python")
+    raw.exact = False
+    with pytest.raises(OptionError, match="to the last digit"):
+        raw.save(tmp_path / f"a{suffix}")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_without_the_library(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "OpenEXR", None)
     raw = fractals.compute(scene(), device="python")

@@ -171,7 +171,7 @@ def convert_raw(source: str, target: str, overwrite: bool) -> None:
         raise OptionError(f"'{source}' is read: name another file to write")
     raw = EscapeData.load(source)
     raw.save(target, overwrite)
-    tell(f"{target}: {'nothing was lost' if raw.exact and target[-4:] != '.exr' else LOST}")
+    tell(f"{target}: {LOST if target.lower().endswith('.exr') else 'nothing was lost'}")
 
 
 @click.command(
