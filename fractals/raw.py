@@ -169,8 +169,8 @@ def parts_of(planes: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
 
 
 def arrays_of(planes: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return the planes as `EscapeData` takes them."""
-    return {"dz": None, **planes}
+    """Return the planes as `EscapeData` takes them; others are for later versions."""
+    return {name: planes.get(name) for name in ("count", "z", "dz")}
 
 
 def _load_archive(path: str | Path) -> EscapeData:

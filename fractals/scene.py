@@ -364,6 +364,8 @@ def _explain(error: Mapping[str, Any]) -> str:
     ]
     where = ".".join(path)
     if error["type"] == "extra_forbidden":
+        path = path or [str(error["loc"][-1])]
+        where = ".".join(path)
         model: type[BaseModel] = TABLES.get(path[0], Scene) if len(path) > 1 else Scene
         known = [*model.model_fields, *([] if model is not Scene else TABLES)]
         elsewhere = [t for t, m in TABLES.items() if path[-1] in m.model_fields]

@@ -50,6 +50,7 @@ VERSION = 1
 DATA = 128  # bytes before the numbers of a .npy file
 DONE = 2**32
 TILES = "tiles"
+TYPES = [[pair] * times for pair in ("<c16", "<c8") for times in (1, 2)]  # of z, or z and dz
 
 MOST_SAMPLES, LEAST_SAMPLES = 2**17, 2**14  # of a tile
 STEPS = 2**32  # what may be lost when a thread is killed: some seconds
@@ -94,7 +95,7 @@ class Store:
                     f"version {VERSION}: pip install --upgrade fractals-numba"
                 )
             self.scene = Scene.load(header["scene"])
-            self.planes = {str(k): np.dtype(v) for k, v in header["planes"].items()}
+            self.planes = {str(k): np.dtype(str(v)) for k, v in header["planes"].items()}
             rows, columns = (int(side) for side in header["shape"])
             self.shape = rows, columns
             self.rows = int(header["tile_rows"])
@@ -102,13 +103,14 @@ class Store:
             self.method, self.program = str(header["method"]), str(header["program"])
         except SceneError as error:
             raise SceneError(_prefixed(path, str(error))) from None
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise SceneError(f"{path}: its {HEADER} is damaged ({error!r:.80})") from None
         width, height = self.scene.image.size
         n = self.scene.image.supersampling
-        kinds = {name: dtype.kind for name, dtype in self.planes.items()}
-        good = self.shape == (height * n, width * n) and self.rows > 0 and self.rows % n == 0
-        if not good or kinds.get("count") != "i" or kinds.get("z") != "c":
+        fitting = self.shape == (height * n, width * n) and self.rows > 0 and self.rows % n == 0
+        known = all(n.isidentifier() and d.kind in "iufc" for n, d in self.planes.items())
+        types = [self.planes[name].str for name in ("count", "z", "dz") if name in self.planes]
+        if not (fitting and known and types[:1] == ["<i4"] and types[1:] in TYPES):
             raise SceneError(f"{path}: its {HEADER} is damaged: its keys don't fit together")
         self._lock = threading.Lock()
         self._files: dict[str, BinaryIO] = {}

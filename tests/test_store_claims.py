@@ -1,10 +1,12 @@
 """Who may go on with a store, and what is said of one that is damaged or can't be written."""
 
+import contextlib
 import json
 import os
 import threading
 
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies
 from scenes import scene
 from stores import contents, interrupted
 
@@ -137,7 +139,12 @@ def begun(path):
         ({"planes": {"count": "<i4"}}, "don't fit together"),
         ({"planes": {"count": "nonsense", "z": "<c16"}}, "header.json is damaged"),
         ({"planes": {"count": "|O", "z": "<c16"}}, "don't fit together"),
+        ({"planes": {"count": "<i4", "z": "<c16", "../z": "<c16"}}, "don't fit together"),
+        ({"planes": {"count": "<i4", "z": "<c16", "dz": "<c8"}}, "don't fit together"),
+        ({"planes": {"count": "<i4", "z": "<c16", "more": "|O"}}, "don't fit together"),
+        ({"planes": ["count", "z"]}, "header.json is damaged"),
         ({"limit": None}, "header.json is damaged"),
+        ({"limit": float("inf")}, "header.json is damaged"),
         ({"scene": {"view": {"width": "x"}}}, "view.width: 'x' is not a decimal"),
         ({"tile_rows": 2}, "tiles.npy is damaged at its beginning"),
     ],
@@ -154,6 +161,21 @@ def test_damaged_headers(tmp_path, change, words):
     assert len(str(refused.value).splitlines()) == 1
     fractals.compute_to(path, scene(), device="python", overwrite=True)
     assert EscapeData.load(path).limit == 60
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=strategies.data())
+def test_headers_of_any_kind_are_read_or_refused(tmp_path, data):
+    path = tmp_path / "a.fz"
+    if not (tmp_path / "header.json").exists():
+        (tmp_path / "header.json").write_text(json.dumps(begun(path)))
+    header = (tmp_path / "header.json").read_text()
+    at = data.draw(strategies.integers(0, len(header)))
+    piece = data.draw(strategies.sampled_from(["", "9", "-1", "e999", "null", "[", "{}", '"', "é"]))
+    cut = data.draw(strategies.integers(0, 9))
+    (path / "header.json").write_text(header[:at] + piece + header[at + cut :], "utf-8")
+    with contextlib.suppress(SceneError):
+        fractals.color(EscapeData.load(path), device="python")
 
 
 @pytest.mark.parametrize(
