@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -12,8 +13,9 @@ import numpy as np
 from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.files import HEADER, check_folder
-from fractals.planning import make_coloring, place_of
-from fractals.raw import EscapeData, planes_for
+from fractals.layers import make_layers
+from fractals.planning import place_of
+from fractals.raw import EscapeData
 from fractals.scene import Scene
 from fractals.store import TILES, Store, create_store, open_store, writing
 
@@ -99,10 +101,11 @@ def clear(path: Path) -> None:
     """
     ours = {HEADER, f"{TILES}.npy", "count.npy", "z.npy", "dz.npy"}
     with contextlib.suppress(SceneError):
-        ours |= {f"{name}.npy" for name in open_store(path).planes}
+        ours |= {f"{name}.npy" for name in open_store(path).files.values()}
     with writing(path):
         there = sorted(path.iterdir())
-    others = [p.name for p in there if p.name not in ours and not p.name.startswith(f".{HEADER}.")]
+    mine = re.compile(rf"watched\d+\.npy|\.{HEADER}\..*")  # the latter is a header half written
+    others = [p.name for p in there if p.name not in ours and not mine.fullmatch(p.name)]
     if others:
         raise FractalsError(
             f"'{path}' is a folder that holds other things ('{others[0]}'): name another"
@@ -129,12 +132,11 @@ def check_same(store: Store, scene: Scene) -> None:
             f"'{store.path}' is there, of another scene: {', '.join(keys)} "
             f"{'differs' if len(keys) == 1 else 'differ'}: name another store, or give --overwrite"
         )
-    needed = planes_for(make_coloring(scene))
-    if lacking := [name for name in needed if name not in store.planes]:
+    if lacking := make_layers(scene).lacking(store.planes):
+        layer, names = lacking
         raise OptionError(
-            f"'{store.path}' keeps {', '.join(store.planes)}, and the coloring "
-            f"'{scene.color.coloring}' needs {', '.join(lacking)} too: name another store, or give "
-            "--overwrite"
+            f"'{store.path}' keeps {', '.join(store.planes)}, and the coloring '{layer.label}' "
+            f"needs {', '.join(names)} too: name another store, or give --overwrite"
         )
 
 

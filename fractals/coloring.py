@@ -1,11 +1,60 @@
 """The contract of a coloring: raw numbers of a sample -> one number, looked up in a palette."""
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
 
-from fractals.formula import Formula, fma, select, split
+Setting = int | float | str
+
+
+class Option(NamedTuple):
+    """What a scene may set of a coloring.
+
+    Attributes
+    ----------
+    default, least, most : number
+        A whole number if the default is one.
+    meaning : str
+        With its unit; shown by ``fractals list colorings``.
+    part : str
+        What it changes: "color", only how raw numbers are colored; "watch", what is watched;
+        "code", the watching program itself.
+    choices : tuple of str
+        The words it may be instead of a number.
+    """
+
+    default: Setting
+    least: float
+    most: float
+    meaning: str
+    part: Literal["color", "watch", "code"] = "color"
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """What a coloring keeps of an orbit on its way: some numbers that travel with z.
+
+    Attributes
+    ----------
+    name : str
+        Colorings whose watchers have the same name and settings share its numbers.
+    names : tuple of str
+        A name for each number.
+    make : callable
+        ``make(target, formula, base, **settings)``, the settings being those of "code", returns
+        ``(start, watch)``. ``start(x, y)`` returns the numbers at z_0 = x + iy, as a tuple.
+        ``watch(w, x, y, u, v, a, b, point)`` returns them after a step from u + iv to x + iy, with
+        c = a + ib; ``number(point[base + k], x)`` is the k-th constant. Both run on packs of
+        samples too (`fractals.backends.packs`), as a formula does.
+    constants : callable
+        ``constants(**settings)``, the settings being those of "watch", returns these numbers.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    make: Callable[..., Any]
+    constants: Callable[..., tuple[float, ...]] = tuple
 
 
 @dataclass(frozen=True)
@@ -16,46 +65,177 @@ class Coloring:
     ----------
     make_value : callable
         ``make_value(target)`` returns ``value(n, x, y, p, q, constants)``, where n is the count,
-        z = x + iy and dz = p + iq; its own constants begin at ``constants[2]``.
+        z = x + iy and dz = p + iq; its own constants begin at ``constants[2]``. With a watcher it
+        returns ``value(n, x, y, p, q, w, constants)``, where w is the tuple of what was watched.
     constants : callable
-        ``constants(formula, escape_radius, width)`` returns these numbers for a picture.
+        ``constants(formula, escape_radius, width, **settings)`` returns these numbers for a
+        picture; the settings are the options and their values.
     derivative : bool
         Whether dz must be computed.
-    transfer : str
-        The curve between value and palette, unless a scene names another.
+    transfer, palette, blend : str
+        The curve between value and palette, the palette, and how it is blended over other layers,
+        unless a scene names others.
+    side : str
+        The samples that have a value: "escaped", "inside" or "both".
+    options : mapping
+        What a scene may set.
+    knots : callable, optional
+        ``knots(values)`` of the whole picture's samples returns numbers that become the last
+        constants (`fractals.series.rank_knots`); `make_value` is then
+        made by `make_ranked`, and ``make_key`` makes the value before that.
+    settings : mapping
+        The options' values, as `choose` has set them.
     """
 
     name: str
     title: str
     make_value: Callable[[Any], Any]
-    constants: Callable[[Formula, float, float], tuple[float, ...]]
+    constants: Callable[..., tuple[float, ...]]
     derivative: bool = False
     transfer: str = "log"
+    palette: str = "lagoon"
+    blend: str = "normal"
+    side: Literal["escaped", "inside", "both"] = "escaped"
+    options: Mapping[str, Option] = field(default_factory=dict)
+    watcher: Watcher | None = None
+    knots: Callable[..., Any] | None = None
+    make_key: Callable[[Any], Any] | None = None
+    settings: Mapping[str, Setting] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
         """Return the name."""
         return self.name
 
+    @property
+    def watch_label(self) -> str:
+        """Return what tells what it watches from what others do, such as "stripes,density=5"."""
+        assert self.watcher
+        settings = {**self.compiled_settings(), **self._settings("watch")}
+        return ",".join([self.watcher.name, *(f"{k}={v}" for k, v in settings.items())])
 
-def make_log2(target: Any) -> Any:
-    """Return ``log2(v)`` for v > 0, the same bits on every target; absolute error below 3e-8.
+    def choose(self, given: Mapping[str, Setting]) -> "Coloring":
+        """Return the coloring with these options set, and the others at their defaults.
 
-    Mantissa and exponent, then 2/ln 2 artanh((m - 1)/(m + 1)) as a series: no library's logarithm
-    is the same on CPU and GPU.
+        Raises
+        ------
+        ValueError
+            An option is unknown, or a value out of its range.
+        """
+        settings = {name: option.default for name, option in self.options.items()}
+        for name, value in given.items():
+            if name not in self.options:
+                raise ValueError(f"{self.name} has no option '{name:.40}'{_near(name, settings)}")
+            settings[name] = _checked(f"{self.name}: {name}", value, self.options[name])
+        return replace(self, settings=settings)
+
+    def compiled_settings(self) -> dict[str, Setting]:
+        """Return the settings that the watching program is compiled with."""
+        return self._settings("code")
+
+    def watch_constants(self) -> tuple[float, ...]:
+        """Return the numbers that the watching program is given."""
+        return self.watcher.constants(**self._settings("watch")) if self.watcher else ()
+
+    def for_watching(self) -> "Coloring":
+        """Return it without what changes nothing in the watching program."""
+        return self.choose(self.compiled_settings())
+
+    def for_coloring(self) -> "Coloring":
+        """Return it without what changes nothing in the program that colors."""
+        return replace(self, settings={}, watcher=None)
+
+    def for_ranking(self) -> "Coloring":
+        """Return a coloring of the value that is ranked."""
+        return replace(self.for_coloring(), make_value=self.make_key or self.make_value)
+
+    def _settings(self, part: str) -> dict[str, Setting]:
+        return {
+            name: value for name, value in self.settings.items() if self.options[name].part == part
+        }
+
+
+def _near(name: str, known: Mapping[str, Any]) -> str:
+    import difflib
+
+    if close := difflib.get_close_matches(name, list(known), n=1):
+        return f"; did you mean '{close[0]}'?"
+    return f"; it has {', '.join(known)}" if known else "; it has none"
+
+
+def _checked(where: str, value: Any, option: Option) -> Setting:
+    if option.choices:
+        if value not in option.choices:
+            raise ValueError(f"{where} is one of {', '.join(option.choices)}, not {value!r:.40}")
+        return str(value)
+    whole = isinstance(option.default, int)
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        kind = "a whole number" if whole else "a number"
+        raise ValueError(f"{where} is {kind}, not {value!r:.40}")
+    if not option.least <= value <= option.most:
+        raise ValueError(
+            f"{where} is from {option.least:g} to {option.most:g}, not {str(value)[:40]}"
+        )
+    return int(value) if whole else float(value)
+
+
+INSIDE_TOO = " (inside too)"  # ends the name of what was also watched where orbits don't escape
+
+
+@dataclass(frozen=True)
+class Watching:
+    """What a picture's colorings watch, together; each thing once.
+
+    Attributes
+    ----------
+    inside : bool
+        Whether it is also looked at where orbits do not escape: then none is cut short.
     """
-    real = target.real
-    c1, c3, c5, c7, c9, c11 = (real(2 / math.log(2) / k) for k in (1, 3, 5, 7, 9, 11))
-    root, one, half = real(math.sqrt(2)), real(1), real(0.5)
 
-    def log2(v: Any) -> Any:
-        m, exponent = split(v)
-        e = real(exponent)
-        high = m > root
-        m, e = select(high, m * half, m), select(high, e + one, e)
-        s = (m - one) / (m + one)
-        t = s * s
-        series = fma(t, fma(t, fma(t, fma(t, fma(t, c11, c9), c7), c5), c3), c1)
-        return fma(s, series, e)
+    colorings: tuple[Coloring, ...] = ()
+    inside: bool = False
 
-    return target.jit(log2)
+    @staticmethod
+    def of(colorings: tuple[Coloring, ...], inside: bool) -> "Watching":
+        """Return what these colorings watch."""
+        found = {c.watch_label: c for c in colorings if c.watcher}
+        return Watching(tuple(found.values()), inside and bool(found))
+
+    @property
+    def label(self) -> str:
+        """Return what it watches, for the folder of a compiled program."""
+        return "+".join(part.watch_label for part in self.colorings)
+
+    @property
+    def planes(self) -> int:
+        """Return how many numbers are watched."""
+        return sum(len(part.watcher.names) for part in self.colorings if part.watcher)
+
+    @property
+    def names(self) -> list[str]:
+        """Return a name for each, such as "stripes,density=5.sum"."""
+        end = INSIDE_TOO if self.inside else ""
+        return [
+            f"{part.watch_label}.{name}{end}"
+            for part in self.colorings
+            if part.watcher
+            for name in part.watcher.names
+        ]
+
+    def constants(self) -> list[float]:
+        """Return the constants of all, one after the other."""
+        return [value for part in self.colorings for value in part.watch_constants()]
+
+    def compiled(self) -> "Watching":
+        """Return it without what changes nothing in the compiled program."""
+        return replace(self, colorings=tuple(part.for_watching() for part in self.colorings))
+
+    def first(self, coloring: Coloring) -> int:
+        """Return where the numbers of a coloring begin; 0 for one that watches nothing."""
+        if not coloring.watcher:
+            return 0
+        end = INSIDE_TOO if self.inside else ""
+        return self.names.index(f"{coloring.watch_label}.{coloring.watcher.names[0]}{end}")
+
+
+UNWATCHED = Watching()

@@ -16,7 +16,6 @@ from fractals.executor import Progress
 from fractals.files import HEADER
 from fractals.pipeline import Options, Session, Source, check_cost
 from fractals.planning import Plan, Tile
-from fractals.raw import parts_of
 from fractals.scene import Scene
 from fractals.store import SUFFIX, Store, create_store, open_store, tile_rows
 
@@ -112,6 +111,7 @@ def _compute(
         list(work),
         session.plan.band,
         2 * max(1, session.backend.threads),  # each has its numbers twice: computed, and to write
+        session.layers.watching.planes,
     )
     session.plan = replace(session.plan, tiles=tuple(work), memory=memory)
     check_cost(session.plan, force=True)
@@ -123,13 +123,18 @@ def _compute(
             "go on where it was begun, or give --overwrite"
         )
     planes, method = session.planes(), session.plan.method
+    if kept and kept.planes != planes:
+        raise FractalsError(
+            f"'{path}' keeps {', '.join(kept.planes)}, and the colors of its own scene need "
+            f"{', '.join(planes)}: give --overwrite"
+        )
     store = kept or create_store(path, session.scene, planes, *found, method)
     n = session.plan.supersampling
 
     def compute(tile: Tile) -> dict[str, float]:
         shape = tile.height * n, tile.width * n
         planes = {name: np.empty(shape, dtype) for name, dtype in store.planes.items()}
-        seconds = session.fill(tile, parts_of(planes))
+        seconds = session.fill(tile, planes)
         begun = perf_counter()
         for k in work[tile]:
             rows = store.window(k)

@@ -17,7 +17,7 @@
 
 The attributes ``Iterations`` (the limit), ``fractals:scene`` and ``fractals:base`` go with them. z
 and dz are made again from the channels when an EXR is read, to the six digits that a float has:
-enough for the colorings smooth, count and distance.
+enough for all colorings but those that watch orbits, as what they watched is not kept.
 """
 
 import contextlib
@@ -47,7 +47,7 @@ INSIDE = 2**32 - 1
 BELOW_ONE = np.nextafter(np.float32(1), np.float32(0))
 MOST_SAMPLES = 2**31  # of a file that is read
 MAGIC = b"\x76\x2f\x31\x01"
-LOST = "z and dz keep six digits in an EXR: the colorings smooth, count and distance can read it"
+LOST = "z and dz keep six digits in an EXR, and what colorings watched along orbits is not kept"
 
 
 def library() -> Any:

@@ -107,12 +107,12 @@ def lifted_limit() -> Iterator[None]:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the table in a TOML file, or raise a `SceneError`."""
-    return _parsed(path, lambda: tomllib.loads(_read_bytes(path).decode("utf-8")))
+    return _parsed(path, lambda: tomllib.loads(read_bytes(path).decode("utf-8")))
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """Return the table in a JSON file, or raise a `SceneError`."""
-    return _parsed(path, lambda: json.loads(_read_bytes(path)))
+    return _parsed(path, lambda: json.loads(read_bytes(path)))
 
 
 def read_embedded(path: Path) -> dict[str, Any]:
@@ -132,13 +132,23 @@ def read_store_header(path: Path) -> dict[str, Any]:
     return header
 
 
-def _read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, most: int = -1) -> bytes:
+    """Return what is in a file, of `most` bytes if given, or raise a `SceneError`."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(most + 1 if most >= 0 else -1)
     except FileNotFoundError:
         raise SceneError(f"{path}: no such file") from None
-    except OSError as error:
-        raise SceneError(f"{path}: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # a ValueError where the name is none
+        raise SceneError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    if 0 <= most < len(data):
+        raise SceneError(f"{path}: larger than {most} bytes")
+    return data
+
+
+def printable(text: str) -> str:
+    """Return text that is one line and does nothing to a terminal: tabs are blanks, others '?'."""
+    return "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in text)
 
 
 def _parsed(path: Path, parse: Callable[[], Any]) -> dict[str, Any]:

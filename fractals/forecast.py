@@ -44,18 +44,28 @@ def reference_seconds(bits: int, length: int) -> float:
 
 
 def memory(
-    scene: Scene, number: str, raw: bool, tiles: Sequence[Any], band: int, threads: int
+    scene: Scene,
+    number: str,
+    raw: bool,
+    tiles: Sequence[Any],
+    band: int,
+    threads: int,
+    planes: int = 0,
 ) -> int:
-    """Return the most bytes that a picture, or its bands, and the tiles under way take."""
+    """Return the most bytes that a picture, or its bands, and the tiles under way take.
+
+    `planes`: how many numbers are watched.
+    """
+    a_sample = BYTES_A_SAMPLE[number] + planes * np.dtype(number).itemsize
     n2 = scene.image.supersampling**2
     width, height = scene.image.size
     tile: int = max(tile.width * tile.height for tile in tiles)
     if raw:
-        kept = width * height * n2 * BYTES_A_SAMPLE[number]
+        kept = width * height * n2 * a_sample
     else:  # twice: as pixels, and compressed
         kept = 2 * width * min(height, MOST_BANDS * band) * 3 * scene.image.bits // 8
     kept += (threads + 1) * BYTES_A_THREAD
-    return kept + threads * tile * n2 * BYTES_A_SAMPLE[number] + BYTES_A_TILE * len(tiles)
+    return kept + threads * tile * n2 * a_sample + BYTES_A_TILE * len(tiles)
 
 
 def mean_count(

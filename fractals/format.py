@@ -36,6 +36,8 @@ class Format:
         first). Raises `SceneError` with the line number where the data is invalid.
     write : callable, optional
         ``write(table) -> (data, lost)`` of a whole scene's plain values, all defaults included.
+    claims : callable, optional
+        ``claims(table) -> bool``: whether the keys of a TOML file are this format's and not ours.
     """
 
     name: str
@@ -43,3 +45,4 @@ class Format:
     suffixes: tuple[str, ...]
     read: Callable[[bytes, str], Imported]
     write: Callable[[Mapping[str, Any]], tuple[bytes, tuple[str, ...]]] | None = None
+    claims: Callable[[Mapping[str, Any]], bool] | None = None

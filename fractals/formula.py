@@ -2,7 +2,7 @@
 
 A formula is a function of four real numbers: ``step(x, y, a, b)`` takes z = x + iy and c = a + ib
 to the next z. The same text runs on plain Python numbers, NumPy scalars, big floats, and compiled
-on the CPU and the GPU, where `fma`, `select`, `number` and `split` have an overload each.
+on the CPU and the GPU, where `fma`, `select`, `number`, `sqrt` and `split` have an overload each.
 """
 
 import math
@@ -141,6 +141,19 @@ def number(value: float, like: Any) -> Any:
     A bare ``0.25`` in a formula would turn float32 arithmetic into float64.
     """
     return like.dtype.type(value) if isinstance(like, np.ndarray) else type(like)(value)
+
+
+def sqrt(v: Any) -> Any:
+    """Square root, correctly rounded; NaN below 0.
+
+    Examples
+    --------
+    >>> sqrt(2.25)
+    1.5
+    """
+    if isinstance(v, np.ndarray):
+        return np.sqrt(v)
+    return type(v)(math.sqrt(v) if v >= 0 else math.nan)
 
 
 def split(v: Any) -> tuple[Any, Any]:

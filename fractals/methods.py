@@ -17,6 +17,7 @@ from fractals.backends.probe import memory_size
 from fractals.deep import approximation, orbits
 from fractals.deep.reference import Reference
 from fractals.errors import OptionError
+from fractals.layers import Layers
 from fractals.planning import Plan, Tile, coordinates
 from fractals.programs import escape, perturb
 from fractals.scene import MOST_ITERATIONS, Scene
@@ -45,7 +46,7 @@ class Method(Protocol):
         """Compile the program, and bring its inputs to the device."""
 
     def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
-        """Return count, and the parts of z and dz, of a tile's samples, on the device."""
+        """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
 
     def stop(self) -> None:
         """Have calls under way in other threads return early."""
@@ -55,29 +56,31 @@ def make_method(
     backend: Backend,
     scene: Scene,
     plan: Plan,
-    derivative: bool,
+    layers: Layers,
     find: FindOrbit = orbits.find,
     watch: Callable[[int], None] | None = None,
 ) -> Method:
-    """Return the method of a plan.
+    """Return the method of a plan, for what these layers need.
 
     `find` is who gives it reference orbits; `watch` is called with the steps of one so far.
     """
     if plan.deep:
-        return Perturbation(backend, scene, plan, derivative, find, watch)
-    return Direct(backend, scene, plan, derivative)
+        return Perturbation(backend, scene, plan, layers, find, watch)
+    return Direct(backend, scene, plan, layers)
 
 
 class _Method:
     """What both methods have in common: places of samples, and arrays for their numbers."""
 
-    def __init__(self, backend: Backend, scene: Scene, plan: Plan, derivative: bool) -> None:
-        self.backend, self.scene, self.plan, self.derivative = backend, scene, plan, derivative
+    def __init__(self, backend: Backend, scene: Scene, plan: Plan, layers: Layers) -> None:
+        self.backend, self.scene, self.plan = backend, scene, plan
+        self.derivative, self.watching = layers.derivative, layers.watching
         self.formula = scene.make_formula()
         self.limit, self.base = plan.iterations, 0
         self.reference = 0.0
         self.stopped = False
         self.nothing = backend.to_device(np.zeros((1, 1), backend.real))
+        self.no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
         self._place(plan)
 
     def stop(self) -> None:
@@ -110,7 +113,9 @@ class _Method:
         backend = self.backend
         z = [backend.empty(shape, backend.real) for _ in range(2)]
         dz = [backend.empty(shape, backend.real) if self.derivative else self.nothing for _ in "pq"]
-        return backend.empty(shape, np.int32), *z, *dz
+        planes = self.watching.planes
+        watched = backend.empty((planes, *shape), backend.real) if planes else self.no_planes
+        return backend.empty(shape, np.int32), *z, *dz, watched
 
 
 class Direct(_Method):
@@ -120,6 +125,8 @@ class Direct(_Method):
         backend, scene, plan = self.backend, self.scene, self.plan
         julia = scene.julia is not None
         options = self.formula, julia, self.derivative, plan.interior, plan.block, plan.sticky
+        if self.watching.planes:
+            options = *options, self.watching.compiled()  # type: ignore[assignment]
         most = self._steps_a_launch()
         self.part = most if most < self.limit else 0
         self.run = backend.compile(
@@ -127,7 +134,8 @@ class Direct(_Method):
         )
         x, y = (float(Decimal(text)) for text in scene.julia or ("0", "0"))
         radius2 = scene.iteration.escape_radius**2
-        self.point = backend.to_device(np.array([x, y, radius2], backend.real))
+        point = [x, y, radius2, *self.watching.constants()]
+        self.point = backend.to_device(np.array(point, backend.real))
 
     def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:  # noqa: D102
         backend = self.backend
@@ -163,11 +171,11 @@ class Perturbation(_Method):
         backend: Backend,
         scene: Scene,
         plan: Plan,
-        derivative: bool,
+        layers: Layers,
         find: FindOrbit = orbits.find,
         watch: Callable[[int], None] | None = None,
     ) -> None:
-        super().__init__(backend, scene, plan, derivative)
+        super().__init__(backend, scene, plan, layers)
         self.julia = scene.julia is not None
         self.find, self.watch = find, watch
 
@@ -207,7 +215,7 @@ class Perturbation(_Method):
         while waiting[0, 0] and not self.stopped:
             waiting[0, 0] = 0
             under_way = backend.to_device(waiting)
-            run(*raw, state, under_way, *tables, backend.to_device(view), np.int32(limit))
+            run(*raw[:5], state, under_way, *tables, backend.to_device(view), np.int32(limit))
             if not backend.steps:
                 break
             backend.to_host(under_way, waiting)

@@ -7,24 +7,25 @@ from time import perf_counter
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fractals import palette
 from fractals.backends import Backend, choose, open_requested
 from fractals.backends.probe import memory_size
 from fractals.deep import orbits
 from fractals.errors import OptionError
 from fractals.executor import Progress, run_tiles
 from fractals.image import Image
+from fractals.layers import Drawn, make_layers
 from fractals.magnitude import scientific
 from fractals.methods import Method, make_method
-from fractals.planning import Plan, Tile, make_coloring, missing_digits, plan
+from fractals.painting import Painter, Values
+from fractals.planning import Plan, Tile, missing_digits, plan
 from fractals.png import Pixels
-from fractals.programs import shade
 from fractals.raw import EscapeData, arrays_of, parts_of, planes_for
+from fractals.recoloring import Recoloring
 from fractals.scene import Scene
 
 LONG = 3600  # seconds of a deep picture that must be asked for
-INEXACT = ("smooth", "count", "distance")  # colorings that make do with what an EXR keeps
 
 Source = str | Path | Mapping[str, Any] | Scene
 
@@ -70,7 +71,10 @@ def render(*sources: Source, progress: Progress | None = None, **options: Unpack
     >>> render("mandelbrot", {"image": {"size": [8, 6]}}, device="cpu").pixels.shape
     (6, 8, 3)
     """
-    session = Session(Scene.load(*sources), **options)
+    scene = Scene.load(*sources)
+    if make_layers(scene).whole:
+        return _render_whole(scene, progress, options)
+    session = Session(scene, **options)
     pixels = session.empty_picture()
     session.start(iterating=True, shading=True, progress=progress)
 
@@ -79,6 +83,22 @@ def render(*sources: Source, progress: Progress | None = None, **options: Unpack
 
     session.run(lambda tile: session.draw(tile, keep), progress)
     return session.image(pixels)
+
+
+def _render_whole(scene: Scene, progress: Progress | None, options: Options) -> Image:
+    """Draw a picture whose colors depend on all of its samples: iterate first, color then."""
+    raw = compute(scene, progress=progress, **options)
+    image = color(
+        raw,
+        scene,
+        device=options.get("device", "auto"),
+        threads=options.get("threads"),
+        tell=options.get("tell", warnings.warn),
+    )
+    for stage, seconds in raw.timings.items():
+        image.timings[stage] = image.timings.get(stage, 0.0) + seconds
+    image.method = raw.method
+    return image
 
 
 def compute(
@@ -96,11 +116,11 @@ def compute(
     n = session.plan.supersampling
     shape = (session.plan.size[1] * n, session.plan.size[0] * n)
     planes = {name: np.empty(shape, dtype) for name, dtype in session.planes().items()}
-    parts = parts_of(planes)
     session.start(iterating=True, progress=progress)
 
     def fill(tile: Tile) -> dict[str, float]:
-        return session.fill(tile, [part[tile.window(n)] for part in parts])
+        window = tile.window(n)
+        return session.fill(tile, {name: plane[window] for name, plane in planes.items()})
 
     session.run(fill, progress)
     return EscapeData(
@@ -163,7 +183,7 @@ class Session:
         if threads is not None and threads < 1:
             raise OptionError(f"{threads} threads: give 1 or more")
         self.scene = scene if same else scene.replace(number=number)
-        self.coloring = make_coloring(self.scene)
+        self.layers = make_layers(self.scene)
         wanted = choose(device).device
         self.plan = plan(
             self.scene, wanted.kind, interior, raw, threads or wanted.cores or 1, streamed
@@ -183,70 +203,55 @@ class Session:
         kept = orbits.find_same if repeatable else orbits.find
         self._find_orbit = kept if cache else orbits.compute_orbit
         self._method: Method | None = None
-        self._raw: EscapeData | None = None
+        self._stage = "iterate"  # what `iterate` takes is booked there
         self.bits = self.scene.image.bits
         self.dtype = np.dtype(np.uint8 if self.bits == 8 else np.uint16)
         self.timings = dict.fromkeys(("compile", "reference", "iterate", "color", "copy"), 0.0)
 
     def start(
-        self, iterating: bool = False, shading: bool = False, progress: Progress | None = None
+        self,
+        iterating: bool = False,
+        shading: bool = False,
+        progress: Progress | None = None,
+        values: Values | None = None,
     ) -> None:
-        """Compile the programs, by drawing one sample, and bring their inputs to the device."""
+        """Compile the programs, by drawing one sample, and bring their inputs to the device.
+
+        `values` is that of `Painter.start`.
+        """
         begun = perf_counter()
-        backend, scene, coloring = self.backend, self.scene, self.coloring
-        real = backend.real
-        self.nothing = backend.to_device(np.zeros((1, 1), real))
+        backend, scene = self.backend, self.scene
+        real, planes = backend.real, self.layers.watching.planes
         first = Tile(0, 0, 1, 1)
         pixel = (self.plan.supersampling, self.plan.supersampling)
         counts = backend.to_device(np.full(pixel, self.limit, np.int32))
-        raw: tuple[Any, ...] = counts, *4 * (backend.to_device(np.zeros(pixel, real)),)
+        watched = backend.to_device(np.zeros((planes, *pixel) if planes else (1, 1, 1), real))
+        zeros = backend.to_device(np.zeros(pixel, real))
+        raw: tuple[Any, ...] = counts, zeros, zeros, zeros, zeros, watched
         if iterating:
             watch = None if progress is None else (lambda steps: progress(0, len(self.plan.tiles)))
             self._method = make_method(
-                backend, scene, self.plan, coloring.derivative, self._find_orbit, watch
+                backend, scene, self.plan, self.layers, self._find_orbit, watch
             )
             self._method.start()
             self.limit, self.base = self._method.limit, self._method.base
             self.timings["reference"] = self._method.reference
             raw = self.iterate(first, limit=1)
         if shading:
-            colors = scene.color.make_palette()
-            transfer = scene.color.transfer
-            self._shade = backend.compile(shade.make_body)
-            self._place = backend.compile(
-                shade.make_position_body,
-                coloring,
-                coloring.transfer if transfer == "auto" else transfer,
-                colors.cyclic,
-            )
-            own = coloring.constants(
-                scene.make_formula(),
-                scene.iteration.escape_radius,
-                1.0 if self.plan.deep else float(self.plan.width),
-            )
-            constants = [scene.color.density, scene.color.offset, *own]
-            self._constants = backend.to_device(np.array(constants, real))
-            self._lookup = backend.to_device(colors.lookup(scene.color.inside))
-            self._encode = backend.to_device(palette.encoding(self.bits))
+            self.painter = Painter(backend, scene, self.plan, self.layers, self.dtype)
+            self.painter.start(values)
             self.shade(first, raw)
         backend.synchronize()
-        self.timings["compile"] = perf_counter() - begun - self.timings["reference"]
+        self.timings["compile"] = perf_counter() - begun - sum(self.timings.values())
 
     def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
-        """Return count, and the parts of z and dz, of a tile's samples, on the device."""
+        """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
         assert self._method, "start(iterating=True) comes first"
         return self._method.iterate(tile, limit)
 
     def shade(self, tile: Tile, raw: tuple[Any, ...]) -> Any:
         """Return the sRGB values of a tile's pixels, on the device."""
-        n = self.plan.supersampling
-        rgb = self.backend.empty((tile.height, tile.width, 3), self.dtype)
-        position = self.backend.empty((tile.height * n, tile.width * n), np.float32)
-        base = self.base if self.scene.color.transfer == "auto" else 0
-        self._place(position, *raw, self._constants, np.int32(self.limit), np.int32(base))
-        share = np.float32(1 / n**2)
-        self._shade(rgb, position, self._lookup, self._encode, np.int32(n), share)
-        return rgb
+        return self.painter.paint((tile.height, tile.width), raw, self.limit, self.base)
 
     def recolor(self, raw: EscapeData) -> None:
         """Have `draw` take these raw numbers instead of iterating.
@@ -254,57 +259,54 @@ class Session:
         Raises
         ------
         OptionError
-            They are of another size, or the coloring needs what they lack.
+            They are of another size, or a layer needs what they lack.
         """
-        n, coloring = self.plan.supersampling, self.coloring
-        if raw.count.shape != (self.plan.size[1] * n, self.plan.size[0] * n):
-            rows, columns = raw.count.shape
-            raise OptionError(
-                f"the raw numbers are {columns}x{rows} samples, and the scene wants "
-                f"{self.plan.size[0]}x{self.plan.size[1]} pixels of {n}x{n}: compute it anew"
-            )
-        if coloring.derivative and raw.dz is None:
-            raise OptionError(
-                f"the coloring '{coloring.name}' needs dz, which these raw numbers lack: "
-                f"compute them with --coloring {coloring.name}"
-            )
-        if not (raw.exact or coloring.name in INEXACT):
-            raise OptionError(
-                f"the coloring '{coloring.name}' needs z itself, which an EXR does not keep: "
-                f"choose one of {', '.join(INEXACT)}, or compute a store (.fz)"
-            )
-        self.limit, self.base, self._raw = raw.limit, raw.base, raw
-        self._needed = [name for name in raw.planes if name in self.planes()]
-        self._parts = parts_of({name: raw.planes[name] for name in self._needed})
-        self.start(shading=True)
+        self._method = Recoloring(self.backend, self.plan, self.layers, raw)
+        self._stage = "copy"
+        self.limit, self.base = raw.limit, raw.base
+        self.start(shading=True, values=self._values)
+
+    def _values(self, layer: Drawn) -> NDArray[np.floating[Any]]:
+        """Return a layer's values of all samples."""
+        plan, backend = self.plan, self.backend
+        n = plan.supersampling
+        whole = np.empty((plan.size[1] * n, plan.size[0] * n), backend.real)
+        fill = self.painter.value_program(layer)
+
+        def look(tile: Tile) -> dict[str, float]:
+            clock = _Clock(backend)
+            part = whole[tile.window(n)]
+            on_device = backend.empty(part.shape, backend.real)
+            fill(on_device, self.iterate(tile), self.limit, self.base)
+            backend.to_host(on_device, part)
+            clock.lap("color")
+            return clock.seconds
+
+        self.run(look, None)
+        return whole
 
     def planes(self) -> dict[str, np.dtype[Any]]:
-        """Return what is kept of each sample: names and types, in the order of `iterate`."""
-        return planes_for(self.coloring, np.result_type(self.backend.real, np.complex64))
+        """Return what is kept of each sample: names and types."""
+        return planes_for(self.layers, np.result_type(self.backend.real, np.complex64))
 
-    def fill(self, tile: Tile, parts: list[Any]) -> dict[str, float]:
+    def fill(self, tile: Tile, planes: Mapping[str, NDArray[Any]]) -> dict[str, float]:
         """Compute a tile's raw numbers into arrays of the host, and return the seconds."""
         clock = _Clock(self.backend)
-        raw = self.iterate(tile)
+        count, x, y, p, q, watched = self.iterate(tile)
         clock.lap("iterate")
-        for on_device, part in zip(raw, parts, strict=False):  # without dz there are fewer parts
-            self.backend.to_host(on_device, part)
+        found = {"count": [count], "z": [x, y], "dz": [p, q]}
+        found |= {name: [watched[k]] for k, name in enumerate(self.layers.watching.names)}
+        for name, plane in planes.items():
+            for on_device, part in zip(found[name], parts_of(plane), strict=True):
+                self.backend.to_host(on_device, part)
         clock.lap("copy")
         return clock.seconds
-
-    def _read(self, raw: EscapeData, tile: Tile) -> tuple[Any, ...]:
-        """Return what `iterate` does, from raw numbers that are there."""
-        window = tile.window(self.plan.supersampling)
-        raw.check_rows(window[0], self._needed)
-        to_device = self.backend.to_device
-        parts = [to_device(np.ascontiguousarray(part[window])) for part in self._parts]
-        return (*parts, self.nothing, self.nothing)[:5]
 
     def draw(self, tile: Tile, keep: Callable[[Tile, Any], None]) -> dict[str, float]:
         """Draw a tile, have its pixels kept, which are on the device, and return the seconds."""
         clock = _Clock(self.backend)
-        raw = self._read(self._raw, tile) if self._raw else self.iterate(tile)
-        clock.lap("copy" if self._raw else "iterate")
+        raw = self.iterate(tile)
+        clock.lap(self._stage)
         rgb = self.shade(tile, raw)
         clock.lap("color")
         keep(tile, rgb)

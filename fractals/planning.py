@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals import catalog, forecast
-from fractals.coloring import Coloring
+from fractals import forecast
 from fractals.errors import OptionError
 from fractals.formula import Formula
+from fractals.layers import make_layers
 from fractals.magnitude import log2, scientific
 from fractals.png import strip_rows
 from fractals.scene import MOST_ITERATIONS, Scene
@@ -179,7 +179,7 @@ def plan(
     if device not in SAMPLES_A_TILE:
         kinds = ", ".join(SAMPLES_A_TILE)
         raise OptionError(f"unknown kind of device '{device}': choose one of {kinds}")
-    formula, coloring = scene.make_formula(), make_coloring(scene)
+    formula, layers = scene.make_formula(), make_layers(scene)
     number = scene.iteration.number_type
     width, center = place_of(scene, formula)
     columns = scene.image.size[0] * scene.image.supersampling
@@ -190,7 +190,10 @@ def plan(
         deep = lacking > 0
         if deep:
             _refuse_deep(formula, number, width * 2 ** math.ceil(lacking))
+    if deep:
+        layers.check_deep()
     _check_range(scene, formula, number)
+    interior = interior and not layers.watching.inside
     # Near 0 a Julia set's orbits are squared: so are the differences, and their digits.
     twice = 2 if scene.julia else 1
     exponent = math.floor(log2(width)) if deep and twice * log2(width / columns) < EXTENDED else 0
@@ -221,7 +224,7 @@ def plan(
         tiles=tiles,
         band=band,
         seconds=0.0,
-        memory=forecast.memory(scene, number, raw, tiles, band, threads),
+        memory=forecast.memory(scene, number, raw, tiles, band, threads, layers.watching.planes),
     )
     if deep:
         length = forecast.reference_length(scene, digits)
@@ -232,14 +235,8 @@ def plan(
             memory=result.memory + length * forecast.BYTES_A_POINT,
         )
     count = forecast.mean_count(scene, center, width, limit, interior)
-    steps = count * samples * (2 if coloring.derivative else 1)
+    steps = count * samples * (1 + layers.derivative + layers.watching.planes)
     return replace(result, seconds=forecast.direct_seconds(device, steps, samples) / threads)
-
-
-def make_coloring(scene: Scene) -> Coloring:
-    """Return the scene's coloring."""
-    coloring: Coloring = catalog.load("coloring", scene.color.coloring)()
-    return coloring
 
 
 def coordinates(

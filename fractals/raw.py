@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.coloring import Coloring
 from fractals.errors import OptionError, SceneError
 from fractals.files import check_output, written
+from fractals.layers import Layers
 from fractals.scene import Scene
 
 SUFFIXES = (".fz", ".npz", ".exr")  # a store, a NumPy archive, an OpenEXR picture
+WATCHED = "watched "  # how the names of such arrays begin in a NumPy archive
 
 
 @dataclass
@@ -38,6 +39,8 @@ class EscapeData:
         Most steps that were tried.
     timings : dict of str to float
         Seconds of each stage.
+    watched : dict of str to ndarray, shape (height, width)
+        What the colorings watched along the orbits, by names such as "stripes,density=5.sum".
     base : int
         In a deep view, about the lowest count: the transfer "auto" counts from there, as all counts
         are large and differ by little.
@@ -57,6 +60,7 @@ class EscapeData:
     device: str = ""
     method: str = "direct"
     base: int = 0
+    watched: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
     exact: bool = True
     check_rows: Callable[[slice, Iterable[str]], None] = field(
         default=lambda rows, names: None, repr=False
@@ -70,15 +74,15 @@ class EscapeData:
     @property
     def planes(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name."""
-        planes: dict[str, Any] = {"count": self.count, "z": self.z, "dz": self.dz}
+        planes: dict[str, Any] = {"count": self.count, "z": self.z, "dz": self.dz, **self.watched}
         return {name: plane for name, plane in planes.items() if plane is not None}
 
     def save(self, path: str | Path, overwrite: bool = True) -> None:
         """Write the raw numbers to a file whose suffix names its type.
 
         ``.fz`` is a store (see `fractals.store`), ``.npz`` a NumPy archive of count, z, dz where
-        there is one, limit and scene; ``.exr`` is for other programs, and loses the last digits
-        (see `fractals.exr`).
+        there is one, what was watched, limit and scene; ``.exr`` is for other programs: it loses
+        the last digits and what was watched (see `fractals.exr`).
 
         Raises
         ------
@@ -104,7 +108,8 @@ class EscapeData:
 
             save_exr(self, path)
             return
-        arrays = {**self.planes, "limit": np.int64(self.limit)}
+        planes = {WATCHED + n if n in self.watched else n: p for n, p in self.planes.items()}
+        arrays = {**planes, "limit": np.int64(self.limit)}
         if self.base:
             arrays["base"] = np.int64(self.base)
         with written(path) as file:
@@ -151,26 +156,31 @@ def check_suffix(path: str | Path) -> str:
     return suffix
 
 
-def planes_for(coloring: Coloring, pair: Any = np.complex128) -> dict[str, np.dtype[Any]]:
-    """Return what a coloring needs of each sample: names and types, as methods fill them in.
+def planes_for(layers: Layers, pair: Any = np.complex128) -> dict[str, np.dtype[Any]]:
+    """Return what layers need of each sample, all together: names and types.
 
-    `pair` is the type of complex numbers.
+    `pair` is the type of complex numbers. A name that is no identifier is of what was watched.
     """
     planes = {"count": np.dtype(np.int32), "z": np.dtype(pair)}
-    return {**planes, "dz": np.dtype(pair)} if coloring.derivative else planes
+    if layers.derivative:
+        planes["dz"] = np.dtype(pair)
+    return planes | dict.fromkeys(layers.watching.names, real_of(pair))
 
 
-def parts_of(planes: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return the planes as arrays of real numbers, as programs take them: a complex one is two."""
-    parts: list[NDArray[Any]] = []
-    for plane in planes.values():
-        parts += [plane.real, plane.imag] if plane.dtype.kind == "c" else [plane]
-    return parts
+def real_of(pair: Any) -> np.dtype[Any]:
+    """Return the type of the parts of a type of complex numbers."""
+    return np.zeros((), pair).real.dtype
+
+
+def parts_of(plane: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return a plane as arrays of real numbers, as programs take it: a complex one is two."""
+    return [plane.real, plane.imag] if plane.dtype.kind == "c" else [plane]
 
 
 def arrays_of(planes: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return the planes as `EscapeData` takes them; others are for later versions."""
-    return {name: planes.get(name) for name in ("count", "z", "dz")}
+    """Return the planes as `EscapeData` takes them; other identifiers are for later versions."""
+    watched = {name: plane for name, plane in planes.items() if not name.isidentifier()}
+    return {name: planes.get(name) for name in ("count", "z", "dz")} | {"watched": watched}
 
 
 def _load_archive(path: str | Path) -> EscapeData:
@@ -180,6 +190,8 @@ def _load_archive(path: str | Path) -> EscapeData:
         with np.load(path, allow_pickle=False) as archive:
             scene = Scene.load(json.loads(str(archive["scene"])))
             dz, base = archive.get("dz"), int(archive.get("base", 0))
+            planes = [key for key in archive.files if key.startswith(WATCHED)]
+            watched = {key.removeprefix(WATCHED): archive[key] for key in planes}
             count, z, limit = archive["count"], archive["z"], int(archive["limit"])
     except FileNotFoundError:
         raise SceneError(f"{path}: no such file") from None
@@ -189,4 +201,6 @@ def _load_archive(path: str | Path) -> EscapeData:
         ) from None
     if count.ndim != 2 or z.shape != count.shape or z.dtype.kind != "c":
         raise SceneError(f"{path}: the arrays in it don't fit together")
-    return EscapeData(count, z, dz, limit, scene, base=base)
+    if any(p.shape != count.shape or p.dtype != z.real.dtype for p in watched.values()):
+        raise SceneError(f"{path}: the arrays in it don't fit together")
+    return EscapeData(count, z, dz, limit, scene, base=base, watched=watched)

@@ -14,17 +14,16 @@ from pydantic import (
     ConfigDict,
     Field,
     InstanceOf,
-    PlainSerializer,
     ValidationError,
     WithJsonSchema,
     model_validator,
 )
 
-from fractals import catalog, palette
+from fractals import catalog, palette_files
 from fractals.errors import FractalsError, OptionError, SceneError
-from fractals.files import read_embedded, read_json, read_store_header, read_toml
+from fractals.exchange import read_table
 from fractals.formula import Formula
-from fractals.palette import Palette
+from fractals.paints import Color, Finite, Layer, Table, plain_name
 
 VERSION = 1  # of the scene format; raised when an older program would misread a newer scene
 MOST_DIGITS = 150_000
@@ -35,7 +34,8 @@ DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 PAIR = re.compile(r"\[\n +([^\n]+),\n +([^\n]+),\n *\]")  # as a person would write it: on one line
 
 
-def _decimal(given: Any) -> str:
+def decimal_text(given: Any) -> str:
+    """Return a number as decimal text, or raise a `ValueError` that says what is wrong with it."""
     text = str(given).strip() if isinstance(given, str | int | float | Decimal) else ""
     if isinstance(given, bool) or len(text) > MOST_DIGITS + 20:
         size = f"{len(text)} characters" if text else repr(given)
@@ -65,11 +65,6 @@ def _name(kind: str) -> Any:
     return AfterValidator(check)
 
 
-def _color(text: str) -> str:
-    palette.parse_color(text)
-    return text
-
-
 def _limit(given: Any) -> Any:
     text = str(given)
     if text == "auto" or (
@@ -85,34 +80,13 @@ def _bits(given: Any) -> int:
     return int(given)
 
 
-def _palette(given: Any) -> Any:
-    if isinstance(given, str) and given.endswith(".toml"):
-        return palette.parse(read_toml(Path(given)))
-    if isinstance(given, str):
-        if given not in catalog.names("palette"):
-            raise ValueError(str(catalog.unknown("palette", given)))
-        return given
-    if isinstance(given, Palette):
-        return given
-    return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
-
-
-def _plain_palette(given: str | Palette) -> Any:
-    return given if isinstance(given, str) else given.to_table()
-
-
-Coordinate = Annotated[str, BeforeValidator(_decimal)]
+Coordinate = Annotated[str, BeforeValidator(decimal_text)]
 Length = Annotated[Coordinate, AfterValidator(_positive)]
 Point = tuple[Coordinate, Coordinate]
 Side = Annotated[int, Field(ge=1, le=200_000)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
-
-
-class FormulaName(_Table):
+class FormulaName(Table):
     """A formula of the catalog, with its options."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -141,11 +115,7 @@ def _formula(given: Any) -> Any:
     return {"name": given} if isinstance(given, str) else given
 
 
-def _plain_formula(formula: Any) -> Any:
-    return formula.model_dump() if formula.model_extra else formula.name
-
-
-class View(_Table):
+class View(Table):
     """Where the picture lies in the plane."""
 
     center: Point | None = Field(None, description="decimal text; None: the formula's home")
@@ -160,7 +130,7 @@ class View(_Table):
         return self
 
 
-class Image(_Table):
+class Image(Table):
     """How many pixels, of how many samples each, and how they are kept in a file."""
 
     size: tuple[Side, Side] = Field((1920, 1080), description="(width, height) in pixels")
@@ -170,7 +140,7 @@ class Image(_Table):
     compression: Literal["fast", "small"] = Field("fast", description="of a PNG")
 
 
-class Iteration(_Table):
+class Iteration(Table):
     """When an orbit is given up, and when it has escaped."""
 
     limit: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = "auto"
@@ -183,27 +153,7 @@ class Iteration(_Table):
         return "float64" if self.number == "auto" else self.number
 
 
-class Color(_Table):
-    """How raw numbers become colors."""
-
-    coloring: Annotated[str, _name("coloring")] = "smooth"
-    palette: Annotated[
-        str | InstanceOf[Palette],
-        BeforeValidator(_palette),
-        PlainSerializer(_plain_palette),
-        WithJsonSchema({"type": ["string", "array", "object"], "description": "a name, or stops"}),
-    ] = "lagoon"
-    transfer: Literal["auto", "linear", "sqrt", "log"] = "auto"
-    density: Finite = Field(1.0, ge=-1e6, le=1e6, description="turns of the palette")
-    offset: Finite = Field(0.0, ge=-1e6, le=1e6, description="in turns")
-    inside: Annotated[str, AfterValidator(_color)] = "#000000"
-
-    def make_palette(self) -> Palette:
-        """Return the palette itself."""
-        return self.palette if isinstance(self.palette, Palette) else palette.load(self.palette)
-
-
-class Scene(_Table):
+class Scene(Table):
     """What to draw; every key has a default.
 
     Examples
@@ -228,11 +178,14 @@ class Scene(_Table):
     color: Color = Color()
 
     @staticmethod
-    def load(*sources: "str | Path | Mapping[str, Any] | Scene") -> "Scene":
+    def load(
+        *sources: "str | Path | Mapping[str, Any] | Scene", lost: list[str] | None = None
+    ) -> "Scene":
         """Return the scene that `sources` describe, merged from left to right.
 
         A source is a gallery name, a TOML or JSON file, a PNG drawn by us, a store of raw numbers,
-        or a table.
+        a file of another program, or a table. What files of other programs say and a scene can't is
+        added to `lost`.
 
         Raises
         ------
@@ -242,8 +195,9 @@ class Scene(_Table):
         merged: dict[str, Any] = {}
         for source in sources:
             table = source._to_values() if isinstance(source, Scene) else source
-            table = table if isinstance(table, Mapping) else read_table(table)
-            merged = merge(merged, table)
+            folder = Path(source).parent if isinstance(source, str | Path) else Path()
+            table = table if isinstance(table, Mapping) else read_table(table, lost)
+            merged = merge(merged, palette_files.embed(table, folder, lost))
         return validate(
             merged, ", ".join(str(s)[:300] for s in sources if isinstance(s, str | Path))
         )
@@ -283,8 +237,13 @@ class Scene(_Table):
     def _to_values(self) -> dict[str, Any]:
         """Return plain values, but for a formula of the user's own."""
         table = self.model_dump(mode="json", exclude_none=True, exclude={"formula"})
+        for paint in (table["color"], *table["color"]["layers"]):
+            if paint["mask"] == "auto":
+                del paint["mask"]
+        if not self.color.layers:
+            del table["color"]["layers"]
         own = isinstance(self.formula, Formula)
-        return {**table, "formula": self.formula if own else _plain_formula(self.formula)}
+        return {**table, "formula": self.formula if own else plain_name(self.formula)}
 
     def to_json(self) -> str:
         """Return the scene as JSON."""
@@ -292,9 +251,14 @@ class Scene(_Table):
 
     def to_toml(self) -> str:
         """Return the scene as TOML."""
-        import tomli_w
+        return toml_text(self.to_table())
 
-        return PAIR.sub(r"[\1, \2]", tomli_w.dumps(self.to_table()))
+
+def toml_text(table: Mapping[str, Any]) -> str:
+    """Return plain values as TOML, pairs of them on one line."""
+    import tomli_w
+
+    return PAIR.sub(r"[\1, \2]", tomli_w.dumps(table))
 
 
 TABLES: dict[str, type[BaseModel]] = {
@@ -367,6 +331,7 @@ def _explain(error: Mapping[str, Any]) -> str:
         path = path or [str(error["loc"][-1])]
         where = ".".join(path)
         model: type[BaseModel] = TABLES.get(path[0], Scene) if len(path) > 1 else Scene
+        model = Layer if path[:2] == ["color", "layers"] else model
         known = [*model.model_fields, *([] if model is not Scene else TABLES)]
         elsewhere = [t for t, m in TABLES.items() if path[-1] in m.model_fields]
         hint = catalog.did_you_mean(path[-1], known)
@@ -377,21 +342,3 @@ def _explain(error: Mapping[str, Any]) -> str:
     given = error.get("input")
     quoted = f" (given: {str(given)[:40]!r})" if isinstance(given, str | int | float) else ""
     return f"{where}: {message}" + ("" if error["type"] == "value_error" else quoted)
-
-
-def read_table(source: str | Path) -> dict[str, Any]:
-    """Return the table of a gallery scene's name, of a TOML, JSON or PNG file, or of a store."""
-    path = Path(source)
-    suffix = path.suffix.lower()
-    if isinstance(source, str) and suffix == "" and not path.exists():
-        return catalog.read("gallery", source)
-    if suffix == ".toml":
-        return read_toml(path)
-    if suffix == ".json":
-        return read_json(path)
-    if suffix == ".png":
-        return read_embedded(path)
-    if suffix == ".fz":
-        table: dict[str, Any] = read_store_header(path)["scene"]
-        return table
-    raise SceneError(f"{path}: not a scene: name a .toml, .json or .png file, or a gallery scene")

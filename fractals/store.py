@@ -6,13 +6,15 @@ A store is a folder whose name ends in ``.fz``. It holds, for a picture of rows 
     UTF-8 JSON, one table. ``format`` is "fractals store" and ``version`` is 1; ``scene`` is the
     scene as JSON; ``shape`` is [rows, columns]; ``tile_rows`` says how many rows of samples a tile
     has (the last may have fewer; each is as wide as the picture); ``planes`` maps the name of each
-    plane to its NumPy type, in order; ``limit``, ``base`` and ``method`` are as of
-    `fractals.raw.EscapeData`; ``program`` is the version of fractals that computes it. It is
-    written last, so a folder without it is no store.
+    plane to its NumPy type, in order; ``watched`` lists what those called ``watched0``,
+    ``watched1``, ... are in `fractals.raw.EscapeData`; ``limit``, ``base`` and ``method`` are as of
+    that; ``program`` is the version of fractals that computes it. It is written last, so a folder
+    without it is no store.
 ``NAME.npy``
     A plane: an array (rows, columns) in NumPy's format 1.0, little-endian, whose data begin at byte
-    128. ``count`` is int32; ``z`` and, where the coloring needs it, ``dz`` are complex128 or
-    complex64. Rows that are not computed yet are 0.
+    128. ``count`` is int32; ``z`` and, where a coloring needs it, ``dz`` are complex128 or
+    complex64, and what was watched has the type of their parts. Rows that are not computed yet are
+    0.
 ``tiles.npy``
     An array (tiles, planes) of uint64 in the same format: 0 where a tile is not computed yet,
     otherwise 2**32 plus the CRC-32 of its rows in this plane.
@@ -27,6 +29,7 @@ CRC tells. No byte depends on when, where or in how many goes it was computed.
 import contextlib
 import json
 import os
+import re
 import shutil
 import threading
 import zlib
@@ -43,13 +46,14 @@ from fractals.errors import FractalsError, SceneError
 from fractals.executor import core_count
 from fractals.files import HEADER, STORE_FORMAT, read_store_header, written
 from fractals.planning import limit_of, place_of
+from fractals.raw import real_of
 from fractals.scene import Scene
 
 SUFFIX = ".fz"
 VERSION = 1
 DATA = 128  # bytes before the numbers of a .npy file
 DONE = 2**32
-TILES = "tiles"
+TILES, WATCHED = "tiles", "watched"
 TYPES = [[pair] * times for pair in ("<c16", "<c8") for times in (1, 2)]  # of z, or z and dz
 
 MOST_SAMPLES, LEAST_SAMPLES = 2**17, 2**14  # of a tile
@@ -76,7 +80,9 @@ class Store:
     ----------
     scene : Scene
     planes : dict of str to dtype
-        What is kept of each sample, in order.
+        What is kept of each sample, in order, by the names of `fractals.raw.EscapeData`.
+    files : dict of str to str
+        The name of each plane's file, without its suffix.
     shape : tuple of int
         Rows and columns, in samples.
     rows : int
@@ -95,7 +101,8 @@ class Store:
                     f"version {VERSION}: pip install --upgrade fractals-numba"
                 )
             self.scene = Scene.load(header["scene"])
-            self.planes = {str(k): np.dtype(str(v)) for k, v in header["planes"].items()}
+            types = {str(k): np.dtype(str(v)) for k, v in header["planes"].items()}
+            names = {f"{WATCHED}{k}": str(name) for k, name in enumerate(header["watched"])}
             rows, columns = (int(side) for side in header["shape"])
             self.shape = rows, columns
             self.rows = int(header["tile_rows"])
@@ -108,12 +115,12 @@ class Store:
         width, height = self.scene.image.size
         n = self.scene.image.supersampling
         fitting = self.shape == (height * n, width * n) and self.rows > 0 and self.rows % n == 0
-        known = all(n.isidentifier() and d.kind in "iufc" for n, d in self.planes.items())
-        types = [self.planes[name].str for name in ("count", "z", "dz") if name in self.planes]
-        if not (fitting and known and types[:1] == ["<i4"] and types[1:] in TYPES):
+        if not (fitting and _known(types, names)):
             raise SceneError(f"{path}: its {HEADER} is damaged: its keys don't fit together")
+        self.files = {names.get(file, file): file for file in types}
+        self.planes = {name: types[file] for name, file in self.files.items()}
         self._lock = threading.Lock()
-        self._files: dict[str, BinaryIO] = {}
+        self._open: dict[str, BinaryIO] = {}
         self._closed = False
         self._checked: set[tuple[int, str]] = set()
         self._maps: dict[str, NDArray[Any]] = {}
@@ -149,12 +156,13 @@ class Store:
         """Return the planes, mapped into memory, not to be written to."""
         if not self._maps:
             self._maps = {
-                name: self._map(name, dtype, self.shape) for name, dtype in self.planes.items()
+                name: self._map(self.files[name], dtype, self.shape)
+                for name, dtype in self.planes.items()
             }
         return self._maps
 
-    def _map(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-        path = self.path / f"{name}.npy"
+    def _map(self, file_name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+        path = self.path / f"{file_name}.npy"
         try:
             with open(path, "rb") as file:
                 if file.read(DATA) != _npy_header(dtype, shape):
@@ -212,13 +220,13 @@ class Store:
                 return
             for (name, dtype), content in zip(self.planes.items(), contents, strict=True):
                 offset = DATA + rows.start * self.shape[1] * dtype.itemsize
-                self._put(name, offset, content.data.cast("B"))
+                self._put(self.files[name], offset, content.data.cast("B"))
             self._put(TILES, DATA + len(sums) * k, memoryview(sums))
 
     def _put(self, name: str, offset: int, content: memoryview) -> None:
-        if name not in self._files:
-            self._files[name] = open(self.path / f"{name}.npy", "r+b", buffering=0)  # noqa: SIM115
-        file = self._files[name]
+        if name not in self._open:
+            self._open[name] = open(self.path / f"{name}.npy", "r+b", buffering=0)  # noqa: SIM115
+        file = self._open[name]
         file.seek(offset)
         while content:
             content = content[file.write(content) :]
@@ -230,10 +238,26 @@ class Store:
         """
         with self._lock, writing(self.path):
             self._closed = True
-            for name in [*self.planes, TILES]:
-                if file := self._files.pop(name, None):
+            for name in [*self.files.values(), TILES]:
+                if file := self._open.pop(name, None):
                     with file:
                         os.fsync(file.fileno())
+
+
+def _known(types: Mapping[str, np.dtype[Any]], names: Mapping[str, str]) -> bool:
+    """Tell whether planes of these files and types are ours; `names` are of those watched."""
+    files = all(f.isidentifier() and f != TILES and d.kind in "iufc" for f, d in types.items())
+    kept = [types[file].str for file in ("count", "z", "dz") if file in types]
+    if not (files and kept[:1] == ["<i4"] and kept[1:] in TYPES):
+        return False
+    watched = {file for file in types if re.fullmatch(rf"{WATCHED}\d+", file)}
+    called = set(names.values())
+    return (
+        watched == set(names)
+        and len(called) == len(names)
+        and not any(name.isidentifier() for name in called)
+        and all(types[file].str == real_of(kept[1]).str for file in watched)
+    )
 
 
 def _sum(content: NDArray[Any]) -> int:
@@ -280,13 +304,16 @@ def create_store(
     """Return a new store in an empty folder; see `claimed`."""
     n = scene.image.supersampling
     width, height = scene.image.size
+    watched = [name for name in planes if not name.isidentifier()]
+    files = {name: f"{WATCHED}{k}" for k, name in enumerate(watched)}
     header = {
         "format": STORE_FORMAT,
         "version": VERSION,
         "scene": scene.to_table(),
         "shape": [height * n, width * n],
         "tile_rows": tile_rows(scene),
-        "planes": {name: np.dtype(d).newbyteorder("<").str for name, d in planes.items()},
+        "planes": {files.get(n, n): np.dtype(d).newbyteorder("<").str for n, d in planes.items()},
+        "watched": watched,
         "limit": limit,
         "base": base,
         "method": method,
@@ -300,10 +327,10 @@ def create_store(
             f"'{path}' takes {store.size / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free "
             "there: name a place on another disk, or give a smaller --size or --supersampling"
         )
-    files = {name: (dtype, store.shape) for name, dtype in store.planes.items()}
+    arrays = {store.files[name]: (dtype, store.shape) for name, dtype in store.planes.items()}
     with writing(path):
-        files[TILES] = np.dtype("<u8"), (store.tiles, len(store.planes))
-        for name, (dtype, shape) in files.items():
+        arrays[TILES] = np.dtype("<u8"), (store.tiles, len(store.planes))
+        for name, (dtype, shape) in arrays.items():
             with open(path / f"{name}.npy", "wb") as file:
                 file.write(_npy_header(dtype, shape))
                 file.truncate(DATA + dtype.itemsize * int(np.prod(shape)))

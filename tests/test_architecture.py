@@ -16,19 +16,29 @@ MOST_LINES = 400
 # From top to bottom; imports point downwards, or stay on their floor.
 FLOORS = [
     ["cli", "explorer", "animate", "__main__"],
-    ["bench", "charts", "ladder", "report", "gallery", "verify"],
+    ["bench", "charts", "ladder", "report", "gallery", "sheet", "verify"],
     ["streaming", "computing"],
     ["pipeline"],
-    ["methods"],
+    ["methods", "painting", "recoloring"],
     ["backends"],
     ["image", "raw", "claims", "exr", "store"],
     ["finding"],
-    ["planning", "forecast"],
+    ["planning", "forecast", "layers"],
     ["programs", "deep"],
-    ["formulas", "colorings", "formats", "scene", "palette"],
-    ["catalog", "files", "png", "magnitude"],
+    [
+        "formulas",
+        "colorings",
+        "formats",
+        "places",
+        "scene",
+        "paints",
+        "gradient",
+        "palette_files",
+        "palette",
+    ],
+    ["catalog", "exchange", "files", "png", "magnitude"],
     ["executor"],
-    ["coloring", "format"],
+    ["coloring", "series", "format"],
     ["formula"],
     ["errors"],
 ]
@@ -115,7 +125,9 @@ def test_programs_and_formulas_know_no_target(path):
                 "math",
                 "fractals.formula.",
                 "fractals.coloring.",
+                "fractals.series.",
                 "fractals.programs.",
+                f"fractals.{room(path)}.",
                 "collections.",
                 "dataclasses.",
                 "typing.",
@@ -144,6 +156,8 @@ def test_the_kernels_module_is_the_only_one_that_holds_kernels():
 def test_the_oracle_is_independent():
     packages = {name.split(".")[0] for name in imports_of(TESTS / "naive.py")}
     assert packages == {"mpmath"}
+    packages = {name.split(".")[0] for name in imports_of(TESTS / "naive_colorings.py")}
+    assert packages == {"cmath", "itertools", "math"}
 
 
 def loaded_by(statement):

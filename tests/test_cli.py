@@ -9,12 +9,15 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import PIL.Image
 import pytest
 
 import fractals
+from fractals import catalog
 from fractals.backends import probe
 from fractals.cli import COMMANDS, main
+from fractals.sheet import turn
 
 SMALL = ("--size", "32x18", "--cpu")
 
@@ -167,6 +170,9 @@ BAD = [
     (("render", "--formula", "multibrot,power=99"), 2, "power is a whole number from 2 to 8"),
     (("render", "--formula", "multibrot,powr=3"), 2, "it has 'power'"),
     (("render", "--palette", "embr"), 2, "did you mean 'ember'"),
+    (("render", "--palette", "none.map"), 3, "none.map: no such file"),
+    (("list", "formulas", "--preview", "a.png"), 2, "none of formulas"),
+    (("list", "palettes", "--preview", "a.jpg"), 2, "does not end in .png"),
     (("render", "--coloring", "smoth"), 2, "did you mean 'smooth'"),
     (("render", "--size", "0x5"), 2, "greater than or equal to 1"),
     (("render", "--size=-4x5"), 2, "greater than or equal to 1"),
@@ -208,7 +214,7 @@ BAD = [
     (("compute", "-o", "a.png"), 2, ".npz"),
     (("recolor", "nosuch.npz"), 3, "no such file"),
     (("show", "nosuch"), 2, "unknown scene"),
-    (("convert", "seahorse", "b.txt"), 2, ".toml or .json"),
+    (("convert", "seahorse", "b.txt"), 2, "ends in .toml .json"),
     (("list", "foo"), 2, "formulas"),
     (("gallery", "nosuch"), 2, "unknown scene"),
     (("verify", "nosuch.png"), 3, "no such file"),
@@ -399,9 +405,50 @@ def test_verify_tells_right_from_wrong(run):
     assert len(json.loads(out)["wrong"]) == 5
 
 
+def test_sheet_of_palettes(run):
+    code, out, err = run("list", "palettes", "--preview", "sheet.png", "--json")
+    names = catalog.names("palette")
+    assert (code, set(json.loads(out))) == (0, set(names))
+    assert err == f"fractals: sheet.png: {len(names)} palettes\n"
+    with PIL.Image.open("sheet.png") as picture:
+        pixels = np.asarray(picture.convert("RGB")).reshape(-1, 3)
+    seen = set(map(tuple, pixels.tolist()))
+    for name in names:  # of each, the color at half a turn, in its strip
+        assert set(map(tuple, turn(name, 256).tolist())) <= seen, name
+    assert run("list", "palettes", "--preview", "sheet.png")[0] == 1
+    assert run("list", "palettes", "--preview", "sheet.png", "--overwrite")[0] == 0
+
+
+def test_palette_files(run):
+    Path("a.ugr").write_text("A {\ngradient:\n index=0 color=255 index=200 color=0\n}\nB {\n}\n")
+    code, _, err = run("render", *SMALL, "--palette", "a.ugr", "-o", "a.png")
+    assert code == 0
+    assert err.splitlines()[0].startswith("fractals: lost: a.ugr: 1 more gradients")
+    Path("a.toml").write_text('[color]\npalette = "a.ugr"')
+    code, _, err = run("render", "a.toml", *SMALL, "-o", "c.png")
+    assert code == 0
+    assert err.splitlines()[0].startswith("fractals: lost: a.ugr: 1 more gradients")
+    Path("a.ugr").unlink()
+    assert fractals.Scene.load("a.png").color.palette.stops == ((0, "#ff0000"), (0.5, "#000000"))
+    assert run("render", "a.png", "--cpu", "-o", "b.png")[0] == 0
+    assert Path("b.png").read_bytes() == Path("a.png").read_bytes()
+    Path("bad.map").write_text("1 2 3\nx\n")
+    code, _, err = run("render", *SMALL, "--palette", "bad.map", "-o", "d.png")
+    assert (code, err) == (
+        3,
+        "fractals: bad.map: line 2: 'x' is not three numbers from 0 to 255\n",
+    )
+    Path("bad.toml").write_text('[color]\npalette = "bad.map"')
+    code, _, err = run("render", "bad.toml", *SMALL, "-o", "d.png")
+    assert code == 3
+    assert one_line(err)
+    assert "bad.map: line 2" in err
+
+
 def test_lists_and_devices(run):
     assert set(json.loads(run("list", "formulas", "--json")[1])) >= {"mandelbrot", "tricorn"}
     assert b"ember" in run("list", "palettes")[1]
+    assert set(json.loads(run("list", "palettes", "--json")[1])) == set(catalog.names("palette"))
     found = json.loads(run("devices", "--json")[1])["devices"]
     assert {"cpu", "simulator"} <= {device["kind"] for device in found}
     assert sum(device["auto"] for device in found) == 1

@@ -18,7 +18,7 @@ from fractals.programs import escape, shade
 
 POISON = -7
 BLOCK = planning.BLOCK["cuda"]
-TRANSFERS = ("linear", "sqrt", "log")
+TRANSFERS = ("linear", "sqrt", "cbrt", "log", "atan")
 
 
 def same(raw, other):
@@ -106,6 +106,7 @@ def run_escape(backend, drawn, interior, block, sticky=False):
     on_device = [backend.to_device(array) for array in results]
     run(
         *on_device,
+        backend.to_device(np.zeros((1, 1, 1), backend.real)),
         backend.to_device(columns.astype(backend.real)),
         backend.to_device(rows.astype(backend.real)),
         backend.to_device(np.array([x, y, drawn.iteration.escape_radius**2], backend.real)),
@@ -119,9 +120,9 @@ def run_escape(backend, drawn, interior, block, sticky=False):
 def run_shade(backend, drawn, numbers):
     """Return the picture of raw numbers, each of the two programs in one launch."""
     width, height = drawn.image.size
-    coloring = planning.make_coloring(drawn)
+    coloring = drawn.color.coloring.make()
     own = coloring.constants(drawn.make_formula(), drawn.iteration.escape_radius, 1.0)
-    place = backend.compile(shade.make_position_body, coloring, "log", True)
+    place = backend.compile(shade.make_position_body, coloring.for_coloring(), "log", True)
     paint = backend.compile(shade.make_body)
     position = np.full((height, width), POISON, np.float32)
     rgb = np.full((height, width, 3), 77, np.uint8)
@@ -129,9 +130,13 @@ def run_shade(backend, drawn, numbers):
     place(
         on_device[0],
         *(backend.to_device(array) for array in numbers),
+        backend.to_device(np.zeros((1, 1, 1), backend.real)),
+        np.int32(0),
         backend.to_device(np.array([0.5, 0.25, *own], backend.real)),
         np.int32(drawn.iteration.limit),
         np.int32(0),
+        backend.real(0),
+        backend.real(0),
     )
     paint(
         on_device[1],

@@ -45,6 +45,20 @@ def test_cyclic_palettes_close(name):
     assert steps.max() < 6  # of a byte: no jumps
 
 
+def test_there_are_many_palettes_and_no_two_alike():
+    """In OKLab, where 0.02 is a just noticeable difference; the best of all shifts is compared."""
+    at = np.arange(128) / 128
+    names = catalog.names("palette")
+    lab = {name: palette.oklab_from_linear(palette.load(name).linear(at)) for name in names}
+    assert len(names) >= 24
+    assert all(np.ptp(colors[:, 0]) > 0.4 for colors in lab.values())  # light and dark
+    for k, first in enumerate(names):
+        for second in names[:k]:
+            off = [np.roll(lab[first], shift, axis=0) - lab[second] for shift in range(128)]
+            nearest = np.linalg.norm(off, axis=2).mean(axis=1).min()
+            assert nearest > 0.03, (first, second)
+
+
 def test_lookup_table():
     two = palette.parse({"stops": ["#000000", "#ffffff"]})
     table = two.lookup("#ff0000")
@@ -159,3 +173,95 @@ def test_what_is_wrong_is_said(table, message):
 def test_unknown_palette():
     with pytest.raises(ValueError, match="did you mean 'lagoon'"):
         palette.load("lagon")
+
+
+# CSS Color 4's own examples: OKLCH -> sRGB, of which the third is 51 % green.
+@pytest.mark.parametrize(
+    ("text", "srgb"),
+    [
+        ("oklch(0.62796 0.25768 29.234)", (1, 0, 0)),
+        ("oklch(51.975% 0.17686 142.495)", (0, 0.50196, 0)),
+        ("oklch(0.45201 0.31321 264.052)", (0, 0, 1)),
+        ("oklch(1 0 0)", (1, 1, 1)),
+        ("oklch(0 0 120deg)", (0, 0, 0)),
+    ],
+)
+def test_oklch_colors(text, srgb):
+    assert palette.parse_color(text) == pytest.approx(srgb, abs=2e-3)
+
+
+def test_oklch_beyond_srgb_keeps_lightness_and_hue():
+    linear = palette.linear_from_srgb(palette.parse_color("oklch(0.7 0.4 150)"))
+    lightness, chroma, hue = palette.oklch_from_oklab(palette.oklab_from_linear(linear))
+    assert lightness == pytest.approx(0.7, abs=2e-3)
+    assert hue == pytest.approx(150, abs=0.3)
+    assert 0.15 < chroma < 0.4
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "middle"),
+    [(20, 60, 40), (350, 30, 10), (30, 350, 10), (100, -100, 180), (0, 170, 85)],
+)
+def test_hues_go_the_shorter_way(first, last, middle):
+    stops = [f"oklch(0.7 0.05 {first})", f"oklch(0.7 0.05 {last})"]
+    colors = palette.parse({"stops": stops, "space": "oklch", "cyclic": False})
+    lab = palette.oklab_from_linear(colors.linear(np.array([0.5])))
+    lightness, chroma, hue = palette.oklch_from_oklab(lab)[0]
+    assert (lightness, chroma) == pytest.approx((0.7, 0.05), abs=1e-4)
+    assert (hue - middle + 180) % 360 - 180 == pytest.approx(0, abs=0.2)
+
+
+def test_gray_has_no_hue_of_its_own():
+    stops = ["oklch(0.6 0.1 40)", "#808080", "oklch(0.6 0.1 250)"]
+    colors = palette.parse({"stops": stops, "space": "oklch", "cyclic": False})
+    lab = palette.oklab_from_linear(colors.linear(np.array([0.3, 0.7])))
+    assert palette.oklch_from_oklab(lab)[:, 2] % 360 == pytest.approx([40, 250], abs=0.2)
+
+
+@pytest.mark.parametrize("space", palette.SPACES)
+@pytest.mark.parametrize("blend", palette.BLENDS)
+@pytest.mark.parametrize("cyclic", [True, False])
+def test_every_space_and_blend_meets_the_stops(space, blend, cyclic):
+    given = [[0.1, "#ff3020"], [0.35, "#f0f0f0"], [0.8, "#1030a0"]]
+    table = {"stops": given, "space": space, "blend": blend, "cyclic": cyclic}
+    colors = palette.parse(table)
+    assert palette.parse(colors.to_table()) == colors
+    found = palette.srgb_from_linear(colors.linear(np.array([0.1, 0.35, 0.8])))
+    wanted = [palette.parse_color(color) for _, color in given]
+    assert found == pytest.approx(np.array(wanted), abs=1e-4)
+    ends = colors.lookup("#000")[[0, palette.ENTRIES]]
+    assert (ends[0] == pytest.approx(ends[1], abs=1e-6)) is cyclic
+    one = palette.parse({**table, "stops": ["#3060a0"]}).lookup("#000")
+    assert np.ptp(one[:-1], axis=0).max() < 1e-6
+
+
+def test_srgb_and_cosine():
+    table = {"stops": ["#000000", "#ffffff"], "space": "srgb", "cyclic": False}
+    at = np.linspace(0, 1, 9)
+    straight = palette.srgb_from_linear(palette.parse(table).linear(at))
+    assert straight[:, 1] == pytest.approx(at, abs=1e-6)
+    waves = palette.srgb_from_linear(palette.parse({**table, "blend": "cosine"}).linear(at))
+    assert waves[:, 1] == pytest.approx(np.sin(np.pi * at / 2) ** 2, abs=1e-6)
+
+
+def test_smooth_palettes_have_no_kinks_and_go_nowhere_else():
+    stops = [[0.0, "#102030"], [0.2, "#ff8000"], [0.5, "#e0e0ff"], [0.6, "#400060"]]
+    table = {"stops": stops, "space": "srgb", "blend": "smooth"}
+    at = np.linspace(0, 1, 100_001)
+    drawn = palette.srgb_from_linear(palette.parse(table).linear(at))
+    slopes = np.diff(drawn, axis=0) * 1e5
+    assert np.abs(np.diff(slopes, axis=0)).max() < 0.02  # at a kink it would jump by some 1
+    assert slopes[0] == pytest.approx(slopes[-1], abs=0.02)
+    colors = np.array([palette.parse_color(color) for _, color in stops] * 2)
+    for k, (start, end) in enumerate([(0, 0.2), (0.2, 0.5), (0.5, 0.6), (0.6, 1)]):
+        part = drawn[(at >= start) & (at <= end)]
+        rises = np.diff(part, axis=0) * np.sign(colors[k + 1] - colors[k])
+        assert rises.min() > -1e-9
+
+
+def test_smooth_slopes_are_harmonic_means():
+    grays = {"stops": [[0, "#000"], [0.5, "#404040"], [1, "#ffffff"]], "cyclic": False}
+    colors = palette.parse({**grays, "space": "srgb", "blend": "smooth"})
+    near = palette.srgb_from_linear(colors.linear(np.array([0.5 - 1e-5, 0.5 + 1e-5])))[:, 0]
+    first, second = 2 * 64 / 255, 2 * (255 - 64) / 255
+    assert (near[1] - near[0]) / 2e-5 == pytest.approx(2 / (1 / first + 1 / second), rel=1e-3)

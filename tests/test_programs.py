@@ -16,8 +16,9 @@ from fractals import formula
 from fractals.backends import jit
 from fractals.backends.cpu import CpuBackend
 from fractals.backends.python import PythonBackend
-from fractals.coloring import make_log2
 from fractals.pipeline import EscapeData
+from fractals.programs.shade import make_transfer
+from fractals.series import make_cbrt, make_log2
 
 # precision in bits, least exponent of a last bit, largest exponent
 SHAPES = {"float64": (53, -1074, 1024), "float32": (24, -149, 128)}
@@ -154,18 +155,22 @@ def test_fma_of_big_floats():
         assert formula.fma(a, b, c) == a * b + c
 
 
-logs = {
-    (kind, number): make_log2(backend.target)
+MAKERS = {
+    "log2": make_log2,
+    "cbrt": make_cbrt,
+    "atan": lambda target: make_transfer(target, "atan"),
+}
+CURVES = {
+    (name, kind, number): make(backend.target)
+    for name, make in MAKERS.items()
     for number in PRECISIONS
     for kind, backend in (("python", PythonBackend(number)), ("cpu", CpuBackend(number, 1)))
 }
-
-
-@pytest.fixture(scope="module")
-def compiled_log2():
-    return {
-        number: numba.njit(lambda v, log2=logs["cpu", number]: log2(v)) for number in PRECISIONS
-    }
+EXACT = {
+    "log2": lambda v: mpmath.log(v, 2),
+    "cbrt": lambda v: mpmath.mpf(v) ** (mpmath.mpf(1) / 3),
+    "atan": lambda v: 2 * mpmath.atan(v) / mpmath.pi,
+}
 
 
 @settings(max_examples=400, deadline=None)
@@ -173,24 +178,44 @@ def compiled_log2():
 @example(1.0)
 @example(math.nextafter(1, 0))
 @example(math.nextafter(1, 2))
+@example(math.nextafter(2, 0))
 @example(math.sqrt(0.5))
-def test_log2_is_the_logarithm(v):
-    exact = mpmath.log(mpmath.mpf(v), 2)
-    assert abs(logs["python", "float64"](v) - exact) < 3e-8
+@example(math.tan(math.pi / 8))
+@example(math.tan(3 * math.pi / 8))
+@example(1.7e308)
+def test_curves_are_what_they_are_called(v):
+    off = {name: CURVES[name, "python", "float64"](v) - EXACT[name](v) for name in MAKERS}
+    assert abs(off["log2"]) < 3e-8
+    assert abs(off["cbrt"]) < 1e-9 * EXACT["cbrt"](v)
+    assert abs(off["atan"]) < 4e-9
+
+
+def test_curves_of_what_has_no_root():
+    for number in PRECISIONS:
+        for v in (0.0, -0.0, -3.0, -math.inf, math.nan):
+            assert CURVES["cbrt", "python", number](REAL[number](v)) == 0
+            assert CURVES["atan", "python", number](REAL[number](v)) == 0
+        assert CURVES["atan", "python", number](REAL[number](math.inf)) == 1
 
 
 @pytest.mark.parametrize("number", PRECISIONS)
-def test_log2_has_the_same_bits_compiled(number, compiled_log2):
+@pytest.mark.parametrize("name", MAKERS)
+def test_curves_have_the_same_bits_compiled(name, number):
     dice = np.random.default_rng(3)
     reach = 300 if number == "float64" else 37
     values = 10 ** dice.uniform(-reach, reach, 2000)
     values = np.concatenate([values, dice.uniform(0.3, 3, 1000), [1, 0.5, 2, 1.9999999]]).astype(
         number
     )
-    log2, plain = compiled_log2[number], logs["python", number]
+    curve, plain = CURVES[name, "cpu", number], CURVES[name, "python", number]
+    compiled = numba.njit(lambda v: curve(v))
+    off = []
     for value in values[values > 0]:
         v = REAL[number](value)
-        assert bits(log2(v), number) == bits(plain(v), number)
+        assert bits(compiled(v), number) == bits(plain(v), number)
+        exact = EXACT[name](float(v))
+        off.append(abs(float(plain(v)) - exact) / (1 if name == "atan" else 1 + abs(exact)))
+    assert max(off) < (5e-7 if number == "float32" else 3e-8)
 
 
 def colored(counts, device, **keys):
@@ -229,7 +254,7 @@ def test_positions_beyond_all_turns_are_at_the_start(device):
     assert np.array_equal(colored([999_999], device, density=-1e6), start)
 
 
-@pytest.mark.parametrize("transfer", ["linear", "sqrt", "log"])
+@pytest.mark.parametrize("transfer", ["linear", "sqrt", "cbrt", "log", "atan"])
 @pytest.mark.parametrize("coloring", ["smooth", "distance"])
 def test_numbers_out_of_range_are_drawn_alike(coloring, transfer):
     """An orbit or its derivative may overflow: whatever that gives, it is the same everywhere."""

@@ -16,8 +16,8 @@ from scenes import FORMULAS, PRECISIONS, label, scene
 import fractals
 from fractals import catalog, palette
 from fractals.formulas import mandelbrot
+from fractals.paints import Color, Layer
 from fractals.planning import BLOCK
-from fractals.scene import Color
 
 if reason := ptx.missing():
     if os.environ.get("FRACTALS_REQUIRE_PTX"):
@@ -27,7 +27,8 @@ if reason := ptx.missing():
 HOPPER = (9, 0)  # every kernel is compiled for it, a few for the others
 OTHERS = [(7, 5), (8, 0), (8, 6), (8, 9), (10, 0), (12, 0)]
 REGISTERS = 80  # most a thread may take: 12 blocks of 64 threads share a multiprocessor then
-REGISTERS_DEEP = 96  # of perturbation, whose three loops have more to keep
+# Of perturbation, whose three loops have more to keep, and of those who watch for two colorings.
+REGISTERS_MORE = 96
 
 # Most machine instructions an iteration on sm_90, its share of the tests at a block's end included:
 # in float32, in float64, and in both with dz. Lower a budget when the code gets better.
@@ -85,6 +86,20 @@ def shading(coloring, transfer, colors, number, bits=8):
     return functools.partial(fractals.color, raw, device="cuda")
 
 
+def watching(coloring, number, formula="mandelbrot", **keys):
+    """Return what compiles an escape kernel that watches orbits."""
+    drawn = scene(formula, size=(1, 1), coloring=coloring, **keys)
+    return functools.partial(fractals.compute, drawn, device="cuda", number=number)
+
+
+def blending(mode, bits=8):
+    """Return what compiles the kernels of two layers; the last two blend them, and take means."""
+    layers = [{"coloring": "count", "blend": mode}]
+    drawn = scene(size=(1, 1), coloring="count", bits=bits, layers=layers)
+    raw = fractals.compute(drawn, device="python", number="float32")
+    return functools.partial(fractals.color, raw, device="cuda")
+
+
 def escape_name(formula, julia, derivative, number):
     return " ".join([formula, *["julia"] * julia, *["dz"] * derivative, number])
 
@@ -121,9 +136,34 @@ SHADES = {
         shading, coloring, transfer, colors, number
     )
     for coloring in catalog.names("coloring")
-    for transfer in TRANSFERS
+    for transfer in (TRANSFERS if coloring in ("count", "distance", "smooth") else ["linear"])
     for colors in ([CYCLIC, ENDING] if transfer == "linear" else [CYCLIC])
     for number in PRECISIONS
+}
+WATCHERS = [name for name in catalog.names("coloring") if catalog.load("coloring", name)().watcher]
+WATCHES = {
+    f"watch {coloring} {number}": functools.partial(watching, coloring, number)
+    for coloring in WATCHERS
+    for number in PRECISIONS
+}
+MOST_WATCHED = {"layers": [{"coloring": name} for name in ("stripe_average", "slopes")]}
+WATCHES |= {
+    f"watch two, with a Jacobian {number}": functools.partial(
+        watching, "curvature_average", number, "burning_ship", **MOST_WATCHED
+    )
+    for number in PRECISIONS
+}
+WATCHES |= {
+    f"watch in parts {number}": functools.partial(
+        watching, "triangle_average", number, "mandelbrot", limit=10**6
+    )
+    for number in PRECISIONS
+}
+BLENDS = {
+    f"{part} {mode} float32": functools.partial(blending, mode)
+    for part, modes in (("blend", Layer.model_fields["blend"].annotation), ("mean", None))
+    for mode in (typing.get_args(modes) if modes else ["normal"])
+    if mode != "auto"
 }
 PAINTS = {
     f"paint {bits} bits {number}": functools.partial(
@@ -139,7 +179,7 @@ DEEP = {
     for formula in ("mandelbrot", "burning_ship")
     for extended in (False, True)
 }
-KERNELS = {**ESCAPES, **SHADES, **PAINTS, **DEEP}
+KERNELS = {**ESCAPES, **WATCHES, **SHADES, **BLENDS, **PAINTS, **DEEP}
 EVERYWHERE = [*PAINTS, *DEEP, *(name for name in SHADES if " log " in name)]
 EVERYWHERE += [name for name in ESCAPES if re.match(r"(mandelbrot|burning_ship)( dz)? f", name)]
 
@@ -147,8 +187,12 @@ EVERYWHERE += [name for name in ESCAPES if re.match(r"(mandelbrot|burning_ship)(
 @functools.cache
 def kernel(name):
     compiled = ptx.compile_kernels(KERNELS[name](), HOPPER)
-    assert len(compiled) == (2 if name in SHADES or name in PAINTS else 1)
-    return compiled[-1 if name in PAINTS else 0]
+    if name in BLENDS:
+        return compiled[-2 if name.startswith("blend") else -1]
+    if name in SHADES:
+        return compiled[-2]  # after what ranks a picture's values, if they are ranked
+    assert len(compiled) == (2 if name in PAINTS else 1)
+    return compiled[-1]
 
 
 def doubles(text):
@@ -188,7 +232,7 @@ def test_nothing_is_left_to_the_compiler_to_contract(name):
 def test_kernels_fit_into_registers(name):
     registers, local = ptx.resources(ptx.binary(kernel(name), HOPPER))
     assert local == 0
-    assert registers <= (REGISTERS_DEEP if name in DEEP else REGISTERS)
+    assert registers <= (REGISTERS_MORE if name in DEEP or "two" in name else REGISTERS)
 
 
 @pytest.mark.parametrize("capability", OTHERS, ids="sm_{0[0]}{0[1]}".format)
@@ -196,7 +240,7 @@ def test_kernels_fit_into_registers(name):
 def test_every_capability_is_served(name, capability):
     registers, local = ptx.resources(ptx.binary(kernel(name), capability))
     assert local == 0
-    assert registers <= (REGISTERS_DEEP if name in DEEP else REGISTERS)
+    assert registers <= (REGISTERS_MORE if name in DEEP or "two" in name else REGISTERS)
     assert (
         name in DEEP
         or name.endswith("float64")

@@ -162,7 +162,7 @@ BAD = [
         {"color": {"coloring": "smoth"}},
         ["color.coloring: unknown coloring 'smoth'; did you mean 'smooth'?"],
     ),
-    ({"color": {"transfer": "cube"}}, ["color.transfer: ", "'linear', 'sqrt' or 'log'", "cube"]),
+    ({"color": {"transfer": "cube"}}, ["color.transfer: ", "'cbrt', 'log' or 'atan'", "cube"]),
     ({"color": {"inside": "red"}}, ["color.inside: 'red' is not a color"]),
     ({"color": {"density": math.nan}}, ["color.density: ", "nan"]),
     ({"color": {"offset": math.inf}}, ["color.offset: ", "inf"]),
@@ -278,7 +278,7 @@ def test_numbers_may_be_given_as_numbers():
         ("a.json", b'{"view": {"width": NaN}}', "view.width: 'nan'"),
         ("a.json", b'{"iteration": {"limit": ' + b"9" * 5000 + b"}}", "a.json: "),
         ("a.png", b"no picture", "not a PNG"),
-        ("a.txt", b"", "name a .toml, .json or .png"),
+        ("a.txt", b"", "ends in .toml .json .png"),
     ],
 )
 def test_bad_files(tmp_path, name, content, said):

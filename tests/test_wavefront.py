@@ -40,7 +40,8 @@ class Both:
             shape = (height, width) if self.derivative else (1, 1)
             slopes = [np.full(shape, -7, self.real) for _ in range(2)]
             z = [np.full((height, width), -7, self.real) for _ in range(2)]
-            filled.append([np.full((height, width), -7, np.int32), *z, *slopes])
+            watched = np.zeros((1, 1, 1), self.real)
+            filled.append([np.full((height, width), -7, np.int32), *z, *slopes, watched])
         self.plain(*filled[0], *rest)
         numbers, places = wavefront.scratch_sizes(width)
         scratch = np.full(numbers, np.nan, self.real), np.full(places, -1, f"i{point.itemsize}")

@@ -78,9 +78,11 @@ def _load(cache: Any, signature: Any, context: Any) -> Any:
 
 
 def _values(part: Any) -> list[Any]:
-    """Return what an option says: all fields of a formula or coloring."""
+    """Return what an option says: all fields of a formula or coloring, one after the other."""
     if dataclasses.is_dataclass(part):
-        return [getattr(part, field.name) for field in dataclasses.fields(part)]
+        part = tuple(getattr(part, field.name) for field in dataclasses.fields(part))
+    if isinstance(part, tuple):
+        return [value for item in part for value in _values(item)]
     return [part]
 
 

@@ -6,10 +6,11 @@ import threading
 import numpy as np
 from numba.core.errors import NumbaError
 
-from fractals.backends import packs, wavefront
+from fractals.backends import packet_lists, packets, packs, wavefront
 from fractals.backends.base import HostMemory
 from fractals.backends.jit import REAL, compile_body, compile_loop, cpu_target
-from fractals.programs import escape
+from fractals.coloring import Watching
+from fractals.programs import escape, perturb
 
 
 class CpuBackend(HostMemory):
@@ -29,7 +30,33 @@ class CpuBackend(HostMemory):
         if make_body is escape.make_body and packs.FUSED:
             with contextlib.suppress(NumbaError):  # the formula does what packs can't, as sin does
                 return self._in_packs(*options)
+        if make_body is perturb.make_body and packs.FUSED:
+            formula, _, _, extended = options
+            if formula.holomorphic or not extended:  # others need exponents at every step
+                with contextlib.suppress(NumbaError):
+                    return self._in_packets(*options)
         return compile_loop(make_body, self._number, options)
+
+    def _in_packets(self, formula, julia, derivative, extended):
+        options = formula, julia, derivative, extended
+        body = packets.make_body(self.target, *options)
+        travel = compile_body(body, packets.make_body, self._number, options)
+        travel.compile(packets.signature())
+        one_by_one = compile_loop(perturb.make_body, self._number, options) if extended else None
+        sizes = packet_lists.scratch_sizes(packet_lists.rows_of(formula, derivative, extended))
+        own = threading.local()  # each thread's scratch
+
+        def run(*arguments):
+            if not hasattr(own, "scratch"):
+                own.scratch = self.empty((sizes[0],), np.float64), self.empty((sizes[1],), np.int64)
+            flat = (part.reshape(-1) for part in arguments[:7])
+            travel(*flat, *arguments[7:], *own.scratch)
+            under_way, view = arguments[6], arguments[-2].copy()
+            if one_by_one and under_way[0, 0]:
+                view[perturb.FRESH] = 0
+                one_by_one(*arguments[:-2], view, arguments[-1])
+
+        return run
 
     def _in_packs(self, *options):
         body = wavefront.make_body(self.target, *options)
@@ -40,12 +67,14 @@ class CpuBackend(HostMemory):
 
         own = threading.local()  # each thread's scratch
 
-        def run(count, x, y, p, q, columns, rows, *rest):
-            sizes = numbers, places = wavefront.scratch_sizes(columns.shape[1])
+        planes = next((part.planes for part in options if isinstance(part, Watching)), 0)
+
+        def run(count, x, y, p, q, watched, columns, rows, *rest):
+            sizes = numbers, places = wavefront.scratch_sizes(columns.shape[1], planes)
             if getattr(own, "sizes", None) != sizes:
                 own.sizes = sizes
                 own.scratch = self.empty((numbers,), self.real), self.empty((places,), index)
-            flat = (part.reshape(-1) for part in (count, x, y, p, q))
+            flat = (part.reshape(-1) for part in (count, x, y, p, q, watched))
             wave(*flat, columns, rows, *rest, *own.scratch)
 
         return run

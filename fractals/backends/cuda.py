@@ -20,6 +20,7 @@ from fractals.backends.jit import (
     make_target,
     number_overload,
     select_overload,
+    sqrt_overload,
 )
 from fractals.backends.lanes import LANES_A_GPU, Everywhere, Lanes
 from fractals.errors import DeviceError, FractalsError
@@ -233,6 +234,7 @@ def _teach_cuda():
     overload(formula.two_to, target="cuda")(two_to_overload)
     overload(formula.diffabs, target="cuda")(lambda c, d: formula.diffabs)
     overload(formula.split, target="cuda")(split_overload)
+    overload(formula.sqrt, target="cuda")(sqrt_overload)
     overload(formula.select, target="cuda")(select_overload)
     overload(formula.number, target="cuda")(number_overload)
 

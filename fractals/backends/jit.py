@@ -1,6 +1,7 @@
 """What Numba must know of `fractals.formula` to compile a program for the CPU."""
 
 import functools
+import math
 
 import numba
 from numba import types
@@ -88,6 +89,13 @@ def number_overload(value, like):
         return lambda value, like: real(value)
 
 
+def sqrt_overload(v):
+    """Compile `fractals.formula.sqrt` for single numbers."""
+    if not isinstance(v, Pack):
+        return lambda v: math.sqrt(v)
+
+
+overload(formula.sqrt, target="cpu")(sqrt_overload)
 overload(formula.select, target="cpu")(select_overload)
 overload(formula.number, target="cpu")(number_overload)
 

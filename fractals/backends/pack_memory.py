@@ -16,6 +16,7 @@ from fractals.backends.packs import (
     Pack,
     call,
     each,
+    filled,
     intrinsic,
     join,
     vectors_of,
@@ -147,6 +148,49 @@ def load_rows(context, array, index, stride, like, rows):
         return context.make_tuple(builder, signature.return_type, packs)
 
     return types.UniTuple(like, count)(array, index, stride, like, rows), generate
+
+
+@intrinsic
+def spread(context, array, like, count):
+    """Return a tuple of `count` (a constant) packs: each element of an array in all lanes."""
+    if not isinstance(count, types.IntegerLiteral):
+        return None
+    width = count.literal_value
+
+    def generate(context, builder, signature, args):
+        packs = []
+        for k in range(width):
+            at = _address(context, builder, array, args[0], INT64(k))
+            packs.append(filled(builder, like, builder.load(at)))
+        return context.make_tuple(builder, signature.return_type, packs)
+
+    return types.UniTuple(like, width)(array, like, count), generate
+
+
+@intrinsic
+def gather_rows(context, array, places, offset, stride, like, rows):
+    """Return a tuple of `rows` (a constant) packs, whose lanes stand at `offset + places`, ..."""
+    if not isinstance(rows, types.IntegerLiteral):
+        return None
+    count = rows.literal_value
+
+    def generate(context, builder, signature, args):
+        index, stride = (_index(context, builder, signature, args, k) for k in (2, 3))
+        packs = []
+        for _ in range(count):
+            vectors = []
+            for where in vectors_of(builder, args[1]):
+                vector = ir.Constant(like.vector, ir.Undefined)
+                for k in range(like.lanes):
+                    at = builder.add(index, builder.extract_element(where, INT32(k)))
+                    element = builder.load(_address(context, builder, array, args[0], at))
+                    vector = builder.insert_element(vector, element, INT32(k))
+                vectors.append(vector)
+            packs.append(join(builder, vectors))
+            index = builder.add(index, stride)
+        return context.make_tuple(builder, signature.return_type, packs)
+
+    return types.UniTuple(like, count)(array, places, offset, stride, like, rows), generate
 
 
 @intrinsic

@@ -142,7 +142,8 @@ def _spread(builder, scalar, lanes):
     return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(INT32, lanes), None))
 
 
-def _filled(builder, pack, scalar):
+def filled(builder, pack, scalar):
+    """Return the pack that has a number in all its lanes."""
     return join(builder, [_spread(builder, scalar, pack.lanes)] * pack.vectors)
 
 
@@ -172,7 +173,7 @@ def _define(function, result, apply, *kinds):
         values = [
             value
             if isinstance(kind, Pack)
-            else _filled(builder, pack, context.cast(builder, value, kind, pack.element))
+            else filled(builder, pack, context.cast(builder, value, kind, pack.element))
             for kind, value in zip(signature.args, args, strict=True)
         ]
         return each(builder, lambda *vectors: apply(builder, *vectors), *values)
@@ -238,6 +239,7 @@ _define(operator.invert, _same(types.Boolean), IRBuilder.not_, (Pack,))
 _define(operator.neg, _same(types.Float), IRBuilder.fneg, (Pack,))
 _define(abs, _same(types.Float), _intrinsic("fabs"), (Pack,))
 _define(formula.fma, _same(types.Float), _intrinsic("fma"), (Pack, Pack, Pack))
+_define(formula.sqrt, _same(types.Float), _intrinsic("sqrt"), (Pack,))
 _define(
     formula.select,
     lambda mask, a, b: a if _is_pack(mask, types.Boolean) and a == b else None,
@@ -254,7 +256,7 @@ def _type_number(_context):
 @lower_builtin(formula.number, types.Number, Pack)
 def _lower_number(context, builder, signature, args):
     value, like = signature.args
-    return _filled(builder, like, context.cast(builder, args[0], value, like.element))
+    return filled(builder, like, context.cast(builder, args[0], value, like.element))
 
 
 @intrinsic
@@ -265,7 +267,7 @@ def splat(context, value, vectors):
     pack = pack_of(value, vectors.literal_value)
 
     def generate(context, builder, signature, args):
-        return _filled(builder, pack, args[0])
+        return filled(builder, pack, args[0])
 
     return pack(value, vectors), generate
 
@@ -279,6 +281,45 @@ def truncate(context, value):
         return each(builder, lambda vector: builder.fptosi(vector, pack.vector), args[0])
 
     return pack(value), generate
+
+
+@intrinsic
+def exponents(context, value):
+    """Return the whole number e with 2**e <= abs(lane) < 2**(e + 1), in float64; -1023 for 0."""
+
+    def generate(context, builder, signature, args):
+        words = ir.VectorType(INT64, value.lanes)
+
+        def apply(vector):
+            bits = builder.bitcast(vector, words)
+            biased = builder.and_(builder.lshr(bits, _all(words, 52)), _all(words, 2047))
+            return builder.sitofp(builder.sub(biased, _all(words, 1023)), value.vector)
+
+        return each(builder, apply, args[0])
+
+    return value(value), generate
+
+
+@intrinsic
+def powers_of_two(context, value):
+    """Return 2**lane, for whole numbers in float64 up to 1023; 0 for those below -1022."""
+
+    def generate(context, builder, signature, args):
+        words = ir.VectorType(INT64, value.lanes)
+
+        def apply(vector):
+            biased = builder.add(builder.fptosi(vector, words), _all(words, 1023))
+            negative = builder.icmp_signed("<", biased, _all(words, 0))
+            biased = builder.select(negative, _all(words, 0), biased)
+            return builder.bitcast(builder.shl(biased, _all(words, 52)), value.vector)
+
+        return each(builder, apply, args[0])
+
+    return value(value), generate
+
+
+def _all(kind, number):
+    return ir.Constant(kind, [number] * kind.count)
 
 
 # --- Masks, and their lanes
@@ -297,6 +338,21 @@ def any_lane(context, mask):
         return builder.icmp_unsigned("!=", bits, bits.type(0))
 
     return types.boolean(mask), generate
+
+
+@intrinsic
+def least(context, value):
+    """Return the smallest lane's number."""
+
+    def generate(context, builder, signature, args):
+        vectors = vectors_of(builder, args[0])
+        smallest = vectors[0]
+        for vector in vectors[1:]:
+            smallest = builder.select(builder.fcmp_ordered("<", vector, smallest), vector, smallest)
+        name = f"llvm.vector.reduce.fmin.v{value.lanes}{NAMES[value.element]}"
+        return call(builder, name, LLVM[value.element], smallest)
+
+    return value.element(value), generate
 
 
 @intrinsic

@@ -27,32 +27,40 @@ from fractals.backends.pack_memory import (
     store_rows,
 )
 from fractals.backends.packs import any_lane, first_lanes, indices, lane_count, splat, truncate
+from fractals.coloring import UNWATCHED
 from fractals.formula import fma, number, select
-from fractals.programs.escape import make_orbit
+from fractals.programs.escape import make_orbit, state_size
 
-VECTORS = {2: 4, 4: 3, 6: 2}  # in a pack, by the numbers of a state: there are 32 registers
+VECTORS = {2: 4, 3: 3, 4: 3}  # in a pack, by the numbers of a state: there are 32 registers
+FEW_VECTORS = 2  # where there are more
 EARLY = 16  # steps with a test each, before survivors are gathered; to a limit of 32 all of them
 SHORTEST, LONGEST = 12, 192  # steps without a test
 LONGEST_PERIODIC = 48  # the same, where orbits that repeat are looked for after them
 UNROLL = 3  # steps in one turn of a loop
 SAMPLES = 18432  # at most gathered in one list: what is left of them fits into a core's cache
 ROOM = 528  # elements beyond the end of an array that a pack may touch
-ROWS = 2 * 8 + 2  # of lists: state and c, twice, and an earlier z
+MOST_ROWS = 2 * 8 + 2  # of lists, where nothing is watched: state and c, twice, and an earlier z
 
 
-def make_body(target, formula, julia, derivative, interior, block, sticky=False):
+def make_body(
+    target, formula, julia, derivative, interior, block, sticky=False, watching=UNWATCHED
+):
     """Return a body that fills what that of `fractals.programs.escape.make_body` does.
 
-    Its arguments are the same but for the strides: ``body(count, x, y, p, q, columns, rows, point,
-    limit, numbers, places)``: the first five arrays have one dimension, and the last two are
-    of `scratch_sizes`.
+    Its arguments are the same but for the strides: ``body(count, x, y, p, q, watched, columns,
+    rows, point, limit, numbers, places)``: the first six arrays have one dimension, and the last
+    two are of `scratch_sizes`.
     """
     jit = target.jit
-    start, advance, finish = make_orbit(target, formula, julia, derivative)
-    size = 2 if not derivative else 4 if formula.holomorphic else 6  # numbers of a state
+    start, advance, finish = make_orbit(target, formula, julia, derivative, watching)
+    own = state_size(formula, derivative)
+    planes, watched_inside = watching.planes, watching.inside
+    size = own + planes  # numbers of a state
     carried = size if julia else size + 2  # of a lane in the list: also its c, if it has its own
     saved, pending = carried, carried + 2  # rows: an earlier z; lanes that went back
-    vectors = VECTORS[size]
+    vectors = VECTORS.get(size, FEW_VECTORS)
+    list_rows = MOST_ROWS + 2 * planes
+    keep_row = 5 if derivative else 3  # of what is watched, where lanes land
     longest = LONGEST_PERIODIC if interior else LONGEST
 
     @jit
@@ -94,14 +102,14 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
 
     if sticky or block == 1:  # an orbit that escaped may come back: every step is looked at
 
-        def go_on(state, a, b, radius2, still):
-            state = advance(state, a, b)
+        def go_on(state, a, b, point, radius2, still):
+            state = advance(state, a, b, point)
             return state, still & near(state, radius2)
 
     else:
 
-        def go_on(state, a, b, radius2, still):
-            return advance(state, a, b), still
+        def go_on(state, a, b, point, radius2, still):
+            return advance(state, a, b, point), still
 
     go_on = jit(go_on)
 
@@ -133,11 +141,12 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
             pass
 
     put_slope, copy_slope, keep_slope = jit(put_slope), jit(copy_slope), jit(keep_slope)
+    put_watched, copy_watched, keep_watched = make_watched(jit, own, planes)
 
     @jit
     def launch(out, width, us, vs, rows, j, point, early, limit, lists, end):
         """Take the `early` first steps of a row of samples; return the new end of the list."""
-        count, x, y, p, q = out
+        count, x, y, p, q, watched = out
         numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
         one, most, radius2 = number(1, zero), number(limit, zero), splat(point[2], vectors)
@@ -152,12 +161,12 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
             alive = ~inside
             n, k = zero, 0
             if early > 0:  # a first step that no lane is kept from is quicker
-                state, n, k = advance(state, ca, cb), one, 1
+                state, n, k = advance(state, ca, cb, point), one, 1
                 alive = alive & near(state, radius2)
             if i + lanes > width:  # testing that is quicker than masking each pack
                 alive = alive & valid
             while k < early and any_lane(alive):
-                state = select_each(alive, advance(state, ca, cb), state)
+                state = select_each(alive, advance(state, ca, cb, point), state)
                 n = n + select(alive, one, zero)
                 alive = alive & near(state, radius2)
                 k += 1
@@ -172,17 +181,23 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
                 masked_store(x, at, valid, select(gone, state[0], zero))
                 masked_store(y, at, valid, select(gone, state[1], zero))
             put_slope(p, q, at, state, gone, valid)
+            if planes:
+                if watched_inside and early >= limit - 1:
+                    state = select_each(alive, advance(state, ca, cb, point), state)
+                    gone = gone | alive
+                put_watched(watched, at, len(count), state, gone, valid)
             if early < limit - 1 and any_lane(alive):
                 compress_rows(numbers, end, room, alive, lane_of(state, ca, cb))
                 end = compress_store(places, end, alive, indices(at, zero))
         return end
 
     @jit
-    def fly(point, n, limit, lists, end):
+    def fly(out, point, n, limit, lists, end):
         """Take the list's lanes from step n to the limit; return how many went back.
 
         Their places are in the second row of `places`, the steps they have taken in the third.
         """
+        watched = out[5]
         numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
         radius2, lanes = splat(point[2], vectors), lane_count(zero)
@@ -201,9 +216,9 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
                 state, still = lane[:size], valid
                 for _ in range(steps // UNROLL):
                     for _ in range(UNROLL):
-                        state, still = go_on(state, ca, cb, radius2, still)
+                        state, still = go_on(state, ca, cb, point, radius2, still)
                 for _ in range(steps % UNROLL):
-                    state, still = go_on(state, ca, cb, radius2, still)
+                    state, still = go_on(state, ca, cb, point, radius2, still)
                 still = still & near(state, radius2)
                 gone = valid & ~still
                 closing = any_lane(gone) or end != i
@@ -243,12 +258,20 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
             if turn == mark:
                 mark = max(1, 2 * mark)
             turn += 1
+        if watched_inside:  # the last step of those that stayed
+            row = pending * room + back
+            for i in range(0, end, lanes):
+                lane = load_rows(numbers, i, room, zero, carried)
+                ca, cb = c_of(lane, a, b)
+                keep_watched(numbers, row, room, 0, advance(lane[:size], ca, cb, point))
+                for t in range(min(lanes, end - i)):
+                    copy_watched(watched, places[i + t], len(out[0]), numbers, row, t, room)
         return back
 
     @jit
     def land(out, point, lists, back):
         """Take the last steps of the lanes that went back, and write down where they escaped."""
-        count, x, y, p, q = out
+        count, x, y, p, q, watched = out
         numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
         one, radius2, lanes = number(1, zero), splat(point[2], vectors), lane_count(zero)
@@ -261,22 +284,26 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
             alive = first_lanes(back - i, zero)
             while any_lane(alive):
                 for _ in range(UNROLL):
-                    state = select_each(alive, advance(state, ca, cb), state)
+                    state = select_each(alive, advance(state, ca, cb, point), state)
                     n = n + select(alive, one, zero)
                     alive = alive & near(state, radius2)
             store_rows(numbers, i, room, (n, state[0], state[1]))
             keep_slope(numbers, 3 * room, room, i, state)
+            if planes:
+                keep_watched(numbers, keep_row * room, room, i, state)
         for t in range(back):
             k, n = places[room + t], places[2 * room + t] + int(numbers[t])
             count[k], x[k], y[k] = n, numbers[room + t], numbers[2 * room + t]
             copy_slope(p, q, k, numbers, 3 * room, t, room)
+            if planes:
+                copy_watched(watched, k, len(count), numbers, keep_row * room, t, room)
 
-    def body(count, x, y, p, q, columns, rows, point, limit, numbers, places):
-        out = count, x, y, p, q
+    def body(count, x, y, p, q, watched, columns, rows, point, limit, numbers, places):
+        out = count, x, y, p, q, watched
         width, height = columns.shape[1], rows.shape[1]
         lines, room = max(1, SAMPLES // width), len(places) // 3
         lists = numbers, places, room
-        us, vs = numbers[ROWS * room : -room], numbers[(ROWS + 1) * room :]
+        us, vs = numbers[list_rows * room : -room], numbers[(list_rows + 1) * room :]
         for i in range(width):
             us[i], vs[i] = columns[0, i], columns[1, i]
         for i in range(width, width + ROOM):
@@ -287,22 +314,56 @@ def make_body(target, formula, julia, derivative, interior, block, sticky=False)
             end = 0
             for j in range(top, min(top + lines, height)):
                 end = launch(out, width, us, vs, rows, j, point, early, limit, lists, end)
-            back = fly(point, early, limit, lists, end)
+            back = fly(out, point, early, limit, lists, end)
             land(out, point, lists, back)
         restore_mode(mode)
 
     return body
 
 
+def make_watched(jit, own, planes):
+    """Return ``(put, copy, keep)`` for what is watched, as those for the slope.
+
+    Its `planes` numbers follow `own` others in a state; the array's planes are `size` apart.
+    """
+
+    def put(watched, k, size, state, gone, valid):
+        zero = number(0, state[0])
+        masked_store(watched, k, valid, select(gone, state[own], zero))
+
+    def copy(watched, k, size, numbers, row, t, room):
+        for plane in range(planes):
+            watched[plane * size + k] = numbers[row + plane * room + t]
+
+    def keep(numbers, row, room, i, state):
+        store_rows(numbers, row + i, room, state[own:])
+
+    put = jit(put)
+    for plane in range(1, planes):
+        put = _put_more(jit, put, own, plane)
+    return put, jit(copy), jit(keep)
+
+
+def _put_more(jit, put_others, own, plane):
+    place = own + plane
+
+    def put(watched, k, size, state, gone, valid):
+        put_others(watched, k, size, state, gone, valid)
+        zero = number(0, state[0])
+        masked_store(watched, plane * size + k, valid, select(gone, state[place], zero))
+
+    return jit(put)
+
+
 def signature(real):
     """Return the types of a body's arguments for a Numba number type."""
     line, plane = real[::1], real[:, ::1]
     places = types.Integer.from_bitwidth(real.bitwidth, signed=True)[::1]
-    arrays = types.int32[::1], line, line, line, line, plane, plane, line
+    arrays = types.int32[::1], line, line, line, line, line, plane, plane, line
     return *arrays, types.int32, line, places
 
 
-def scratch_sizes(width):
+def scratch_sizes(width, planes=0):
     """Return how many elements `numbers` and `places` have, for rows of `width` samples."""
     room = max(SAMPLES, width) + ROOM
-    return (ROWS + 2) * room, 3 * room
+    return (MOST_ROWS + 2 * planes + 2) * room, 3 * room

@@ -21,6 +21,7 @@ from fractals.cli.options import (
     scene_options,
     seconds_line,
     tell,
+    tell_lost,
     together,
 )
 from fractals.errors import OptionError
@@ -45,9 +46,9 @@ effort_options = together(
 @click.command(
     "render",
     epilog=examples(
-        "render --gpu",
-        "render --formula burning_ship --center=-1.7549,-0.0282 --width 0.05 -o ship.png",
+        "render --formula burning_ship --center=-1.7549,-0.0282 --width 0.05 --gpu -o ship.png",
         "render sea.png --size 300% --palette ember -o print.png   # a picture is a scene",
+        "render place.kfr colors.toml                  # so are files of other programs",
     ),
 )
 @click.argument("scenes", nargs=-1, metavar="[SCENE]...")
@@ -79,14 +80,16 @@ def render_command(
 ) -> None:
     """Draw a picture.
 
-    A SCENE is a name from the gallery, a .toml or .json file, or a picture drawn by fractals, whose
-    scene is inside. Several are merged from left to right, and options come last.
+    A SCENE is a name from the gallery, a .toml or .json file, a picture drawn by fractals, whose
+    scene is inside, or a file of another program (fractals list formats); FILE#NAME is one of many
+    in a file. Several are merged from left to right, and options come last.
     """
     from fractals.files import check_output
     from fractals.image import check_format, format_of, lost
 
     request = device_request(options)
-    scene = load_scene(scenes, options)
+    lost_lines: list[str] = []
+    scene = load_scene(scenes, options, lost_lines)
     output = output or default_output(scenes, ".png")
     file_format = format_of(output)
     check_format(file_format, scene.image.size, scene.image.bits)
@@ -119,7 +122,7 @@ def render_command(
         )
     if output == "-":
         sys.stdout.buffer.flush()
-    report(rendered, output, rendered.method, as_json)
+    report(rendered, output, rendered.method, as_json, lost_lines)
     if note := lost(file_format, scene.image):
         tell(note)
 
@@ -155,14 +158,17 @@ def compute_command(
 
     A store (.fz) is a folder to which they are written tile by tile: whatever interrupts it, the
     same command goes on, and so does compute STORE.fz. A NumPy archive (.npz) holds count (int32),
-    z and, where the coloring needs it, dz (complex), for every sample; limit; and the scene as
-    JSON. An .exr has the channels that other programs read (N, NF, T, DEX, DEY).
+    z and, where the colorings need it, dz (complex) and what they watched along the orbits, for
+    every sample; limit; and the scene as JSON. An .exr has the channels that other programs read
+    (N, NF, T, DEX, DEY).
     """
+    from fractals.exr import LOST
     from fractals.files import check_output
     from fractals.raw import check_suffix
 
     request = device_request(options)
-    scene = load_scene(scenes, options)
+    lost: list[str] = []
+    scene = load_scene(scenes, options, lost)
     if output is None:
         going_on = len(scenes) == 1 and scenes[0].endswith(".fz")
         output = scenes[0] if going_on else default_output(scenes, ".fz")
@@ -186,11 +192,11 @@ def compute_command(
                 raise
             if computed.before:
                 tell(f"{output}: {computed.before} of {computed.tiles} tiles were there already")
-            report(computed, output, computed.method, as_json)
+            report(computed, output, computed.method, as_json, lost)
             return
         check_output(output, overwrite)
         if suffix == ".exr":
-            from fractals.exr import LOST, library
+            from fractals.exr import library
 
             library()  # before any work is done
 
@@ -198,9 +204,9 @@ def compute_command(
 
         raw = compute(scene, progress=progress, **how)
     raw.save(output, overwrite)
-    report(raw, output, raw.method, as_json)
-    if suffix == ".exr":
-        tell(LOST)
+    new = [f"{output}: {LOST}"] if suffix == ".exr" else []
+    report(raw, output, raw.method, as_json, lost + new)
+    tell_lost(new)
 
 
 @click.command(
@@ -265,15 +271,21 @@ def default_output(scenes: tuple[str, ...], suffix: str) -> str:
     """Return the name of the last scene, in this folder."""
     import pathlib
 
-    path = pathlib.Path(scenes[-1] if scenes else "mandelbrot")
-    name = path.stem + suffix
+    last = scenes[-1] if scenes else "mandelbrot"
+    path = pathlib.Path(last)
+    many, mark, entry = path.name.rpartition("#")
+    name = (entry if mark and many and not path.exists() else path.stem) + suffix
     if path.suffix and pathlib.Path(name).absolute() == path.absolute():
         raise OptionError(f"'{path}' is read: name another picture with --output")
     return name
 
 
 def report(
-    drawn: "EscapeData | Rendered | Computed", output: str, method: str, as_json: bool
+    drawn: "EscapeData | Rendered | Computed",
+    output: str,
+    method: str,
+    as_json: bool,
+    lost: list[str] | None = None,
 ) -> None:
     """Say what was done: one line on stderr, or JSON on stdout."""
     width, height = drawn.scene.image.size
@@ -286,6 +298,7 @@ def report(
             "size": [width, height],
             "supersampling": drawn.scene.image.supersampling,
             "timings": drawn.timings,
+            "lost": lost or [],
         }
         print_json(facts)
         return

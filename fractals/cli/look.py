@@ -1,13 +1,22 @@
 """`fractals devices`, `list`, `show`, `convert`, `verify` and `completion`."""
 
 import dataclasses
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fractals.cli.options import examples, json_option, option, overwrite_option, print_json, tell
+from fractals.cli.options import (
+    examples,
+    json_option,
+    option,
+    overwrite_option,
+    print_json,
+    tell,
+    tell_lost,
+)
 from fractals.errors import DifferenceError, OptionError, SceneError
 
 if TYPE_CHECKING:
@@ -55,30 +64,67 @@ def devices_command(as_json: bool) -> None:
 
 @click.command(
     "list",
-    epilog=examples("list gallery", "list palettes", "list formulas --json"),
+    epilog=examples("list gallery", "list palettes --preview sheet.png", "list formulas --json"),
 )
-@click.argument("what", type=click.Choice(["formulas", "colorings", "palettes", "gallery"]))
+@click.argument(
+    "what", type=click.Choice(["formulas", "colorings", "palettes", "formats", "gallery"])
+)
+@option("--preview", metavar="FILE.png", help="Also draw a labelled sheet of all palettes.")
+@overwrite_option
 @json_option
-def list_command(what: str, as_json: bool) -> None:
+def list_command(what: str, preview: str | None, overwrite: bool, as_json: bool) -> None:
     """Show the names there are, with a line about each."""
     from fractals import catalog, palette
     from fractals.scene import Scene
 
+    if preview is not None:
+        write_preview(what, preview, overwrite)
     kind = what.removesuffix("s")
-    entries = {}
+    entries: dict[str, str] = {}
+    options: dict[str, dict[str, Any]] = {}
     for name in catalog.names(kind):
         if kind == "palette":
             title = palette.load(name).title
         elif kind == "gallery":
             title = Scene.load(name).title
+        elif kind == "format":
+            form = catalog.load(kind, name)()
+            uses = "read and written" if form.write else "read"
+            title = f"{' '.join(form.suffixes):12} {form.title}: {uses}"
         else:
-            title = catalog.load(kind, name)().title
+            made = catalog.load(kind, name)()
+            title = made.title
+            if kind == "coloring" and made.options:
+                options[name] = made.options
         entries[name] = title
     if as_json:
         print_json(entries)
         return
+    width = max(16, *map(len, entries))
     for name, title in entries.items():
-        click.echo(f"{name:16} {title}")
+        click.echo(f"{name:{width}} {title}")
+        for key, part in options.get(name, {}).items():
+            reach = ", ".join(part.choices) or f"{part.least:g} to {part.most:g}"
+            click.echo(f"{'':18}{key}={part.default}: {part.meaning} ({reach})")
+
+
+def write_preview(what: str, path: str, overwrite: bool) -> None:
+    """Write the sheet of palettes to a PNG."""
+    from fractals import catalog
+    from fractals.files import check_output, written
+
+    if what != "palettes":
+        raise OptionError(f"--preview: there is a sheet of palettes, none of {what}")
+    if Path(path).suffix.lower() != ".png":
+        raise OptionError(f"--preview: '{path[:80]}' does not end in .png")
+    check_output(path, overwrite)
+    from fractals.sheet import png, sheet
+
+    names = catalog.names("palette")
+    data = png(sheet(names))
+    with written(path) as file:
+        file.write(data)
+    tell(f"{path}: {len(names)} palettes")
 
 
 @click.command(
@@ -98,7 +144,12 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
         return
     if file is None:
         raise OptionError("name a file or a gallery scene to show, or give --schema")
-    scene = show_raw(file) if file.lower().endswith(SUFFIXES) else Scene.load(file)
+    if file.lower().endswith(SUFFIXES):
+        scene = show_raw(file)
+    else:
+        lost: list[str] = []
+        scene = Scene.load(file, lost=lost)
+        tell_lost(lost)
     if as_json:
         print_json(scene.to_table())
     else:
@@ -132,37 +183,75 @@ def show_raw(file: str) -> "Scene":
     "convert",
     epilog=examples(
         "convert sea.png sea.toml             # the scene inside a picture",
-        "convert seahorse seahorse.json",
+        "convert place.kfr place.toml         # a scene of another program",
+        "convert many.par#name place.kfr      # one of many in a file",
         "convert sea.fz sea.exr               # raw numbers, for other programs",
     ),
 )
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @overwrite_option
-def convert_command(source: str, target: str, overwrite: bool) -> None:
-    """Write a scene as TOML or JSON, or raw numbers as another file of them (.fz, .npz, .exr)."""
+@json_option
+def convert_command(source: str, target: str, overwrite: bool, as_json: bool) -> None:
+    """Write a scene, a palette or raw numbers in another format, and say what was lost.
+
+    IN is anything that render draws, or a palette; the end of OUT names the format (fractals list
+    formats), and - is TOML on stdout. A palette becomes a part of a scene, and the other way round.
+    Raw numbers (.fz, .npz, .exr) are turned into each other.
+    """
+    from fractals import exchange
     from fractals.files import check_output, written
     from fractals.raw import SUFFIXES
-    from fractals.scene import Scene
+    from fractals.scene import toml_text, validate
 
     if source.lower().endswith(SUFFIXES) and target.lower().endswith(SUFFIXES):
-        convert_raw(source, target, overwrite)
+        convert_raw(source, target, overwrite, as_json)
         return
     suffix = ".toml" if target == "-" else Path(target).suffix.lower()
-    if suffix not in (".toml", ".json"):
-        raise OptionError(f"'{target}': a scene is written to a file that ends in .toml or .json")
-    scene = Scene.load(source)
-    text = scene.to_toml() if suffix == ".toml" else scene.to_json() + "\n"
+    form = exchange.find(target, writing=True)
+    if form is None and suffix not in (".toml", ".json"):
+        raise OptionError(f"'{target}': name a file that ends in {exchange.suffixes(writing=True)}")
+    if target == "-" and as_json:
+        raise OptionError("--json and OUT - both want stdout: give one of them")
+    if target != "-":
+        check_output(target, overwrite)
+    lost: list[str] = []
+    table = source_table(source, lost)
+    scene = validate(table, source)
+    whole = scene.to_table()
+    if form and form.write:
+        data, more = form.write(whole)
+        lost += [f"{target}: {line}" for line in more]
+    else:
+        kept = {"color": {"palette": whole["color"]["palette"]}} if is_palette(table) else whole
+        text = toml_text(kept) if suffix == ".toml" else json.dumps(kept, ensure_ascii=False) + "\n"
+        data = text.encode()
     if target == "-":
-        click.echo(text, nl=False)
+        tell_lost(lost)
+        click.echo(data.decode(), nl=False)
         return
-    check_output(target, overwrite)
     with written(target) as file:
-        file.write(text.encode())
-    tell(f"{target}: nothing was lost")
+        file.write(data)
+    said(target, lost, as_json)
 
 
-def convert_raw(source: str, target: str, overwrite: bool) -> None:
+def source_table(source: str, lost: list[str]) -> dict[str, Any]:
+    """Return the table of a scene, or of a palette: a built-in one, or a file of stops."""
+    from fractals import catalog, exchange
+
+    built_in = source in catalog.names("palette") and source not in catalog.names("gallery")
+    if built_in and not Path(source).exists():
+        return {"color": {"palette": source}}
+    table = exchange.read_table(source, lost)
+    return {"color": {"palette": table}} if "stops" in table else table
+
+
+def is_palette(table: dict[str, Any]) -> bool:
+    """Return whether a table holds a palette and nothing else."""
+    return set(table) == {"color"} and set(table["color"]) == {"palette"}
+
+
+def convert_raw(source: str, target: str, overwrite: bool, as_json: bool) -> None:
     """Write raw numbers as another type of file."""
     from fractals.exr import LOST
     from fractals.raw import EscapeData
@@ -171,7 +260,16 @@ def convert_raw(source: str, target: str, overwrite: bool) -> None:
         raise OptionError(f"'{source}' is read: name another file to write")
     raw = EscapeData.load(source)
     raw.save(target, overwrite)
-    tell(f"{target}: {LOST if target.lower().endswith('.exr') else 'nothing was lost'}")
+    said(target, [f"{target}: {LOST}"] if target.lower().endswith(".exr") else [], as_json)
+
+
+def said(target: str, lost: list[str], as_json: bool) -> None:
+    """Say what was lost, a line each, or as JSON too."""
+    tell_lost(lost)
+    if as_json:
+        print_json({"output": target, "lost": lost})
+    elif not lost:
+        tell(f"{target}: nothing was lost")
 
 
 @click.command(

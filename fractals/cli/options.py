@@ -1,5 +1,6 @@
 """What several verbs share: options, values with units, progress, and the line at the end."""
 
+import contextlib
 import json
 import re
 import sys
@@ -49,9 +50,17 @@ def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 
 
 color_options = together(
-    option("--palette", metavar="NAME|FILE", help="Palette: a name, or a .toml file."),
-    option("--coloring", metavar="NAME", help="Coloring: smooth, count, distance."),
-    option("--transfer", metavar="CURVE", help="Curve to the palette: auto, linear, sqrt, log."),
+    option("--palette", metavar="NAME|FILE", help="Palette: a name, cmap:NAME, or FILE[#ENTRY]."),
+    option(
+        "--coloring",
+        metavar="NAME[,KEY=VALUE]",
+        help="Coloring, such as smooth or stripe_average,density=7; list colorings shows all.",
+    ),
+    option(
+        "--transfer",
+        metavar="CURVE",
+        help="Curve to the palette: auto, linear, sqrt, cbrt, log, atan.",
+    ),
     option("--density", metavar="TURNS", help="How fast the palette goes round."),
     option("--offset", metavar="TURNS", help="Where the palette begins."),
     option("--inside", metavar="COLOR", help="Color of the set itself, such as '#000'."),
@@ -108,21 +117,32 @@ def device_request(options: dict[str, Any]) -> str:
     return "cpu" if cpu else "gpu" if gpu else device
 
 
-def load_scene(sources: tuple[str, ...], options: Mapping[str, Any]) -> "Scene":
-    """Return the scene that sources and options describe; a bad option is an `OptionError`."""
+def load_scene(
+    sources: tuple[str, ...], options: Mapping[str, Any], lost: list[str] | None = None
+) -> "Scene":
+    """Return the scene that sources and options describe; a bad option is an `OptionError`.
+
+    What files of other programs say and a scene can't is told, and added to `lost`.
+    """
     from fractals.scene import Scene
 
-    scene = Scene.load(*sources)
+    lost = [] if lost is None else lost
+    scene = Scene.load(*sources, lost=lost)
     changes = {key: value for key, value in options.items() if value is not None}
     for key in ("center", "julia"):
         if key in changes:
             changes[key] = parse_point(changes[key], key)
     if "formula" in changes:
         changes["formula"] = parse_formula(changes["formula"])
+    if "coloring" in changes:
+        changes["coloring"] = parse_coloring(changes["coloring"])
     if "size" in changes:
         if physical := PHYSICAL.fullmatch(str(changes["size"]).strip().lower()):
             changes.setdefault("dpi", physical[4])
         changes["size"] = parse_size(changes["size"], scene.image.size)
+    if "palette" in changes:
+        changes["palette"] = read_palette(str(changes["palette"]), lost)
+    tell_lost(lost)
     if changes.get("width") is not None and changes.get("zoom") is not None:
         raise OptionError("--width and --zoom are both given: give one of them")
     try:
@@ -136,7 +156,19 @@ def _as_option(line: str) -> str:
     path, _, message = line.partition(": ")
     key = next((part for part in reversed(path.split(".")) if not part.isdecimal()), path)
     key = "formula" if path.startswith("formula") else key
+    key = "coloring" if path.startswith("color.coloring") else key
     return f"--{key.replace('_', '-')}: {message}"
+
+
+def read_palette(name: str, lost: list[str]) -> Any:
+    """Return the palette of a name or a file, and add to `lost` what a file says in vain."""
+    from fractals import catalog, palette_files
+
+    if name in catalog.names("palette"):
+        return name
+    palette, lines = palette_files.find(name)
+    lost += [f"{name}: {line}" for line in lines]
+    return palette
 
 
 def parse_point(text: str, key: str) -> tuple[str, str]:
@@ -156,6 +188,29 @@ def parse_formula(text: str) -> dict[str, Any]:
         if not (equals and value.strip().isdecimal()):
             raise OptionError(f"--formula: '{pair}' is not KEY=NUMBER such as power=4")
         table[key.strip()] = int(value)
+    return table
+
+
+def parse_coloring(text: str) -> dict[str, Any]:
+    """Return the table of ``orbit_trap,shape=circle,radius=0.4``.
+
+    Examples
+    --------
+    >>> parse_coloring("orbit_trap,shape=circle,radius=0.4")
+    {'name': 'orbit_trap', 'shape': 'circle', 'radius': 0.4}
+    """
+    name, *pairs = text.split(",")
+    table: dict[str, Any] = {"name": name.strip()}
+    for pair in pairs:
+        key, equals, value = (part.strip() for part in pair.partition("="))
+        if not (key and equals and value):
+            raise OptionError(f"--coloring: '{pair[:40]}' is not KEY=VALUE such as density=7")
+        try:
+            table[key] = int(value)
+        except ValueError:
+            with contextlib.suppress(ValueError):
+                value = float(value)  # type: ignore[assignment]
+            table[key] = value
     return table
 
 
@@ -194,6 +249,12 @@ def parse_size(text: str, current: tuple[int, int]) -> tuple[int, int]:
 def tell(message: str) -> None:
     """Print a line on stderr."""
     click.echo(f"fractals: {message}", err=True)
+
+
+def tell_lost(lost: list[str]) -> None:
+    """Print on stderr what could not be carried over, a line each."""
+    for line in lost:
+        tell(f"lost: {line}")
 
 
 def print_json(table: Any) -> None:

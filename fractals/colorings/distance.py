@@ -7,8 +7,9 @@ their weight at every size.
 
 import math
 
-from fractals.coloring import Coloring, make_log2
+from fractals.coloring import Coloring
 from fractals.formula import fma, select
+from fractals.series import make_log2
 
 
 def make_value(target):

@@ -6,8 +6,9 @@ After García, Fernández, Barrallo and Martín, *Coloring Dynamical Systems in 
 
 import math
 
-from fractals.coloring import Coloring, make_log2
+from fractals.coloring import Coloring
 from fractals.formula import fma
+from fractals.series import make_log2
 
 
 def make_value(target):

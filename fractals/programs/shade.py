@@ -6,22 +6,30 @@ vectors, and the second is look-ups. No sample is worked on by both ends of an `
 
 import math
 
-from fractals.coloring import make_log2
 from fractals.formula import fma, select
+from fractals.programs.escape import make_planes
+from fractals.series import make_cbrt, make_log2, turn
 
 MOST_TURNS = 1e9  # positions beyond this many turns of the palette are drawn at its start
-INSIDE = -1.0  # the position of samples that did not escape
+INSIDE = -1.0  # the position of samples that have no value, such as those that did not escape
 
 
 def make_transfer(target, transfer):
     """Return the curve between a coloring's value and the position in the palette."""
-    real, log2 = target.real, make_log2(target)
+    if transfer == "cbrt":
+        return make_cbrt(target)
+    real, log2, angle = target.real, make_log2(target), target.jit(turn)
     zero, one = real(0), real(1)
 
     if transfer == "linear":
 
         def curve(v):
             return v
+
+    elif transfer == "atan":  # in right angles
+
+        def curve(v):
+            return angle(one, select(v > zero, v, zero)) * real(4)
 
     elif transfer == "sqrt":
 
@@ -36,32 +44,124 @@ def make_transfer(target, transfer):
     return target.jit(curve)
 
 
-def make_position_body(target, coloring, transfer, cyclic):
+def make_sample_value(target, coloring, planes):
+    """Return ``sample(count, x, y, p, q, watched, first, j, i, constants, limit, base)``.
+
+    It is a sample's value and whether it escaped. Of what was watched, `planes` numbers from plane
+    `first` on are the coloring's.
+    """
+    real = target.real
+    value = target.jit(coloring.make_value(target))
+    derivative = coloring.derivative
+    zero, one, two = real(0), real(1), real(2)
+    infinity = real(math.inf)
+    load, _ = make_planes(target, 0, planes)
+
+    if planes:
+
+        def valued(n, z, dz, watched, first, j, i, constants):
+            w = load(watched, first, j, i)
+            return value(n, z[0], z[1], dz[0], dz[1], w, constants)
+
+    else:
+
+        def valued(n, z, dz, watched, first, j, i, constants):
+            return value(n, z[0], z[1], dz[0], dz[1], constants)
+
+    valued = target.jit(valued)
+
+    def sample(count, x, y, p, q, watched, first, j, i, constants, limit, base):
+        n = count[j, i]
+        escaped = n < limit
+        m = fma(x[j, i], x[j, i], y[j, i] * y[j, i])
+        known = escaped & (m < infinity)  # others get a z that has a logarithm
+        z = select(known, x[j, i], two), select(known, y[j, i], zero)
+        dz = (p[j, i], q[j, i]) if derivative else (one, zero)
+        return valued(n - base, z, dz, watched, first, j, i, constants), escaped
+
+    return target.jit(sample)
+
+
+def make_shown(target, side):
+    """Return ``shown(v, escaped)``: whether a sample of this value has one, on this side."""
+    if side == "escaped":
+
+        def shown(v, escaped):
+            return escaped
+
+    elif side == "inside":
+
+        def shown(v, escaped):
+            return (not escaped) & (v == v)
+
+    else:
+
+        def shown(v, escaped):
+            return v == v
+
+    return target.jit(shown)
+
+
+def make_value_body(target, coloring, side, planes):
+    """Return the body that fills ``values`` (real) with those of samples; NaN for none."""
+    sample, nan = make_sample_value(target, coloring, planes), target.real(math.nan)
+    shown = make_shown(target, side)
+
+    def body(x0, y0, dx, dy, values, count, x, y, p, q, watched, first, constants, limit, base):
+        j = y0
+        while j < values.shape[0]:
+            i = x0
+            while i < values.shape[1]:
+                v, escaped = sample(count, x, y, p, q, watched, first, j, i, constants, limit, base)
+                values[j, i] = select(shown(v, escaped), v, nan)
+                i += dx
+            j += dy
+
+    return body
+
+
+def make_position_body(target, coloring, transfer, cyclic, side="escaped", ranged=False, planes=0):
     """Return the body that fills ``position`` (float32): from 0 to 1 in the palette, or INSIDE.
 
     Its arrays: the raw numbers, z = x + iy and dz = p + iq in parts that lie side
-    by side; ``constants``: density and offset in turns, then those of the coloring; ``limit``; and
-    ``base``, from which counts are counted.
+    by side; ``watched``, and the coloring's first plane of it; ``constants``: density and offset in
+    turns, then those of the coloring; ``limit``; ``base``, from which counts are counted; and
+    the values from ``least`` to ``most_value`` that are drawn, where they are `ranged`.
     """
     real, real32, int64 = target.real, target.real32, target.int64
-    value = target.jit(coloring.make_value(target))
-    derivative = coloring.derivative
+    sample = make_sample_value(target, coloring, planes)
     curve = make_transfer(target, transfer)
-    zero, one, two, most = real(0), real(1), real(2), real(MOST_TURNS)
-    inside, infinity = real32(INSIDE), real(math.inf)
+    zero, one, most = real(0), real(1), real(MOST_TURNS)
+    inside = real32(INSIDE)
+    shown = make_shown(target, side)
 
-    def body(x0, y0, dx, dy, position, count, x, y, p, q, constants, limit, base):
+    def body(
+        x0,
+        y0,
+        dx,
+        dy,
+        position,
+        count,
+        x,
+        y,
+        p,
+        q,
+        watched,
+        first,
+        constants,
+        limit,
+        base,
+        least,
+        most_value,
+    ):
         j = y0
         while j < position.shape[0]:  # see `fractals.programs.escape.make_body`
             i = x0
             while i < position.shape[1]:
-                n = count[j, i]
-                escaped = n < limit
-                m = fma(x[j, i], x[j, i], y[j, i] * y[j, i])
-                known = escaped & (m < infinity)  # others get a z that has a logarithm
-                z = select(known, x[j, i], two), select(known, y[j, i], zero)
-                dz = (p[j, i], q[j, i]) if derivative else (one, zero)
-                v = value(n - base, z[0], z[1], dz[0], dz[1], constants)
+                v, escaped = sample(count, x, y, p, q, watched, first, j, i, constants, limit, base)
+                drawn = shown(v, escaped)
+                if ranged:
+                    drawn = drawn & (v >= least) & (v <= most_value)
                 t = fma(constants[0], curve(v), constants[1])
                 t = select(abs(t) < most, t, zero)
                 if cyclic:
@@ -69,7 +169,7 @@ def make_position_body(target, coloring, transfer, cyclic):
                     t = select(t < zero, t + one, t)
                 else:
                     t = select(t > zero, select(t < one, t, one), zero)
-                position[j, i] = select(escaped, real32(t), inside)
+                position[j, i] = select(drawn, real32(t), inside)
                 i += dx
             j += dy
 

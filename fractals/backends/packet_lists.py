@@ -1,0 +1,121 @@
+"""Lists from which packets of samples are made up: see `fractals.backends.packets`.
+
+A list has a row for each number of a lane, and the places where lanes belong in the picture. Lanes
+are put on it one after the other without gaps.
+"""
+
+from fractals.backends.pack_memory import (
+    compress_rows,
+    compress_store,
+    gather_rows,
+    load,
+    load_rows,
+)
+from fractals.backends.packs import first_lanes, lane_count, splat
+from fractals.formula import number, select, split
+
+VECTORS = 2  # in a pack
+SAMPLES = 4096  # that are under way together
+BLOCK = 4, 4  # columns and rows of samples that begin as neighbors
+ROOM = 256  # elements beyond the end of a list that a pack may touch
+OCTAVES = 128  # of the size of z, by which lanes are sorted
+
+# The lists: along the stages (two: one is read while the next is written), where the reference
+# begins (two), escaped, and those too small for float64, which go on one by one.
+STAGED, FRESH, READY, LEFT, LISTS = 0, 2, 4, 5, 6
+TABLES = 3  # as long as a list each: its order, tallies, and octaves
+
+
+PLAIN = 2.0**60  # stands for the exponent of numbers that have none
+
+
+def numbers_of(formula, derivative):
+    """Return how many numbers a lane has: z, c, the count, and tangents."""
+    return 5 + (0 if not derivative else 2 if formula.holomorphic else 4)
+
+
+def rows_of(formula, derivative, extended):
+    """Return how many rows a list has: those of `numbers_of`, and exponents of z and dz."""
+    return numbers_of(formula, derivative) + (2 if extended else 0)
+
+
+def scratch_sizes(rows):
+    """Return how many elements the arrays for `numbers` and `places` have."""
+    room = SAMPLES + BLOCK[0] * BLOCK[1] + ROOM
+    return LISTS * rows * room, (LISTS + TABLES) * room
+
+
+def make_lists(target, rows):
+    """Return ``(put, sort, packet)``.
+
+    `lists` is ``(numbers, places, room)``: a list is `rows` times `room` numbers, and its places.
+    """
+    jit = target.jit
+
+    @jit
+    def put(lists, which, end, mask, lane, own):
+        """Put the lanes under a mask on a list; return its new end."""
+        numbers, places, room = lists
+        compress_rows(numbers, which * rows * room + end, room, mask, lane)
+        return compress_store(places, which * room + end, mask, own) - which * room
+
+    @jit
+    def sort(lists, which, end):
+        """Order a list by the size of z: lanes that are alike skip alike."""
+        numbers, places, room = lists
+        order, tally, octaves = LISTS * room, (LISTS + 1) * room, (LISTS + 2) * room
+        base = which * rows * room
+        for k in range(OCTAVES + 1):
+            places[tally + k] = 0
+        for t in range(end):
+            _, e = split(max(abs(numbers[base + t]), abs(numbers[base + room + t])))
+            octave = min(max(OCTAVES - 8 + e, 0), OCTAVES - 1)
+            places[octaves + t] = octave
+            places[tally + octave + 1] += 1
+        for k in range(OCTAVES):
+            places[tally + k + 1] += places[tally + k]
+        for t in range(end):
+            octave = places[octaves + t]
+            k = places[tally + octave]
+            places[tally + octave] = k + 1
+            places[order + k] = t
+        for t in range(end, end + lane_count(splat(numbers[0], VECTORS))):
+            places[order + t] = 0  # lanes that there are not, but are read
+
+    @jit
+    def packet(lists, which, begin, end, in_order):
+        """Return lanes of a list, where they belong, and which there are."""
+        numbers, places, room = lists
+        like = splat(numbers[0] - numbers[0], VECTORS)
+        valid = first_lanes(end - begin, like)
+        if in_order:
+            order = load(places, LISTS * room + begin, like)
+            lane = gather_rows(numbers, order, which * rows * room, room, like, rows)
+            (own,) = gather_rows(places, order, which * room, room, order, 1)
+            return lane, own, valid
+        lane = load_rows(numbers, which * rows * room + begin, room, like, rows)
+        return lane, load(places, which * room + begin, like), valid
+
+    return put, sort, packet
+
+
+def make_largest(target):
+    """Return ``largest(x, y)``: the larger part of a complex number, the size that is compared."""
+
+    @target.jit
+    def largest(x, y):
+        x, y = abs(x), abs(y)
+        return select(x < y, y, x)
+
+    return largest
+
+
+def make_clamped(target):
+    """Return ``clamped(k)``: an exponent that float64 has."""
+
+    @target.jit
+    def clamped(k):
+        low, high = number(-1023, k), number(1023, k)
+        return select(k < low, low, select(k > high, high, k))
+
+    return clamped

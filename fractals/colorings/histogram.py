@@ -1,0 +1,20 @@
+"""Histogram: the share of the picture's escaped samples with a lower count, smooth in between.
+
+Equalised as in image processing, but by whole counts: within a band it rises with the smooth count.
+"""
+
+from fractals.coloring import Coloring
+from fractals.colorings import smooth
+from fractals.series import histogram_knots, make_ranked
+
+
+def make():
+    return Coloring(
+        name="histogram",
+        title="share of the picture with a lower count",
+        make_value=make_ranked(smooth.make_value),
+        make_key=smooth.make_value,
+        constants=smooth.constants,
+        transfer="linear",
+        knots=histogram_knots,
+    )

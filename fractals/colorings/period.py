@@ -1,0 +1,31 @@
+"""Period: how many points the cycle has that attracts an orbit, each number in its own color."""
+
+import math
+
+from fractals.coloring import Coloring
+from fractals.colorings.atom_domains import GOLDEN
+from fractals.colorings.multiplier import CYCLE, TOLERANCE
+from fractals.formula import select
+
+
+def make_value(target):
+    real = target.real
+    zero, nan, golden = real(0), real(math.nan), real(GOLDEN)
+
+    def value(n, x, y, p, q, w, constants):
+        return select(w[5] > zero, w[5] * golden, nan)
+
+    return value
+
+
+def make():
+    return Coloring(
+        name="period",
+        title="inside: the period of the attracting cycle",
+        make_value=make_value,
+        constants=lambda formula, escape_radius, width, tolerance: (),
+        transfer="linear",
+        side="inside",
+        options={"tolerance": TOLERANCE},
+        watcher=CYCLE,
+    )
