@@ -15,7 +15,7 @@ BYTES_A_THREAD = 2**22  # scratch of the loops
 MOST_BANDS = 3  # in memory: drawn, compressed, and one to spare
 STEPS_A_SECOND = {"cpu": 6e8, "cuda": 5e11, "simulator": 5e8, "python": 3e5}
 SAMPLES_A_SECOND = {"cpu": 2e7, "cuda": 5e9, "simulator": 1e7, "python": 2e4}
-SECONDS_A_DEEP_SAMPLE = {"cpu": 5e-6, "cuda": 1e-8, "simulator": 7e-6, "python": 0.1}
+SECONDS_A_DEEP_SAMPLE = {"cpu": 1.5e-6, "cuda": 1e-8, "simulator": 7e-6, "python": 0.1}
 LENGTH_A_DIGIT = 10  # points of a reference orbit
 BYTES_A_POINT = 100  # of the orbit and the tables that skip along it
 

@@ -14,7 +14,7 @@ from fractals import forecast
 from fractals.backends import Backend, choose, open_backend
 from fractals.backends.base import Run
 from fractals.backends.probe import memory_size
-from fractals.deep import approximation, orbits
+from fractals.deep import approximation, folded, orbits
 from fractals.deep.reference import Reference
 from fractals.errors import OptionError
 from fractals.layers import Layers
@@ -284,6 +284,11 @@ class Perturbation(_Method):
         tree = np.zeros((max(1, levels[-1]), 8 if formula.holomorphic else 10))
         levels = levels[:-1].astype(np.int64)
         cpu.compile(approximation.make_tree_body, formula)(tree, orbit, levels, ends, self.view)
+        if self.plan.extended and not formula.holomorphic:
+            entries = np.zeros((len(tree), approximation.ENTRY))
+            fill = cpu.compile(folded.make_folded_body, formula)
+            fill(entries, orbit, tiny, levels, ends)
+            return levels, tree, np.zeros((0, 2), np.int64), entries
         stages = np.zeros((approximation.MOST_STAGES, 2), np.int64)
         entries = np.zeros((len(orbit) // 2 + 64, approximation.ENTRY))
         found = np.zeros(2, np.int64)

@@ -16,7 +16,8 @@ from fractals import png
 from fractals.executor import WAKE, Progress, core_count
 from fractals.files import check_output, written
 from fractals.forecast import MOST_BANDS
-from fractals.image import check_format, format_of, png_beginning
+from fractals.image import Image, check_format, format_of, png_beginning
+from fractals.layers import make_layers
 from fractals.pipeline import Options, Session, Source, color, render
 from fractals.planning import Tile
 from fractals.raw import EscapeData
@@ -50,8 +51,9 @@ def render_to(
 ) -> Rendered:
     """Draw a picture into a file: what `render` and `Image.save` write, byte for byte.
 
-    A PNG is written band by band, and so may be larger than the memory. A picture of another type
-    is drawn whole first. The parameters that are not named here are those of `render`.
+    A PNG is written band by band, and so may be larger than the memory. A picture of another type,
+    or whose colors depend on all of it (histogram, rank), is drawn whole first. The parameters that
+    are not named here are those of `render`.
 
     Parameters
     ----------
@@ -78,17 +80,26 @@ def render_to(
     """
     scene = Scene.load(*sources)
     threads = options.get("threads")
+    whole = make_layers(scene).whole  # then its colors wait for all of its samples
+    if whole and not isinstance(path, str | Path):
+        image = render(scene, progress=progress, **options)
+        path.write(image.encode())
+        return _rendered(image)
     if not isinstance(path, str | Path):
         return _stream(path, Session(scene, streamed=True, **options), threads, progress)
     file_format = format_of(path)
     check_format(file_format, scene.image.size, scene.image.bits)
     check_output(path, overwrite)
-    if file_format == "PNG":
+    if file_format == "PNG" and not whole:
         session = Session(scene, streamed=True, **options)
         with written(path) as file:
             return _stream(file, session, threads, progress)
     image = render(scene, progress=progress, **options)
     image.save(path, overwrite)
+    return _rendered(image)
+
+
+def _rendered(image: Image) -> Rendered:
     return Rendered(image.scene, image.timings, image.device, image.number, image.method)
 
 
@@ -105,6 +116,7 @@ def color_to(
     """Draw raw numbers into a file: what `color` and `Image.save` write, byte for byte.
 
     As with `render_to`, a PNG of a store may be larger than the memory: it is read in bands too.
+    Where colors depend on all of it (histogram, rank), that takes 40 bytes a sample.
     """
     scene = Scene.load(*(sources or (raw.scene,)))
     file_format = "PNG"
@@ -115,7 +127,7 @@ def color_to(
         if file_format != "PNG":
             image = color(raw, scene, device=device, threads=threads, progress=progress, tell=tell)
             image.save(path, overwrite)
-            return Rendered(image.scene, image.timings, image.device, image.number, image.method)
+            return _rendered(image)
     session = Session(scene, device, raw.number, threads, tell=tell, streamed=True, force=True)
     if not isinstance(path, str | Path):
         return _stream(path, session, threads, progress, raw)

@@ -12,6 +12,7 @@ import numpy as np
 from fractals.errors import SceneError
 from fractals.formula import Formula
 from fractals.image import read_pixels
+from fractals.layers import make_layers
 from fractals.pipeline import Session
 from fractals.planning import Plan, Tile
 from fractals.scene import Scene
@@ -60,9 +61,11 @@ def verify(path: str | Path, pixels: int = 20, exact: bool = False, seed: int = 
     Raises
     ------
     SceneError
-        The picture carries no scene, or is not of its size.
+        The picture carries no scene, is not of its size, or can't be drawn pixel by pixel.
     """
     scene = Scene.load(path)
+    if make_layers(scene).whole:
+        raise SceneError(f"{path}: the colors of its pixels depend on all others: draw it anew")
     drawn = read_pixels(path, scene.image.bits)
     width, height = scene.image.size
     if drawn.shape[:2] != (height, width):

@@ -125,6 +125,7 @@ def test_programs_and_formulas_know_no_target(path):
                 "math",
                 "fractals.formula.",
                 "fractals.coloring.",
+                "fractals.colorings.",
                 "fractals.series.",
                 "fractals.programs.",
                 f"fractals.{room(path)}.",

@@ -1,5 +1,6 @@
 """Each coloring's value is that of plain complex arithmetic, and what it is given is checked."""
 
+import io
 import math
 
 import naive_colorings as naive
@@ -8,7 +9,7 @@ import pytest
 from scenes import scene
 
 import fractals
-from fractals import catalog, series
+from fractals import catalog, series, verify
 from fractals.pipeline import Session
 from fractals.planning import Tile
 
@@ -140,7 +141,7 @@ def test_cycles(name):
         wrong += values[j, i] != pytest.approx(wanted, abs=1e-4)
         seen.add(period)
     assert wrong <= 0.02 * known.sum()  # next to a boundary multiples of the period come near first
-    assert {1, 2, 3} <= seen
+    assert {1, 2, 4, 5} <= seen
 
 
 @kinds
@@ -216,14 +217,25 @@ def test_rank_and_histogram():
         drawn[name] = np.cbrt(light)  # grey is even in OKLab, whose lightness is a cube root
     order = np.argsort(np.argsort(smooth[out])) / (out.sum() - 1)
     seen = order > 0.05  # 16 bits can't tell darker ones apart
-    assert np.abs(drawn["rank"][out] - order)[seen].max() < 2e-3
+    assert np.abs(drawn["rank"][out] - order)[seen].max() < 4e-3  # within a cell it is even
     counts = smooth_counts[out]
     below = np.array([(counts < n).mean() for n in counts])
     up_to = np.array([(counts <= n).mean() for n in counts])
     part = smooth[out] - counts
     shares = below + part.clip(0, 1) * (up_to - below)
     seen = shares > 0.05
-    assert np.abs(drawn["histogram"][out] - shares)[seen].max() < 4e-3  # across a cell
+    assert np.abs(drawn["histogram"][out] - shares)[seen].max() < 2e-3
+
+
+def test_ranked_pictures_in_files(tmp_path):
+    drawn = drawn_scene("rank")
+    wanted = fractals.render(drawn, device="cpu")
+    fractals.render_to(tmp_path / "a.png", drawn, device="cpu")
+    file = io.BytesIO()
+    fractals.render_to(file, drawn, device="cpu")
+    assert (tmp_path / "a.png").read_bytes() == file.getvalue() == wanted.encode()
+    with pytest.raises(fractals.SceneError, match="depend on all others"):
+        verify.verify(tmp_path / "a.png")
 
 
 @pytest.mark.parametrize("name", ["rank", "histogram"])

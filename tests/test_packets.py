@@ -71,6 +71,12 @@ def test_limit_ends_lanes_wherever_they_are():
         assert_same(deep_scene("mandelbrot", False, 24, size=(30, 20), limit=limit), least=1)
 
 
+def test_orbits_that_repeat_end_and_change_no_bit():
+    drawn = on_a_minibrot(24, size=(40, 30), limit=20_000)
+    assert_same(drawn)
+    assert (fractals.compute(drawn, device="cpu").count == 20_000).mean() > 0.1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("extended", [False, True], ids=["float64", "extended"])
 @pytest.mark.parametrize("julia", [False, True], ids=["parameters", "julia"])

@@ -18,6 +18,7 @@ from fractals.backends.packs import any_lane, exponents, least, powers_of_two, s
 from fractals.formula import fma, number, select
 from fractals.programs.perturb import LEVEL, LOST, TINY
 
+FIRST, REMEMBER, COMPARE = 0, 1, 2  # what is known of a lane's earlier z: see `fly`
 SURE = 0.7  # of the escape radius: a point whose parts are smaller is within
 
 
@@ -86,6 +87,7 @@ def make_settled(target, ze, de, derivative):
     A lane whose z is too small for float64 is `tiny`.
     """
     largest, clamped = make_largest(target), make_clamped(target)
+    earlier = ze - 2
 
     @target.jit
     def scale(e, plain):
@@ -102,7 +104,7 @@ def make_settled(target, ze, de, derivative):
         if derivative:
             t = scale(lane[de], plain)
             numbers = numbers + (lane[5] * t, lane[6] * t)
-        return tiny, numbers + (number(PLAIN, z_size), lane[de])
+        return tiny, numbers + lane[earlier:ze] + (number(PLAIN, z_size), lane[de])
 
     return settled
 
@@ -115,6 +117,7 @@ def make_fly(target, formula, derivative, extended):
     """
     jit, int64 = target.jit, target.int64
     ze, de = numbers_of(formula, derivative), numbers_of(formula, derivative) + 1  # rows
+    earlier = ze - 2
     step, holomorphic = jit(formula.perturbed), formula.holomorphic
     radius = 6 if holomorphic else 8  # its column in the tree
     put, _, _ = make_lists(target, rows_of(formula, derivative, extended))
@@ -142,11 +145,15 @@ def make_fly(target, formula, derivative, extended):
         """Take a single step from m."""
         X, Y = spread(orbit[m], lane[0], 2)
         x, y = step(X, Y, lane[0], lane[1], lane[2], lane[3])
-        return (x, y) + lane[2:5] + by_step(X + lane[0], Y + lane[1], lane, g) + lane[ze:]
+        return (x, y) + lane[2:5] + by_step(X + lane[0], Y + lane[1], lane, g) + lane[earlier:]
 
     @jit
-    def fly(lane, own, alive, at, end, tables, bounds, g, lists, which, ends):
-        """Take single steps, and skip by the tree where it can be used, until all have left."""
+    def fly(lane, own, alive, at, end, tables, bounds, g, lists, which, ends, way):
+        """Take single steps, and skip by the tree where it can be used, until all have left.
+
+        A lane that is rebased to exactly an earlier z is periodic, and is done (Brent, 1980): `way`
+        is REMEMBER where this z will be the earlier one, COMPARE where it is compared with it.
+        """
         orbit, _, _, levels, tree = tables
         radius2, limit, _, _, _, _, level_count, exponent_c = bounds
         fresh, ready, one_by_one = ends
@@ -158,6 +165,8 @@ def make_fly(target, formula, derivative, extended):
                 one_by_one = put(lists, LEFT, one_by_one, tiny, lane[:2] + (at,) + lane[3:], own)
                 alive = alive & ~tiny
             lane = plain
+        if way == REMEMBER:
+            lane = lane[:earlier] + lane[:2] + lane[ze:]
         surely_within = splat(SURE * math.sqrt(radius2), VECTORS)
         bound = splat(radius2, VECTORS)
         c_size = largest(lane[2], lane[3])
@@ -192,7 +201,7 @@ def make_fly(target, formula, derivative, extended):
                 if best >= 0:
                     e = spread(tree[best], zero, radius)
                     x, y = skipped(e, lane[0], lane[1], lane[2], lane[3])
-                    new = (x, y) + lane[2:5] + by_skip(e, lane, g) + lane[ze:]
+                    new = (x, y) + lane[2:5] + by_skip(e, lane, g) + lane[earlier:]
                 else:
                     new = stepped(orbit, m, lane, g)
                 if together and not any_lane(here & ~chosen):
@@ -221,6 +230,9 @@ def make_fly(target, formula, derivative, extended):
                     back = chosen & ~left
                     if m != end:
                         back = back & (size < z_size)
+                    if way != FIRST:
+                        periodic = back & (u == lane[earlier]) & (v == lane[earlier + 1])
+                        left, back = left | periodic, back & ~periodic
                     if any_lane(back):
                         whole = (u, v) + lane[2:4] + (n,) + lane[5:]
                         fresh = put(lists, which, fresh, back, whole, own)

@@ -18,8 +18,8 @@ from fractals.backends.packet_lists import (
 )
 from fractals.backends.packs import any_lane, exponents, least, powers_of_two
 from fractals.formula import fma, number, select, split, two_to
-from fractals.programs.extended import NEVER
-from fractals.programs.perturb import ALIKE, LENGTH, NEXT, RADIUS, RADIUS_C, ZREF, A, B
+from fractals.programs.extended import ALIKE, NEVER
+from fractals.programs.perturb import LENGTH, NEXT, RADIUS, RADIUS_C, ZREF, A, B
 
 SPREAD = 100  # a lane smaller than the largest by more than 2**-SPREAD goes on apart from it
 COMPLEX = B + 2  # columns of an entry: Z, A and B
@@ -42,6 +42,7 @@ def make_leap(target, formula, julia, derivative, extended):
         return jit(leap)
 
     ze, de = numbers_of(formula, derivative), numbers_of(formula, derivative) + 1  # rows
+    earlier = ze - 2
     step, derive, degree = jit(formula.perturbed), jit(formula.derivative), formula.degree
     put, _, _ = make_lists(target, rows_of(formula, derivative, extended))
     largest, clamped = make_largest(target), make_clamped(target)
@@ -225,7 +226,7 @@ def make_leap(target, formula, julia, derivative, extended):
                 tangent, f = carried(lane, Z, z, f, a, b, h, fits)
                 x, y, e = normal(plus(times(w, a), times(b, c)), fits)
                 n = lane[4] + entries[j, LENGTH]
-                new = (x, y, lane[2], lane[3], n) + tangent + lane[ze:]
+                new = (x, y, lane[2], lane[3], n) + tangent + lane[earlier:]
                 lane = select_each(fits, new, lane) if any_lane(alive & ~fits) else new
                 j += 1
                 row = spread(entries[j], zero, 2)

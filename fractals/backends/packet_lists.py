@@ -30,8 +30,8 @@ PLAIN = 2.0**60  # stands for the exponent of numbers that have none
 
 
 def numbers_of(formula, derivative):
-    """Return how many numbers a lane has: z, c, the count, and tangents."""
-    return 5 + (0 if not derivative else 2 if formula.holomorphic else 4)
+    """Return how many numbers a lane has: z, c, the count, tangents, and an earlier z."""
+    return 7 + (0 if not derivative else 2 if formula.holomorphic else 4)
 
 
 def rows_of(formula, derivative, extended):

@@ -14,7 +14,7 @@ Every lane takes exactly the steps it would take alone, so results are the same 
 
 from numba import types
 
-from fractals.backends.packet_fly import make_fly
+from fractals.backends.packet_fly import COMPARE, FIRST, REMEMBER, make_fly
 from fractals.backends.packet_leap import make_leap
 from fractals.backends.packet_lists import (
     BLOCK,
@@ -89,11 +89,15 @@ def make_body(target, formula, julia, derivative, extended):
                     )
                 ends = fresh, ready, left
                 fresh, ready, left = fly(
-                    lane, own, alive, at, first_end, tables, bounds, g, lists, FRESH, ends
+                    lane, own, alive, at, first_end, tables, bounds, g, lists, FRESH, ends, FIRST
                 )
             end, turn = again, 1 - turn
         start, turn = start + home, 0
+        rounds, mark = 0, 0
         while fresh > 0:  # from one rebasing to the next
+            way = REMEMBER if rounds == mark else COMPARE
+            mark = max(1, 2 * mark) if rounds == mark else mark
+            rounds += 1
             end, fresh = fresh, 0
             sort(lists, FRESH + turn, end)
             turn = 1 - turn
@@ -101,7 +105,7 @@ def make_body(target, formula, julia, derivative, extended):
                 lane, own, alive = packet(lists, FRESH + 1 - turn, i, end, True)
                 ends = fresh, ready, left
                 fresh, ready, left = fly(
-                    lane, own, alive, start, last, tables, bounds, g, lists, FRESH + turn, ends
+                    lane, own, alive, start, last, tables, bounds, g, lists, FRESH + turn, ends, way
                 )
         write(out, lists, ready)
         if extended:

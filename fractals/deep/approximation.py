@@ -16,8 +16,8 @@ Both are programs for a target; they run on the CPU, in one thread.
 import math
 
 from fractals.formula import number, select
-from fractals.programs.extended import make_arithmetic
-from fractals.programs.perturb import ENTRY, LEVEL, make_reference
+from fractals.programs.extended import make_arithmetic, make_reference
+from fractals.programs.perturb import ENTRY, LEVEL
 
 TOLERANCE = 2.0**-32  # of a skip: relative to z
 DIP = 10  # a radius smaller by 2**-DIP ends an entry

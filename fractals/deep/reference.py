@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.formula import Formula
-from fractals.programs.perturb import SMALL
+from fractals.programs.extended import SMALL
 
 WATCH = 4096  # steps between two calls of `watch`
 LARGE = 1e150  # the derivative's mantissa is brought back to 1 beyond it

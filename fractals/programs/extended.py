@@ -7,9 +7,12 @@ orders. Zero has the exponent `NEVER`, so that it is never the larger one of a s
 
 from typing import Any, NamedTuple
 
-from fractals.formula import fma, select, split, two_to
+from fractals.formula import fma, number, select, split, two_to
 
 NEVER = -(2**40)
+ALIKE = -900  # a z so much smaller than Z, in powers of two, adds nothing to the derivative at Z
+SMALL = 2.0**-450  # a reference point below it stands in the list of tiny ones, with its exponent
+LITTLE = 2.0**-50  # a reference point below it is given an exponent
 
 
 class Arithmetic(NamedTuple):
@@ -66,3 +69,45 @@ def make_arithmetic(target: Any, extended: bool) -> Arithmetic:
         return x, e
 
     return Arithmetic(normal, *map(jit, (times, plus, size, less, ratio)))
+
+
+def make_reference(target: Any, extended: bool) -> Any:
+    """Return ``reference(orbit, tiny, m) -> (X, Y, E)``."""
+    int64, normal = target.int64, make_arithmetic(target, extended).normal
+
+    def reference(orbit, tiny, m):
+        x, y = orbit[m, 0], orbit[m, 1]
+        if extended and abs(x) < LITTLE and abs(y) < LITTLE:
+            if abs(x) < SMALL and abs(y) < SMALL:
+                for k in range(tiny.shape[0]):
+                    if tiny[k, 0] == m:
+                        return tiny[k, 1], tiny[k, 2], int64(tiny[k, 3])
+            return normal(x, y, int64(0))  # else its product with a small z might underflow
+        return x, y, int64(0)
+
+    return target.jit(reference)
+
+
+def make_moved(target: Any, formula: Any, extended: bool) -> Any:
+    """Return ``moved(Z, z)``: f(Z + z) - f(Z) for numbers (x, y, e).
+
+    f is homogeneous, so both can be scaled alike; where z is negligible beside Z, f is linear.
+    """
+    step, derive = target.jit(formula.perturbed), target.jit(formula.derivative)
+    normal = make_arithmetic(target, extended).normal
+    degree, int64 = formula.degree, target.int64
+
+    def moved(Z, z):
+        zero = number(0, z[0])
+        if not extended:
+            x, y = step(Z[0], Z[1], z[0], z[1], zero, zero)
+            return x, y, z[2]
+        if z[2] - Z[2] < ALIKE:
+            x, y = derive(Z[0], Z[1], z[0], z[1])
+            return normal(x, y, int64(Z[2] * (degree - 1) + z[2]))
+        e = select(Z[2] < z[2], z[2], Z[2])
+        s, t = two_to(Z[2] - e, zero), two_to(z[2] - e, zero)
+        x, y = step(Z[0] * s, Z[1] * s, z[0] * t, z[1] * t, zero, zero)
+        return normal(x, y, int64(degree * e))
+
+    return target.jit(moved)

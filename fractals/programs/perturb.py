@@ -13,8 +13,8 @@ float64 can tell, `fly` in plain float64. Which comes next is seen from the stat
 be cut into launches of bounded length.
 """
 
-from fractals.formula import fma, number, select, two_to
-from fractals.programs.extended import make_arithmetic
+from fractals.formula import fma, select, two_to
+from fractals.programs.extended import make_arithmetic, make_moved, make_reference
 
 # Columns of the stages' entries, and of the state. Exponents, counts and indices are whole numbers
 # in float64, exact up to 2**53.
@@ -24,52 +24,7 @@ STATE = 13  # z, n, m, stage, entry, two tangents
 
 TINY = -500  # z below 2**TINY is iterated with an exponent
 LOST = 2.0**-900  # z that small has left the range of float64's products
-ALIKE = -900  # a z so much smaller than Z, in powers of two, adds nothing to the derivative at Z
-SMALL = 2.0**-450  # a reference point below it stands in the list of tiny ones, with its exponent
-LITTLE = 2.0**-50  # a reference point below it is given an exponent
 LEVEL = 2  # the lowest level of the tree skips 2**LEVEL steps
-
-
-def make_reference(target, extended):
-    """Return ``reference(orbit, tiny, m) -> (X, Y, E)``."""
-    int64, normal = target.int64, make_arithmetic(target, extended).normal
-
-    def reference(orbit, tiny, m):
-        x, y = orbit[m, 0], orbit[m, 1]
-        if extended and abs(x) < LITTLE and abs(y) < LITTLE:
-            if abs(x) < SMALL and abs(y) < SMALL:
-                for k in range(tiny.shape[0]):
-                    if tiny[k, 0] == m:
-                        return tiny[k, 1], tiny[k, 2], int64(tiny[k, 3])
-            return normal(x, y, int64(0))  # else its product with a small z might underflow
-        return x, y, int64(0)
-
-    return target.jit(reference)
-
-
-def make_moved(target, formula, extended):
-    """Return ``moved(Z, z)``: f(Z + z) - f(Z) for numbers (x, y, e).
-
-    f is homogeneous, so both can be scaled alike; where z is negligible beside Z, f is linear.
-    """
-    step, derive = target.jit(formula.perturbed), target.jit(formula.derivative)
-    normal = make_arithmetic(target, extended).normal
-    degree, int64 = formula.degree, target.int64
-
-    def moved(Z, z):
-        zero = number(0, z[0])
-        if not extended:
-            x, y = step(Z[0], Z[1], z[0], z[1], zero, zero)
-            return x, y, z[2]
-        if z[2] - Z[2] < ALIKE:
-            x, y = derive(Z[0], Z[1], z[0], z[1])
-            return normal(x, y, int64(Z[2] * (degree - 1) + z[2]))
-        e = select(Z[2] < z[2], z[2], Z[2])
-        s, t = two_to(Z[2] - e, zero), two_to(z[2] - e, zero)
-        x, y = step(Z[0] * s, Z[1] * s, z[0] * t, z[1] * t, zero, zero)
-        return normal(x, y, int64(degree * e))
-
-    return target.jit(moved)
 
 
 def make_body(target, formula, julia, derivative, extended):
@@ -165,22 +120,67 @@ def make_body(target, formula, julia, derivative, extended):
                     m = j
         return z, n, m, stage, j, d, budget
 
+    if holomorphic or not extended:
+
+        @jit
+        def skip(z, n, m, d, t, c, h, entries, levels, bounds):
+            return z, d, t, int64(0)
+
+    else:
+
+        @jit
+        def turned(entries, i, k, v):
+            """Apply the matrix that begins in column k of an entry."""
+            x = fma(entries[i, k], v[0], entries[i, k + 1] * v[1])
+            y = fma(entries[i, k + 2], v[0], entries[i, k + 3] * v[1])
+            return normal(x, y, int64(entries[i, k + 4]) + v[2])
+
+        @jit
+        def skip(z, n, m, d, t, c, h, entries, levels, bounds):
+            """Skip by `fractals.deep.folded` where that is valid; return how many steps."""
+            _, limit, _, _, level_count, _ = bounds
+            best, length, longer = int64(-1), int64(0), int64(1 << LEVEL)
+            if m > 0 and (m - 1) & ((1 << LEVEL) - 1) == 0:
+                at, z_size, c_size = (m - 1) >> LEVEL, size(z), size(c)
+                for k in range(level_count):
+                    i = levels[k] + at
+                    near = less(z_size, (entries[i, 10], int64(entries[i, 11])))
+                    near = near and less(c_size, (entries[i, 12], int64(entries[i, 13])))
+                    if not (near and n + longer <= limit):
+                        break
+                    best, length = i, longer
+                    if at & 1:
+                        break
+                    at >>= 1
+                    longer <<= 1
+            if best >= 0:
+                z = plus(turned(entries, best, 0, z), turned(entries, best, 5, c))
+                if derivative:
+                    d = plus(turned(entries, best, 0, d), turned(entries, best, 5, h))
+                if pair:
+                    i = h[1], h[0], h[2]
+                    t = plus(turned(entries, best, 0, t), turned(entries, best, 5, i))
+            return z, d, t, length
+
     @jit
-    def creep(z, n, m, end, d, t, c, h, orbit, tiny, bounds, budget):
-        """Take single steps while z is too small for float64."""
+    def creep(z, n, m, end, d, t, c, h, orbit, tiny, entries, levels, bounds, budget):
+        """Take single steps while z is too small for float64, and skip where that is possible."""
         radius2, limit, home, last, _, _ = bounds
         escaped = False
         Z = reference(orbit, tiny, m)
         W = plus(Z, z)
         while z[2] < TINY and n < limit and budget > 0:
             budget -= 1
-            if derivative:
-                d = plus(along(W, d), h)
-            if pair:
-                t = plus(along(W, t), (h[1], h[0], h[2]))
-            z = plus(moved(Z, z), c)
-            n += 1
-            m += 1
+            z, d, t, length = skip(z, n, m, d, t, c, h, entries, levels, bounds)
+            if length == 0:
+                length = int64(1)
+                if derivative:
+                    d = plus(along(W, d), h)
+                if pair:
+                    t = plus(along(W, t), (h[1], h[0], h[2]))
+                z = plus(moved(Z, z), c)
+            n += length
+            m += length
             Z = reference(orbit, tiny, m)
             W = plus(Z, z)
             u, v = plain(W)
@@ -332,7 +332,7 @@ def make_body(target, formula, julia, derivative, extended):
                         end = first_end if m < home or home == 0 else last
                     elif extended and z[2] < TINY:
                         z, W, n, m, end, d, t, escaped, budget = creep(
-                            z, n, m, end, d, t, c, h, orbit, tiny, bounds, budget
+                            z, n, m, end, d, t, c, h, orbit, tiny, entries, levels, bounds, budget
                         )
                     else:
                         z, W, n, m, end, d, t, escaped, budget = fly(
