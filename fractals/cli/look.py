@@ -184,7 +184,6 @@ def show_raw(file: str) -> "Scene":
     epilog=examples(
         "convert sea.png sea.toml             # the scene inside a picture",
         "convert place.kfr place.toml         # a scene of another program",
-        "convert many.par#name place.kfr      # one of many in a file",
         "convert sea.fz sea.exr               # raw numbers, for other programs",
     ),
 )
