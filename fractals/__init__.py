@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from fractals.backends import Device, devices
     from fractals.coloring import Coloring
+    from fractals.computing import compute_to
     from fractals.errors import (
         DeviceError,
         DifferenceError,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from fractals.planning import Plan, plan
     from fractals.raw import EscapeData
     from fractals.scene import Scene, View
-    from fractals.streaming import render_to
+    from fractals.streaming import color_to, render_to
 
 _HOMES = {
     "Coloring": "coloring",
@@ -47,7 +48,9 @@ _HOMES = {
     "SceneError": "errors",
     "View": "scene",
     "color": "pipeline",
+    "color_to": "streaming",
     "compute": "pipeline",
+    "compute_to": "computing",
     "devices": "backends",
     "find_nucleus": "finding",
     "find_period": "finding",
@@ -74,7 +77,9 @@ __all__ = [
     "View",
     "__version__",
     "color",
+    "color_to",
     "compute",
+    "compute_to",
     "devices",
     "find_nucleus",
     "find_period",

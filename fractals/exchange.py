@@ -7,10 +7,17 @@ from typing import Any
 
 from fractals import catalog
 from fractals.errors import SceneError
-from fractals.files import printable, read_bytes, read_embedded, read_json, read_toml
+from fractals.files import (
+    printable,
+    read_bytes,
+    read_embedded,
+    read_json,
+    read_store_header,
+    read_toml,
+)
 from fractals.format import MOST_BYTES, Format, Imported
 
-OURS = (".toml", ".json", ".png")
+OURS = (".toml", ".json", ".png", ".fz")
 
 
 def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, Any]:
@@ -23,6 +30,8 @@ def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, A
         return read_json(path)
     if suffix == ".png":
         return read_embedded(path)
+    if suffix == ".fz":
+        return dict(read_store_header(path)["scene"])
     if suffix == ".toml" and find(path.name) is None:
         table = read_toml(path)
         if not _claimant(table):

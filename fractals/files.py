@@ -12,6 +12,8 @@ from typing import Any, BinaryIO
 from fractals.errors import FractalsError, SceneError
 
 SCENE_KEY = "fractals:scene"  # of the iTXt chunk
+HEADER = "header.json"  # of a store: see `fractals.store`
+STORE_FORMAT = "fractals store"
 
 
 def check_output(path: str | Path, overwrite: bool) -> None:
@@ -21,6 +23,11 @@ def check_output(path: str | Path, overwrite: bool) -> None:
         raise FractalsError(f"'{path}' is a folder: name a file")
     if path.exists() and not overwrite:
         raise FractalsError(f"'{path}' exists already: name another file, or give --overwrite")
+    check_folder(path)
+
+
+def check_folder(path: Path) -> None:
+    """Raise a `FractalsError` where nothing can be written beside this path."""
     if not path.parent.is_dir():
         raise FractalsError(f"the folder '{path.parent}' does not exist: create it first")
     if not os.access(path.parent, os.W_OK):
@@ -111,6 +118,18 @@ def read_json(path: Path) -> dict[str, Any]:
 def read_embedded(path: Path) -> dict[str, Any]:
     """Return the table of the scene inside one of our PNGs, or raise a `SceneError`."""
     return _parsed(path, lambda: json.loads(read_scene_text(path)))
+
+
+def read_store_header(path: Path) -> dict[str, Any]:
+    """Return the header of a store of raw numbers, or raise a `SceneError`."""
+    if not path.exists():
+        raise SceneError(f"{path}: no such store")
+    if not (path / HEADER).is_file():
+        raise SceneError(f"{path}: not a store that fractals compute wrote")
+    header = read_json(path / HEADER)
+    if header.get("format") != STORE_FORMAT or not isinstance(header.get("scene"), dict):
+        raise SceneError(f"{path}: not a store that fractals compute wrote")
+    return header
 
 
 def read_bytes(path: Path, most: int = -1) -> bytes:

@@ -1,8 +1,9 @@
 """The layers of a scene, and what they need of the iteration, all together."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from fractals.coloring import Coloring, Watching
+from fractals.coloring import INSIDE_TOO, Coloring, Watching
 from fractals.errors import OptionError
 from fractals.paints import Layer, Paint
 from fractals.scene import Scene
@@ -41,6 +42,25 @@ class Drawn:
         transfer = self.paint.transfer
         return self.coloring.transfer if transfer == "auto" else transfer
 
+    @property
+    def needs(self) -> list[str]:
+        """Return the names of what it needs of each sample besides count and z."""
+        watching = Watching.of((self.coloring,), self.side != "escaped")
+        return [*(["dz"] if self.coloring.derivative else []), *watching.names]
+
+    @property
+    def label(self) -> str:
+        """Return its coloring with the options that are set, as --coloring takes it."""
+        options = self.paint.coloring.model_extra or {}
+        return ",".join([self.coloring.name, *(f"{k}={v}" for k, v in options.items())])
+
+    @property
+    def remedy(self) -> str:
+        """Return how to compute what it needs, where raw numbers lack that."""
+        if isinstance(self.paint, Layer) or self.paint.mask != "auto":
+            return "compute them from a scene that has this layer"
+        return f"compute them with --coloring {self.label}"
+
 
 @dataclass(frozen=True)
 class Layers:
@@ -59,6 +79,13 @@ class Layers:
         """Tell whether one of them must see the whole picture before any of it is colored."""
         return any(layer.coloring.knots for layer in self.drawn)
 
+    def lacking(self, kept: Collection[str]) -> tuple[Drawn, list[str]] | None:
+        """Return the first layer that needs more than what is kept, by name, and what that is."""
+        for layer in self.drawn:
+            if absent := [name for name in layer.needs if not kept_as(name, kept)]:
+                return layer, absent
+        return None
+
     def check_deep(self) -> None:
         """Raise an `OptionError` if a layer can't be drawn by perturbation."""
         for layer in self.drawn:
@@ -68,6 +95,11 @@ class Layers:
                     "a view so deep most are skipped: choose one that does not, such as smooth, "
                     "slopes or distance"
                 )
+
+
+def kept_as(name: str, kept: Collection[str]) -> str | None:
+    """Return the name under which a plane is kept: what was watched inside too serves outside."""
+    return next((own for own in (name, name + INSIDE_TOO) if own in kept), None)
 
 
 def make_layers(scene: Scene) -> Layers:

@@ -32,6 +32,9 @@ LEAST_LIMIT = 2**14  # of one that nothing but an escape ends
 CHANGED = 1 / 256  # share of the probe: where fewer escape by a limit 4 times as high, it is enough
 
 
+FindOrbit = Callable[..., Reference]  # one of those in `fractals.deep.orbits`
+
+
 class Method(Protocol):
     """Computes raw numbers; what is named here is known after `start`."""
 
@@ -54,15 +57,15 @@ def make_method(
     scene: Scene,
     plan: Plan,
     layers: Layers,
-    cache: bool = True,
+    find: FindOrbit = orbits.find,
     watch: Callable[[int], None] | None = None,
 ) -> Method:
     """Return the method of a plan, for what these layers need.
 
-    `watch` is called with the steps of a reference orbit so far.
+    `find` is who gives it reference orbits; `watch` is called with the steps of one so far.
     """
     if plan.deep:
-        return Perturbation(backend, scene, plan, layers, cache, watch)
+        return Perturbation(backend, scene, plan, layers, find, watch)
     return Direct(backend, scene, plan, layers)
 
 
@@ -169,12 +172,12 @@ class Perturbation(_Method):
         scene: Scene,
         plan: Plan,
         layers: Layers,
-        cache: bool = True,
+        find: FindOrbit = orbits.find,
         watch: Callable[[int], None] | None = None,
     ) -> None:
         super().__init__(backend, scene, plan, layers)
         self.julia = scene.julia is not None
-        self.cache, self.watch = cache, watch
+        self.find, self.watch = find, watch
 
     def start(self) -> None:  # noqa: D102
         plan, backend = self.plan, self.backend
@@ -225,7 +228,7 @@ class Perturbation(_Method):
         scene, plan = self.scene, self.plan
         zero = Fraction(0), Fraction(0)
         radius = scene.iteration.escape_radius
-        find = orbits.find if self.cache else orbits.compute_orbit
+        find = self.find
         free = memory_size() or 2**62
         fitting = free // 2 // forecast.BYTES_A_POINT
         options = plan.bits, min(limit, fitting), radius

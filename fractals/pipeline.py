@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fractals.backends import Backend, choose, open_requested
 from fractals.backends.probe import memory_size
-from fractals.coloring import INSIDE_TOO
+from fractals.deep import orbits
 from fractals.errors import OptionError
 from fractals.executor import Progress, run_tiles
 from fractals.image import Image
@@ -21,7 +21,8 @@ from fractals.methods import Method, make_method
 from fractals.painting import Painter, Values
 from fractals.planning import Plan, Tile, missing_digits, plan
 from fractals.png import Pixels
-from fractals.raw import EscapeData
+from fractals.raw import EscapeData, arrays_of, parts_of, planes_for
+from fractals.recoloring import Recoloring
 from fractals.scene import Scene
 
 LONG = 3600  # seconds of a deep picture that must be asked for
@@ -114,37 +115,22 @@ def compute(
     session = Session(Scene.load(*sources), raw=True, **options)
     n = session.plan.supersampling
     shape = (session.plan.size[1] * n, session.plan.size[0] * n)
-    pair = np.result_type(session.backend.real, np.complex64)
-    count, z = np.empty(shape, np.int32), np.empty(shape, pair)
-    watching = session.layers.watching
-    dz = np.empty(shape, pair) if session.layers.derivative else None
-    watched = np.empty((watching.planes, *shape), session.backend.real)
-    slopes = (None, None) if dz is None else (dz.real, dz.imag)
-    parts = count, z.real, z.imag, *slopes, watched if watching.planes else None
+    planes = {name: np.empty(shape, dtype) for name, dtype in session.planes().items()}
     session.start(iterating=True, progress=progress)
 
     def fill(tile: Tile) -> dict[str, float]:
-        clock = _Clock(session.backend)
-        raw = session.iterate(tile)
-        clock.lap("iterate")
-        for on_device, whole in zip(raw, parts, strict=True):
-            if whole is not None:
-                session.backend.to_host(on_device, whole[(..., *tile.window(n))])
-        clock.lap("copy")
-        return clock.seconds
+        window = tile.window(n)
+        return session.fill(tile, {name: plane[window] for name, plane in planes.items()})
 
     session.run(fill, progress)
     return EscapeData(
-        count,
-        z,
-        dz,
-        session.limit,
-        session.scene,
-        session.timings,
-        session.device.kind,
-        session.plan.method,
-        session.base,
-        dict(zip(watching.names, watched, strict=True)),
+        **arrays_of(planes),
+        limit=session.limit,
+        scene=session.scene,
+        timings=session.timings,
+        device=session.device.kind,
+        method=session.plan.method,
+        base=session.base,
     )
 
 
@@ -164,81 +150,16 @@ def color(
         The scene has another size, or its coloring needs dz and the raw numbers lack it.
     """
     session = Session(
-        Scene.load(*(sources or (raw.scene,))), device, raw.number, threads, True, tell
+        Scene.load(*(sources or (raw.scene,))), device, raw.number, threads, tell=tell, force=True
     )
-    n = session.plan.supersampling
-    if raw.count.shape != (session.plan.size[1] * n, session.plan.size[0] * n):
-        rows, columns = raw.count.shape
-        raise OptionError(
-            f"the raw numbers are {columns}x{rows} samples, and the scene wants "
-            f"{session.plan.size[0]}x{session.plan.size[1]} pixels of {n}x{n}: compute it anew"
-        )
     pixels = session.empty_picture()
-    slopes = (None, None) if raw.dz is None else (raw.dz.real, raw.dz.imag)
-    parts = raw.count, raw.z.real, raw.z.imag, *slopes
-    planes = _planes(raw, session)
-    session.limit, session.base = raw.limit, raw.base
+    session.recolor(raw)
 
-    def numbers(tile: Tile) -> tuple[Any, ...]:
-        window, to_device = tile.window(n), session.backend.to_device
-        found = [
-            session.nothing if part is None else to_device(np.ascontiguousarray(part[window]))
-            for part in parts
-        ]
-        watched = to_device(np.stack([p[window] for p in planes])) if planes else session.no_planes
-        return *found, watched
-
-    def values(layer: Drawn) -> NDArray[np.floating[Any]]:
-        """Return those of all samples."""
-        whole = np.empty(raw.count.shape, session.backend.real)
-        fill = session.painter.value_program(layer)
-
-        def look(tile: Tile) -> dict[str, float]:
-            clock = _Clock(session.backend)
-            part = whole[tile.window(n)]
-            on_device = session.backend.empty(part.shape, session.backend.real)
-            fill(on_device, numbers(tile), session.limit, session.base)
-            session.backend.to_host(on_device, part)
-            clock.lap("color")
-            return clock.seconds
-
-        session.run(look, None)
-        return whole
-
-    session.start(shading=True, values=values)
-
-    def draw(tile: Tile) -> dict[str, float]:
-        clock = _Clock(session.backend)
-        on_device = numbers(tile)
-        clock.lap("copy")
-        rgb = session.shade(tile, on_device)
-        clock.lap("color")
+    def keep(tile: Tile, rgb: Any) -> None:
         session.backend.to_host(rgb, pixels[tile.window()])
-        clock.lap("copy")
-        return clock.seconds
 
-    session.run(draw, progress)
+    session.run(lambda tile: session.draw(tile, keep), progress)
     return session.image(pixels)
-
-
-def _planes(raw: EscapeData, session: "Session") -> list[NDArray[np.floating[Any]]]:
-    """Return what was watched that a scene's layers need; raise if something lacks."""
-    for layer in session.layers.drawn:
-        if layer.coloring.derivative and raw.dz is None:
-            raise OptionError(
-                f"the coloring '{layer.coloring.name}' needs dz, which these raw numbers lack: "
-                f"compute them with --coloring {layer.coloring.name}"
-            )
-    planes = []
-    for name in session.layers.watching.names:
-        plane = raw.watched.get(name, raw.watched.get(name + INSIDE_TOO))
-        if plane is None:
-            raise OptionError(
-                f"these raw numbers lack what was watched along the orbits as '{name}': compute "
-                "them with the colorings and options of the scene"
-            )
-        planes.append(plane)
-    return planes
 
 
 class Session:
@@ -256,6 +177,7 @@ class Session:
         streamed: bool = False,
         cache: bool = True,
         force: bool = False,
+        repeatable: bool = False,
     ) -> None:
         same = number in (None, scene.iteration.number_type)
         if threads is not None and threads < 1:
@@ -278,8 +200,10 @@ class Session:
         if self.plan.deep and (missing := missing_digits(self.scene, self.plan)):
             tell(f"the center lacks {missing} digits that tell samples apart: they are taken as 0")
         self.limit, self.base = self.plan.iterations, 0
-        self.cache = cache
+        kept = orbits.find_same if repeatable else orbits.find
+        self._find_orbit = kept if cache else orbits.compute_orbit
         self._method: Method | None = None
+        self._stage = "iterate"  # what `iterate` takes is booked there
         self.bits = self.scene.image.bits
         self.dtype = np.dtype(np.uint8 if self.bits == 8 else np.uint16)
         self.timings = dict.fromkeys(("compile", "reference", "iterate", "color", "copy"), 0.0)
@@ -298,17 +222,17 @@ class Session:
         begun = perf_counter()
         backend, scene = self.backend, self.scene
         real, planes = backend.real, self.layers.watching.planes
-        self.nothing = backend.to_device(np.zeros((1, 1), real))
-        self.no_planes = backend.to_device(np.zeros((1, 1, 1), real))
         first = Tile(0, 0, 1, 1)
         pixel = (self.plan.supersampling, self.plan.supersampling)
         counts = backend.to_device(np.full(pixel, self.limit, np.int32))
-        watched = backend.to_device(np.zeros((planes, *pixel), real)) if planes else self.no_planes
+        watched = backend.to_device(np.zeros((planes, *pixel) if planes else (1, 1, 1), real))
         zeros = backend.to_device(np.zeros(pixel, real))
         raw: tuple[Any, ...] = counts, zeros, zeros, zeros, zeros, watched
         if iterating:
             watch = None if progress is None else (lambda steps: progress(0, len(self.plan.tiles)))
-            self._method = make_method(backend, scene, self.plan, self.layers, self.cache, watch)
+            self._method = make_method(
+                backend, scene, self.plan, self.layers, self._find_orbit, watch
+            )
             self._method.start()
             self.limit, self.base = self._method.limit, self._method.base
             self.timings["reference"] = self._method.reference
@@ -318,7 +242,7 @@ class Session:
             self.painter.start(values)
             self.shade(first, raw)
         backend.synchronize()
-        self.timings["compile"] = perf_counter() - begun - self.timings["reference"]
+        self.timings["compile"] = perf_counter() - begun - sum(self.timings.values())
 
     def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
         """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
@@ -329,11 +253,60 @@ class Session:
         """Return the sRGB values of a tile's pixels, on the device."""
         return self.painter.paint((tile.height, tile.width), raw, self.limit, self.base)
 
+    def recolor(self, raw: EscapeData) -> None:
+        """Have `draw` take these raw numbers instead of iterating.
+
+        Raises
+        ------
+        OptionError
+            They are of another size, or a layer needs what they lack.
+        """
+        self._method = Recoloring(self.backend, self.plan, self.layers, raw)
+        self._stage = "copy"
+        self.limit, self.base = raw.limit, raw.base
+        self.start(shading=True, values=self._values)
+
+    def _values(self, layer: Drawn) -> NDArray[np.floating[Any]]:
+        """Return a layer's values of all samples."""
+        plan, backend = self.plan, self.backend
+        n = plan.supersampling
+        whole = np.empty((plan.size[1] * n, plan.size[0] * n), backend.real)
+        fill = self.painter.value_program(layer)
+
+        def look(tile: Tile) -> dict[str, float]:
+            clock = _Clock(backend)
+            part = whole[tile.window(n)]
+            on_device = backend.empty(part.shape, backend.real)
+            fill(on_device, self.iterate(tile), self.limit, self.base)
+            backend.to_host(on_device, part)
+            clock.lap("color")
+            return clock.seconds
+
+        self.run(look, None)
+        return whole
+
+    def planes(self) -> dict[str, np.dtype[Any]]:
+        """Return what is kept of each sample: names and types."""
+        return planes_for(self.layers, np.result_type(self.backend.real, np.complex64))
+
+    def fill(self, tile: Tile, planes: Mapping[str, NDArray[Any]]) -> dict[str, float]:
+        """Compute a tile's raw numbers into arrays of the host, and return the seconds."""
+        clock = _Clock(self.backend)
+        count, x, y, p, q, watched = self.iterate(tile)
+        clock.lap("iterate")
+        found = {"count": [count], "z": [x, y], "dz": [p, q]}
+        found |= {name: [watched[k]] for k, name in enumerate(self.layers.watching.names)}
+        for name, plane in planes.items():
+            for on_device, part in zip(found[name], parts_of(plane), strict=True):
+                self.backend.to_host(on_device, part)
+        clock.lap("copy")
+        return clock.seconds
+
     def draw(self, tile: Tile, keep: Callable[[Tile, Any], None]) -> dict[str, float]:
         """Draw a tile, have its pixels kept, which are on the device, and return the seconds."""
         clock = _Clock(self.backend)
         raw = self.iterate(tile)
-        clock.lap("iterate")
+        clock.lap(self._stage)
         rgb = self.shade(tile, raw)
         clock.lap("color")
         keep(tile, rgb)

@@ -1,7 +1,8 @@
-"""EscapeData: the raw numbers of a picture's samples, and their file."""
+"""EscapeData: the raw numbers of a picture's samples, and their files."""
 
 import json
 import zipfile
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ from numpy.typing import NDArray
 
 from fractals.errors import OptionError, SceneError
 from fractals.files import check_output, written
+from fractals.layers import Layers
 from fractals.scene import Scene
 
-SUFFIX = ".npz"
-WATCHED = "watched "  # how the names of such arrays begin in a file
+SUFFIXES = (".fz", ".npz", ".exr")  # a store, a NumPy archive, an OpenEXR picture
+WATCHED = "watched "  # how the names of such arrays begin in a NumPy archive
 
 
 @dataclass
@@ -42,6 +44,11 @@ class EscapeData:
     base : int
         In a deep view, about the lowest count: the transfer "auto" counts from there, as all counts
         are large and differ by little.
+    exact : bool
+        False where z and dz were made of what an EXR keeps: fractions, angles and distances.
+    check_rows : callable
+        Called with a slice of rows and the names of planes before they are read: raises a
+        `SceneError` where the file that they lie in is damaged.
     """
 
     count: NDArray[np.int32]
@@ -54,60 +61,146 @@ class EscapeData:
     method: str = "direct"
     base: int = 0
     watched: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
+    exact: bool = True
+    check_rows: Callable[[slice, Iterable[str]], None] = field(
+        default=lambda rows, names: None, repr=False
+    )
 
     @property
     def number(self) -> str:
         """Return the type that was iterated in, "float64" or "float32"."""
         return {8: "float32", 16: "float64"}[self.z.dtype.itemsize]
 
+    @property
+    def planes(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name."""
+        planes: dict[str, Any] = {"count": self.count, "z": self.z, "dz": self.dz, **self.watched}
+        return {name: plane for name, plane in planes.items() if plane is not None}
+
     def save(self, path: str | Path, overwrite: bool = True) -> None:
-        """Write a NumPy archive: count, z, dz where there is one, what was watched, limit, scene.
+        """Write the raw numbers to a file whose suffix names its type.
+
+        ``.fz`` is a store (see `fractals.store`), ``.npz`` a NumPy archive of count, z, dz where
+        there is one, what was watched, limit and scene; ``.exr`` is for other programs: it loses
+        the last digits and what was watched (see `fractals.exr`).
 
         Raises
         ------
         OptionError
-            The path does not end in ``.npz``.
+            The suffix is none of these, or numbers from an EXR are to be kept as exact ones.
         FractalsError
-            The file can't be written; what was there before is still there.
+            The file can't be written; what was there before is still there, unless it was a store.
         """
-        if Path(path).suffix.lower() != SUFFIX:
-            raise OptionError(f"'{path}': raw numbers go to a file that ends in {SUFFIX}")
+        suffix = check_suffix(path)
+        if not self.exact and suffix != ".exr":
+            raise OptionError(
+                f"'{path}' keeps z and dz to the last digit, which numbers from an EXR don't have: "
+                "recolor the EXR, or compute the scene"
+            )
+        if suffix == ".fz":
+            from fractals.claims import save_store
+
+            save_store(self, Path(path), overwrite)
+            return
         check_output(path, overwrite)
-        arrays = {"count": self.count, "z": self.z, "limit": np.int64(self.limit)}
+        if suffix == ".exr":
+            from fractals.exr import save_exr
+
+            save_exr(self, path)
+            return
+        planes = {WATCHED + n if n in self.watched else n: p for n, p in self.planes.items()}
+        arrays = {**planes, "limit": np.int64(self.limit)}
         if self.base:
             arrays["base"] = np.int64(self.base)
-        if self.dz is not None:
-            arrays["dz"] = self.dz
-        arrays |= {WATCHED + name: plane for name, plane in self.watched.items()}
         with written(path) as file:
             np.savez(file, scene=np.array(self.scene.to_json()), **arrays)  # type: ignore[arg-type]
 
     @staticmethod
     def load(path: str | Path) -> "EscapeData":
-        """Read what `save` wrote.
+        """Read what `save` or `fractals compute` wrote.
+
+        The arrays of a store lie in its files, and are read when they are looked at.
 
         Raises
         ------
         SceneError
-            The file is missing, damaged, or holds something else.
+            The file is missing, damaged, not complete, or holds something else.
         """
-        if Path(path).is_file() and not zipfile.is_zipfile(path):
-            raise SceneError(f"{path}: not raw numbers that fractals compute wrote")
-        try:
-            with np.load(path, allow_pickle=False) as archive:
-                scene = Scene.load(json.loads(str(archive["scene"])))
-                dz, base = archive.get("dz"), int(archive.get("base", 0))
-                planes = [key for key in archive.files if key.startswith(WATCHED)]
-                watched = {key.removeprefix(WATCHED): archive[key] for key in planes}
-                count, z, limit = archive["count"], archive["z"], int(archive["limit"])
-        except FileNotFoundError:
-            raise SceneError(f"{path}: no such file") from None
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise SceneError(
-                f"{path}: the raw numbers in it are damaged or incomplete ({error})"
-            ) from None
-        if count.ndim != 2 or z.shape != count.shape or z.dtype.kind != "c":
-            raise SceneError(f"{path}: the arrays in it don't fit together")
-        if any(p.shape != count.shape or p.dtype != z.real.dtype for p in watched.values()):
-            raise SceneError(f"{path}: the arrays in it don't fit together")
-        return EscapeData(count, z, dz, limit, scene, base=base, watched=watched)
+        suffix = Path(path).suffix.lower()
+        if suffix == ".exr":
+            from fractals.exr import load_exr
+
+            return load_exr(path)
+        if suffix == ".fz":
+            from fractals.claims import check_complete
+            from fractals.store import open_store
+
+            store = open_store(path)
+            check_complete(store)
+            return EscapeData(
+                **arrays_of(store.read()),
+                limit=store.limit,
+                scene=store.scene,
+                method=store.method,
+                base=store.base,
+                check_rows=store.check_rows,
+            )
+        return _load_archive(path)
+
+
+def check_suffix(path: str | Path) -> str:
+    """Return the suffix of a file of raw numbers, or raise an `OptionError`."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise OptionError(f"'{path}': raw numbers go to a file that ends in {', '.join(SUFFIXES)}")
+    return suffix
+
+
+def planes_for(layers: Layers, pair: Any = np.complex128) -> dict[str, np.dtype[Any]]:
+    """Return what layers need of each sample, all together: names and types.
+
+    `pair` is the type of complex numbers. A name that is no identifier is of what was watched.
+    """
+    planes = {"count": np.dtype(np.int32), "z": np.dtype(pair)}
+    if layers.derivative:
+        planes["dz"] = np.dtype(pair)
+    return planes | dict.fromkeys(layers.watching.names, real_of(pair))
+
+
+def real_of(pair: Any) -> np.dtype[Any]:
+    """Return the type of the parts of a type of complex numbers."""
+    return np.zeros((), pair).real.dtype
+
+
+def parts_of(plane: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return a plane as arrays of real numbers, as programs take it: a complex one is two."""
+    return [plane.real, plane.imag] if plane.dtype.kind == "c" else [plane]
+
+
+def arrays_of(planes: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return the planes as `EscapeData` takes them; other identifiers are for later versions."""
+    watched = {name: plane for name, plane in planes.items() if not name.isidentifier()}
+    return {name: planes.get(name) for name in ("count", "z", "dz")} | {"watched": watched}
+
+
+def _load_archive(path: str | Path) -> EscapeData:
+    if Path(path).is_file() and not zipfile.is_zipfile(path):
+        raise SceneError(f"{path}: not raw numbers that fractals compute wrote")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            scene = Scene.load(json.loads(str(archive["scene"])))
+            dz, base = archive.get("dz"), int(archive.get("base", 0))
+            planes = [key for key in archive.files if key.startswith(WATCHED)]
+            watched = {key.removeprefix(WATCHED): archive[key] for key in planes}
+            count, z, limit = archive["count"], archive["z"], int(archive["limit"])
+    except FileNotFoundError:
+        raise SceneError(f"{path}: no such file") from None
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise SceneError(
+            f"{path}: the raw numbers in it are damaged or incomplete ({error})"
+        ) from None
+    if count.ndim != 2 or z.shape != count.shape or z.dtype.kind != "c":
+        raise SceneError(f"{path}: the arrays in it don't fit together")
+    if any(p.shape != count.shape or p.dtype != z.real.dtype for p in watched.values()):
+        raise SceneError(f"{path}: the arrays in it don't fit together")
+    return EscapeData(count, z, dz, limit, scene, base=base, watched=watched)

@@ -183,8 +183,9 @@ class Scene(Table):
     ) -> "Scene":
         """Return the scene that `sources` describe, merged from left to right.
 
-        A source is a gallery name, a TOML or JSON file, a PNG drawn by us, a file of another
-        program, or a table. What files of other programs say and a scene can't is added to `lost`.
+        A source is a gallery name, a TOML or JSON file, a PNG drawn by us, a store of raw numbers,
+        a file of another program, or a table. What files of other programs say and a scene can't is
+        added to `lost`.
 
         Raises
         ------
@@ -327,6 +328,8 @@ def _explain(error: Mapping[str, Any]) -> str:
     ]
     where = ".".join(path)
     if error["type"] == "extra_forbidden":
+        path = path or [str(error["loc"][-1])]
+        where = ".".join(path)
         model: type[BaseModel] = TABLES.get(path[0], Scene) if len(path) > 1 else Scene
         model = Layer if path[:2] == ["color", "layers"] else model
         known = [*model.model_fields, *([] if model is not Scene else TABLES)]

@@ -2,8 +2,9 @@
 
 import contextlib
 import threading
+import warnings
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -17,8 +18,9 @@ from fractals.files import check_output, written
 from fractals.forecast import MOST_BANDS
 from fractals.image import Image, check_format, format_of, png_beginning
 from fractals.layers import make_layers
-from fractals.pipeline import Options, Session, Source, render
+from fractals.pipeline import Options, Session, Source, color, render
 from fractals.planning import Tile
+from fractals.raw import EscapeData
 from fractals.scene import Scene
 
 
@@ -101,11 +103,50 @@ def _rendered(image: Image) -> Rendered:
     return Rendered(image.scene, image.timings, image.device, image.number, image.method)
 
 
+def color_to(
+    path: str | Path | BinaryIO,
+    raw: EscapeData,
+    *sources: Source,
+    overwrite: bool = True,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    tell: Callable[[str], None] = warnings.warn,
+) -> Rendered:
+    """Draw raw numbers into a file: what `color` and `Image.save` write, byte for byte.
+
+    As with `render_to`, a PNG of a store may be larger than the memory: it is read in bands too.
+    Where colors depend on all of it (histogram, rank), that takes 40 bytes a sample.
+    """
+    scene = Scene.load(*(sources or (raw.scene,)))
+    file_format = "PNG"
+    if isinstance(path, str | Path):
+        file_format = format_of(path)
+        check_format(file_format, scene.image.size, scene.image.bits)
+        check_output(path, overwrite)
+        if file_format != "PNG":
+            image = color(raw, scene, device=device, threads=threads, progress=progress, tell=tell)
+            image.save(path, overwrite)
+            return _rendered(image)
+    session = Session(scene, device, raw.number, threads, tell=tell, streamed=True, force=True)
+    if not isinstance(path, str | Path):
+        return _stream(path, session, threads, progress, raw)
+    with written(path) as file:
+        return _stream(file, session, threads, progress, raw)
+
+
 def _stream(
-    file: BinaryIO, session: Session, threads: int | None, progress: Progress | None
+    file: BinaryIO,
+    session: Session,
+    threads: int | None,
+    progress: Progress | None,
+    raw: EscapeData | None = None,
 ) -> Rendered:
     picture, timings = session.scene.image, session.timings
-    session.start(iterating=True, shading=True, progress=progress)
+    if raw:
+        session.recolor(raw)
+    else:
+        session.start(iterating=True, shading=True, progress=progress)
     writer = png.Writer(file, png_beginning(session.scene, picture.size, picture.bits))
     bands = Bands(session, writer)
     drawing = session.backend.threads  # 0: the calling thread draws, so that others compress

@@ -350,3 +350,8 @@ def test_own_formula_cannot_be_saved(tmp_path):
     picture.save(tmp_path / "own.png")
     with pytest.raises(SceneError, match="carries no scene"):
         Scene.load(tmp_path / "own.png")
+
+
+def test_a_key_with_a_bracket_is_unknown_as_others():
+    with pytest.raises(SceneError, match=r"^note\[: unknown key; did you mean 'note'\?$"):
+        Scene.load({"note[": 1})

@@ -21,12 +21,13 @@ from fractals.cli.options import (
     scene_options,
     seconds_line,
     tell,
+    tell_lost,
     together,
 )
 from fractals.errors import OptionError
 
 if TYPE_CHECKING:
-    from fractals.image import Image
+    from fractals.computing import Computed
     from fractals.raw import EscapeData
     from fractals.scene import Scene
     from fractals.streaming import Rendered
@@ -129,9 +130,9 @@ def render_command(
 @click.command(
     "compute",
     epilog=examples(
-        "compute seahorse -o sea.npz",
-        "compute --coloring distance -o mandelbrot.npz     # with the derivative",
-        "recolor sea.npz --palette ember -o sea.png",
+        "compute seahorse --size 4k -o sea.fz        # again, after an interruption: goes on",
+        "compute --coloring distance -o edge.fz      # with the derivative",
+        "compute seahorse -o sea.exr                 # for other programs",
     ),
 )
 @click.argument("scenes", nargs=-1, metavar="[SCENE]...")
@@ -139,8 +140,8 @@ def render_command(
 @color_options
 @device_options
 @effort_options
-@option("-o", "--output", metavar="FILE", help="File to write, ending in .npz.")
-@overwrite_option
+@option("-o", "--output", metavar="FILE", help="What to write, ending in .fz, .npz or .exr.")
+@option("--overwrite", is_flag=True, help="Replace what exists; begin a store anew.")
 @json_option
 def compute_command(
     scenes: tuple[str, ...],
@@ -155,46 +156,68 @@ def compute_command(
 ) -> None:
     """Write the raw numbers of a scene, which recolor draws in any colors.
 
-    The file is a NumPy archive: count (int32), z and, where the colorings need it, dz (complex) and
-    what they watched along the orbits, for every sample; limit; and the scene as JSON.
+    A store (.fz) is a folder to which they are written tile by tile: whatever interrupts it, the
+    same command goes on, and so does compute STORE.fz. A NumPy archive (.npz) holds count (int32),
+    z and, where the colorings need it, dz (complex) and what they watched along the orbits, for
+    every sample; limit; and the scene as JSON. An .exr has the channels that other programs read
+    (N, NF, T, DEX, DEY).
     """
+    from fractals.exr import LOST
     from fractals.files import check_output
-    from fractals.raw import SUFFIX
+    from fractals.raw import check_suffix
 
     request = device_request(options)
     lost: list[str] = []
     scene = load_scene(scenes, options, lost)
-    output = output or default_output(scenes, SUFFIX)
-    if not output.endswith(SUFFIX):
-        raise OptionError(f"--output: '{output}' does not end in {SUFFIX}")
-    check_output(output, overwrite)
-
-    from fractals.pipeline import compute
-
+    if output is None:
+        going_on = len(scenes) == 1 and scenes[0].endswith(".fz")
+        output = scenes[0] if going_on else default_output(scenes, ".fz")
+    suffix = check_suffix(output)
+    how: dict[str, Any] = {
+        "device": request,
+        "threads": threads,
+        "interior": not no_interior,
+        "cache": not no_cache,
+        "force": force,
+        "tell": tell,
+    }
     with ProgressLine(math.prod(scene.image.size)) as progress:
-        raw = compute(
-            scene,
-            device=request,
-            threads=threads,
-            interior=not no_interior,
-            cache=not no_cache,
-            force=force,
-            progress=progress,
-            tell=tell,
-        )
+        if suffix == ".fz":
+            from fractals.computing import compute_to
+
+            try:
+                computed = compute_to(output, scene, overwrite=overwrite, progress=progress, **how)
+            except KeyboardInterrupt:
+                tell(f"{output}: what is computed is kept, and the same command goes on")
+                raise
+            if computed.before:
+                tell(f"{output}: {computed.before} of {computed.tiles} tiles were there already")
+            report(computed, output, computed.method, as_json, lost)
+            return
+        check_output(output, overwrite)
+        if suffix == ".exr":
+            from fractals.exr import library
+
+            library()  # before any work is done
+
+        from fractals.pipeline import compute
+
+        raw = compute(scene, progress=progress, **how)
     raw.save(output, overwrite)
-    report(raw, output, raw.method, as_json, lost)
+    new = [f"{output}: {LOST}"] if suffix == ".exr" else []
+    report(raw, output, raw.method, as_json, lost + new)
+    tell_lost(new)
 
 
 @click.command(
     "recolor",
     epilog=examples(
-        "recolor sea.npz --palette ember -o sea.png",
-        "recolor sea.npz --transfer linear --density 0.02 -o sea.png",
-        "recolor sea.npz --gpu -o sea.png",
+        "recolor sea.fz --palette ember -o sea.png",
+        "recolor sea.fz --transfer linear --density 0.02 -o sea.png",
+        "recolor fraktaler.exr --gpu -o sea.png      # of another program",
     ),
 )
-@click.argument("raw_file", metavar="FILE.npz")
+@click.argument("raw_file", metavar="FILE")
 @color_options
 @picture_options
 @device_options
@@ -209,7 +232,11 @@ def recolor_command(
     threads: int | None,
     **options: Any,
 ) -> None:
-    """Draw raw numbers in other colors, without iterating again."""
+    """Draw raw numbers in other colors, without iterating again.
+
+    FILE is what compute wrote (.fz, .npz, .exr), or an EXR with the raw numbers of Kalles Fraktaler
+    or Fraktaler-3. A store may be larger than the memory.
+    """
     from fractals.files import check_output
     from fractals.image import check_format, format_of, lost
     from fractals.raw import EscapeData
@@ -222,11 +249,20 @@ def recolor_command(
     scene = load_scene((raw.scene,), options)  # type: ignore[arg-type]
     check_format(file_format, scene.image.size, scene.image.bits)
 
-    from fractals.pipeline import color
+    from fractals.streaming import color_to
 
-    image = color(raw, scene, device=request, threads=threads, tell=tell)
-    image.save(output, overwrite)
-    report(image, output, "recolor", as_json)
+    with ProgressLine(math.prod(scene.image.size)) as progress:
+        drawn = color_to(
+            output,
+            raw,
+            scene,
+            overwrite=overwrite,
+            device=request,
+            threads=threads,
+            progress=progress,
+            tell=tell,
+        )
+    report(drawn, output, "recolor", as_json)
     if note := lost(file_format, scene.image):
         tell(note)
 
@@ -245,7 +281,7 @@ def default_output(scenes: tuple[str, ...], suffix: str) -> str:
 
 
 def report(
-    drawn: "Image | EscapeData | Rendered",
+    drawn: "EscapeData | Rendered | Computed",
     output: str,
     method: str,
     as_json: bool,

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,9 @@ from fractals.cli.options import (
     tell_lost,
 )
 from fractals.errors import DifferenceError, OptionError, SceneError
+
+if TYPE_CHECKING:
+    from fractals.scene import Scene
 
 
 @click.command(
@@ -133,7 +136,7 @@ def write_preview(what: str, path: str, overwrite: bool) -> None:
 @json_option
 def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     """Show what is inside a picture, a scene file, a gallery scene or a file of raw numbers."""
-    from fractals.raw import SUFFIX, EscapeData
+    from fractals.raw import SUFFIXES
     from fractals.scene import Scene
 
     if schema:
@@ -141,14 +144,8 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
         return
     if file is None:
         raise OptionError("name a file or a gallery scene to show, or give --schema")
-    if file.endswith(SUFFIX):
-        raw = EscapeData.load(file)
-        scene = raw.scene
-        tell(
-            f"{file}: {raw.count.shape[1]}x{raw.count.shape[0]} samples in {raw.number}, counts "
-            f"{raw.count.min()} to {raw.count.max()}, limit {raw.limit}, "
-            f"{'with' if raw.dz is not None else 'without'} dz"
-        )
+    if file.lower().endswith(SUFFIXES):
+        scene = show_raw(file)
     else:
         lost: list[str] = []
         scene = Scene.load(file, lost=lost)
@@ -159,12 +156,35 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
         click.echo(scene.to_toml(), nl=False)
 
 
+def show_raw(file: str) -> "Scene":
+    """Say what is in a file of raw numbers, and return its scene."""
+    from fractals.raw import EscapeData
+    from fractals.store import open_store
+
+    if file.lower().endswith(".fz"):
+        store = open_store(file)
+        done = int(store.done().sum())
+        planes = ", ".join(f"{name} ({dtype})" for name, dtype in store.planes.items())
+        tell(
+            f"{file}: {store.shape[1]}x{store.shape[0]} samples, {planes}, {store.method}, limit "
+            f"{store.limit}; {done} of {store.tiles} tiles are there, {store.size / 2**20:.0f} MiB"
+        )
+        return store.scene
+    raw = EscapeData.load(file)
+    tell(
+        f"{file}: {raw.count.shape[1]}x{raw.count.shape[0]} samples in {raw.number}, counts "
+        f"{raw.count.min()} to {raw.count.max()}, limit {raw.limit}, "
+        f"{'with' if raw.dz is not None else 'without'} dz"
+    )
+    return raw.scene
+
+
 @click.command(
     "convert",
     epilog=examples(
         "convert sea.png sea.toml             # the scene inside a picture",
         "convert place.kfr place.toml         # a scene of another program",
-        "convert many.par#name place.kfr      # one of many in a file",
+        "convert sea.fz sea.exr               # raw numbers, for other programs",
     ),
 )
 @click.argument("source", metavar="IN")
@@ -172,15 +192,20 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
 @overwrite_option
 @json_option
 def convert_command(source: str, target: str, overwrite: bool, as_json: bool) -> None:
-    """Write a scene or a palette in another format, and say what was lost.
+    """Write a scene, a palette or raw numbers in another format, and say what was lost.
 
     IN is anything that render draws, or a palette; the end of OUT names the format (fractals list
     formats), and - is TOML on stdout. A palette becomes a part of a scene, and the other way round.
+    Raw numbers (.fz, .npz, .exr) are turned into each other.
     """
     from fractals import exchange
     from fractals.files import check_output, written
+    from fractals.raw import SUFFIXES
     from fractals.scene import toml_text, validate
 
+    if source.lower().endswith(SUFFIXES) and target.lower().endswith(SUFFIXES):
+        convert_raw(source, target, overwrite, as_json)
+        return
     suffix = ".toml" if target == "-" else Path(target).suffix.lower()
     form = exchange.find(target, writing=True)
     if form is None and suffix not in (".toml", ".json"):
@@ -200,16 +225,13 @@ def convert_command(source: str, target: str, overwrite: bool, as_json: bool) ->
         kept = {"color": {"palette": whole["color"]["palette"]}} if is_palette(table) else whole
         text = toml_text(kept) if suffix == ".toml" else json.dumps(kept, ensure_ascii=False) + "\n"
         data = text.encode()
-    tell_lost(lost)
     if target == "-":
+        tell_lost(lost)
         click.echo(data.decode(), nl=False)
         return
     with written(target) as file:
         file.write(data)
-    if as_json:
-        print_json({"output": target, "lost": lost})
-    elif not lost:
-        tell(f"{target}: nothing was lost")
+    said(target, lost, as_json)
 
 
 def source_table(source: str, lost: list[str]) -> dict[str, Any]:
@@ -226,6 +248,27 @@ def source_table(source: str, lost: list[str]) -> dict[str, Any]:
 def is_palette(table: dict[str, Any]) -> bool:
     """Return whether a table holds a palette and nothing else."""
     return set(table) == {"color"} and set(table["color"]) == {"palette"}
+
+
+def convert_raw(source: str, target: str, overwrite: bool, as_json: bool) -> None:
+    """Write raw numbers as another type of file."""
+    from fractals.exr import LOST
+    from fractals.raw import EscapeData
+
+    if Path(source).absolute() == Path(target).absolute():
+        raise OptionError(f"'{source}' is read: name another file to write")
+    raw = EscapeData.load(source)
+    raw.save(target, overwrite)
+    said(target, [f"{target}: {LOST}"] if target.lower().endswith(".exr") else [], as_json)
+
+
+def said(target: str, lost: list[str], as_json: bool) -> None:
+    """Say what was lost, a line each, or as JSON too."""
+    tell_lost(lost)
+    if as_json:
+        print_json({"output": target, "lost": lost})
+    elif not lost:
+        tell(f"{target}: nothing was lost")
 
 
 @click.command(

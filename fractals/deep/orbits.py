@@ -33,7 +33,40 @@ def find(
 
     An orbit serves every view about its center that is no deeper, of any size and colors.
     """
-    path = _path(formula, start, c, escape_radius)
+    options = bits, limit, escape_radius, reach
+    return _find(_path(formula, start, c, escape_radius), formula, start, c, *options, watch)
+
+
+def find_same(
+    formula: Formula,
+    start: tuple[Fraction, Fraction],
+    c: tuple[Fraction, Fraction],
+    bits: int,
+    limit: int,
+    escape_radius: float,
+    reach: Fraction | None = None,
+    watch: Callable[[int], None] | None = None,
+) -> Reference:
+    """Return what `compute_orbit` does, bit for bit, from the disk where just that was kept.
+
+    `find` may give the orbit of a deeper view, which serves as well, but rounds otherwise.
+    """
+    options = bits, limit, escape_radius, reach
+    own = bits, limit, "" if reach is None else _text(reach)
+    return _find(_path(formula, start, c, escape_radius, *own), formula, start, c, *options, watch)
+
+
+def _find(
+    path: Path | None,
+    formula: Formula,
+    start: tuple[Fraction, Fraction],
+    c: tuple[Fraction, Fraction],
+    bits: int,
+    limit: int,
+    escape_radius: float,
+    reach: Fraction | None,
+    watch: Callable[[int], None] | None,
+) -> Reference:
     kept = _load(path, bits, limit, reach) if path else None
     if kept:
         return kept
@@ -56,10 +89,11 @@ def _path(
     start: tuple[Fraction, Fraction],
     c: tuple[Fraction, Fraction],
     escape_radius: float,
+    *more: object,
 ) -> Path | None:
     if not formula.step.__module__.startswith("fractals."):
         return None  # the name of someone's own formula says nothing of its text
-    facts = VERSION, formula.label, *map(_text, (*start, *c)), escape_radius
+    facts = VERSION, formula.label, *map(_text, (*start, *c)), escape_radius, *more
     digest = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
     return folder() / f"{digest}.npz"
 
@@ -123,4 +157,4 @@ def _tidy(where: Path) -> None:
             file.unlink(missing_ok=True)
 
 
-__all__ = ["compute_orbit", "find", "folder"]
+__all__ = ["compute_orbit", "find", "find_same", "folder"]

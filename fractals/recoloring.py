@@ -1,0 +1,90 @@
+"""Raw numbers that are there already, as a method gives them: `Recoloring` instead of iterating."""
+
+from typing import Any
+
+import numpy as np
+
+from fractals.backends import Backend
+from fractals.backends.probe import memory_size
+from fractals.coloring import INSIDE_TOO
+from fractals.errors import OptionError
+from fractals.layers import Layers, kept_as
+from fractals.planning import Plan, Tile
+from fractals.raw import EscapeData, parts_of, planes_for
+
+BYTES_A_VALUE = 40  # of memory, a sample, while values of the whole picture are put in order
+
+
+class Recoloring:
+    """A `fractals.methods.Method` that reads what was computed before.
+
+    Raises
+    ------
+    OptionError
+        The raw numbers are of another size, or a layer needs what they lack.
+    """
+
+    reference = 0.0
+
+    def __init__(self, backend: Backend, plan: Plan, layers: Layers, raw: EscapeData) -> None:
+        self.backend, self.plan, self.raw = backend, plan, raw
+        self.limit, self.base = raw.limit, raw.base
+        n, planes = plan.supersampling, raw.planes
+        if raw.count.shape != (plan.size[1] * n, plan.size[0] * n):
+            rows, columns = raw.count.shape
+            raise OptionError(
+                f"the raw numbers are {columns}x{rows} samples, and the scene wants "
+                f"{plan.size[0]}x{plan.size[1]} pixels of {n}x{n}: compute it anew"
+            )
+        _check_layers(layers, raw)
+        if layers.whole:
+            _check_memory(raw.count.size)
+        own = [name for name in planes_for(layers) if name.isidentifier()]
+        watched = [_kept_as(name, raw) for name in layers.watching.names]
+        self._names = [*own, *watched]
+        self._parts = [part for name in own for part in parts_of(planes[name])]
+        self._watched = [planes[name] for name in watched]
+        self._nothing = backend.to_device(np.zeros((1, 1), backend.real))
+        self._no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
+
+    def start(self) -> None:
+        """Do nothing: there is no program to compile."""
+
+    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
+        """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
+        window = tile.window(self.plan.supersampling)
+        self.raw.check_rows(window[0], self._names)
+        to_device = self.backend.to_device
+        found = [to_device(np.ascontiguousarray(part[window])) for part in self._parts]
+        watched = self._no_planes
+        if self._watched:
+            watched = to_device(np.stack([plane[window] for plane in self._watched]))
+        return *(*found, self._nothing, self._nothing)[:5], watched
+
+    def stop(self) -> None:
+        """Do nothing: a tile is soon read."""
+
+
+def _kept_as(name: str, raw: EscapeData) -> str:
+    found = kept_as(name, raw.watched) or kept_as(name.removesuffix(INSIDE_TOO), raw.watched)
+    assert found, "that it is there was checked layer by layer"
+    return found
+
+
+def _check_layers(layers: Layers, raw: EscapeData) -> None:
+    if lacking := layers.lacking(raw.planes):
+        layer, names = lacking
+        why = f"these raw numbers lack: {layer.remedy}"
+        if not (raw.exact or any(name.isidentifier() for name in names)):
+            why = "an EXR does not keep: compute a store (.fz)"
+        raise OptionError(f"the coloring '{layer.label}' needs {', '.join(names)}, which {why}")
+
+
+def _check_memory(samples: int) -> None:
+    free = memory_size()
+    if free and BYTES_A_VALUE * samples > 0.9 * free:
+        raise OptionError(
+            "a coloring that sees the whole picture (histogram, rank) takes "
+            f"{BYTES_A_VALUE * samples / 2**30:.1f} GiB for {samples} samples, and "
+            f"{free / 2**30:.1f} GiB are free: choose another, or compute a smaller --size"
+        )
