@@ -100,8 +100,27 @@ class Image:
             PIL.Image.fromarray(self.pixels).save(file, file_format, **options)
         self.timings["encode"] = perf_counter() - begun
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Return the pixels: ``np.asarray(image)`` copies nothing."""
+        same = dtype is None or np.dtype(dtype) == self.pixels.dtype
+        if same and not copy:
+            return self.pixels
+        if not same and copy is False:
+            raise ValueError(f"pixels of {self.pixels.dtype} are no {dtype} without a copy")
+        return np.array(self.pixels, dtype)
+
     def _repr_png_(self) -> bytes:
         return self.encode()
+
+    def _repr_html_(self) -> str:
+        from fractals.notebook import picture_html, timings_html
+
+        height, width = self.pixels.shape[:2]
+        facts = ", ".join(
+            part for part in (f"{width}x{height}", self.device, self.method, self.number) if part
+        )
+        shown = picture_html(self.encode(), facts)
+        return shown + timings_html(self.timings) + self.scene._repr_html_()
 
 
 def png_beginning(scene: Scene, size: tuple[int, int], bits: int) -> bytes:

@@ -1,5 +1,6 @@
 """EscapeData: the raw numbers of a picture's samples, and their files."""
 
+import contextlib
 import json
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
@@ -76,6 +77,32 @@ class EscapeData:
         """Return the arrays by name."""
         planes: dict[str, Any] = {"count": self.count, "z": self.z, "dz": self.dz, **self.watched}
         return {name: plane for name, plane in planes.items() if plane is not None}
+
+    def to_xarray(self) -> Any:
+        """Return the arrays as an xarray Dataset, row 0 at the top, without copying them.
+
+        Raises
+        ------
+        OptionError
+            The package xarray is not installed.
+        """
+        from fractals.notebook import dataset
+
+        facts: dict[str, Any] = {"limit": self.limit, "method": self.method}
+        with contextlib.suppress(SceneError):  # a formula of the user's own can't be named
+            facts["scene"] = self.scene.to_json()
+        return dataset(self.planes, facts)
+
+    def _repr_html_(self) -> str:
+        from fractals.notebook import timings_html
+
+        height, width = self.count.shape
+        escaped = int((self.count < self.limit).sum())
+        facts = (
+            f"{width}x{height} samples ({', '.join(self.planes)}) in {self.number}: "
+            f"{escaped / self.count.size:.1%} escaped, limit {self.limit}"
+        )
+        return f"<p>{facts}</p>{timings_html(self.timings)}{self.scene._repr_html_()}"
 
     def save(self, path: str | Path, overwrite: bool = True) -> None:
         """Write the raw numbers to a file whose suffix names its type.

@@ -245,6 +245,15 @@ class Scene(Table):
         own = isinstance(self.formula, Formula)
         return {**table, "formula": self.formula if own else plain_name(self.formula)}
 
+    def _repr_html_(self) -> str:
+        from fractals.notebook import folded_html
+
+        try:
+            text = self.to_toml()
+        except SceneError as error:  # a formula of the user's own can't be named
+            text = f"# {error}"
+        return folded_html(self.title or "scene", text)
+
     def to_json(self) -> str:
         """Return the scene as JSON."""
         return json.dumps(self.to_table(), ensure_ascii=False)

@@ -36,7 +36,7 @@ FLOORS = [
         "palette_files",
         "palette",
     ],
-    ["catalog", "exchange", "files", "png", "magnitude"],
+    ["catalog", "exchange", "files", "png", "magnitude", "notebook"],
     ["executor"],
     ["coloring", "series", "format"],
     ["formula"],
