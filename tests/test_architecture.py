@@ -38,7 +38,8 @@ FLOORS = [
     ],
     ["catalog", "exchange", "files", "png", "magnitude"],
     ["executor"],
-    ["coloring", "series", "format"],
+    ["coloring", "series", "format", "composing"],
+    ["expression", "elementary"],
     ["formula"],
     ["errors"],
 ]
@@ -126,6 +127,8 @@ def test_programs_and_formulas_know_no_target(path):
                 "fractals.formula.",
                 "fractals.coloring.",
                 "fractals.series.",
+                "fractals.composing.",
+                "fractals.expression",
                 "fractals.programs.",
                 f"fractals.{room(path)}.",
                 "collections.",
