@@ -18,7 +18,7 @@ NAMES = {
     name: getattr(module, name)
     for module, names in (
         (formula, ("fma", "number", "select", "sqrt")),
-        (elementary, ("exp", "sincos", "sinhcosh", "log", "angle")),
+        (elementary, ("exp", "sincos", "sinhcosh", "log", "angle", "quotient")),
     )
     for name in names
 }
@@ -132,7 +132,7 @@ class _Writer:
         return None if a is None else self.let(f"-{a}")
 
     def divide(self, a: str | None, b: str) -> str | None:
-        return None if a is None else self.let(f"{a} / {b}")
+        return None if a is None else self.let(f"quotient({a}, {b})")
 
     def half(self, a: str | None) -> str | None:
         return self.fma(a, self.real(0.5))

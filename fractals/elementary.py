@@ -5,6 +5,7 @@ and packs; in float64 it is off by a few units in the last place. Big floats are
 library.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,21 @@ def angle(x: Any, y: Any) -> Any:
     (0.0, 0.75)
     """
     return angle_series(x, y) if _is_plain(x) else _of_library("atan2", y, x)
+
+
+def quotient(x: Any, y: Any) -> Any:
+    """Return x / y, as IEEE 754 has it where y is 0.
+
+    Examples
+    --------
+    >>> quotient(-1.0, 0.0)
+    -inf
+    """
+    if type(x) is float and y == 0:
+        return math.copysign(math.inf, x) * math.copysign(1, y) if x else math.nan
+    if not _is_plain(x) and y == 0:
+        return x * math.inf
+    return x / y
 
 
 def nearest(x: Any) -> Any:
@@ -248,7 +264,13 @@ def angle_series(x, y):  # type: ignore[no-untyped-def]
     return select(y < zero, -found, found)
 
 
+def quotient_series(x, y):  # type: ignore[no-untyped-def]
+    """Return x / y."""
+    return x / y
+
+
 SERIES = {
+    quotient: quotient_series,
     exp: exp_series,
     sincos: sincos_series,
     sinhcosh: sinhcosh_series,

@@ -198,6 +198,13 @@ def test_an_expression_draws_what_the_formula_does():
     assert own.z.tobytes() == ours.z.tobytes()
 
 
+def test_poles_are_infinite_and_no_error():
+    drawn = {"formula": "z^2 + c/z^2", "image": {"size": [9, 9], "supersampling": 1}}
+    raws = [fractals.compute(drawn, device=device, tell=str) for device in ("python", "cpu")]
+    assert (raws[0].count == raws[1].count).all()
+    assert (raws[0].count == 1).all()  # 0 is a pole
+
+
 def test_bent_functions_are_not_holomorphic():
     for name in BENT:
         assert not compose("x", "x", f"{name}(z) + c").holomorphic
