@@ -85,6 +85,12 @@ class Coloring:
         made by `make_ranked`, and ``make_key`` makes the value before that.
     settings : mapping
         The options' values, as `choose` has set them.
+    ends : str
+        Of which orbits it speaks: "escaping", "converging" or "any".
+    converging : str
+        Name of the coloring that takes its place where a formula's orbits converge.
+    memoryless : bool
+        Whether it supposes that what follows depends on z alone.
     """
 
     name: str
@@ -101,6 +107,9 @@ class Coloring:
     knots: Callable[..., Any] | None = None
     make_key: Callable[[Any], Any] | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    ends: Literal["escaping", "converging", "any"] = "escaping"
+    converging: str = ""
+    memoryless: bool = False
 
     @property
     def label(self) -> str:

@@ -175,6 +175,11 @@ class _Search:
         if limit is not None and limit < 1:
             raise OptionError(f"limit {limit}: give the highest period to look for, 1 or more")
         self.formula: Formula = scene.make_formula()
+        if not self.formula.additive or self.formula.degree < 2:
+            raise SceneError(
+                "nuclei are found of maps f(z) + c of a polynomial f, and "
+                f"'{self.formula.name}' is another"
+            )
         self.progress = progress
         width, center = place_of(scene, self.formula)
         across, down = scene.image.size

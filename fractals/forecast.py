@@ -84,7 +84,7 @@ def mean_count(
     b = (y + half * scene.image.size[1] / scene.image.size[0] * np.linspace(-1, 1, rows))[
         :, None
     ] + 0 * a
-    u, v = (a, b) if scene.julia else (0 * a, 0 * b)
+    z, before = formula.begin(scene.julia is not None, a, b), (0 * a, 0 * b)
     if scene.julia:
         a, b = (float(Fraction(Decimal(text))) + 0 * a for text in scene.julia)
     most = min(limit, 2000)
@@ -92,8 +92,11 @@ def mean_count(
     inside = np.ones(a.shape, bool)
     with np.errstate(all="ignore"):
         for _ in range(most):
-            u, v = formula.step(u, v, a, b)
-            inside &= u * u + v * v <= 1e6
+            z, before = formula.go_on(z, before, a, b), z
+            if formula.tolerance:
+                inside &= np.hypot(z[0] - before[0], z[1] - before[1]) > formula.tolerance
+            if formula.escapes:
+                inside &= z[0] * z[0] + z[1] * z[1] <= 1e6
             if not inside.any():
                 break
             total += inside

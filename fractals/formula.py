@@ -14,8 +14,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-Step = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
+Step = Callable[..., tuple[Any, Any]]
 PerturbedStep = Callable[[Any, Any, Any, Any, Any, Any], tuple[Any, Any]]
+Start = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, Any]]
 
 
 class Home(Protocol):
@@ -27,18 +28,18 @@ class Home(Protocol):
 
 @dataclass(frozen=True)
 class Formula:
-    """A map z -> f(z) + c whose orbits are iterated.
+    """A map whose orbits are iterated: z -> f(z) + c, or any other of z and c.
 
     Attributes
     ----------
     step : callable
         ``step(x, y, a, b) -> (x, y)``: one application, in real arithmetic with `fma`.
-    derivative : callable
+    derivative : callable, or None
         ``derivative(x, y, p, q) -> (p, q)``: the linear part of f at z = x + iy, applied to the
         vector p + iq (the derivative times a complex number where f is holomorphic, otherwise the
-        Jacobian matrix times a vector).
+        Jacobian matrix times a vector). None for a map that is not f(z) + c: it has a `tangent`.
     degree : int
-        Growth exponent at infinity: ``|f(z)| ~ |z|**degree``.
+        Growth exponent at infinity: ``|f(z)| ~ |z|**degree``; 0 where there is none.
     center, width : str
         The home view: what is drawn when a scene names no other.
     holomorphic : bool
@@ -57,12 +58,27 @@ class Formula:
         ``inside(a, b) -> bool``: true only where c = a + ib is surely in the set.
     parameters : mapping
         Options a scene may set, with their values, such as ``{"power": 3}``.
+    tangent : callable, optional
+        ``tangent(x, y, p, q, a, b, e, f) -> (p, q)``: how the next z changes when z changes by
+        p + iq and c by e + if.
+    start : callable, optional
+        ``start(a, b, p, q) -> (x, y, s, t)``: where the orbit of c = a + ib starts in the parameter
+        plane, a critical point, and how that changes when c changes by p + iq. Without it at 0.
+    memory : bool
+        Whether the next z depends on the one before, too, which is 0 at first: `step` is given it
+        as two more arguments, and `tangent` also its change, as four. Only for holomorphic maps.
+    tolerance : float
+        Above 0 the orbits converge: they end where two points in turn are no farther apart.
+    escapes : bool
+        False: orbits end only so.
+    turn : tuple of Formula
+        Maps f(z) + c that are applied one after the other, where one step is all of them.
     """
 
     name: str
     title: str
     step: Step
-    derivative: Step
+    derivative: Any
     degree: int
     center: tuple[str, str] = ("0", "0")
     width: str = "4.5"
@@ -71,7 +87,34 @@ class Formula:
     perturbed: PerturbedStep | None = None
     fold: Callable[[Any, Any], Any] | None = None
     inside: Callable[[Any, Any], Any] | None = None
-    parameters: Mapping[str, int] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    tangent: Step | None = None
+    start: Start | None = None
+    memory: bool = False
+    tolerance: float = 0.0
+    escapes: bool = True
+    turn: tuple["Formula", ...] = ()
+
+    @property
+    def remembers(self) -> bool:
+        """Tell whether the z before travels along an orbit."""
+        return self.memory or self.tolerance > 0
+
+    @property
+    def additive(self) -> bool:
+        """Tell whether it is z -> f(z) + c from 0, as what is known of such maps supposes."""
+        return not (self.tangent or self.start or self.remembers)
+
+    def begin(self, julia: bool, u: Any, v: Any) -> tuple[Any, Any]:
+        """Return where the orbit of the sample at u + iv starts."""
+        if julia:
+            return u, v
+        zero = abs(0 * u)
+        return self.start(u, v, zero, zero)[:2] if self.start else (zero, zero)
+
+    def go_on(self, z: tuple[Any, Any], before: tuple[Any, Any], a: Any, b: Any) -> tuple[Any, Any]:
+        """Return the z after `z`; for loops on the host."""
+        return self.step(*z, a, b, *before) if self.memory else self.step(*z, a, b)
 
     @property
     def label(self) -> str:
@@ -140,7 +183,7 @@ def number(value: float, like: Any) -> Any:
 
     A bare ``0.25`` in a formula would turn float32 arithmetic into float64.
     """
-    return like.dtype.type(value) if isinstance(like, np.ndarray) else type(like)(value)
+    return np.full_like(like, value) if isinstance(like, np.ndarray) else type(like)(value)
 
 
 def sqrt(v: Any) -> Any:

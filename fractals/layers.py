@@ -3,8 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from fractals import catalog
 from fractals.coloring import INSIDE_TOO, Coloring, Watching
 from fractals.errors import OptionError
+from fractals.formula import Formula
 from fractals.paints import Layer, Paint
 from fractals.scene import Scene
 
@@ -75,6 +77,11 @@ class Layers:
         return any(layer.coloring.derivative for layer in self.drawn)
 
     @property
+    def smooth(self) -> bool:
+        """Tell whether one of them goes on evenly where counts change, by the formula's degree."""
+        return any(layer.coloring.converging for layer in self.drawn)
+
+    @property
     def whole(self) -> bool:
         """Tell whether one of them must see the whole picture before any of it is colored."""
         return any(layer.coloring.knots for layer in self.drawn)
@@ -102,12 +109,41 @@ def kept_as(name: str, kept: Collection[str]) -> str | None:
     return next((own for own in (name, name + INSIDE_TOO) if own in kept), None)
 
 
+def fitting(coloring: Coloring, formula: Formula) -> Coloring:
+    """Return the coloring, or what takes its place for a formula whose orbits converge.
+
+    Raises
+    ------
+    OptionError
+        It says nothing about such orbits.
+    """
+    converges = formula.tolerance > 0
+    if converges and coloring.converging:
+        other: Coloring = catalog.load("coloring", coloring.converging)().choose({})
+        return other
+    if coloring.ends == ("escaping" if converges else "converging"):
+        ends = "converge" if converges else "escape"
+        others = "speed, root or count" if converges else "smooth or count"
+        raise OptionError(
+            f"the coloring '{coloring.name}' is for orbits that "
+            f"{'escape' if converges else 'converge'}, and those of '{formula.name}' {ends}: "
+            f"choose another, such as {others}"
+        )
+    if coloring.memoryless and formula.memory:
+        raise OptionError(
+            f"the coloring '{coloring.name}' supposes that z alone decides what follows, and "
+            f"'{formula.name}' has a memory: choose another, such as smooth"
+        )
+    return coloring
+
+
 def make_layers(scene: Scene) -> Layers:
     """Return the layers of a scene."""
     drawn = []
+    formula = scene.make_formula()
     paints: list[Paint] = [scene.color, *scene.color.layers]
     for paint in paints:
-        coloring = paint.coloring.make()
+        coloring = fitting(paint.coloring.make(), formula)
         side = {"all": "both", "auto": coloring.side}.get(paint.mask, paint.mask)
         drawn.append(Drawn(paint, coloring, side))
     inside = any(layer.side != "escaped" and layer.coloring.watcher for layer in drawn)

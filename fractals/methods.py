@@ -20,6 +20,7 @@ from fractals.errors import OptionError
 from fractals.layers import Layers
 from fractals.planning import Plan, Tile, coordinates
 from fractals.programs import escape, perturb
+from fractals.programs.orbit import first_size, state_size
 from fractals.scene import MOST_ITERATIONS, Scene
 
 FULL = 2**18  # samples that fill a GPU: a launch of fewer takes as long as one of so many
@@ -146,14 +147,13 @@ class Direct(_Method):
         if not self.part:
             self.run(*raw, *place, np.int32(last))
             return raw
-        more = [self.nothing, self.nothing]
-        if self.derivative and not self.formula.holomorphic:
-            more = [backend.empty(shape, backend.real) for _ in range(2)]
+        more = state_size(self.formula, self.derivative) - first_size(self.derivative)
+        rest = backend.empty((more, *shape), backend.real) if more else self.no_planes
         for begin in range(0, last, self.part):
             if self.stopped:
                 break
             until = min(last, begin + self.part)
-            self.run(*raw, *more, *place, np.int32(begin), np.int32(until), np.int32(last))
+            self.run(*raw, rest, *place, np.int32(begin), np.int32(until), np.int32(last))
             backend.synchronize()
         return raw
 

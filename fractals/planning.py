@@ -193,7 +193,7 @@ def plan(
     if deep:
         layers.check_deep()
     _check_range(scene, formula, number)
-    interior = interior and not layers.watching.inside
+    interior = interior and not (layers.watching.inside or formula.remembers)
     # Near 0 a Julia set's orbits are squared: so are the differences, and their digits.
     twice = 2 if scene.julia else 1
     exponent = math.floor(log2(width)) if deep and twice * log2(width / columns) < EXTENDED else 0

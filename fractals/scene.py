@@ -31,6 +31,8 @@ MOST_EXPONENT = 1_000_000
 MOST_ITERATIONS = 2_000_000_000  # counts are int32
 DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
+NAME = re.compile(r"\w+", re.ASCII)  # of a formula; another text is an expression
+
 PAIR = re.compile(r"\[\n +([^\n]+),\n +([^\n]+),\n *\]")  # as a person would write it: on one line
 
 
@@ -112,7 +114,9 @@ class FormulaName(Table):
 def _formula(given: Any) -> Any:
     if not isinstance(given, str | Mapping | FormulaName | Formula):
         raise ValueError(f"{given!r:.40} is neither a name nor a table with a name")
-    return {"name": given} if isinstance(given, str) else given
+    if isinstance(given, str):
+        return {"name": given} if NAME.fullmatch(given) else {"name": "expression", "step": given}
+    return given
 
 
 class View(Table):
@@ -243,7 +247,10 @@ class Scene(Table):
         if not self.color.layers:
             del table["color"]["layers"]
         own = isinstance(self.formula, Formula)
-        return {**table, "formula": self.formula if own else plain_name(self.formula)}
+        named = self.formula if own else plain_name(self.formula)
+        if isinstance(named, dict) and set(named) == {"name", "step"}:  # a user's own expression
+            named = named["step"] if not NAME.fullmatch(named["step"]) else named
+        return {**table, "formula": named}
 
     def _repr_html_(self) -> str:
         from fractals.notebook import folded_html

@@ -15,6 +15,52 @@ KNOTS = CELLS * DOUBLINGS + 1
 WIDEST = 2**22  # range of counts that are counted one by one
 
 
+def make_step(target: Any, formula: Formula) -> Any:
+    """Return ``step`` of a formula, compiled."""
+    if not formula.turn:
+        return target.jit(formula.step)
+    step = target.jit(formula.turn[0].step)
+    for part in formula.turn[1:]:
+        step = _then(target, step, target.jit(part.step))
+    return step
+
+
+def _then(target: Any, first: Any, second: Any) -> Any:
+    def both(x, y, a, b):  # type: ignore[no-untyped-def]
+        x, y = first(x, y, a, b)
+        return second(x, y, a, b)
+
+    return target.jit(both)
+
+
+def make_tangent(target: Any, formula: Formula) -> Any:
+    """Return ``tangent`` of a formula, compiled; also of one that only has a derivative."""
+    if formula.turn:
+        step, tangent = make_step(target, formula.turn[0]), make_tangent(target, formula.turn[0])
+        for part in formula.turn[1:]:
+            tangent = _tangent_then(target, step, tangent, make_tangent(target, part))
+            step = _then(target, step, target.jit(part.step))
+        return tangent
+    if formula.tangent:
+        return target.jit(formula.tangent)
+    derive = target.jit(formula.derivative)
+
+    def added(x, y, p, q, a, b, e, f):  # type: ignore[no-untyped-def]
+        p, q = derive(x, y, p, q)
+        return p + e, q + f
+
+    return target.jit(added)
+
+
+def _tangent_then(target: Any, step: Any, first: Any, second: Any) -> Any:
+    def both(x, y, p, q, a, b, e, f):  # type: ignore[no-untyped-def]
+        u, v = step(x, y, a, b)
+        p, q = first(x, y, p, q, a, b, e, f)
+        return second(u, v, p, q, a, b, e, f)
+
+    return target.jit(both)
+
+
 def make_log2(target: Any) -> Any:
     """Return ``log2(v)`` for v > 0, the same bits on every target; absolute error below 3e-8.
 
@@ -101,8 +147,12 @@ def turn(x, y):  # type: ignore[no-untyped-def]  # compiled code takes it as it 
 
 
 def fraction_constants(formula: Formula, escape_radius: float) -> tuple[float, float]:
-    """Return the two constants of `make_fraction` for a picture."""
-    return math.log2(2 * math.log2(escape_radius)), 1 / math.log2(formula.degree)
+    """Return the two constants of `make_fraction` for a picture.
+
+    The second is 0 for a formula without a degree: its bands stay.
+    """
+    scale = 1 / math.log2(formula.degree) if formula.degree > 1 else 0.0
+    return math.log2(2 * math.log2(escape_radius)), scale
 
 
 def make_fraction(target: Any) -> Any:

@@ -112,16 +112,18 @@ def exact_count(scene: Scene, plan: Plan, column: Fraction | int, row: Fraction 
     bits = SPARE_BITS + int(4 * plan.digits) + 53
     with gmpy2.context(gmpy2.get_context(), precision=bits):
         x, y = _position(scene, plan, column, row)
-        u, v = gmpy2.mpfr(x), gmpy2.mpfr(y)
-        zero = gmpy2.mpfr(0)
+        a, b = gmpy2.mpfr(x), gmpy2.mpfr(y)
+        z = formula.begin(scene.julia is not None, a, b)
+        before = gmpy2.mpfr(0), gmpy2.mpfr(0)
         if scene.julia:
             a, b = (gmpy2.mpfr(text) for text in scene.julia)
-        else:
-            a, b, u, v = u, v, zero, zero
         bound = gmpy2.mpfr(scene.iteration.escape_radius) ** 2
         for n in range(1, plan.iterations):
-            u, v = formula.step(u, v, a, b)
-            if u * u + v * v > bound:
+            z, before = formula.go_on(z, before, a, b), z
+            moved = (z[0] - before[0]) ** 2 + (z[1] - before[1]) ** 2
+            if formula.tolerance and not moved > formula.tolerance**2:
+                return n
+            if formula.escapes and z[0] * z[0] + z[1] * z[1] > bound:
                 return n
         return plan.iterations
 

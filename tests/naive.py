@@ -4,7 +4,7 @@ Nothing of `fractals` is imported here, and each formula is written down again, 
 can't be wrong together. It is slow; ask it for single pixels.
 """
 
-from mpmath import cos, log, mp, mpc, mpf, pi, sin, sqrt
+from mpmath import cos, exp, log, mp, mpc, mpf, pi, sin, sqrt
 
 mp.dps = 50
 
@@ -51,6 +51,67 @@ def shark_fin(z, c, power=2):
     return mpc(z.real * z.real - z.imag * abs(z.imag), 2 * z.real * z.imag) + c
 
 
+def heart(z, c, power=2):
+    return mpc(z.real * z.real - z.imag * z.imag, 2 * abs(z.real) * z.imag) + c
+
+
+def celtic_heart(z, c, power=2):
+    return mpc(abs(z.real * z.real - z.imag * z.imag), 2 * abs(z.real) * z.imag) + c
+
+
+def logistic(z, c, power=2):
+    return c * (z - z * z)
+
+
+def phoenix(z, c, before):
+    return z * z + c - before / 2
+
+
+def newton(z, c, power=3):
+    return (2 * z + 1 / z**2) / 3
+
+
+def halley(z, c, power=3):
+    cube = z**3
+    return z * (cube + 2) / (2 * cube + 1)
+
+
+def nova(z, c, power=3):
+    return newton(z, c) + c
+
+
+def magnet1(z, c, power=2):
+    root = (z * z + c - 1) / (2 * z + c - 2)
+    return root * root
+
+
+def magnet2(z, c, power=2):
+    k = c * c - 3 * c + 2
+    root = (z**3 + (3 * c - 3) * z + k) / (3 * z * z + (3 * c - 6) * z + k + 1)
+    return root * root
+
+
+def collatz(z, c, power=2):
+    odd = sin(pi * z / 2) ** 2
+    return (1 - odd) * z / 2 + odd * (3 * z + 1)
+
+
+def sine(z, c, power=0):
+    return c * (exp(1j * z) - exp(-1j * z)) / 2j
+
+
+def exponential(z, c, power=0):
+    return c * exp(z)
+
+
+def hybrid(z, c, power=2):
+    return burning_ship(mandelbrot(z, c), c)
+
+
+def expression(z, c, power=2):
+    return z * z + c
+
+
 STEPS = {
     "mandelbrot": mandelbrot,
     "multibrot": multibrot,
@@ -60,6 +121,19 @@ STEPS = {
     "buffalo": buffalo,
     "perpendicular_burning_ship": perpendicular_burning_ship,
     "shark_fin": shark_fin,
+    "heart": heart,
+    "celtic_heart": celtic_heart,
+    "logistic": logistic,
+    "newton": newton,
+    "halley": halley,
+    "nova": nova,
+    "magnet1": magnet1,
+    "magnet2": magnet2,
+    "collatz": collatz,
+    "sine": sine,
+    "exponential": exponential,
+    "hybrid": hybrid,
+    "expression": expression,
 }
 
 

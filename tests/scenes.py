@@ -22,10 +22,12 @@ def scene(formula="mandelbrot", julia=False, **keys):
 
 
 def variants(powers=range(2, 9)):
-    """Return every formula, and each of these powers where a formula has powers."""
+    """Return every formula f(z) + c, and each of these powers where such a one has powers."""
     found = []
     for name in catalog.names("formula"):
-        if "power" in catalog.load("formula", name)().parameters:
+        if not catalog.load("formula", name)().additive:
+            continue
+        if name == "multibrot":
             found += [{"name": name, "power": power} for power in powers]
         else:
             found.append(name)
@@ -43,8 +45,10 @@ def name_and_power(formula):
 
 
 FORMULAS = variants()
+# The others: other maps of z and c, with functions, with a memory, or that converge.
+OTHERS = [name for name in catalog.names("formula") if not catalog.load("formula", name)().additive]
 # Where each one costs a compilation. The last are kin of others: they are compiled in slow tests.
-KIN = ("buffalo", "perpendicular_burning_ship", "shark_fin")
+KIN = ("buffalo", "celtic_heart", "heart", "perpendicular_burning_ship", "shark_fin")
 SOME_FORMULAS = [formula for formula in variants(powers=(3, 8)) if formula not in KIN]
 each_compiled = pytest.mark.parametrize(
     "formula",

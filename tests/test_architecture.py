@@ -38,7 +38,8 @@ FLOORS = [
     ],
     ["catalog", "exchange", "files", "png", "magnitude", "notebook"],
     ["executor"],
-    ["coloring", "series", "format"],
+    ["coloring", "series", "format", "composing"],
+    ["expression", "elementary"],
     ["formula"],
     ["errors"],
 ]
@@ -127,6 +128,8 @@ def test_programs_and_formulas_know_no_target(path):
                 "fractals.coloring.",
                 "fractals.colorings.",
                 "fractals.series.",
+                "fractals.composing.",
+                "fractals.expression",
                 "fractals.programs.",
                 f"fractals.{room(path)}.",
                 "collections.",

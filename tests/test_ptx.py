@@ -11,7 +11,7 @@ import typing
 
 import ptx
 import pytest
-from scenes import FORMULAS, PRECISIONS, label, scene
+from scenes import FORMULAS, OTHERS, PRECISIONS, label, scene
 
 import fractals
 from fractals import catalog, palette
@@ -25,16 +25,19 @@ if reason := ptx.missing():
     pytest.skip(reason, allow_module_level=True)
 
 HOPPER = (9, 0)  # every kernel is compiled for it, a few for the others
-OTHERS = [(7, 5), (8, 0), (8, 6), (8, 9), (10, 0), (12, 0)]
+CAPABILITIES = [(7, 5), (8, 0), (8, 6), (8, 9), (10, 0), (12, 0)]
 REGISTERS = 80  # most a thread may take: 12 blocks of 64 threads share a multiprocessor then
 # Of perturbation, whose three loops have more to keep, and of those who watch for two colorings.
 REGISTERS_MORE = 96
+REGISTERS_FUNCTIONS = 128  # of series and quotients, with dz: 8 such blocks
 
 # Most machine instructions an iteration on sm_90, its share of the tests at a block's end included:
 # in float32, in float64, and in both with dz. Lower a budget when the code gets better.
 BUDGET = {
     "buffalo": (5.9, 6.0, 24.0, 32.0),
     "burning_ship": (4.9, 5.0, 20.0, 24.0),
+    "celtic_heart": (5.9, 6.0, 21.75, 27.75),
+    "heart": (4.9, 5.0, 18.0, 20.25),
     "celtic": (5.9, 6.0, 20.25, 24.25),
     "mandelbrot": (4.9, 5.0, 11.0, 11.25),
     "multibrot2": (4.9, 5.0, 11.0, 11.25),
@@ -54,6 +57,7 @@ FAR = ["-2.5", "0"]  # beyond the escape radius: orbits may come back
 ITERATIONS_A_LOOP = {
     ("buffalo", True): 4,
     ("burning_ship", True): 4,
+    ("celtic_heart", True): 4,
     ("multibrot4", True): 4,
     ("multibrot5", True): 4,
     ("multibrot6", True): 2,
@@ -235,7 +239,25 @@ def test_kernels_fit_into_registers(name):
     assert registers <= (REGISTERS_MORE if name in DEEP or "two" in name else REGISTERS)
 
 
-@pytest.mark.parametrize("capability", OTHERS, ids="sm_{0[0]}{0[1]}".format)
+@pytest.mark.parametrize("number", PRECISIONS)
+@pytest.mark.parametrize("name", [*OTHERS, "z**3 + c*sin(z)"])
+def test_other_formulas_fit_into_registers(name, number):
+    """With dz or, where orbits converge, what `speed` watches."""
+    converging = scene(name, coloring="count").make_formula().tolerance
+    drawn = scene(
+        name, size=(1, 1), coloring="speed" if converging else "distance", escape_radius=64
+    )
+    (made,) = ptx.compile_kernels(
+        functools.partial(fractals.compute, drawn, device="cuda", number=number)
+    )
+    registers, local = ptx.resources(ptx.binary(made, HOPPER))
+    assert local == 0
+    assert registers <= REGISTERS_FUNCTIONS
+    if number == "float32":
+        assert doubles(ptx.text(made, HOPPER)) == []
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES, ids="sm_{0[0]}{0[1]}".format)
 @pytest.mark.parametrize("name", EVERYWHERE)
 def test_every_capability_is_served(name, capability):
     registers, local = ptx.resources(ptx.binary(kernel(name), capability))
@@ -264,7 +286,7 @@ def test_instructions_an_iteration(formula, derivative, number):
     assert 0.95 * budget <= cost <= budget
 
 
-@pytest.mark.parametrize("capability", OTHERS, ids="sm_{0[0]}{0[1]}".format)
+@pytest.mark.parametrize("capability", CAPABILITIES, ids="sm_{0[0]}{0[1]}".format)
 @pytest.mark.parametrize("number", PRECISIONS)
 def test_instructions_an_iteration_elsewhere(number, capability):
     cost = cost_of(escape_name("mandelbrot", False, False, number), capability)

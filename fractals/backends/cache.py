@@ -10,6 +10,7 @@ import functools
 import hashlib
 import itertools
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -46,7 +47,8 @@ def cached(decorate: Callable[[bool], Any], *program: Any) -> Any:
     path = folder() if ours and NUMBERED else None
     if path is None:
         return decorate(False)
-    name = "-".join(str(getattr(part, "label", part)) for part in program)[:150]
+    name = "-".join(str(getattr(part, "label", part)) for part in program)
+    name = re.sub(r"[^\w.,=+-]+", "_", name)[:150]  # of an expression, which the digest tells
     digest = hashlib.sha256("\n".join(map(_text, values)).encode()).hexdigest()[:12]
     before = numba.config.CACHE_DIR
     try:
@@ -88,9 +90,11 @@ def _values(part: Any) -> list[Any]:
 
 def _text(value: Any) -> str:
     """Return a text that tells a value from others, in every process."""
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_text, value))}]"
     if not callable(value):
         return repr(value)
-    enclosed = [cell.cell_contents for cell in value.__closure__ or ()]
+    enclosed = [_text(cell.cell_contents) for cell in getattr(value, "__closure__", None) or ()]
     return f"{value.__module__}.{value.__qualname__}{enclosed}"
 
 

@@ -12,8 +12,9 @@ import numba
 import numpy as np
 from numba import types
 
-from fractals import formula
+from fractals import elementary, formula
 from fractals.backends.cache import cached
+from fractals.backends.elements import parts_overload, scaled_overload, teach_series
 from fractals.backends.jit import (
     compile_loop,
     cpu_target,
@@ -230,7 +231,16 @@ def _teach_cuda():
             word, real, fraction, bias = types.int64, libdevice.longlong_as_double, 52, 1023
         return lambda k, like: real(word(max(k + bias, 0)) << fraction)
 
+    def nearest_overload(x):
+        if x == types.float32:
+            return lambda x: libdevice.rintf(x)
+        return lambda x: libdevice.rint(x)
+
     overload(formula.fma, target="cuda")(fma_overload)
+    overload(elementary.nearest, target="cuda")(nearest_overload)
+    overload(elementary.parts, target="cuda")(parts_overload)
+    overload(elementary.scaled, target="cuda")(scaled_overload)
+    teach_series(overload, target="cuda")
     overload(formula.two_to, target="cuda")(two_to_overload)
     overload(formula.diffabs, target="cuda")(lambda c, d: formula.diffabs)
     overload(formula.split, target="cuda")(split_overload)

@@ -156,7 +156,7 @@ def _lane_numbers(pack):
 # --- Operators, and the functions that formulas use
 
 
-def _define(function, result, apply, *kinds):
+def define(function, result, apply, *kinds):
     """Let a function of packs be typed and lowered.
 
     ``result(*types)`` is the type of its value, or None; ``apply(builder, *vectors)`` computes a
@@ -186,7 +186,7 @@ def _is_pack(kind, element):
     return isinstance(kind, Pack) and isinstance(kind.element, element)
 
 
-def _same(element):
+def same(element):
     """Return what says that all operands are one type of pack, which is also the result's."""
     return lambda first, *others: (
         first if _is_pack(first, element) and set(others) <= {first} else None
@@ -211,7 +211,7 @@ def _mask(a, b):
     return pack and pack.mask
 
 
-def _intrinsic(name):
+def llvm_function(name):
     """Return what calls LLVM's function of this name for vectors like its first argument."""
 
     def apply(builder, *vectors):
@@ -223,24 +223,24 @@ def _intrinsic(name):
 
 
 BOTH = (Pack, Pack), (Pack, types.Number), (types.Number, Pack)
-_define(operator.add, _common, IRBuilder.fadd, *BOTH)
-_define(operator.sub, _common, IRBuilder.fsub, *BOTH)
-_define(operator.mul, _common, IRBuilder.fmul, *BOTH)
-_define(operator.truediv, _common, IRBuilder.fdiv, *BOTH)
-_define(operator.lt, _mask, lambda b, *v: b.fcmp_ordered("<", *v), *BOTH)
-_define(operator.le, _mask, lambda b, *v: b.fcmp_ordered("<=", *v), *BOTH)
-_define(operator.gt, _mask, lambda b, *v: b.fcmp_ordered(">", *v), *BOTH)
-_define(operator.ge, _mask, lambda b, *v: b.fcmp_ordered(">=", *v), *BOTH)
-_define(operator.eq, _mask, lambda b, *v: b.fcmp_ordered("==", *v), *BOTH)
-_define(operator.ne, _mask, lambda b, *v: b.fcmp_unordered("!=", *v), *BOTH)
-_define(operator.and_, _same(types.Boolean), IRBuilder.and_, (Pack, Pack))
-_define(operator.or_, _same(types.Boolean), IRBuilder.or_, (Pack, Pack))
-_define(operator.invert, _same(types.Boolean), IRBuilder.not_, (Pack,))
-_define(operator.neg, _same(types.Float), IRBuilder.fneg, (Pack,))
-_define(abs, _same(types.Float), _intrinsic("fabs"), (Pack,))
-_define(formula.fma, _same(types.Float), _intrinsic("fma"), (Pack, Pack, Pack))
-_define(formula.sqrt, _same(types.Float), _intrinsic("sqrt"), (Pack,))
-_define(
+define(operator.add, _common, IRBuilder.fadd, *BOTH)
+define(operator.sub, _common, IRBuilder.fsub, *BOTH)
+define(operator.mul, _common, IRBuilder.fmul, *BOTH)
+define(operator.truediv, _common, IRBuilder.fdiv, *BOTH)
+define(operator.lt, _mask, lambda b, *v: b.fcmp_ordered("<", *v), *BOTH)
+define(operator.le, _mask, lambda b, *v: b.fcmp_ordered("<=", *v), *BOTH)
+define(operator.gt, _mask, lambda b, *v: b.fcmp_ordered(">", *v), *BOTH)
+define(operator.ge, _mask, lambda b, *v: b.fcmp_ordered(">=", *v), *BOTH)
+define(operator.eq, _mask, lambda b, *v: b.fcmp_ordered("==", *v), *BOTH)
+define(operator.ne, _mask, lambda b, *v: b.fcmp_unordered("!=", *v), *BOTH)
+define(operator.and_, same(types.Boolean), IRBuilder.and_, (Pack, Pack))
+define(operator.or_, same(types.Boolean), IRBuilder.or_, (Pack, Pack))
+define(operator.invert, same(types.Boolean), IRBuilder.not_, (Pack,))
+define(operator.neg, same(types.Float), IRBuilder.fneg, (Pack,))
+define(abs, same(types.Float), llvm_function("fabs"), (Pack,))
+define(formula.fma, same(types.Float), llvm_function("fma"), (Pack, Pack, Pack))
+define(formula.sqrt, same(types.Float), llvm_function("sqrt"), (Pack,))
+define(
     formula.select,
     lambda mask, a, b: a if _is_pack(mask, types.Boolean) and a == b else None,
     IRBuilder.select,
@@ -292,8 +292,8 @@ def exponents(context, value):
 
         def apply(vector):
             bits = builder.bitcast(vector, words)
-            biased = builder.and_(builder.lshr(bits, _all(words, 52)), _all(words, 2047))
-            return builder.sitofp(builder.sub(biased, _all(words, 1023)), value.vector)
+            biased = builder.and_(builder.lshr(bits, all_lanes(words, 52)), all_lanes(words, 2047))
+            return builder.sitofp(builder.sub(biased, all_lanes(words, 1023)), value.vector)
 
         return each(builder, apply, args[0])
 
@@ -308,17 +308,18 @@ def powers_of_two(context, value):
         words = ir.VectorType(INT64, value.lanes)
 
         def apply(vector):
-            biased = builder.add(builder.fptosi(vector, words), _all(words, 1023))
-            negative = builder.icmp_signed("<", biased, _all(words, 0))
-            biased = builder.select(negative, _all(words, 0), biased)
-            return builder.bitcast(builder.shl(biased, _all(words, 52)), value.vector)
+            biased = builder.add(builder.fptosi(vector, words), all_lanes(words, 1023))
+            negative = builder.icmp_signed("<", biased, all_lanes(words, 0))
+            biased = builder.select(negative, all_lanes(words, 0), biased)
+            return builder.bitcast(builder.shl(biased, all_lanes(words, 52)), value.vector)
 
         return each(builder, apply, args[0])
 
     return value(value), generate
 
 
-def _all(kind, number):
+def all_lanes(kind, number):
+    """Return the constant vector that has a number in all its lanes."""
     return ir.Constant(kind, [number] * kind.count)
 
 

@@ -28,8 +28,8 @@ from fractals.backends.pack_memory import (
 )
 from fractals.backends.packs import any_lane, first_lanes, indices, lane_count, splat, truncate
 from fractals.coloring import UNWATCHED
-from fractals.formula import fma, number, select
-from fractals.programs.escape import make_orbit, state_size
+from fractals.formula import number, select
+from fractals.programs.orbit import make_near, make_orbit, state_size
 
 VECTORS = {2: 4, 3: 3, 4: 3}  # in a pack, by the numbers of a state: there are 32 registers
 FEW_VECTORS = 2  # where there are more
@@ -39,7 +39,7 @@ LONGEST_PERIODIC = 48  # the same, where orbits that repeat are looked for after
 UNROLL = 3  # steps in one turn of a loop
 SAMPLES = 18432  # at most gathered in one list: what is left of them fits into a core's cache
 ROOM = 528  # elements beyond the end of an array that a pack may touch
-MOST_ROWS = 2 * 8 + 2  # of lists, where nothing is watched: state and c, twice, and an earlier z
+MOST_ROWS = 2 * 10 + 2  # of lists, where nothing is watched: state and c, twice, and an earlier z
 
 
 def make_body(
@@ -63,10 +63,8 @@ def make_body(
     keep_row = 5 if derivative else 3  # of what is watched, where lanes land
     longest = LONGEST_PERIODIC if interior else LONGEST
 
-    @jit
-    def near(state, radius2):
-        return fma(state[0], state[0], state[1] * state[1]) <= radius2
-
+    near = make_near(target, formula, derivative)
+    interior = interior and not formula.remembers
     if julia:
 
         def begin(u, v, a, b):
@@ -81,8 +79,7 @@ def make_body(
     else:
 
         def begin(u, v, a, b):
-            zero = number(0, u)
-            return start(zero, zero), u, v
+            return start(u, v), u, v
 
         def lane_of(state, a, b):
             return (*state, a, b)

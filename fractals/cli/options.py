@@ -66,7 +66,11 @@ color_options = together(
     option("--inside", metavar="COLOR", help="Color of the set itself, such as '#000'."),
 )
 place_options = together(
-    option("--formula", metavar="NAME[,KEY=N]", help="Formula, such as multibrot,power=4."),
+    option(
+        "--formula",
+        metavar="NAME[,KEY=VALUE]|EXPRESSION",
+        help="Formula, such as multibrot,power=4, or your own, such as 'z**3 + c*sin(z)'.",
+    ),
     option("--julia", metavar="X,Y", help="Draw the Julia set of this c."),
     option("--center", metavar="X,Y", help="Center of the view; decimals of any length."),
     option("--width", metavar="W", help="Full width of the view in the plane."),
@@ -180,15 +184,32 @@ def parse_point(text: str, key: str) -> tuple[str, str]:
 
 
 def parse_formula(text: str) -> dict[str, Any]:
-    """Return the table of ``multibrot,power=4``."""
+    """Return the table of ``multibrot,power=4``, or of an expression such as ``z**3 + c*sin(z)``.
+
+    Examples
+    --------
+    >>> parse_formula("z**2 + c,start=c/2")
+    {'name': 'expression', 'step': 'z**2 + c', 'start': 'c/2'}
+    """
     name, *pairs = text.split(",")
+    named = re.fullmatch(r"\s*\w+\s*", name, re.ASCII)
     table: dict[str, Any] = {"name": name.strip()}
+    if not named:
+        table = {"name": "expression", "step": name}  # as it is: errors tell the column
     for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not (equals and value.strip().isdecimal()):
-            raise OptionError(f"--formula: '{pair}' is not KEY=NUMBER such as power=4")
-        table[key.strip()] = int(value)
+        key, equals, value = (part.strip() for part in pair.partition("="))
+        if not (key and equals and value):
+            raise OptionError(f"--formula: '{pair[:40]}' is not KEY=VALUE such as power=4")
+        table[key] = _number(value)
     return table
+
+
+def _number(text: str) -> int | float | str:
+    """Return a whole number, another, or the text."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def parse_coloring(text: str) -> dict[str, Any]:
@@ -205,12 +226,7 @@ def parse_coloring(text: str) -> dict[str, Any]:
         key, equals, value = (part.strip() for part in pair.partition("="))
         if not (key and equals and value):
             raise OptionError(f"--coloring: '{pair[:40]}' is not KEY=VALUE such as density=7")
-        try:
-            table[key] = int(value)
-        except ValueError:
-            with contextlib.suppress(ValueError):
-                value = float(value)  # type: ignore[assignment]
-            table[key] = value
+        table[key] = _number(value)
     return table
 
 

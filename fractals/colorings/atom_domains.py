@@ -40,6 +40,7 @@ def make():
         name="atom_domains",
         title="the step at which the orbit came nearest to 0",
         make_value=make_value,
+        ends="any",
         constants=lambda formula, escape_radius, width: (),
         transfer="linear",
         side="both",

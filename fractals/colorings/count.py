@@ -17,5 +17,6 @@ def make():
         name="count",
         title="steps to escape, in flat bands",
         make_value=make_value,
+        ends="any",
         constants=lambda formula, escape_radius, width: (),
     )

@@ -26,6 +26,7 @@ def make():
         name="decomposition",
         title="which part of a turn the escaped point lies in",
         make_value=make_value,
+        ends="any",
         constants=lambda formula, escape_radius, width, parts: (parts,),
         transfer="linear",
         options={"parts": Option(2, 2, 256, "of a turn")},

@@ -24,8 +24,9 @@ def make_value(target):
 def constants(formula, escape_radius, width, lines, weight):
     start, scale = fraction_constants(formula, escape_radius)
     # Borders as wide as lines, in the plane of log z, where a band is log(escape_radius) high.
-    border = math.pi * weight / (lines * math.log(escape_radius) * math.log(formula.degree))
-    return start, scale, lines, weight, border, 1 / formula.degree
+    degree = max(2, formula.degree)
+    border = math.pi * weight / (lines * math.log(escape_radius) * math.log(degree))
+    return start, scale, lines, weight, border, 1 / degree
 
 
 def make():

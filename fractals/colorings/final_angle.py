@@ -18,6 +18,7 @@ def make():
         name="final_angle",
         title="direction of the escaped point",
         make_value=make_value,
+        ends="any",
         constants=lambda formula, escape_radius, width: (),
         transfer="linear",
     )

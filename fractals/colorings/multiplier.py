@@ -10,10 +10,11 @@ import math
 
 from fractals.coloring import Coloring, Option, Watcher
 from fractals.formula import fma, number, select, sqrt
+from fractals.series import make_tangent
 
 
 def make_watch(target, formula, base):
-    derive = target.jit(formula.derivative)
+    tangent = make_tangent(target, formula)
 
     def start(x, y):
         zero, one = number(0, x), number(1, x)
@@ -23,7 +24,7 @@ def make_watch(target, formula, base):
         zero, one = number(0, x), number(1, x)
         from_x, from_y, n, next_n, sought, period, p, q, stretch = w
         n = n + one
-        p, q = derive(u, v, p, q)
+        p, q = tangent(u, v, p, q, a, b, zero, zero)
         s, t = x - from_x, y - from_y
         product = fma(p, p, q * q)
         near = (fma(s, s, t * t) <= number(point[base], x)) & (product < one)
@@ -72,6 +73,8 @@ def make():
         name="multiplier",
         title="inside: how the attracting cycle stretches, 0 at a nucleus, 1 at a boundary",
         make_value=make_value,
+        ends="any",
+        memoryless=True,
         constants=lambda formula, escape_radius, width, tolerance: (),
         transfer="linear",
         side="inside",

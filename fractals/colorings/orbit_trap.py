@@ -77,6 +77,7 @@ def make():
         name="orbit_trap",
         title="how near the orbit comes to a point, line, cross or circle",
         make_value=make_value,
+        ends="any",
         constants=constants,
         transfer="linear",
         side="both",

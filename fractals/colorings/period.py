@@ -23,6 +23,8 @@ def make():
         name="period",
         title="inside: the period of the attracting cycle",
         make_value=make_value,
+        ends="any",
+        memoryless=True,
         constants=lambda formula, escape_radius, width, tolerance: (),
         transfer="linear",
         side="inside",

@@ -37,6 +37,7 @@ def make():
         name="pickover_stalks",
         title="how near the orbit comes to the axes",
         make_value=make_value,
+        ends="any",
         constants=constants,
         transfer="linear",
         side="both",

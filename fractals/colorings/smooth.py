@@ -4,11 +4,9 @@ After García, Fernández, Barrallo and Martín, *Coloring Dynamical Systems in 
 (1999).
 """
 
-import math
-
 from fractals.coloring import Coloring
 from fractals.formula import fma
-from fractals.series import make_log2
+from fractals.series import fraction_constants, make_log2
 
 
 def make_value(target):
@@ -23,7 +21,7 @@ def make_value(target):
 
 
 def constants(formula, escape_radius, width):
-    return math.log2(2 * math.log2(escape_radius)), 1 / math.log2(formula.degree)
+    return fraction_constants(formula, escape_radius)
 
 
 def make():
@@ -32,4 +30,5 @@ def make():
         title="smooth escape count",
         make_value=make_value,
         constants=constants,
+        converging="speed",
     )

@@ -7,7 +7,7 @@ vectors, and the second is look-ups. No sample is worked on by both ends of an `
 import math
 
 from fractals.formula import fma, select
-from fractals.programs.escape import make_planes
+from fractals.programs.orbit import make_planes
 from fractals.series import make_cbrt, make_log2, turn
 
 MOST_TURNS = 1e9  # positions beyond this many turns of the palette are drawn at its start

@@ -1,0 +1,9 @@
+"""Exponential: z -> c exp z, from 0, its asymptotic value."""
+
+from fractals.composing import compose
+
+
+def make():
+    return compose(
+        "exponential", "Exponential, c exp z", "c*exp(z)", center=("-1", "0"), width="10"
+    )

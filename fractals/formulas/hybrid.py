@@ -1,0 +1,77 @@
+"""Hybrid: other formulas applied in turn, each adding c; a step, and a count, is a whole turn."""
+
+from fractals.formula import Formula
+from fractals.formulas import (
+    buffalo,
+    burning_ship,
+    celtic,
+    celtic_heart,
+    heart,
+    mandelbrot,
+    multibrot,
+    perpendicular_burning_ship,
+    shark_fin,
+    tricorn,
+)
+
+PARTS = {
+    "buffalo": buffalo.make,
+    "burning_ship": burning_ship.make,
+    "celtic": celtic.make,
+    "celtic_heart": celtic_heart.make,
+    "heart": heart.make,
+    "mandelbrot": mandelbrot.make,
+    "multibrot": multibrot.make,
+    "perpendicular_burning_ship": perpendicular_burning_ship.make,
+    "shark_fin": shark_fin.make,
+    "tricorn": tricorn.make,
+}
+MOST = 6
+
+
+def make_step(parts):
+    def step(x, y, a, b):
+        for part in parts:
+            x, y = part.step(x, y, a, b)
+        return x, y
+
+    return step
+
+
+def make_tangent(parts):
+    def tangent(x, y, p, q, a, b, e, f):
+        for part in parts:
+            (p, q), (x, y) = part.derivative(x, y, p, q), part.step(x, y, a, b)
+            p, q = p + e, q + f
+        return p, q
+
+    return tangent
+
+
+def make(formulas="mandelbrot+burning_ship"):
+    names = formulas.split("+") if isinstance(formulas, str) else formulas
+    if not isinstance(names, list | tuple) or not 1 <= len(names) <= MOST:
+        raise ValueError(f"formulas is a list of 1 to {MOST} names of formulas")
+    names = [str(name).strip() for name in names]
+    for name in names:
+        if name not in PARTS:
+            raise ValueError(f"formulas: '{name[:40]}' is none of {', '.join(PARTS)}")
+    parts = tuple(PARTS[name]() for name in names)
+    degree = 1
+    for part in parts:
+        degree *= part.degree
+    if degree > 64:
+        raise ValueError(f"formulas: together of degree {degree}, and 64 is the most")
+    return Formula(
+        name="hybrid",
+        title=f"{', '.join(names)} in turn",
+        step=make_step(parts),
+        derivative=None,
+        tangent=make_tangent(parts),
+        turn=parts,
+        degree=degree,
+        holomorphic=all(part.holomorphic for part in parts),
+        center=("-0.4", "0"),
+        width="5",
+        parameters={"formulas": "+".join(names)},
+    )

@@ -1,0 +1,80 @@
+"""Newton's method for the roots of z**power - 1, or of any function: z -> z - relaxation f / f'.
+
+The picture shows to which root the method leads from each point (Arthur Cayley, 1879). A function
+of c, too, makes a picture of its parameter: the method starts at `start` then.
+"""
+
+from fractals import expression
+from fractals.composing import compose
+from fractals.expression import minus, over, power, times
+
+TOLERANCE = 1e-6
+
+
+def function_of(power, polynomial):
+    """Return the tree of f."""
+    if isinstance(power, bool) or not isinstance(power, int) or not 2 <= power <= 12:
+        raise ValueError("power is a whole number from 2 to 12")
+    text = polynomial or f"z**{power} - 1"
+    if not isinstance(text, str):
+        raise ValueError(f"polynomial is an expression in quotes, not {text!r:.40}")
+    try:
+        tree = expression.parse(text)
+    except expression.ExpressionError as error:
+        raise ValueError(f"polynomial '{text[:60]}', {error}") from None
+    if not expression.is_holomorphic(tree) or not expression.uses(tree, "z"):
+        raise ValueError("polynomial is an expression in z without abs, conj, re and im")
+    return tree
+
+
+def relaxed(step, relaxation):
+    """Return the tree of z - relaxation * step."""
+    number = isinstance(relaxation, int | float) and not isinstance(relaxation, bool)
+    if not number or not 0.01 <= relaxation <= 1.99:
+        raise ValueError("relaxation is a number from 0.01 to 1.99")
+    return minus(("z",), times(("number", complex(relaxation)), step))
+
+
+def composed(name, title, tree, polynomial, function, start, parameters):
+    """Return the formula of a method that finds roots of a function."""
+    usual = {"power": 3, "relaxation": 1.0, "polynomial": "", "start": ""}
+    try:
+        first = expression.parse(str(start) or ("0" if expression.uses(function, "c") else "c"))
+    except expression.ExpressionError as error:
+        raise ValueError(f"start '{str(start)[:60]}', {error}") from None
+    if expression.uses(first, "z"):
+        raise ValueError("start is an expression in c alone")
+    return compose(
+        name,
+        title,
+        tree,
+        first,
+        degree=0,
+        tolerance=TOLERANCE,
+        escapes=False,
+        width="4.5",
+        parameters={k: v for k, v in parameters.items() if k == "power" or v != usual[k]},
+    )
+
+
+def make(power=3, relaxation=1.0, polynomial="", start=""):
+    function = function_of(power, polynomial)
+    step = over(function, expression.derivative(function, "z"))
+    return composed(
+        "newton",
+        f"Newton's method for {polynomial or f'z**{power} - 1'}",
+        relaxed(step, relaxation),
+        polynomial,
+        function,
+        start,
+        {"power": power, "relaxation": relaxation, "polynomial": polynomial, "start": start},
+    )
+
+
+def halley_step(function):
+    """Return the tree of 2 f f' / (2 f'² - f f'')."""
+    first = expression.derivative(function, "z")
+    second = expression.derivative(first, "z")
+    two = ("number", 2 + 0j)
+    below = minus(times(two, power(first, 2)), times(function, second))
+    return over(times(two, times(function, first)), below)
