@@ -9,22 +9,20 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from fractals.antialiasing import Antialiasing, Numbers
 from fractals.backends import Backend, choose, open_requested
-from fractals.backends.probe import memory_size
 from fractals.coloring import INSIDE_TOO
+from fractals.cost import check_cost
 from fractals.errors import OptionError
 from fractals.executor import Progress, run_tiles
 from fractals.image import Image
 from fractals.layers import Drawn, make_layers
-from fractals.magnitude import scientific
 from fractals.methods import Method, make_method
 from fractals.painting import Painter, Values
-from fractals.planning import Plan, Tile, missing_digits, plan
+from fractals.planning import Tile, missing_digits, plan
 from fractals.png import Pixels
 from fractals.raw import EscapeData
 from fractals.scene import Scene
-
-LONG = 3600  # seconds of a deep picture that must be asked for
 
 Source = str | Path | Mapping[str, Any] | Scene
 
@@ -179,14 +177,15 @@ def color(
     planes = _planes(raw, session)
     session.limit, session.base = raw.limit, raw.base
 
-    def numbers(tile: Tile) -> tuple[Any, ...]:
-        window, to_device = tile.window(n), session.backend.to_device
-        found = [
-            session.nothing if part is None else to_device(np.ascontiguousarray(part[window]))
-            for part in parts
-        ]
-        watched = to_device(np.stack([p[window] for p in planes])) if planes else session.no_planes
-        return *found, watched
+    def numbers(window: Any, shape: tuple[int, int] | None = None) -> tuple[Any, ...]:
+        def placed(part: NDArray[Any]) -> Any:
+            found = part[window]
+            return np.ascontiguousarray(found.reshape(shape) if shape else found)
+
+        to_device = session.backend.to_device
+        found = [session.nothing if part is None else to_device(placed(part)) for part in parts]
+        watched = np.stack([placed(part) for part in planes]) if planes else None
+        return *found, session.no_planes if watched is None else to_device(watched)
 
     def values(layer: Drawn) -> NDArray[np.floating[Any]]:
         """Return those of all samples."""
@@ -197,7 +196,7 @@ def color(
             clock = _Clock(session.backend)
             part = whole[tile.window(n)]
             on_device = session.backend.empty(part.shape, session.backend.real)
-            fill(on_device, numbers(tile), session.limit, session.base)
+            fill(on_device, numbers(tile.window(n)), session.limit, session.base)
             session.backend.to_host(on_device, part)
             clock.lap("color")
             return clock.seconds
@@ -206,13 +205,17 @@ def color(
         return whole
 
     session.start(shading=True, values=values)
+    smooth = session.smooth(lambda i, j, shape: numbers((j, i), shape))
 
     def draw(tile: Tile) -> dict[str, float]:
         clock = _Clock(session.backend)
-        on_device = numbers(tile)
-        clock.lap("copy")
-        rgb = session.shade(tile, on_device)
-        clock.lap("color")
+        if session.plan.jittered:
+            rgb = smooth.paint(tile, lambda stage: clock.lap("color"))
+        else:
+            on_device = numbers(tile.window(n))
+            clock.lap("copy")
+            rgb = session.shade(tile, on_device)
+            clock.lap("color")
         session.backend.to_host(rgb, pixels[tile.window()])
         clock.lap("copy")
         return clock.seconds
@@ -326,16 +329,28 @@ class Session:
         return self._method.iterate(tile, limit)
 
     def shade(self, tile: Tile, raw: tuple[Any, ...]) -> Any:
-        """Return the sRGB values of a tile's pixels, on the device."""
-        return self.painter.paint((tile.height, tile.width), raw, self.limit, self.base)
+        """Return the sRGB values of a tile's pixels, on the device, from their own samples."""
+        return self.painter.paint(tile, raw, self.limit, self.base)
+
+    def paint(self, tile: Tile, lap: Callable[[str], None] = lambda stage: None) -> Any:
+        """Return the sRGB values of a tile's pixels, on the device; `lap` books the stages."""
+        if self.plan.jittered:
+            assert self._method, "start(iterating=True) comes first"
+            return self.smooth(self._method.iterate_some).paint(tile, lap)
+        raw = self.iterate(tile)
+        lap("iterate")
+        rgb = self.shade(tile, raw)
+        lap("color")
+        return rgb
+
+    def smooth(self, numbers: Numbers) -> Antialiasing:
+        """Return what draws tiles of jittered samples, whose raw numbers are these."""
+        return Antialiasing(self.backend, self.plan, self.painter, numbers, self.limit, self.base)
 
     def draw(self, tile: Tile, keep: Callable[[Tile, Any], None]) -> dict[str, float]:
         """Draw a tile, have its pixels kept, which are on the device, and return the seconds."""
         clock = _Clock(self.backend)
-        raw = self.iterate(tile)
-        clock.lap("iterate")
-        rgb = self.shade(tile, raw)
-        clock.lap("color")
+        rgb = self.paint(tile, clock.lap)
         keep(tile, rgb)
         clock.lap("copy")
         return clock.seconds
@@ -377,22 +392,3 @@ class _Clock:
         now = perf_counter()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
         self._last = now
-
-
-def check_cost(planned: Plan, raw: bool = False, force: bool = False) -> None:
-    """Refuse a picture, or its raw numbers, that would not fit into memory or take too long."""
-    if planned.deep and planned.seconds > LONG and not force:
-        raise OptionError(
-            f"at a width of {scientific(planned.width)} this takes about "
-            f"{planned.seconds / 3600:.2g} hours and {planned.memory / 2**30:.1g} GiB: "
-            "give --force to draw it all the same"
-        )
-    free = memory_size()
-    if free and planned.memory > 0.9 * free:
-        whole = planned.band == planned.size[1] and not raw
-        raise OptionError(
-            f"{planned.size[0]}x{planned.size[1]} pixels of {planned.supersampling}x"
-            f"{planned.supersampling} samples need {planned.memory / 2**30:.1f} GiB, and "
-            f"{free / 2**30:.1f} GiB are free: give a smaller --size or --supersampling"
-            + (", or write a .png, which needs less (fractals.render_to)" if whole else "")
-        )

@@ -19,11 +19,11 @@ FLOORS = [
     ["bench", "charts", "ladder", "report", "gallery", "sheet", "verify"],
     ["streaming"],
     ["pipeline"],
-    ["methods", "painting"],
+    ["methods", "painting", "antialiasing", "cost"],
     ["backends"],
     ["image", "raw"],
     ["finding"],
-    ["planning", "forecast", "layers"],
+    ["planning", "forecast", "layers", "positions"],
     ["programs", "deep"],
     [
         "formulas",

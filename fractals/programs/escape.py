@@ -2,6 +2,7 @@
 
 from fractals.coloring import UNWATCHED
 from fractals.formula import fma, number
+from fractals.programs.places import make_place
 
 OWN = 3  # place in `point` where the watchers' constants begin
 
@@ -184,19 +185,28 @@ def make_escape(
 
 
 def make_body(
-    target, formula, julia, derivative, interior, block, sticky=False, watching=UNWATCHED
+    target,
+    formula,
+    julia,
+    derivative,
+    interior,
+    block,
+    sticky=False,
+    watching=UNWATCHED,
+    listed=False,
 ):
     """Return the body that fills ``count`` (int32), and z = x + iy and dz = p + iq (real).
 
     With `watching` it also fills ``watched`` (planes, height, width). Its arrays: ``columns``
-    (2, width) and ``rows`` (2, height), whose sums are the samples' positions in the plane;
+    (2, width) and ``rows`` (2, height), whose sums are the samples' positions in the plane, or
+    which are `listed` (`fractals.programs.places`);
     ``point``: the c of a Julia set, the square of the escape radius, and the watchers' constants;
     ``limit``. z and dz are 0 where the orbit did not escape, and so is what is watched, unless that
     is looked at there, too.
     """
     escape = make_escape(target, formula, julia, derivative, interior, block, sticky, watching)
     start, _, finish = make_orbit(target, formula, julia, derivative, watching)
-    zero, int32 = target.real(0), target.int32
+    zero, int32, place = target.real(0), target.int32, make_place(target, listed)
     planes, inside = watching.planes, watching.inside
     _, store = make_planes(target, state_size(formula, derivative), planes)
 
@@ -205,7 +215,7 @@ def make_body(
         while j < count.shape[0]:  # a range with a stride would cost each GPU thread two divisions
             i = x0
             while i < count.shape[1]:
-                u, v = columns[0, i] + rows[0, j], columns[1, i] + rows[1, j]
+                u, v = place(columns, rows, count.shape[1], j, i)
                 a, b = (point[0], point[1]) if julia else (u, v)
                 state = start(u, v) if julia else start(zero, zero)
                 n, state = escape(int32(0), state, a, b, point, limit, limit)
@@ -226,7 +236,15 @@ def make_body(
 
 
 def make_part_body(
-    target, formula, julia, derivative, interior, block, sticky=False, watching=UNWATCHED
+    target,
+    formula,
+    julia,
+    derivative,
+    interior,
+    block,
+    sticky=False,
+    watching=UNWATCHED,
+    listed=False,
 ):
     """Return the body that does of the work of `make_body` the steps from `begin` to `until`.
 
@@ -237,6 +255,7 @@ def make_part_body(
     escape = make_escape(target, formula, julia, derivative, interior, block, sticky, watching)
     start, _, finish = make_orbit(target, formula, julia, derivative, watching)
     zero, jacobian = target.real(0), derivative and not formula.holomorphic
+    place = make_place(target, listed)
     planes, inside = watching.planes, watching.inside
     load, store = make_planes(target, state_size(formula, derivative), planes)
 
@@ -278,7 +297,7 @@ def make_part_body(
         while j < count.shape[0]:
             i = x0
             while i < count.shape[1]:
-                u, v = columns[0, i] + rows[0, j], columns[1, i] + rows[1, j]
+                u, v = place(columns, rows, count.shape[1], j, i)
                 a, b = (point[0], point[1]) if julia else (u, v)
                 state = start(u, v) if julia else start(zero, zero)
                 under_way = True
