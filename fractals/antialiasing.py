@@ -82,7 +82,7 @@ class Antialiasing:
 
     def _adaptive(self, tile: Tile, near: Tile, lap: Lap) -> Any:
         n = self.plan.supersampling
-        m = max(1, min(n // 2, MOST_FIRST))
+        m = first_side(n)
         wide = self._around(tile, 2)
         i, j = first_samples(wide, n, m)
         few = self._on_host(i, j, i.shape, lap)
@@ -105,6 +105,11 @@ class Antialiasing:
             colors[v, u] = more.reshape(-1, 3)[: len(v)]
         lap("color")
         return self.backend.to_device(colors)
+
+
+def first_side(n: int) -> int:
+    """Return how many samples a side of a pixel are taken first, of n."""
+    return max(1, min(n // 4, MOST_FIRST))
 
 
 def first_samples(tile: Tile, n: int, m: int) -> tuple[Index, Index]:

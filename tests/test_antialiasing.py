@@ -139,7 +139,7 @@ def test_pictures_are_verified(tmp_path, antialias):
     height=st.integers(1, 9),
 )
 def test_first_samples_stand_for_those_around_them(n, x, y, width, height):
-    m = max(1, min(n // 2, antialiasing.MOST_FIRST))
+    m = antialiasing.first_side(n)
     i, j = antialiasing.first_samples(Tile(x, y, width, height), n, m)
     assert i.shape == j.shape == (height * m, width * m)
     for r in range(height * m):
@@ -152,7 +152,7 @@ def test_first_samples_stand_for_those_around_them(n, x, y, width, height):
 
 def test_no_picture_is_shifted_by_its_first_samples():
     for n in range(2, 17):
-        m = max(1, min(n // 2, antialiasing.MOST_FIRST))
+        m = antialiasing.first_side(n)
         i, j = antialiasing.first_samples(Tile(0, 0, 2, 2), n, m)
         assert i.mean() == j.mean() == n - 0.5
 
