@@ -11,10 +11,11 @@ import numpy as np
 
 from fractals import forecast
 from fractals.claims import check_same, check_version, claimed, clear
+from fractals.cost import check_cost
 from fractals.errors import FractalsError, OptionError
 from fractals.executor import Progress
 from fractals.files import HEADER
-from fractals.pipeline import Options, Session, Source, check_cost
+from fractals.pipeline import Options, Session, Source
 from fractals.planning import Plan, Tile
 from fractals.scene import Scene
 from fractals.store import SUFFIX, Store, create_store, open_store, tile_rows

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import FractalsError, SceneError
+from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.files import SCENE_KEY, written
 from fractals.planning import Plan, plan
 from fractals.scene import MOST_ITERATIONS, Scene
@@ -62,6 +62,12 @@ def library() -> Any:
 
 def save_exr(raw: "EscapeData", path: str | Path) -> None:
     """Write raw numbers as an EXR."""
+    view = raw.scene.view
+    if view.mirror or view.stretch != 1 or view.projection != "plane":
+        raise OptionError(
+            f"'{path}': other programs take an EXR's directions for those of a plain view, and "
+            "this one is mirrored, stretched or projected: compute a store (.fz)"
+        )
     exr = library()
     header = {
         "compression": exr.ZIP_COMPRESSION,

@@ -15,6 +15,7 @@ from fractals.deep.newton import Nucleus, Point, Progress, Root, log2
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.formula import Formula
 from fractals.planning import limit_of, place_of
+from fractals.positions import matrix
 from fractals.scene import MOST_DIGITS, Scene
 
 MOST_STEPS = 10_000_000  # of a search whose scene names no limit
@@ -174,6 +175,8 @@ class _Search:
             raise SceneError("a Julia set has no nuclei: find them in the set of its formula")
         if limit is not None and limit < 1:
             raise OptionError(f"limit {limit}: give the highest period to look for, 1 or more")
+        if scene.view.projection != "plane":
+            raise SceneError("an exponential map has no middle to search in: --projection plane")
         self.formula: Formula = scene.make_formula()
         if not self.formula.additive or self.formula.degree < 2:
             raise SceneError(
@@ -185,10 +188,10 @@ class _Search:
         across, down = scene.image.size
         self.width, self.height = mpq(width), mpq(width) * down / across
         self.center = mpq(center[0]), mpq(center[1])
-        turn = math.radians(scene.view.rotation)
-        self.cos, self.sin = mpq(math.cos(turn)), mpq(math.sin(turn))
+        self.matrix = tuple(map(mpq, matrix(scene.view)))
         with gmpy2.context(precision=newton.LOW):
             self.radius = mpfr(gmpy2.hypot(self.width, self.height) / 2)
+            self.radius *= max(scene.view.stretch, 1 / scene.view.stretch)
         auto = scene.iteration.limit == "auto"
         self.limit = limit or min(
             limit_of(scene, self.formula, width), MOST_STEPS if auto else 2**31
@@ -247,8 +250,8 @@ class _Search:
     def _middle(self, i: int, j: int, cells: int) -> Point:
         right = (mpq(2 * i + 1, 2 * cells) - mpq(1, 2)) * self.width
         up = (mpq(2 * j + 1, 2 * cells) - mpq(1, 2)) * self.height
-        x, y = self.center
-        return x + self.cos * right - self.sin * up, y + self.sin * right + self.cos * up
+        (x, y), (a, b, c, d) = self.center, self.matrix
+        return x + a * right + b * up, y + c * right + d * up
 
     def _is_in_view(self, root: Root) -> bool:
         right, up = self._offset(root)
@@ -260,7 +263,9 @@ class _Search:
     def _offset(self, root: Root) -> Point:
         """Return where a root lies, from the view's center, in its widths and heights."""
         x, y = (mpq(a) - b for a, b in zip(root.center, self.center, strict=True))
-        right, up = self.cos * x + self.sin * y, self.cos * y - self.sin * x
+        a, b, c, d = self.matrix
+        area = a * d - b * c
+        right, up = (d * x - b * y) / area, (a * y - c * x) / area
         return right / self.width, up / self.height
 
     def _failure(self) -> str:

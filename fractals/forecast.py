@@ -1,5 +1,6 @@
 """What a picture costs before it is drawn: seconds and bytes, roughly."""
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -72,6 +73,7 @@ def mean_count(
     scene: Scene,
     center: tuple[Fraction, Fraction],
     width: Fraction,
+    finest: Fraction,
     limit: int,
     interior: bool,
 ) -> float:
@@ -84,6 +86,10 @@ def mean_count(
     b = (y + half * scene.image.size[1] / scene.image.size[0] * np.linspace(-1, 1, rows))[
         :, None
     ] + 0 * a
+    if scene.view.projection == "exponential":  # `finest` is the length of the innermost circle
+        steps = np.arange(rows)[:, None] / rows * math.log(finest / math.pi / float(width))
+        turns = np.linspace(0, 2 * math.pi, columns)
+        a, b = (f(turns) * half * np.exp(steps) + at for f, at in ((np.cos, x), (np.sin, y)))
     z, before = formula.begin(scene.julia is not None, a, b), (0 * a, 0 * b)
     if scene.julia:
         a, b = (float(Fraction(Decimal(text))) + 0 * a for text in scene.julia)

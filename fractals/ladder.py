@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.pipeline import Session
-from fractals.planning import Tile, coordinates
+from fractals.planning import Tile
+from fractals.positions import coordinates
 
 PYTHON_SHARE = 10  # a quick ladder runs every tenth row in plain Python
 NUMPY = "NumPy"

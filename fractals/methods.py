@@ -18,7 +18,8 @@ from fractals.deep import approximation, folded, orbits
 from fractals.deep.reference import Reference
 from fractals.errors import OptionError
 from fractals.layers import Layers
-from fractals.planning import Plan, Tile, coordinates
+from fractals.planning import Plan, Tile
+from fractals.positions import Index, Samples, coordinates, indices
 from fractals.programs import escape, perturb
 from fractals.programs.orbit import first_size, state_size
 from fractals.scene import MOST_ITERATIONS, Scene
@@ -48,6 +49,11 @@ class Method(Protocol):
 
     def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
         """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
+
+    def iterate_some(
+        self, i: Index, j: Index, shape: tuple[int, int], limit: int | None = None
+    ) -> tuple[Any, ...]:
+        """Return the same of samples in columns `i` and rows `j`, in arrays of this shape."""
 
     def stop(self) -> None:
         """Have calls under way in other threads return early."""
@@ -97,18 +103,46 @@ class _Method:
         return max(1, self.backend.steps // at_once)
 
     def _place(self, plan: Plan) -> None:
-        columns, rows = coordinates(plan, self.scene.view.rotation)
-        self.columns, self.rows = (part.astype(self.backend.real) for part in (columns, rows))
+        if plan.listed:
+            self.samples = Samples(plan)
+            return
+        self.columns, self.rows = (part.astype(self.backend.real) for part in coordinates(plan))
         self.all_columns = self.backend.to_device(self.columns)
 
     def _inputs(self, tile: Tile, n: int) -> tuple[tuple[int, int], Any, Any]:
         """Return the shape of a tile's samples, and their columns and rows on the device."""
         rows, columns = tile.window(n)
+        shape = tile.height * n, tile.width * n
+        if self.plan.listed:
+            return shape, *self._listed(self.samples, *indices((rows, columns)), shape)
         across = self.all_columns  # strips are as wide as the picture
         if tile.width * n < self.columns.shape[1]:
             across = self.backend.to_device(np.ascontiguousarray(self.columns[:, columns]))
         down = self.backend.to_device(np.ascontiguousarray(self.rows[:, rows]))
-        return (tile.height * n, tile.width * n), across, down
+        return shape, across, down
+
+    def _listed(
+        self, samples: Samples, i: Index, j: Index, shape: tuple[int, int]
+    ) -> tuple[Any, Any]:
+        """Return a list of samples in place of columns and rows, on the device."""
+        places = samples.at(i, j).astype(self.backend.real)
+        empty = np.zeros((2, shape[0]), self.backend.real)
+        return self.backend.to_device(places), self.backend.to_device(empty)
+
+    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
+        shape, across, down = self._inputs(tile, self.plan.supersampling)
+        return self._iterate(shape, across, down, limit or self.limit)
+
+    def iterate_some(
+        self, i: Index, j: Index, shape: tuple[int, int], limit: int | None = None
+    ) -> tuple[Any, ...]:
+        across, down = self._listed(self.samples, i, j, shape)
+        return self._iterate(shape, across, down, limit or self.limit)
+
+    def _iterate(
+        self, shape: tuple[int, int], across: Any, down: Any, limit: int
+    ) -> tuple[Any, ...]:
+        raise NotImplementedError
 
     def _outputs(self, shape: tuple[int, int]) -> tuple[Any, ...]:
         backend = self.backend
@@ -126,8 +160,10 @@ class Direct(_Method):
         backend, scene, plan = self.backend, self.scene, self.plan
         julia = scene.julia is not None
         options = self.formula, julia, self.derivative, plan.interior, plan.block, plan.sticky
-        if self.watching.planes:
+        if self.watching.planes or plan.listed:
             options = *options, self.watching.compiled()  # type: ignore[assignment]
+        if plan.listed:
+            options = *options, True  # type: ignore[assignment]
         most = self._steps_a_launch()
         self.part = most if most < self.limit else 0
         self.run = backend.compile(
@@ -138,12 +174,12 @@ class Direct(_Method):
         point = [x, y, radius2, *self.watching.constants()]
         self.point = backend.to_device(np.array(point, backend.real))
 
-    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:  # noqa: D102
+    def _iterate(
+        self, shape: tuple[int, int], across: Any, down: Any, limit: int
+    ) -> tuple[Any, ...]:
         backend = self.backend
-        shape, across, down = self._inputs(tile, self.plan.supersampling)
         raw = self._outputs(shape)
-        place = across, down, self.point
-        last = limit or self.limit
+        place, last = (across, down, self.point), limit
         if not self.part:
             self.run(*raw, *place, np.int32(last))
             return raw
@@ -185,6 +221,8 @@ class Perturbation(_Method):
         if backend.steps:
             self.steps = max(256, self._steps_a_launch() // HEAVY)
         options = self.formula, self.julia, self.derivative, plan.extended
+        if plan.listed:
+            options = *options, "scaled" if self.samples.scaled else "list"  # type: ignore[assignment]
         self.run = self.run_probe = backend.compile(perturb.make_body, *options)
         self.cpu = open_backend(choose("cpu").device, "float64", 1)
         if backend.kind == "python":  # plain loops are for few samples
@@ -199,14 +237,10 @@ class Perturbation(_Method):
             lowest, middle = int(escaped.min()), int(np.median(escaped))
             self.base = max(0, lowest - 1 - (middle - lowest) // 4)
 
-    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:  # noqa: D102
-        shape, across, down = self._inputs(tile, self.plan.supersampling)
-        return self._iterate(self.run, shape, across, down, limit or self.limit)
-
     def _iterate(
-        self, run: Run, shape: tuple[int, int], across: Any, down: Any, limit: int
+        self, shape: tuple[int, int], across: Any, down: Any, limit: int, run: Run | None = None
     ) -> tuple[Any, ...]:
-        backend = self.backend
+        run, backend = run or self.run, self.backend
         raw = self._outputs(shape)
         state = backend.empty((perturb.STATE, *shape), np.float64)
         tables = across, down, *self.tables
@@ -234,6 +268,8 @@ class Perturbation(_Method):
         options = plan.bits, min(limit, fitting), radius
         if scene.julia is None:
             reach = plan.width * max(plan.size) / plan.size[0] / 2
+            if plan.view.projection == "exponential":  # what is seen deepest must not end it
+                reach = plan.finest / 8
             found = [find(self.formula, zero, plan.center, *options, reach, self.watch)]
         else:
             x, y = (Fraction(Decimal(text)) for text in scene.julia)
@@ -263,10 +299,14 @@ class Perturbation(_Method):
             tiny[len(references[0].tiny) :, 0] += home
         if not len(tiny):
             tiny = np.array([[-1.0, 0, 0, 0]])
-        width = float(plan.width / Fraction(2) ** plan.exponent)
+        exponent, width = plan.exponent, 1.0
+        if plan.view.projection == "exponential":  # each sample has its own
+            exponent = 0
+        else:
+            width = float(plan.width / Fraction(2) ** exponent)
         radius2 = self.scene.iteration.escape_radius**2
         self.view = np.array(
-            [radius2, plan.exponent, width, ends[0], home, ends[-1], 1, self.steps, 0, 0],
+            [radius2, exponent, width, ends[0], home, ends[-1], 1, self.steps, 0, 0],
             np.float64,
         )
         levels, tree, stages, entries = self._tables(orbit, tiny, ends)
@@ -299,15 +339,18 @@ class Perturbation(_Method):
 
     def _probe(self, limit: int) -> NDArray[np.int32]:
         """Return the counts of the view at a low resolution, the same for every device and size."""
-        plan = replace(self.plan, size=PROBE, supersampling=1)
-        across, down = (
-            self.backend.to_device(part.astype(self.backend.real))
-            for part in coordinates(plan, self.scene.view.rotation)
-        )
         counts = np.empty((PROBE[1], PROBE[0]), np.int32)
-        self.backend.to_host(
-            self._iterate(self.run_probe, counts.shape, across, down, limit)[0], counts
-        )
+        plan = self.plan
+        if plan.view.projection == "plane":
+            plan = replace(plan, size=PROBE, supersampling=1, antialias="grid")
+            across, down = (
+                self.backend.to_device(part.astype(self.backend.real)) for part in coordinates(plan)
+            )
+        if self.plan.listed:
+            places = indices((slice(0, PROBE[1]), slice(0, PROBE[0])))
+            across, down = self._listed(Samples(plan, PROBE), *places, counts.shape)
+        raw = self._iterate(counts.shape, across, down, limit, self.run_probe)
+        self.backend.to_host(raw[0], counts)
         return counts
 
     def _find_limit(self) -> NDArray[np.int32]:

@@ -11,8 +11,9 @@ from fractals import palette
 from fractals.backends import Backend
 from fractals.backends.base import Run
 from fractals.layers import Drawn, Layers
-from fractals.planning import Plan
-from fractals.programs import blend, shade
+from fractals.planning import Plan, Tile
+from fractals.positions import PERIOD, Index, Samples, indices, is_plain, matrix, shifts
+from fractals.programs import blend, resample, shade
 from fractals.scene import Scene
 
 Values = Callable[[Drawn], NDArray[np.floating[Any]]]
@@ -39,6 +40,7 @@ class Painter:
     ) -> None:
         self.backend, self.scene, self.plan, self.layers = backend, scene, plan, layers
         self.dtype = dtype
+        self.projected = plan.view.projection == "exponential"
         self._painted: list[_Painted] = []
 
     def start(self, values: Values | None = None) -> None:
@@ -48,7 +50,7 @@ class Painter:
         that must see them get a table that is of no use but to compile.
         """
         backend = self.backend
-        several = len(self.layers.drawn) > 1
+        several, filtered = len(self.layers.drawn) > 1, self.plan.jittered
         self._painted = []
         for k, layer in enumerate(self.layers.drawn):
             colors = layer.paint.make_palette()
@@ -65,8 +67,9 @@ class Painter:
             )
             paint = backend.compile(shade.make_body)
             lookup = colors.lookup(self.scene.color.inside)
-            if several:
+            if several or filtered:
                 paint = backend.compile(blend.make_layer_body, layer.blend if k else "first")
+            if several:
                 lookup = palette.srgb_from_linear(lookup).astype(np.float32)
             least, most = layer.paint.range or (0.0, 0.0)
             self._painted.append(
@@ -81,21 +84,82 @@ class Painter:
                 )
             )
         self._encode = backend.to_device(palette.encoding(self.scene.image.bits))
-        if several:
-            self._mean = backend.compile(blend.make_mean_body)
-            self._decode = backend.to_device(palette.decoding())
+        self._mean = backend.compile(blend.make_mean_body) if several and not filtered else None
+        self._to_linear = (
+            backend.compile(resample.make_decode_body) if several and filtered else None
+        )
+        self._decode = backend.to_device(palette.decoding()) if several else None
+        if filtered:
+            self._filter = backend.compile(resample.make_filter_body, PERIOD)
+            self._shifts = backend.to_device(shifts())
+        if self.projected:
+            self._samples = Samples(self.plan)
+        self._turn = None
+        if self.layers.derivative and (self.projected or not is_plain(self.plan.view)):
+            self._turn = backend.compile(resample.make_turned_body, self.projected)
+            linear = [float(part) for part in matrix(self.plan.view)]
+            self._matrix = backend.to_device(np.array(linear, backend.real))
+            self._no_arms = backend.to_device(np.zeros((2, 1), backend.real))
 
-    def paint(self, tile: tuple[int, int], raw: tuple[Any, ...], limit: int, base: int) -> Any:
-        """Return the sRGB values of a tile of (height, width) pixels, on the device."""
-        n = self.plan.supersampling
-        height, width = tile
-        samples = height * n, width * n
-        backend = self.backend
-        rgb = backend.empty((height, width, 3), self.dtype)
+    def arms(self, i: Index, j: Index) -> Any:
+        """Return `Samples.arms` on the device, where they are needed."""
+        if not (self.projected and self.layers.derivative):
+            return None
+        return self.backend.to_device(self._samples.arms(i, j).astype(self.backend.real))
+
+    def paint(self, tile: Tile, raw: tuple[Any, ...], limit: int, base: int) -> Any:
+        """Return the sRGB values of a tile's pixels, on the device, from the samples in it."""
+        n, size = self.plan.supersampling, (tile.height, tile.width)
+        samples = tile.height * n, tile.width * n
+        arms = self.arms(*indices(tile.window(n)))
+        if self.plan.jittered:
+            colors = self.colors(samples, raw, limit, base, arms)
+            return self.filter(size, colors, (0, 0), (tile.x * n, tile.y * n))
+        rgb = self.backend.empty((*size, 3), self.dtype)
+        colors = self._paint(rgb, samples, raw, limit, base, arms, self._mean is not None)
+        if self._mean:
+            share = np.float32(1 / n**2)
+            self._mean(rgb, colors, self._decode, self._encode, np.int32(n), share)
+        return rgb
+
+    def colors(
+        self, shape: tuple[int, int], raw: tuple[Any, ...], limit: int, base: int, arms: Any = None
+    ) -> Any:
+        """Return the colors of samples in linear light, (\\*shape, 3), float32, on the device."""
+        colors = self._paint(None, shape, raw, limit, base, arms, True)
+        if self._to_linear:
+            self._to_linear(colors, self._decode)
+        return colors
+
+    def filter(
+        self, tile: tuple[int, int], colors: Any, first: tuple[int, int], corner: tuple[int, int]
+    ) -> Any:
+        """Return the pixels of a tile from the colors of its samples, and of some around it.
+
+        `first` is where in `colors` its first sample is, and `corner` where in the picture that of
+        `colors` is; both across and down.
+        """
+        rgb = self.backend.empty((*tile, 3), self.dtype)
+        whole = [np.int32(value) for value in (self.plan.supersampling, *first, *corner)]
+        self._filter(rgb, colors, self._shifts, self._encode, *whole)
+        return rgb
+
+    def _paint(
+        self,
+        rgb: Any,
+        samples: tuple[int, int],
+        raw: tuple[Any, ...],
+        limit: int,
+        base: int,
+        arms: Any,
+        kept: bool,
+    ) -> Any:
+        """Return the colors of samples if they are to be `kept`; otherwise fill their pixels."""
+        n, backend = self.plan.supersampling, self.backend
+        raw = self._turned(samples, raw, arms)
         position = backend.empty(samples, np.float32)
         share = np.float32(1 / n**2)
-        several = len(self._painted) > 1
-        colors = backend.empty((*samples, 3), np.float32) if several else None
+        colors = backend.empty((*samples, 3), np.float32) if kept else None
         for layer, painted in zip(self.layers.drawn, self._painted, strict=True):
             start = base if layer.paint.transfer == "auto" else 0
             own = painted.first, painted.constants, np.int32(limit), np.int32(start)
@@ -104,9 +168,16 @@ class Painter:
                 painted.paint(rgb, position, painted.lookup, self._encode, np.int32(n), share)
             else:
                 painted.paint(colors, position, painted.lookup, painted.opacity)
-        if colors is not None:
-            self._mean(rgb, colors, self._decode, self._encode, np.int32(n), share)
-        return rgb
+        return colors
+
+    def _turned(self, samples: tuple[int, int], raw: tuple[Any, ...], arms: Any) -> tuple[Any, ...]:
+        """Return raw numbers whose dz is one in the picture, not in the plane."""
+        if not self._turn:
+            return raw
+        count, x, y, p, q, watched = raw
+        p2, q2 = (self.backend.empty(samples, self.backend.real) for _ in range(2))
+        self._turn(p2, q2, x, y, p, q, self._matrix, self._no_arms if arms is None else arms)
+        return count, x, y, p2, q2, watched
 
     def value_program(self, layer: Drawn) -> Callable[..., None]:
         """Return ``run(values, raw, limit, base)`` which fills an array with a layer's values."""
@@ -129,7 +200,7 @@ class Painter:
         own = coloring.constants(
             self.scene.make_formula(),
             self.scene.iteration.escape_radius,
-            1.0 if self.plan.deep else float(self.plan.width),
+            1.0 if self.plan.deep or self.projected else float(self.plan.width),
             **coloring.settings,
         )
         numbers = [layer.paint.density, layer.paint.offset, *own]

@@ -9,23 +9,21 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from fractals.antialiasing import Antialiasing
 from fractals.backends import Backend, choose, open_requested
-from fractals.backends.probe import memory_size
+from fractals.cost import check_cost
 from fractals.deep import orbits
 from fractals.errors import OptionError
 from fractals.executor import Progress, run_tiles
 from fractals.image import Image
 from fractals.layers import Drawn, make_layers
-from fractals.magnitude import scientific
 from fractals.methods import Method, make_method
 from fractals.painting import Painter, Values
-from fractals.planning import Plan, Tile, missing_digits, plan
+from fractals.planning import Tile, missing_digits, plan
 from fractals.png import Pixels
 from fractals.raw import EscapeData, arrays_of, parts_of, planes_for
 from fractals.recoloring import Recoloring
 from fractals.scene import Scene
-
-LONG = 3600  # seconds of a deep picture that must be asked for
 
 Source = str | Path | Mapping[str, Any] | Scene
 
@@ -206,7 +204,7 @@ class Session:
         kept = orbits.find_same if repeatable else orbits.find
         self._find_orbit = kept if cache else orbits.compute_orbit
         self._method: Method | None = None
-        self._stage = "iterate"  # what `iterate` takes is booked there
+        self._stages = {"iterate": "iterate"}  # where what `iterate` takes is booked
         self.bits = self.scene.image.bits
         self.dtype = np.dtype(np.uint8 if self.bits == 8 else np.uint16)
         self.timings = dict.fromkeys(("compile", "reference", "iterate", "color", "copy"), 0.0)
@@ -253,8 +251,21 @@ class Session:
         return self._method.iterate(tile, limit)
 
     def shade(self, tile: Tile, raw: tuple[Any, ...]) -> Any:
-        """Return the sRGB values of a tile's pixels, on the device."""
-        return self.painter.paint((tile.height, tile.width), raw, self.limit, self.base)
+        """Return the sRGB values of a tile's pixels, on the device, from their own samples."""
+        return self.painter.paint(tile, raw, self.limit, self.base)
+
+    def paint(self, tile: Tile, lap: Callable[[str], None] = lambda stage: None) -> Any:
+        """Return the sRGB values of a tile's pixels, on the device; `lap` books the stages."""
+        assert self._method, "start(iterating=True), or recolor, comes first"
+        if self.plan.jittered:
+            numbers, limit, base = self._method.iterate_some, self.limit, self.base
+            smooth = Antialiasing(self.backend, self.plan, self.painter, numbers, limit, base)
+            return smooth.paint(tile, lambda stage: lap(self._stages.get(stage, stage)))
+        raw = self.iterate(tile)
+        lap(self._stages["iterate"])
+        rgb = self.shade(tile, raw)
+        lap("color")
+        return rgb
 
     def recolor(self, raw: EscapeData) -> None:
         """Have `draw` take these raw numbers instead of iterating.
@@ -265,7 +276,7 @@ class Session:
             They are of another size, or a layer needs what they lack.
         """
         self._method = Recoloring(self.backend, self.plan, self.layers, raw)
-        self._stage = "copy"
+        self._stages = {"iterate": "copy"}
         self.limit, self.base = raw.limit, raw.base
         self.start(shading=True, values=self._values)
 
@@ -308,10 +319,7 @@ class Session:
     def draw(self, tile: Tile, keep: Callable[[Tile, Any], None]) -> dict[str, float]:
         """Draw a tile, have its pixels kept, which are on the device, and return the seconds."""
         clock = _Clock(self.backend)
-        raw = self.iterate(tile)
-        clock.lap(self._stage)
-        rgb = self.shade(tile, raw)
-        clock.lap("color")
+        rgb = self.paint(tile, clock.lap)
         keep(tile, rgb)
         clock.lap("copy")
         return clock.seconds
@@ -353,22 +361,3 @@ class _Clock:
         now = perf_counter()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
         self._last = now
-
-
-def check_cost(planned: Plan, raw: bool = False, force: bool = False) -> None:
-    """Refuse a picture, or its raw numbers, that would not fit into memory or take too long."""
-    if planned.deep and planned.seconds > LONG and not force:
-        raise OptionError(
-            f"at a width of {scientific(planned.width)} this takes about "
-            f"{planned.seconds / 3600:.2g} hours and {planned.memory / 2**30:.1g} GiB: "
-            "give --force to draw it all the same"
-        )
-    free = memory_size()
-    if free and planned.memory > 0.9 * free:
-        whole = planned.band == planned.size[1] and not raw
-        raise OptionError(
-            f"{planned.size[0]}x{planned.size[1]} pixels of {planned.supersampling}x"
-            f"{planned.supersampling} samples need {planned.memory / 2**30:.1f} GiB, and "
-            f"{free / 2**30:.1f} GiB are free: give a smaller --size or --supersampling"
-            + (", or write a .png, which needs less (fractals.render_to)" if whole else "")
-        )

@@ -51,6 +51,8 @@ class Place:
         Whether the imaginary axis points up in its pictures.
     angle : float
         Degrees from its real axis towards its imaginary axis by which the view is turned.
+    stretch, stretch_angle : float
+        As in a scene: along which direction in the picture things look how much longer.
     size : (int, int), optional
         In pixels; of a new scene where the file names none.
     julia : (str, str), optional
@@ -61,15 +63,17 @@ class Place:
     height: Decimal
     up: bool = True
     angle: float = 0.0
+    stretch: float = 1.0
+    stretch_angle: float = 0.0
     size: tuple[int, int] | None = None
     julia: tuple[str, str] | None = None
 
 
-def placed(kin: Kin, place: Place) -> tuple[dict[str, Any], list[str]]:
-    """Return the part of a scene that draws `kin` at a place, and what was lost.
+def placed(kin: Kin, place: Place) -> dict[str, Any]:
+    """Return the part of a scene that draws `kin` at a place.
 
     Where the imaginary axis points down there and the formula allows it, the conjugate is drawn,
-    so that the picture is the same; otherwise it is mirrored.
+    which is the same picture; otherwise the view is mirrored.
     """
     turned = not kin.same or (kin.conjugate and not place.up)
     flip = negated if turned else str
@@ -79,14 +83,16 @@ def placed(kin: Kin, place: Place) -> tuple[dict[str, Any], list[str]]:
         "width": width_of(place.height, place.size or SIZE),
         "rotation": turn(angle),
     }
+    if turned == place.up:
+        view["mirror"] = True
+    if place.stretch != 1:
+        view |= {"stretch": place.stretch, "stretch_angle": turn(place.stretch_angle)}
     table: dict[str, Any] = {"formula": kin.formula, "view": view}
     if place.size:
         table["image"] = {"size": list(place.size)}
     if place.julia:
         table["julia"] = [place.julia[0], flip(place.julia[1])]
-    if turned == place.up:
-        return table, ["the picture is mirrored, top to bottom: a scene has no mirror"]
-    return table, []
+    return table
 
 
 def width_of(height: Decimal, size: tuple[int, int]) -> str:

@@ -7,16 +7,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fractals import forecast
+from fractals import forecast, positions
 from fractals.errors import OptionError
 from fractals.formula import Formula
 from fractals.layers import make_layers
 from fractals.magnitude import log2, scientific
 from fractals.png import strip_rows
-from fractals.scene import MOST_ITERATIONS, Scene
+from fractals.scene import MOST_ITERATIONS, Scene, View
 
 BITS = {"float64": 53, "float32": 24}
 EXTENDED = -900  # exponent of two: samples that near are iterated with an exponent of their own
@@ -83,6 +80,12 @@ class Plan:
     center : tuple of Fraction
     width, pixel : Fraction
         Exact, in the plane.
+    view : View
+        How the picture is turned, stretched and projected.
+    finest : Fraction
+        Width of a plain view whose samples are as near as the nearest of this one.
+    antialias : str
+        How samples are chosen and averaged: "grid", "jittered" or "adaptive".
     band : int
         Rows of the picture that are kept, and let go, together; its height where all are kept.
     seconds : float
@@ -103,6 +106,9 @@ class Plan:
     supersampling: int
     center: tuple[Fraction, Fraction]
     width: Fraction
+    view: View
+    finest: Fraction
+    antialias: str
     interior: bool
     block: int
     sticky: bool
@@ -115,6 +121,21 @@ class Plan:
     def pixel(self) -> Fraction:
         """Return the side of a pixel in the plane."""
         return self.width / self.size[0]
+
+    @property
+    def outer(self) -> int:
+        """Return the exponent of two of the width."""
+        return math.floor(log2(self.width))
+
+    @property
+    def jittered(self) -> bool:
+        """Tell whether samples lie anywhere in their cells, and are weighted by where they lie."""
+        return self.antialias != "grid"
+
+    @property
+    def listed(self) -> bool:
+        """Tell whether samples' places are no sums of a column and a row."""
+        return self.jittered or self.view.projection != "plane"
 
     @property
     def deep(self) -> bool:
@@ -143,7 +164,10 @@ class Plan:
             "iterations": self.iterations,
             "size": list(self.size),
             "supersampling": self.supersampling,
+            "antialias": self.antialias,
+            "projection": self.view.projection,
             "width": scientific(self.width),
+            "finest": scientific(self.finest),
             "tiles": len(self.tiles),
             "seconds": float(f"{self.seconds:.2g}"),
             "memory": self.memory,
@@ -183,24 +207,25 @@ def plan(
     number = scene.iteration.number_type
     width, center = place_of(scene, formula)
     columns = scene.image.size[0] * scene.image.supersampling
-    digits, apart = _depth(width, center, columns, formula.degree - 1 if scene.julia else 0)
+    finest = positions.finest(scene.view, width, scene.image.size)
+    digits, apart = _depth(width, finest, center, columns, formula.degree - 1 if scene.julia else 0)
     deep = apart + SPARE_BITS[number] > BITS[number]
     if deep and (number == "float32" or formula.perturbed is None):
         lacking = apart + LEAST_SPARE_BITS - BITS[number]
         deep = lacking > 0
         if deep:
-            _refuse_deep(formula, number, width * 2 ** math.ceil(lacking))
+            _refuse_deep(formula, number, finest * 2 ** math.ceil(lacking))
     if deep:
         layers.check_deep()
     _check_range(scene, formula, number)
     interior = interior and not (layers.watching.inside or formula.remembers)
     # Near 0 a Julia set's orbits are squared: so are the differences, and their digits.
     twice = 2 if scene.julia else 1
-    exponent = math.floor(log2(width)) if deep and twice * log2(width / columns) < EXTENDED else 0
+    exponent = math.floor(log2(finest)) if deep and twice * log2(finest / columns) < EXTENDED else 0
     bits = GUARD_BITS + math.ceil(twice * apart) if deep else 0
 
     samples = math.prod(scene.image.size) * scene.image.supersampling**2
-    limit = limit_of(scene, formula, width, digits if deep else 0)
+    limit = limit_of(scene, formula, finest, digits if deep else 0)
     tiles = tuple(_tiles(scene, device, min(limit, MOST_SINGLE) if deep else limit, threads))
     band = _band(scene, tiles[0], threads) if streamed else scene.image.size[1]
     result = Plan(
@@ -209,7 +234,7 @@ def plan(
         number=number,
         exponent=exponent,
         bits=bits,
-        reason=f"samples are {scientific(width / columns)} apart, which {number} "
+        reason=f"samples are {scientific(finest / columns)} apart, which {number} "
         + ("does not resolve" if deep else "resolves")
         + (": with an exponent of their own" if exponent else ""),
         digits=digits,
@@ -218,6 +243,9 @@ def plan(
         supersampling=scene.image.supersampling,
         center=center,
         width=width,
+        view=scene.view,
+        finest=finest,
+        antialias=scene.image.antialias,
         interior=interior,
         block=BLOCK[device],
         sticky=_can_return(scene, formula),
@@ -234,47 +262,9 @@ def plan(
             + forecast.deep_seconds(device, samples) / threads,
             memory=result.memory + length * forecast.BYTES_A_POINT,
         )
-    count = forecast.mean_count(scene, center, width, limit, interior)
+    count = forecast.mean_count(scene, center, width, finest, limit, interior)
     steps = count * samples * (1 + layers.derivative + layers.watching.planes)
     return replace(result, seconds=forecast.direct_seconds(device, steps, samples) / threads)
-
-
-def coordinates(
-    result: Plan, rotation: float = 0.0
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return where the samples lie: ``columns`` (2, width) and ``rows`` (2, height).
-
-    The sample in column i and row j is at ``columns[0, i] + rows[0, j]`` on the real axis and
-    ``columns[1, i] + rows[1, j]`` on the imaginary one, which points up. Row 0 is the top. Each
-    number is rounded once from its exact value, the same for every backend. For perturbation they
-    are distances from the center, divided by 2**exponent.
-    """
-    n = result.supersampling
-    across, down = result.size[0] * n, result.size[1] * n
-    (x, y), half = result.center, result.pixel / n / 2
-    if result.deep:
-        x = y = Fraction(0)
-        half /= Fraction(2) ** result.exponent
-    if rotation == 0:
-        columns = [_rounded(x, half, across), np.zeros(across)]
-        rows = [np.zeros(down), _rounded(y, -half, down)]
-    else:
-        turn = math.radians(rotation)
-        cos, sin = half * Fraction(math.cos(turn)), half * Fraction(math.sin(turn))
-        zero = Fraction(0)
-        columns = [_rounded(x, cos, across), _rounded(y, sin, across)]
-        rows = [_rounded(zero, sin, down), _rounded(zero, -cos, down)]
-    return np.stack(columns), np.stack(rows)
-
-
-def _rounded(middle: Fraction, half: Fraction, count: int) -> NDArray[np.float64]:
-    """Return `count` places about `middle`, twice `half` apart, each rounded once.
-
-    A quotient of whole numbers is rounded as a fraction is, in a thirtieth of the time.
-    """
-    below = math.lcm(middle.denominator, half.denominator)
-    first, step = int((middle - (count - 1) * half) * below), int(2 * half * below)
-    return np.array([(first + k * step) / below for k in range(count)])
 
 
 def place_of(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, Fraction]]:
@@ -290,15 +280,19 @@ def place_of(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, 
 
 
 def _depth(
-    width: Fraction, center: tuple[Fraction, Fraction], columns: int, power: int
+    width: Fraction,
+    finest: Fraction,
+    center: tuple[Fraction, Fraction],
+    columns: int,
+    power: int,
 ) -> tuple[int, float]:
     """Return the decimal digits that the view needs, and the bits that tell its samples apart."""
     reach = max(abs(center[0]), abs(center[1])) + width / 2
     if not -1000 < log2(reach) < 100:
         raise OptionError(f"the view lies {scientific(reach)} from 0: nothing is drawn out there")
-    relative = log2(reach * columns / width)
+    relative = log2(reach * columns / finest)
     if power:  # of a Julia set: after a step neighbours near 0 are nearer still, but not near 0
-        relative = max(relative, -log2(width / columns) - power * min(0, log2(reach)))
+        relative = max(relative, -log2(finest / columns) - power * min(0, log2(reach)))
     return max(1, math.ceil(relative * math.log10(2)) + 1), relative
 
 
@@ -356,7 +350,8 @@ def missing_digits(scene: Scene, result: Plan) -> int:
     """Return how many more decimals the center needs before all samples lie where they should."""
     if scene.view.center is None:
         return 0
-    needed = math.ceil(-log2(result.pixel / result.supersampling) * math.log10(2))
+    columns = result.size[0] * result.supersampling
+    needed = math.ceil(-log2(result.finest / columns) * math.log10(2))
     exponents = [Decimal(part).as_tuple().exponent for part in scene.view.center]
     given = max(-e for e in exponents if isinstance(e, int))
     return max(0, needed - given)

@@ -35,7 +35,8 @@ class EscapeData:
         z_n at that n; 0 where the orbit did not escape.
     dz : ndarray of complex, shape (height, width), or None
         dz_n/dc (dz_n/dz_0 for Julia sets), where the coloring needs it. By perturbation, times the
-        width of the view: float64 has no number for it alone.
+        width of the view: float64 has no number for it alone. In an exponential map it is dz_n/dc
+        times the power of two that a sample's radius was divided by, in a deep strip, and else 1.
     limit : int
         Most steps that were tried.
     timings : dict of str to float

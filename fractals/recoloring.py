@@ -1,8 +1,10 @@
 """Raw numbers that are there already, as a method gives them: `Recoloring` instead of iterating."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fractals.backends import Backend
 from fractals.backends.probe import memory_size
@@ -10,6 +12,7 @@ from fractals.coloring import INSIDE_TOO
 from fractals.errors import OptionError
 from fractals.layers import Layers, kept_as
 from fractals.planning import Plan, Tile
+from fractals.positions import Index
 from fractals.raw import EscapeData, parts_of, planes_for
 
 BYTES_A_VALUE = 40  # of memory, a sample, while values of the whole picture are put in order
@@ -52,13 +55,23 @@ class Recoloring:
 
     def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
         """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
-        window = tile.window(self.plan.supersampling)
-        self.raw.check_rows(window[0], self._names)
+        rows, columns = tile.window(self.plan.supersampling)
+        self.raw.check_rows(rows, self._names)
+        return self._gathered(lambda part: part[rows, columns])
+
+    def iterate_some(
+        self, i: Index, j: Index, shape: tuple[int, int], limit: int | None = None
+    ) -> tuple[Any, ...]:
+        """Return the same of samples in columns `i` and rows `j`, in arrays of this shape."""
+        self.raw.check_rows(slice(int(j.min()), int(j.max()) + 1), self._names)
+        return self._gathered(lambda part: part[j, i].reshape(shape))
+
+    def _gathered(self, taken: Callable[[NDArray[Any]], NDArray[Any]]) -> tuple[Any, ...]:
         to_device = self.backend.to_device
-        found = [to_device(np.ascontiguousarray(part[window])) for part in self._parts]
+        found = [to_device(np.ascontiguousarray(taken(part))) for part in self._parts]
         watched = self._no_planes
         if self._watched:
-            watched = to_device(np.stack([plane[window] for plane in self._watched]))
+            watched = to_device(np.stack([taken(plane) for plane in self._watched]))
         return *(*found, self._nothing, self._nothing)[:5], watched
 
     def stop(self) -> None:

@@ -126,6 +126,16 @@ class View(Table):
     width: Length | None = Field(None, description="full width of the picture in the plane")
     zoom: Length | None = Field(None, description="instead of width: the home width divided by it")
     rotation: Finite = Field(0.0, ge=-360, le=360, description="degrees, counter-clockwise")
+    mirror: bool = Field(False, description="the imaginary axis points down")
+    stretch: Finite = Field(
+        1.0, ge=1e-3, le=1e3, description="how much longer things look along stretch_angle"
+    )
+    stretch_angle: Finite = Field(
+        0.0, ge=-360, le=360, description="degrees in the picture, counter-clockwise from the right"
+    )
+    projection: Literal["plane", "exponential"] = Field(
+        "plane", description="exponential: x is the angle, y the logarithm of the radius"
+    )
 
     @model_validator(mode="after")
     def _one_scale(self) -> "View":
@@ -139,6 +149,9 @@ class Image(Table):
 
     size: tuple[Side, Side] = Field((1920, 1080), description="(width, height) in pixels")
     supersampling: int = Field(2, ge=1, le=16, description="n: n x n samples a pixel")
+    antialias: Literal["grid", "jittered", "adaptive"] = Field(
+        "grid", description="how samples are chosen and averaged"
+    )
     bits: Annotated[Literal[8, 16], BeforeValidator(_bits)] = Field(8, description="a channel")
     dpi: Finite | None = Field(None, ge=1, le=65_535, description="pixels an inch, in print")
     compression: Literal["fast", "small"] = Field("fast", description="of a PNG")

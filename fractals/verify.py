@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import gmpy2
-import numpy as np
 
 from fractals.errors import SceneError
 from fractals.formula import Formula
@@ -15,6 +14,7 @@ from fractals.image import read_pixels
 from fractals.layers import make_layers
 from fractals.pipeline import Session
 from fractals.planning import Plan, Tile
+from fractals.positions import PERIOD, matrix, shifts
 from fractals.scene import Scene
 
 NEARBY = Fraction(1, 100_000)  # of a pixel: a count that changes when moved this far is chaotic
@@ -79,8 +79,7 @@ def verify(path: str | Path, pixels: int = 20, exact: bool = False, seed: int = 
 
 def _look(session: Session, drawn: Any, x: int, y: int, exact: bool) -> Pixel:
     tile = Tile(x, y, 1, 1)
-    raw = session.iterate(tile)
-    expected = session.shade(tile, raw)[0, 0]
+    raw, expected = session.iterate(tile), session.paint(tile)[0, 0]
     wrong = unstable = 0
     plan = replace(session.plan, iterations=session.limit)  # a deep view's is found when drawn
     n = plan.supersampling
@@ -96,9 +95,9 @@ def _look(session: Session, drawn: Any, x: int, y: int, exact: bool) -> Pixel:
 
 
 def _stable(scene: Scene, plan: Plan, column: int, row: int) -> bool:
-    shifts = ((NEARBY, 0), (-NEARBY, 0), (0, NEARBY), (0, -NEARBY))
+    moves = ((NEARBY, 0), (-NEARBY, 0), (0, NEARBY), (0, -NEARBY))
     counts = {
-        exact_count(scene, plan, column + Fraction(dx), row + Fraction(dy)) for dx, dy in shifts
+        exact_count(scene, plan, column + Fraction(dx), row + Fraction(dy)) for dx, dy in moves
     }
     return len(counts | {exact_count(scene, plan, column, row)}) == 1
 
@@ -132,11 +131,26 @@ def _position(
     scene: Scene, plan: Plan, column: Fraction | int, row: Fraction | int
 ) -> tuple[Any, Any]:
     """Return the exact place of a sample, in the precision of gmpy2's context."""
-    n = plan.supersampling
-    dx = (2 * Fraction(column) + 1 - plan.size[0] * n) * plan.pixel / n / 2
-    dy = -(2 * Fraction(row) + 1 - plan.size[1] * n) * plan.pixel / n / 2
-    turn = np.radians(scene.view.rotation)
-    cos, sin = Fraction(float(np.cos(turn))), Fraction(float(np.sin(turn)))
-    x, y = plan.center
-    place = x + cos * dx - sin * dy, y + sin * dx + cos * dy
-    return tuple(gmpy2.mpfr(gmpy2.mpq(p.numerator, p.denominator)) for p in place)
+    n, view = plan.supersampling, plan.view
+    across, down = plan.size[0] * n, plan.size[1] * n
+    column, row = Fraction(column), Fraction(row)
+    if plan.jittered:
+        table = shifts()[:, round(row) % PERIOD, round(column) % PERIOD]
+        column, row = (
+            part + Fraction(float(by)) for part, by in zip((column, row), table, strict=True)
+        )
+    if view.projection == "exponential":
+        turn = 2 * gmpy2.const_pi() / across
+        angle = turn * _real(Fraction(across - 1) / 2 - column)
+        radius = _real(plan.width / 2) * gmpy2.exp(-turn * _real(row + Fraction(1, 2)))
+        right, up = radius * gmpy2.cos(angle), radius * gmpy2.sin(angle)
+    else:
+        right = _real((2 * column + 1 - across) * plan.pixel / n / 2)
+        up = _real(-(2 * row + 1 - down) * plan.pixel / n / 2)
+    a, b, c, d = map(_real, matrix(view))
+    x, y = map(_real, plan.center)
+    return x + a * right + b * up, y + c * right + d * up
+
+
+def _real(value: Fraction) -> Any:
+    return gmpy2.mpfr(gmpy2.mpq(value.numerator, value.denominator))

@@ -4,7 +4,7 @@ Nothing of `fractals` is imported here, and each formula is written down again, 
 can't be wrong together. It is slow; ask it for single pixels.
 """
 
-from mpmath import cos, exp, log, mp, mpc, mpf, pi, sin, sqrt
+from mpmath import cos, exp, expjpi, log, mp, mpc, mpf, pi, sin, sqrt
 
 mp.dps = 50
 
@@ -175,6 +175,29 @@ def is_stable(formula, point, julia, limit, radius, by, power=2):
 
 
 # Where samples lie
+
+
+def placed(i, j, size, view, supersampling=1):
+    """Return the point of column i and row j of the samples of a scene's view, however turned.
+
+    From the picture to the plane: what is to look longer is made shorter there; the imaginary axis
+    may point down; the view is turned.
+    """
+    columns, width = size[0] * supersampling, mpf(view.width)
+    if view.projection == "exponential":
+        angle = pi - 2 * pi * (i + mpf("0.5")) / columns  # from pi on the left to -pi
+        radius = width / 2 * exp(-2 * pi * (j + mpf("0.5")) / columns)
+        move = radius * mpc(cos(angle), sin(angle))
+    else:
+        move = position(i, j, size, ("0", "0"), width, 0, supersampling)
+    direction = expjpi(mpf(view.stretch_angle) / 180)
+    along = move / direction
+    along = mpc(along.real / mpf(view.stretch), along.imag * mpf(view.stretch))
+    move = along * direction
+    if view.mirror:
+        move = move.conjugate()
+    center = mpc(mpf(view.center[0]), mpf(view.center[1]))
+    return center + move * expjpi(mpf(view.rotation) / 180)
 
 
 def position(i, j, size, center, width, rotation=0, supersampling=1):

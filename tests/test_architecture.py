@@ -19,11 +19,11 @@ FLOORS = [
     ["bench", "charts", "ladder", "report", "gallery", "sheet", "verify"],
     ["streaming", "computing"],
     ["pipeline"],
-    ["methods", "painting", "recoloring"],
+    ["methods", "painting", "recoloring", "antialiasing", "cost"],
     ["backends"],
     ["image", "raw", "claims", "exr", "store"],
     ["finding"],
-    ["planning", "forecast", "layers"],
+    ["planning", "forecast", "layers", "positions"],
     ["programs", "deep"],
     [
         "formulas",

@@ -11,6 +11,7 @@ import fractals
 from fractals import bench, ladder, report
 from fractals.cli import cli
 from fractals.errors import DeviceError, DifferenceError, OptionError, SceneError
+from fractals.positions import coordinates
 
 TINY = (24, 16)
 
@@ -115,7 +116,7 @@ def test_workloads_are_what_the_design_says():
     view = bench.load_workload("classic").scene
     planned = fractals.plan(view)
     assert (planned.size, planned.iterations, planned.supersampling) == ((1536, 1024), 20, 1)
-    columns, rows = fractals.planning.coordinates(planned)
+    columns, rows = coordinates(planned)
     step = 3 / 1536
     assert columns[0, [0, -1]] == pytest.approx([-2 + step / 2, 1 - step / 2])
     assert rows[1, [0, -1]] == pytest.approx([1 - step / 2, -1 + step / 2])

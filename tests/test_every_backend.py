@@ -10,7 +10,7 @@ import pytest
 from scenes import PRECISIONS, each_compiled, scene
 
 import fractals
-from fractals import catalog, palette, pipeline, planning
+from fractals import catalog, palette, pipeline, planning, positions
 from fractals.backends import open_backend
 from fractals.backends.cpu import CpuBackend
 from fractals.backends.cuda import CudaBackend
@@ -99,7 +99,7 @@ def run_escape(backend, drawn, interior, block, sticky=False):
     """Return count, z and dz (an array a part) of a whole picture in one launch, over poison."""
     planned = planning.plan(drawn)
     width, height = planned.size
-    columns, rows = planning.coordinates(planned, drawn.view.rotation)
+    columns, rows = positions.coordinates(planned)
     x, y = map(float, drawn.julia or ("0", "0"))
     run = backend.compile(
         escape.make_body,

@@ -218,6 +218,15 @@ def test_an_exr_that_cannot_be_written(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "view", [{"mirror": True}, {"stretch": 2}, {"projection": "exponential"}], ids=str
+)
+def test_views_whose_directions_others_would_not_know_are_refused(tmp_path, view):
+    raw = fractals.compute(scene(size=(6, 4), **view), device="cpu")
+    with pytest.raises(OptionError, match="mirrored, stretched or projected"):
+        raw.save(tmp_path / "a.exr")
+
+
 def test_colorings_that_watch_orbits_are_refused():
     raw = fractals.compute(scene(), device="python")
     raw.exact = False

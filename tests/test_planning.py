@@ -16,8 +16,8 @@ from scenes import scene
 import fractals
 from fractals import planning
 from fractals.errors import OptionError
-from fractals.planning import coordinates
 from fractals.png import strip_rows
+from fractals.positions import coordinates
 from fractals.scene import MOST_ITERATIONS
 
 KINDS = ("cpu", "cuda", "simulator", "python")
@@ -68,7 +68,7 @@ widths = st.floats(1e-9, 9).map(lambda v: f"{v:.6g}")
 )
 def test_coordinates_are_rounded_once(x, y, width, size, n):
     planned = fractals.plan(scene(center=[x, y], width=width, size=size, supersampling=n))
-    columns, rows = planning.coordinates(planned)
+    columns, rows = coordinates(planned)
     spacing = Fraction(width) / (size[0] * n)
     for i in range(size[0] * n):
         exact = Fraction(x) + (i + Fraction(1, 2) - Fraction(size[0] * n, 2)) * spacing
@@ -86,7 +86,7 @@ def test_coordinates_are_rounded_once(x, y, width, size, n):
 def test_rotation_is_counter_clockwise(x, y, width, rotation):
     size = 7, 5
     planned = fractals.plan(scene(center=[x, y], width=width, size=size))
-    columns, rows = planning.coordinates(planned, rotation)
+    columns, rows = coordinates(planned)
     for i, j in [(0, 0), (6, 0), (3, 2), (1, 4)]:
         point = naive.position(i, j, size, (x, y), width, rotation)
         drawn = columns[:, i] + rows[:, j]
@@ -101,7 +101,7 @@ def test_rotation_is_counter_clockwise(x, y, width, rotation):
 @settings(max_examples=40, deadline=None)
 def test_coordinates_about_zero_are_mirrored_to_the_bit(width, size, rotation):
     planned = fractals.plan(scene(center=["0", "0"], width=width, size=size))
-    for offsets in planning.coordinates(planned, rotation):
+    for offsets in coordinates(planned):
         assert (offsets == -offsets[:, ::-1]).all()
 
 
@@ -124,7 +124,7 @@ def test_exponent_where_float64_has_none():
     for width, extended in (("1e-260", False), ("1e-280", True), ("1e-5000", True)):
         planned = fractals.plan(scene(center=["-0.75", "0.1"], width=width))
         assert planned.extended == extended
-        columns, rows = planning.coordinates(planned)
+        columns, rows = coordinates(planned)
         assert (np.diff(columns[0]) > 0).all()
         assert (np.diff(rows[1]) < 0).all()
         mantissa = planned.width / Fraction(2) ** planned.exponent
@@ -146,7 +146,7 @@ def test_neighbours_differ_at_the_deepest_view():
             planned = fractals.plan(drawn)
             if planned.deep:
                 break
-            columns, rows = planning.coordinates(planned)
+            columns, rows = coordinates(planned)
             assert (np.diff(columns[0]) > 0).all()
             assert (np.diff(rows[1]) < 0).all()
             width /= 2
@@ -251,7 +251,7 @@ def test_places_are_rounded_once(rotation):
     """Exactly as the fractions that they are."""
     drawn = scene(size=(7, 5), center=("-0.1234567890123456789", "0.7"), rotation=rotation)
     plan = fractals.plan(drawn)
-    columns, rows = coordinates(plan, rotation)
+    columns, rows = coordinates(plan)
     turn = math.radians(rotation)
     cos, sin = (Fraction(math.cos(turn)), Fraction(math.sin(turn))) if rotation else (1, 0)
     x, y = plan.center if rotation else (plan.center[0], Fraction(0))

@@ -245,6 +245,26 @@ def test_recolored_is_rendered(tmp_path, device, keys, suffix):
     assert file.getvalue() == fractals.color(raw, other, device=device).encode()
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"antialias": "jittered", "coloring": "distance"},
+        {"antialias": "adaptive"},
+        {"stretch": 1.5, "stretch_angle": 30, "mirror": True, "coloring": "slopes"},
+        {"projection": "exponential", "coloring": "slopes"},
+    ],
+    ids=str,
+)
+def test_any_view_is_recolored_as_it_is_rendered(tmp_path, keys):
+    drawn = scene(**{"size": (16, 20), "supersampling": 3, "coloring": "distance", **keys})
+    fractals.compute_to(tmp_path / "a.fz", drawn, device="cpu")
+    raw = EscapeData.load(tmp_path / "a.fz")
+    other = drawn.replace(palette="ember")
+    fractals.render_to(tmp_path / "a.png", other, device="cpu")
+    fractals.color_to(tmp_path / "b.png", raw, other, device="cpu")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
 def test_memory_is_that_of_the_bands(tmp_path, monkeypatch):
     monkeypatch.undo()
     drawn = scene(size=(1000, 16000), limit=1, coloring="count")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scenes import each_compiled, label, scene
 
-from fractals import planning
+from fractals import planning, positions
 from fractals.backends import jit, wavefront
 from fractals.programs import escape
 
@@ -29,9 +29,7 @@ class Both:
         """Assert that both fill their arrays with the same bits; return the counts."""
         planned = planning.plan(drawn)
         width, height = planned.size
-        columns, rows = (
-            part.astype(self.real) for part in planning.coordinates(planned, drawn.view.rotation)
-        )
+        columns, rows = (part.astype(self.real) for part in positions.coordinates(planned))
         x, y = map(float, drawn.julia or ("0", "0"))
         point = np.array([x, y, drawn.iteration.escape_radius**2], self.real)
         rest = columns, rows, point, np.int32(planned.iterations)

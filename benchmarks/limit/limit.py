@@ -37,7 +37,7 @@ from fractals.cli.options import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
 from fractals.files import written
 from fractals.pipeline import Session
-from fractals.planning import coordinates
+from fractals.positions import coordinates
 
 ALGORITHMS = ("wave", "stream")
 VIEWS: dict[str, tuple[str, tuple[str, str], str]] = {

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fractals.errors import DeviceError, FractalsError
 from fractals.pipeline import Session
-from fractals.planning import coordinates
+from fractals.positions import coordinates
 
 HERE = Path(__file__).resolve().parent
 BITS = {"float64": 64, "float32": 32}

@@ -31,14 +31,15 @@ class CpuBackend(HostMemory):
             with contextlib.suppress(NumbaError):  # the formula does what packs can't, as sin does
                 return self._in_packs(*options)
         if make_body is perturb.make_body and packs.FUSED:
-            formula, _, _, extended = options
-            if formula.holomorphic or not extended:  # others need exponents at every step
+            formula, extended, scaled = options[0], options[3], "scaled" in options[4:]
+            # Others need exponents at every step, or share none.
+            if (formula.holomorphic or not extended) and not scaled:
                 with contextlib.suppress(NumbaError):
                     return self._in_packets(*options)
         return compile_loop(make_body, self._number, options)
 
-    def _in_packets(self, formula, julia, derivative, extended):
-        options = formula, julia, derivative, extended
+    def _in_packets(self, formula, julia, derivative, extended, *listed):
+        options = formula, julia, derivative, extended, *listed
         body = packets.make_body(self.target, *options)
         travel = compile_body(body, packets.make_body, self._number, options)
         travel.compile(packets.signature())
@@ -70,7 +71,7 @@ class CpuBackend(HostMemory):
         planes = next((part.planes for part in options if isinstance(part, Watching)), 0)
 
         def run(count, x, y, p, q, watched, columns, rows, *rest):
-            sizes = numbers, places = wavefront.scratch_sizes(columns.shape[1], planes)
+            sizes = numbers, places = wavefront.scratch_sizes(count.shape[1], planes)
             if getattr(own, "sizes", None) != sizes:
                 own.sizes = sizes
                 own.scratch = self.empty((numbers,), self.real), self.empty((places,), index)

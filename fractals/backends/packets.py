@@ -35,14 +35,15 @@ from fractals.backends.packs import lane_count, splat
 from fractals.formula import two_to
 from fractals.programs import perturb
 from fractals.programs.extended import NEVER, make_arithmetic
+from fractals.programs.places import make_place
 
 
-def make_body(target, formula, julia, derivative, extended):
+def make_body(target, formula, julia, derivative, extended, listed=""):
     """Return a body that fills what that of `fractals.programs.perturb.make_body` does.
 
     Its arguments are the same but for the strides: the first seven arrays have one dimension, and
-    the last two are of `packet_lists.scratch_sizes`. Samples that are too small for float64 are
-    left under way in ``state``, for the other body.
+    the last two are of `packet_lists.scratch_sizes`. Samples that are `listed` have one exponent.
+    Those that are too small for float64 are left under way in ``state``, for the other body.
     """
     jit, int64 = target.jit, target.int64
     rows_a_lane = rows_of(formula, derivative, extended)
@@ -52,9 +53,10 @@ def make_body(target, formula, julia, derivative, extended):
     leap = make_leap(target, formula, julia, derivative, extended)
     fly = make_fly(target, formula, derivative, extended)
     normal = make_arithmetic(target, extended).normal
+    place = make_place(target, listed)
 
     @jit
-    def begin(lists, end, u, v, d, place):
+    def begin(lists, end, u, v, d, own):
         """Put a sample on the first list."""
         numbers, places, room = lists
         zero = u - u
@@ -66,7 +68,7 @@ def make_body(target, formula, julia, derivative, extended):
             numbers[5 * room + end] = d
         if pair:
             numbers[8 * room + end] = d
-        places[end] = place
+        places[end] = own
 
     @jit
     def finish(out, lists, end, tables, bounds, h):
@@ -167,7 +169,8 @@ def make_body(target, formula, julia, derivative, extended):
         places,
     ):
         out = count, x, y, p, q, state, under_way
-        width, height, plane = columns.shape[1], rows.shape[1], len(count)
+        height, plane = rows.shape[1], len(count)
+        width = plane // height
         lists = numbers, places, len(places) // (LISTS + TABLES)
         tables = orbit, stages, entries, levels, tree
         most, exponent = numbers.dtype.type(limit), int64(view[1])
@@ -187,7 +190,7 @@ def make_body(target, formula, julia, derivative, extended):
             for left in range(0, width, BLOCK[0]):
                 for j in range(top, min(top + BLOCK[1], height)):
                     for i in range(left, min(left + BLOCK[0], width)):
-                        u, v = columns[0, i] + rows[0, j], columns[1, i] + rows[1, j]
+                        u, v = place(columns, rows, width, j, i)
                         begin(lists, end, u, v, view[2] if julia else zero, j * width + i)
                         if extended:
                             e = exponent if julia else NEVER

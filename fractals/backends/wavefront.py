@@ -43,7 +43,15 @@ MOST_ROWS = 2 * 10 + 2  # of lists, where nothing is watched: state and c, twice
 
 
 def make_body(
-    target, formula, julia, derivative, interior, block, sticky=False, watching=UNWATCHED
+    target,
+    formula,
+    julia,
+    derivative,
+    interior,
+    block,
+    sticky=False,
+    watching=UNWATCHED,
+    listed=False,
 ):
     """Return a body that fills what that of `fractals.programs.escape.make_body` does.
 
@@ -65,6 +73,18 @@ def make_body(
 
     near = make_near(target, formula, derivative)
     interior = interior and not formula.remembers
+    if listed:  # a row of the list is at hand in place of the columns
+
+        def place(us, vs, i, row_u, row_v):
+            return load(us, i, row_u), load(vs, i, row_v)
+
+    else:
+
+        def place(us, vs, i, row_u, row_v):
+            return load(us, i, row_u) + row_u, load(vs, i, row_v) + row_v
+
+    place = jit(place)
+
     if julia:
 
         def begin(u, v, a, b):
@@ -151,7 +171,7 @@ def make_body(
         row_u, row_v = splat(rows[0, j], vectors), splat(rows[1, j], vectors)
         lanes = lane_count(zero)
         for i in range(0, width, lanes):
-            u, v = load(us, i, zero) + row_u, load(vs, i, zero) + row_v
+            u, v = place(us, vs, i, row_u, row_v)
             state, ca, cb = begin(u, v, a, b)
             valid = first_lanes(width - i, zero)
             inside = within(ca, cb)
@@ -297,7 +317,8 @@ def make_body(
 
     def body(count, x, y, p, q, watched, columns, rows, point, limit, numbers, places):
         out = count, x, y, p, q, watched
-        width, height = columns.shape[1], rows.shape[1]
+        height = rows.shape[1]
+        width = columns.shape[1] // height if listed else columns.shape[1]
         lines, room = max(1, SAMPLES // width), len(places) // 3
         lists = numbers, places, room
         us, vs = numbers[list_rows * room : -room], numbers[(list_rows + 1) * room :]
@@ -310,6 +331,9 @@ def make_body(
         for top in range(0, height, lines):
             end = 0
             for j in range(top, min(top + lines, height)):
+                if listed:
+                    for i in range(width):
+                        us[i], vs[i] = columns[0, j * width + i], columns[1, j * width + i]
                 end = launch(out, width, us, vs, rows, j, point, early, limit, lists, end)
             back = fly(out, point, early, limit, lists, end)
             land(out, point, lists, back)

@@ -76,11 +76,20 @@ place_options = together(
     option("--width", metavar="W", help="Full width of the view in the plane."),
     option("--zoom", metavar="Z", help="Instead of --width: the home width divided by it."),
     option("--rotation", metavar="DEGREES", help="Turn the view counter-clockwise."),
+    option("--mirror/--no-mirror", default=None, help="Turn the imaginary axis downwards."),
+    option("--stretch", metavar="FACTOR", help="How much longer things look along one direction."),
+    option("--stretch-angle", metavar="DEGREES", help="That direction, from the right."),
+    option(
+        "--projection",
+        metavar="NAME",
+        help="plane, or exponential: x is the angle, y the logarithm of the radius.",
+    ),
     option("--size", metavar="SIZE", help="1920x1080, 4k, 300%, 100x70cm@300dpi."),
 )
 scene_options = together(
     place_options,
     option("--supersampling", metavar="N", help="N x N samples a pixel."),
+    option("--antialias", metavar="HOW", help="Of samples: grid, jittered or adaptive."),
     option("--limit", metavar="N", help="Most iterations, or auto."),
     option("--number", metavar="TYPE", help="Number type to iterate in: auto, float64, float32."),
     option("--escape-radius", metavar="R", help="Where an orbit has escaped, 2 or more."),

@@ -24,6 +24,7 @@ DIP = 10  # a radius smaller by 2**-DIP ends an entry
 MOST_STAGES = 64
 APART = 0.125  # of |Z|: a z that long is near to a rebasing
 BEYOND = 4.0  # nothing is skipped where |Z| is larger: the orbit is about to escape
+HUGE = 1e290  # a product with c is not computed with what is larger
 
 
 def level_sizes(points: int) -> list[int]:
@@ -137,9 +138,13 @@ def make_tree_body(target, formula):
     def put(tree, i, entry, c_counts):
         for k in range(width):
             tree[i, k] = entry[k]
+        of_c = 2 if holomorphic else 4  # where the part of c begins, and how many numbers it has
+        for k in range(of_c, 2 * of_c):
+            if not c_counts:
+                tree[i, k] = 0
+            elif not abs(tree[i, k]) < HUGE:  # in an exponential map c may be of any size
+                tree[i, width - 1] = 0
         if not c_counts:
-            for k in range(2 if holomorphic else 4):
-                tree[i, (2 if holomorphic else 4) + k] = 0
             tree[i, width - 1] = math.inf
 
     @target.jit

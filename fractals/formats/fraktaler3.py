@@ -53,7 +53,7 @@ def read(data: bytes, entry: str) -> Imported:
         angle=real(transform.get("rotate", 0), "transform.rotate"),
         size=(across, down),
     )
-    scene, lost = placed(formula_of(table.get("formula", [])), place)
+    scene, lost = placed(formula_of(table.get("formula", [])), place), list[str]()
     scene["iteration"] = {
         "limit": limit(bailout.get("iterations", 1024), "bailout.iterations", lost),
         "escape_radius": max(2.0, real(bailout.get("escape_radius", 625), "bailout.escape_radius")),

@@ -39,6 +39,7 @@ Fields = Mapping[str, tuple[str, str]]  # key: its value, and where, such as "li
 STEPS = 1024  # of its palette, which has as many colors at most
 RADIUS = 100.0  # its escape radius where nothing else is said
 SAMPLES = 256  # colors that are written of a palette with uneven stops
+MOST_STRETCH = 9  # powers of two
 WRITTEN_LIMIT = 100_000  # where a scene's limit is "auto"
 
 NAMES = (
@@ -72,7 +73,6 @@ METHODS = {2: "cube root", 4: "stretched", 9: "log log", 10: "arc tangent", 11: 
 DISTANCES = (5, 6, 7, 8)
 # What a scene can't say yet, and the value with which it does nothing.
 UNKNOWN = {
-    "StretchAmount": ("0", "the stretched view"),
     "Ratio": ("360", "the stretched view"),
     "Slopes": ("0", "slopes"),
     "MultiColor": ("0", "colors in waves"),
@@ -89,10 +89,10 @@ UNKNOWN = {
 # Keys that are read, or mean nothing without one of those.
 KNOWN = (
     "Re Im Zoom Iterations IterDiv ColorMethod ColorOffset Colors InteriorColor Smooth Power "
-    "FractalType SeedR SeedI RotateAngle Rotate StretchAngle ImagPointsUp ImageWidth ImageHeight "
-    "UseHybridFormula HybridFormula BailoutRadiusPreset BailoutRadiusCustom BailoutNormCustom "
-    "SmoothMethod SmoothingMethod Differences BlendMC MultiColors SlopePower SlopeRatio "
-    "SlopeAngle FactorAR FactorAI Period "
+    "FractalType SeedR SeedI RotateAngle Rotate StretchAngle StretchAmount ImagPointsUp "
+    "ImageWidth ImageHeight UseHybridFormula HybridFormula BailoutRadiusPreset "
+    "BailoutRadiusCustom BailoutNormCustom SmoothMethod SmoothingMethod Differences BlendMC "
+    "MultiColors SlopePower SlopeRatio SlopeAngle FactorAR FactorAI Period "
     "TextureMerge TexturePower TextureRatio TextureFile TextureResize GLSL UseSRGB Version"
 )
 PLAIN_HYBRID = re.compile(
@@ -105,7 +105,7 @@ def read(data: bytes, entry: str) -> Imported:
     only_one(entry)
     fields = fields_of(data)
     kin, place = formula_of(fields), place_of(fields)
-    table, lost = placed(kin, place) if place else ({"formula": kin.formula}, [])
+    table, lost = placed(kin, place) if place else {"formula": kin.formula}, list[str]()
     table["iteration"] = {"escape_radius": radius_of(fields)}
     if "Iterations" in fields:
         table["iteration"]["limit"] = limit(*fields["Iterations"], lost)
@@ -182,11 +182,19 @@ def place_of(fields: Fields) -> Place | None:
     angle = real(*given(fields, "RotateAngle", "0"))
     if "RotateAngle" not in fields:  # the older key is in radians, and turns the other way
         angle = -math.degrees(real(*given(fields, "Rotate", "0")))
+    up = real(*given(fields, "ImagPointsUp", "0")) != 0
+    amount, where = given(fields, "StretchAmount", "0")
+    if abs(real(amount, where)) > MOST_STRETCH:
+        raise SceneError(f"{where}: {amount[:40]} is beyond -{MOST_STRETCH} to {MOST_STRETCH}")
+    along = real(*given(fields, "StretchAngle", "0"))
     return Place(
         center=(number(*given(fields, "Re", "0")), number(*given(fields, "Im", "0"))),
         height=EXACT.divide(Decimal(4), positive(*given(fields, "Zoom", "1"))),
-        up=real(*given(fields, "ImagPointsUp", "0")) != 0,
+        up=up,
         angle=angle,
+        # There the view is longer along the angle, which turns as the imaginary axis points.
+        stretch=2 ** real(amount, where),
+        stretch_angle=turn(90 - along if up else 90 + along),
         size=size,
     )
 
@@ -264,7 +272,11 @@ def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
         raise SceneError("Kalles Fraktaler has no Julia sets")
     (x, y), height = height_of(table)
     across, down = table["image"]["size"]
-    rotation = table["view"]["rotation"]
+    view = table["view"]
+    if view["projection"] != "plane":
+        raise SceneError("a location of Kalles Fraktaler has no exponential map")
+    rotation, up = view["rotation"], view["mirror"] == kin.conjugate
+    along = 90 - view["stretch_angle"] if up else view["stretch_angle"] - 90
     steps, radius = table["iteration"]["limit"], table["iteration"]["escape_radius"]
     if steps == "auto":
         lost.append(f"the limit 'auto': {WRITTEN_LIMIT} is written")
@@ -280,9 +292,9 @@ def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
         "Power": power,
         "FractalType": kind,
         "RotateAngle": turn(-rotation if kin.conjugate else rotation),
-        "StretchAngle": 0,
-        "StretchAmount": 0,
-        "ImagPointsUp": 0 if kin.conjugate else 1,
+        "StretchAngle": turn(along) if view["stretch"] != 1 else 0,
+        "StretchAmount": math.log2(view["stretch"]),
+        "ImagPointsUp": 1 if up else 0,
         "ImageWidth": across,
         "ImageHeight": down,
     }

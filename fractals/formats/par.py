@@ -124,14 +124,14 @@ def scene_of(fields: Entry) -> Imported:
         known = (*READ.split(), *QUIET.split())
         if key not in known and value.lower() != COLORS.get(key):
             lost.append(f"'{key[:40]}={value[:60]}'" + ("" if key in COLORS else ", not known"))
-    table, mirrored = placed(kin, place_of(fields, julia, lost))
+    table = placed(kin, place_of(fields, julia, lost))
     steps = limit(*fields.get("maxiter", (LIMIT, "maxiter")), lost)
     table["iteration"] = {"limit": steps}
     table["color"] = color_of(fields, steps, lost)
     if table["color"].get("coloring") == "count":
         bailout = real(*fields.get("bailout", ("4", "bailout")))
         table["iteration"]["escape_radius"] = max(2.0, math.sqrt(max(bailout, 4.0)))
-    return Imported(table, (*mirrored, *lost))
+    return Imported(table, tuple(lost))
 
 
 def values_of(fields: Entry, key: str, most: int) -> tuple[list[str], str]:

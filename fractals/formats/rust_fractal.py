@@ -41,7 +41,7 @@ def read(data: bytes, entry: str) -> Imported:
         angle=real(table.get("rotate", 0), "rotate"),
         size=size,
     )
-    scene, lost = placed(Kin("mandelbrot"), place)
+    scene, lost = placed(Kin("mandelbrot"), place), list[str]()
     if "iterations" in table:
         scene["iteration"] = {"limit": limit(table["iterations"], "iterations", lost)}
     lost.append("the formula, which the file doesn't name: the Mandelbrot set is drawn")

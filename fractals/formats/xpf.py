@@ -86,10 +86,10 @@ def read(data: bytes, entry: str) -> Imported:
         angle=-arguments(state, "angle", ["0"], real)[0],
         julia=julia,
     )
-    table, mirrored = placed(kin, place)
+    table = placed(kin, place)
     steps = arguments(state, "maxiter", [LIMIT], lambda text, where: limit(text, where, lost))
     table["iteration"] = {"limit": steps[0]}
-    return Imported(table, (*mirrored, *lost))
+    return Imported(table, tuple(lost))
 
 
 def commands_of(lines: list[str]) -> Commands:

@@ -2,6 +2,7 @@
 
 from fractals.coloring import UNWATCHED
 from fractals.programs.orbit import first_size, make_near, make_orbit, make_planes, state_size
+from fractals.programs.places import make_place
 
 
 def make_escape(
@@ -61,19 +62,28 @@ def make_escape(
 
 
 def make_body(
-    target, formula, julia, derivative, interior, block, sticky=False, watching=UNWATCHED
+    target,
+    formula,
+    julia,
+    derivative,
+    interior,
+    block,
+    sticky=False,
+    watching=UNWATCHED,
+    listed=False,
 ):
     """Return the body that fills ``count`` (int32), and z = x + iy and dz = p + iq (real).
 
     With `watching` it also fills ``watched`` (planes, height, width). Its arrays: ``columns``
-    (2, width) and ``rows`` (2, height), whose sums are the samples' positions in the plane;
+    (2, width) and ``rows`` (2, height), whose sums are the samples' positions in the plane, or
+    which are `listed` (`fractals.programs.places`);
     ``point``: the c of a Julia set, the square of the escape radius, and the watchers' constants;
     ``limit``. z and dz are 0 where the orbit did not escape, and so is what is watched, unless that
     is looked at there, too.
     """
     escape = make_escape(target, formula, julia, derivative, interior, block, sticky, watching)
     start, _, finish = make_orbit(target, formula, julia, derivative, watching)
-    zero, int32 = target.real(0), target.int32
+    zero, int32, place = target.real(0), target.int32, make_place(target, listed)
     planes, inside = watching.planes, watching.inside
     _, store = make_planes(target, state_size(formula, derivative), planes)
 
@@ -82,7 +92,7 @@ def make_body(
         while j < count.shape[0]:  # a range with a stride would cost each GPU thread two divisions
             i = x0
             while i < count.shape[1]:
-                u, v = columns[0, i] + rows[0, j], columns[1, i] + rows[1, j]
+                u, v = place(columns, rows, count.shape[1], j, i)
                 a, b = (point[0], point[1]) if julia else (u, v)
                 state = start(u, v)
                 n, state = escape(int32(0), state, a, b, point, limit, limit)
@@ -103,7 +113,15 @@ def make_body(
 
 
 def make_part_body(
-    target, formula, julia, derivative, interior, block, sticky=False, watching=UNWATCHED
+    target,
+    formula,
+    julia,
+    derivative,
+    interior,
+    block,
+    sticky=False,
+    watching=UNWATCHED,
+    listed=False,
 ):
     """Return the body that does of the work of `make_body` the steps from `begin` to `until`.
 
@@ -118,6 +136,7 @@ def make_part_body(
     more, planes, inside = size - first, watching.planes, watching.inside
     load, store = make_planes(target, size, planes)
     load_more, store_more = make_planes(target, first, more)
+    place = make_place(target, listed)
 
     if derivative:
 
@@ -139,7 +158,7 @@ def make_part_body(
         while j < count.shape[0]:
             i = x0
             while i < count.shape[1]:
-                u, v = columns[0, i] + rows[0, j], columns[1, i] + rows[1, j]
+                u, v = place(columns, rows, count.shape[1], j, i)
                 a, b = (point[0], point[1]) if julia else (u, v)
                 state = start(u, v)
                 under_way = True

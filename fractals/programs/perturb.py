@@ -15,6 +15,7 @@ be cut into launches of bounded length.
 
 from fractals.formula import fma, select, two_to
 from fractals.programs.extended import make_arithmetic, make_moved, make_reference
+from fractals.programs.places import make_place
 
 # Columns of the stages' entries, and of the state. Exponents, counts and indices are whole numbers
 # in float64, exact up to 2**53.
@@ -27,15 +28,16 @@ LOST = 2.0**-900  # z that small has left the range of float64's products
 LEVEL = 2  # the lowest level of the tree skips 2**LEVEL steps
 
 
-def make_body(target, formula, julia, derivative, extended):
+def make_body(target, formula, julia, derivative, extended, listed=""):
     """Return the body that fills count, z = x + iy and dz = p + iq as direct iteration does.
 
-    dz is dz/dc (dz/dz0 of a Julia set) times the width of the view. Its other arrays:
+    dz is dz/dc (dz/dz0 of a Julia set) times the width of the view. Samples may be `listed`:
+    "list", or "scaled" with an exponent each, which is then that of the width, too. Its arrays:
 
     - ``state`` (STATE, height, width): where each sample is, between launches;
       ``under_way`` (1, 1): is set to 1 if any sample needs another launch;
     - ``columns`` (2, width), ``rows`` (2, height): the samples' distances from the center, whose
-      exponent is ``view[1]``;
+      exponent is ``view[1]``; or those of the list (`fractals.programs.places`);
     - ``orbit`` (M, 2), ``tiny`` (K, 4): the reference, and its points that float64 can't hold, with
       index, x, y, exponent. For a Julia set the orbit of 0 follows that of the center;
     - ``stages`` (S, 2), ``entries`` (N, ENTRY): where each stage begins and ends, and its entries;
@@ -51,6 +53,7 @@ def make_body(target, formula, julia, derivative, extended):
     reference = make_reference(target, extended)
     moved = make_moved(target, formula, extended)
     step, derive = jit(formula.perturbed), jit(formula.derivative)
+    place, scaled = make_place(target, listed), listed == "scaled"
     degree, holomorphic = formula.degree, formula.holomorphic
     zero = target.real(0)
     radius = 6 if holomorphic else 8  # its column in the tree
@@ -307,7 +310,11 @@ def make_body(target, formula, julia, derivative, extended):
         while j < count.shape[0]:
             i = x0
             while i < count.shape[1]:
-                u, v = columns[0, i] + rows[0, j], columns[1, i] + rows[1, j]
+                u, v = place(columns, rows, count.shape[1], j, i)
+                if scaled:
+                    exponent = int64(columns[2, j * count.shape[1] + i])
+                    width = normal(view[2], zero, exponent)
+                    h = none if julia else width
                 offset = normal(u, v, exponent)
                 c = none if julia else offset
                 if view[FRESH] > 0:
