@@ -232,6 +232,12 @@ def test_smooth_is_speed_where_orbits_converge():
     assert len(np.unique(pictures[0])) > 10
 
 
+def test_smooth_without_a_degree_is_told():
+    told = []
+    fractals.render(scene("sine", coloring="smooth"), device="python", tell=told.append)
+    assert told == ["the formula 'sine' has no degree: counts are drawn, not smooth ones"]
+
+
 def test_hybrid_of_one_formula_twice_is_every_second_step():
     twice = {"name": "hybrid", "formulas": ["mandelbrot", "mandelbrot"]}
     once = fractals.compute(scene(coloring="count", limit=60), device="cpu").count
