@@ -70,16 +70,12 @@ class Layers:
 
     drawn: tuple[Drawn, ...]
     watching: Watching
+    note: str = ""  # what the user is told
 
     @property
     def derivative(self) -> bool:
         """Tell whether one of them needs dz."""
         return any(layer.coloring.derivative for layer in self.drawn)
-
-    @property
-    def smooth(self) -> bool:
-        """Tell whether one of them goes on evenly where counts change, by the formula's degree."""
-        return any(layer.coloring.converging for layer in self.drawn)
 
     @property
     def whole(self) -> bool:
@@ -147,4 +143,7 @@ def make_layers(scene: Scene) -> Layers:
         side = {"all": "both", "auto": coloring.side}.get(paint.mask, paint.mask)
         drawn.append(Drawn(paint, coloring, side))
     inside = any(layer.side != "escaped" and layer.coloring.watcher for layer in drawn)
-    return Layers(tuple(drawn), Watching.of(tuple(layer.coloring for layer in drawn), inside))
+    watching = Watching.of(tuple(layer.coloring for layer in drawn), inside)
+    bands = formula.degree < 2 and any(layer.coloring.converging for layer in drawn)
+    note = f"the formula '{formula.name}' has no degree: counts are drawn, not smooth ones"
+    return Layers(tuple(drawn), watching, note if bands else "")

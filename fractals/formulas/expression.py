@@ -34,7 +34,7 @@ def make(step="z**2 + c", start="", degree=0, tolerance=0.0):
     usual = {"start": "", "degree": 0, "tolerance": 0}
     return compose(
         "expression",
-        f"{str(step)[:100]}",
+        f"Your own, {str(step)[:100]}",
         tree,
         first,
         degree=degree if degree > 1 else expression.degree_of(tree),
