@@ -156,5 +156,5 @@ def test_raw_numbers_keep_what_was_watched(tmp_path):
     with pytest.raises(fractals.OptionError, match="stripes,density=9"):
         fractals.color(again, other, device="cpu")
     outside = fractals.compute(layered({**STACK[2], "mask": "escaped"}), device="cpu")
-    with pytest.raises(fractals.OptionError, match="lack what was watched"):
+    with pytest.raises(fractals.OptionError, match="these raw numbers lack"):
         fractals.color(outside, layered(STACK[2]), device="cpu")

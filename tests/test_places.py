@@ -201,7 +201,7 @@ def test_fractint_colors():
     stops = scene.color.make_palette().stops
     assert [color for _, color in stops] == ["#ffffff", "#aaaaaa", "#555555", "#000000", "#00ffff"]
     # Count 1 has color 1, which is the first of those that go round.
-    assert scene.color.coloring == "count"
+    assert scene.color.coloring.name == "count"
     for count in (1, 4, 7):
         turns = scene.color.density * count + scene.color.offset
         assert turns % 1 * len(stops) == pytest.approx((count - 1) % len(stops))
