@@ -256,7 +256,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 raise SceneError(f"{options.read}: not what colorings.py --json writes")
         else:
             size = parse_size(options.size, (960, 540))
-            names = options.colorings or catalog.names("coloring")
+            ends = {
+                name: catalog.load("coloring", name)().ends for name in catalog.names("coloring")
+            }
+            names = options.colorings or [name for name in ends if ends[name] != "converging"]
             whole = measure(names, size, options.runs)
         print(json.dumps(whole, indent=2) if options.json else text(whole))
     except FractalsError as error:

@@ -21,6 +21,12 @@ def scene(formula="mandelbrot", julia=False, **keys):
     return Scene().replace(**changes)
 
 
+def formula_for(coloring):
+    """Return a formula whose orbits end as a coloring wants it."""
+    ends = catalog.load("coloring", coloring)().ends
+    return "newton" if ends == "converging" else "mandelbrot"
+
+
 def variants(powers=range(2, 9)):
     """Return every formula f(z) + c, and each of these powers where such a one has powers."""
     found = []

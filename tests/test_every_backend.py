@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scenes import PRECISIONS, each_compiled, scene
+from scenes import PRECISIONS, each_compiled, formula_for, scene
 
 import fractals
 from fractals import catalog, palette, pipeline, planning, positions
@@ -53,6 +53,7 @@ def test_numbers_and_pictures(compiled, formula, julia, number):
 )
 def test_colorings(compiled, coloring, transfer, number):
     drawn = scene(
+        formula_for(coloring),
         coloring=coloring,
         palette=CYCLIC,
         transfer=transfer,
@@ -71,7 +72,7 @@ def test_colorings(compiled, coloring, transfer, number):
 
 @pytest.mark.parametrize("coloring", catalog.names("coloring"))
 def test_color_of_compute_is_render(device, coloring):
-    drawn = scene(coloring=coloring, supersampling=2, size=(9, 7))
+    drawn = scene(formula_for(coloring), coloring=coloring, supersampling=2, size=(9, 7))
     raw = fractals.compute(drawn, device=device)
     assert raw.count.shape == (14, 18)
     rendered = fractals.render(drawn, device=device)

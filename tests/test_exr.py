@@ -114,7 +114,8 @@ def test_recolored_from_an_exr_is_as_good_as_rendered(tmp_path, name, keys):
     assert np.allclose(np.angle(again.z[escaped] / raw.z[escaped]), 0, atol=1e-5)
     seen = []
     for coloring in catalog.names("coloring"):
-        if catalog.load("coloring", coloring)().watcher:
+        one = catalog.load("coloring", coloring)()
+        if one.watcher or one.ends == "converging":
             continue
         colors = drawn.replace(coloring=coloring, palette="lagoon", density=0.3)
         wanted = fractals.color(raw, colors, device="cpu").pixels.astype(int)
