@@ -241,8 +241,10 @@ def test_launches_that_are_bounded_go_on_where_they_stopped(monkeypatch):
 
     iterate = methods.Perturbation._iterate
 
-    def counting(self, run, *arguments):
-        return iterate(self, lambda *a: (launches.append(1), run(*a)), *arguments)
+    def counting(self, shape, across, down, limit, run=None):
+        run = run or self.run
+        counted = lambda *a: (launches.append(1), run(*a))  # noqa: E731
+        return iterate(self, shape, across, down, limit, counted)
 
     monkeypatch.setattr(methods.Perturbation, "_iterate", counting)
     parts = fractals.compute(drawn, device="simulator")

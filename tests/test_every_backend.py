@@ -20,6 +20,7 @@ POISON = -7
 BLOCK = planning.BLOCK["cuda"]
 TRANSFERS = ("linear", "sqrt", "cbrt", "log", "atan")
 CYCLIC = "lagoon"
+OFTEN = ("smooth", "distance", "slopes", "rank", "stripe_average", "speed")  # others: slow tests
 
 
 def same(raw, other):
@@ -48,7 +49,11 @@ def test_numbers_and_pictures(compiled, formula, julia, number):
     ("coloring", "transfer", "number"),
     [
         *(("smooth", transfer, "float64") for transfer in TRANSFERS),
-        *((name, "auto", number) for name in catalog.names("coloring") for number in PRECISIONS),
+        *((name, "auto", "float64") for name in catalog.names("coloring")),
+        *(
+            pytest.param(name, "auto", "float32", marks=[pytest.mark.slow] * (name not in OFTEN))
+            for name in catalog.names("coloring")
+        ),
     ],
 )
 def test_colorings(compiled, coloring, transfer, number):
@@ -70,7 +75,13 @@ def test_colorings(compiled, coloring, transfer, number):
     assert len(np.unique(expected)) > 2
 
 
-@pytest.mark.parametrize("coloring", catalog.names("coloring"))
+@pytest.mark.parametrize(
+    "coloring",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in OFTEN))
+        for name in catalog.names("coloring")
+    ],
+)
 def test_color_of_compute_is_render(device, coloring):
     drawn = scene(formula_for(coloring), coloring=coloring, supersampling=2, size=(9, 7))
     raw = fractals.compute(drawn, device=device)

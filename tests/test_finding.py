@@ -133,7 +133,11 @@ def test_size_and_angle_scale_the_whole_set(place, power):
             assert abs(got - whole) < abs(got - other)
 
 
-@pytest.mark.parametrize("formula", FORMULAS, ids=label)
+@pytest.mark.parametrize(
+    "formula",
+    [pytest.param(f, marks=[pytest.mark.slow] * (label(f) == "celtic_heart")) for f in FORMULAS],
+    ids=label,
+)
 def test_every_formula(formula):
     """The oracle's own step brings 0 back, and a nearby c does not."""
     name, power = name_and_power(formula)

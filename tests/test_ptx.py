@@ -11,7 +11,7 @@ import typing
 
 import ptx
 import pytest
-from scenes import FORMULAS, OTHERS, PRECISIONS, label, scene
+from scenes import FORMULAS, OTHERS, PRECISIONS, formula_for, label, scene
 
 import fractals
 from fractals import catalog, palette
@@ -84,13 +84,18 @@ def perturbing(formula, julia, extended):
 
 def shading(coloring, transfer, colors, number, bits=8):
     """Return what compiles two kernels: positions in the palette, and paint."""
-    drawn = scene(size=(1, 1), coloring=coloring, transfer=transfer, palette=colors, bits=bits)
+    formula = formula_for(coloring)
+    drawn = scene(
+        formula, size=(1, 1), coloring=coloring, transfer=transfer, palette=colors, bits=bits
+    )
     raw = fractals.compute(drawn, device="python", number=number)
     return functools.partial(fractals.color, raw, device="cuda")
 
 
 def watching(coloring, number, formula="mandelbrot", **keys):
     """Return what compiles an escape kernel that watches orbits."""
+    if formula == "mandelbrot":
+        formula = formula_for(coloring)
     drawn = scene(formula, size=(1, 1), coloring=coloring, **keys)
     return functools.partial(fractals.compute, drawn, device="cuda", number=number)
 
@@ -114,6 +119,17 @@ CYCLIC, ENDING = (
     next(name for name in catalog.names("palette") if palette.load(name).cyclic is cyclic)
     for cyclic in (True, False)
 )
+# What is compiled often; the others, which take many minutes, are slow tests.
+OFTEN = {"mandelbrot", "burning_ship", "sticky", "smooth", "stripe_average", "multiply", "nova"}
+
+
+def often(names):
+    return [
+        name if OFTEN & set(name.split()) else pytest.param(name, marks=pytest.mark.slow)
+        for name in names
+    ]
+
+
 ESCAPES = {
     escape_name(label(formula), julia, derivative, number): functools.partial(
         iterating, formula, julia, derivative, number
@@ -213,7 +229,7 @@ def fused_in(binary):
     return sum(bool(re.match(r"[FD]FMA", code.name)) for code in ptx.instructions(binary))
 
 
-@pytest.mark.parametrize("name", [name for name in KERNELS if name.endswith("float32")])
+@pytest.mark.parametrize("name", often(name for name in KERNELS if name.endswith("float32")))
 def test_float32_kernels_compute_nothing_in_float64(name):
     assert doubles(ptx.text(kernel(name), HOPPER)) == []
     used = {code.name for code in ptx.instructions(ptx.binary(kernel(name), HOPPER))}
@@ -222,7 +238,7 @@ def test_float32_kernels_compute_nothing_in_float64(name):
 
 
 # With an exponent, numbers are scaled by powers of two, which is exact, and so is contracting it.
-@pytest.mark.parametrize("name", [name for name in KERNELS if "extended" not in name])
+@pytest.mark.parametrize("name", often(name for name in KERNELS if "extended" not in name))
 def test_nothing_is_left_to_the_compiler_to_contract(name):
     text = ptx.text(kernel(name), HOPPER)
     assert fused(text) == fused(ptx.unfused_text(kernel(name), HOPPER))
@@ -231,7 +247,7 @@ def test_nothing_is_left_to_the_compiler_to_contract(name):
     assert free == bound or fused_in(free) == fused_in(bound)
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", often(KERNELS))
 def test_kernels_fit_into_registers(name):
     registers, local = ptx.resources(ptx.binary(kernel(name), HOPPER))
     assert local == 0
@@ -239,7 +255,7 @@ def test_kernels_fit_into_registers(name):
 
 
 @pytest.mark.parametrize("number", PRECISIONS)
-@pytest.mark.parametrize("name", [*OTHERS, "z**3 + c*sin(z)"])
+@pytest.mark.parametrize("name", often([*OTHERS, "z**3 + c*sin(z)"]))
 def test_other_formulas_fit_into_registers(name, number):
     """With dz or, where orbits converge, what `speed` watches."""
     converging = scene(name, coloring="count").make_formula().tolerance
@@ -257,7 +273,7 @@ def test_other_formulas_fit_into_registers(name, number):
 
 
 @pytest.mark.parametrize("capability", CAPABILITIES, ids="sm_{0[0]}{0[1]}".format)
-@pytest.mark.parametrize("name", EVERYWHERE)
+@pytest.mark.parametrize("name", often(EVERYWHERE))
 def test_every_capability_is_served(name, capability):
     registers, local = ptx.resources(ptx.binary(kernel(name), capability))
     assert local == 0
@@ -276,7 +292,7 @@ def cost_of(name, capability, length=BLOCK["cuda"]):
 
 @pytest.mark.parametrize("number", PRECISIONS)
 @pytest.mark.parametrize("derivative", [False, True], ids=["z", "dz"])
-@pytest.mark.parametrize("formula", [label(formula) for formula in FORMULAS])
+@pytest.mark.parametrize("formula", often(label(formula) for formula in FORMULAS))
 def test_instructions_an_iteration(formula, derivative, number):
     assert formula in BUDGET, "state the budget of a new formula"
     length = ITERATIONS_A_LOOP.get((formula, derivative), BLOCK["cuda"])
