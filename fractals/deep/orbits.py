@@ -1,6 +1,7 @@
 """Reference orbits on disk: a second picture of the same place does not wait for its orbit."""
 
 import contextlib
+import functools
 import hashlib
 import os
 import tempfile
@@ -28,45 +29,15 @@ def find(
     escape_radius: float,
     reach: Fraction | None = None,
     watch: Callable[[int], None] | None = None,
+    same: bool = False,
 ) -> Reference:
     """Return what `compute_orbit` does, from the disk where it was kept.
 
-    An orbit serves every view about its center that is no deeper, of any size and colors.
+    An orbit serves every view about its center that is no deeper, of any size and colors. That of a
+    deeper view rounds otherwise; with `same` only one is taken that is the same bit for bit.
     """
-    options = bits, limit, escape_radius, reach
-    return _find(_path(formula, start, c, escape_radius), formula, start, c, *options, watch)
-
-
-def find_same(
-    formula: Formula,
-    start: tuple[Fraction, Fraction],
-    c: tuple[Fraction, Fraction],
-    bits: int,
-    limit: int,
-    escape_radius: float,
-    reach: Fraction | None = None,
-    watch: Callable[[int], None] | None = None,
-) -> Reference:
-    """Return what `compute_orbit` does, bit for bit, from the disk where just that was kept.
-
-    `find` may give the orbit of a deeper view, which serves as well, but rounds otherwise.
-    """
-    options = bits, limit, escape_radius, reach
-    own = bits, limit, "" if reach is None else _text(reach)
-    return _find(_path(formula, start, c, escape_radius, *own), formula, start, c, *options, watch)
-
-
-def _find(
-    path: Path | None,
-    formula: Formula,
-    start: tuple[Fraction, Fraction],
-    c: tuple[Fraction, Fraction],
-    bits: int,
-    limit: int,
-    escape_radius: float,
-    reach: Fraction | None,
-    watch: Callable[[int], None] | None,
-) -> Reference:
+    own = (bits, limit, "" if reach is None else _text(reach)) if same else ()
+    path = _path(formula, start, c, escape_radius, *own)
     kept = _load(path, bits, limit, reach) if path else None
     if kept:
         return kept
@@ -74,6 +45,9 @@ def _find(
     if path and len(found.orbit) * bits >= LEAST:
         _save(path, found, limit, reach)
     return found
+
+
+find_same = functools.partial(find, same=True)
 
 
 def folder() -> Path:
