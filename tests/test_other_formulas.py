@@ -10,7 +10,7 @@ from mpmath import mpc, mpf
 from scenes import OTHERS, scene
 
 import fractals
-from fractals import Scene
+from fractals import Scene, positions
 
 every_other = pytest.mark.parametrize("name", OTHERS)
 CONVERGING = [name for name in OTHERS if scene(name, coloring="count").make_formula().tolerance]
@@ -178,7 +178,7 @@ def test_counts_and_slopes_are_the_oracles(name, julia):
     )
     raw = fractals.compute(drawn, device="cpu")
     plan = fractals.planning.plan(drawn)
-    columns, rows = fractals.planning.coordinates(plan)
+    columns, rows = positions.coordinates(plan)
     wrong = told = 0
     for j in range(4):
         for i in range(7):

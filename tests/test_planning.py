@@ -85,7 +85,7 @@ def test_coordinates_are_rounded_once(x, y, width, size, n):
 @given(x=decimals, y=decimals, width=widths, rotation=st.floats(-360, 360))
 def test_rotation_is_counter_clockwise(x, y, width, rotation):
     size = 7, 5
-    planned = fractals.plan(scene(center=[x, y], width=width, size=size))
+    planned = fractals.plan(scene(center=[x, y], width=width, size=size, rotation=rotation))
     columns, rows = coordinates(planned)
     for i, j in [(0, 0), (6, 0), (3, 2), (1, 4)]:
         point = naive.position(i, j, size, (x, y), width, rotation)
@@ -100,7 +100,7 @@ def test_rotation_is_counter_clockwise(x, y, width, rotation):
 )
 @settings(max_examples=40, deadline=None)
 def test_coordinates_about_zero_are_mirrored_to_the_bit(width, size, rotation):
-    planned = fractals.plan(scene(center=["0", "0"], width=width, size=size))
+    planned = fractals.plan(scene(center=["0", "0"], width=width, size=size, rotation=rotation))
     for offsets in coordinates(planned):
         assert (offsets == -offsets[:, ::-1]).all()
 

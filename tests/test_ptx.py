@@ -29,6 +29,8 @@ CAPABILITIES = [(7, 5), (8, 0), (8, 6), (8, 9), (10, 0), (12, 0)]
 REGISTERS = 80  # most a thread may take: 12 blocks of 64 threads share a multiprocessor then
 # Of perturbation, whose three loops have more to keep, and of those who watch for two colorings.
 REGISTERS_MORE = 96
+# Of matrices with exponents. What they skip is a thousand times what a fifth fewer threads cost.
+REGISTERS_MOST = 120
 
 # Most machine instructions an iteration on sm_90, its share of the tests at a block's end included:
 # in float32, in float64, and in both with dz. Lower a budget when the code gets better.
@@ -214,6 +216,12 @@ def kernel(name):
     return compiled[-1]
 
 
+def most_registers(name):
+    if name == "burning_ship deep extended":
+        return REGISTERS_MOST
+    return REGISTERS_MORE if name in DEEP or "two" in name else REGISTERS
+
+
 def doubles(text):
     """Return the lines of PTX that name the type float64."""
     return [line.strip() for line in text.splitlines() if ".f64" in line]
@@ -251,7 +259,7 @@ def test_nothing_is_left_to_the_compiler_to_contract(name):
 def test_kernels_fit_into_registers(name):
     registers, local = ptx.resources(ptx.binary(kernel(name), HOPPER))
     assert local == 0
-    assert registers <= (REGISTERS_MORE if name in DEEP or "two" in name else REGISTERS)
+    assert registers <= most_registers(name)
 
 
 @pytest.mark.parametrize("number", PRECISIONS)
@@ -277,7 +285,7 @@ def test_other_formulas_fit_into_registers(name, number):
 def test_every_capability_is_served(name, capability):
     registers, local = ptx.resources(ptx.binary(kernel(name), capability))
     assert local == 0
-    assert registers <= (REGISTERS_MORE if name in DEEP or "two" in name else REGISTERS)
+    assert registers <= most_registers(name)
     assert (
         name in DEEP
         or name.endswith("float64")
