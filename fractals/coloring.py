@@ -31,6 +31,11 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
+def no_constants() -> tuple[float, ...]:
+    """Return the constants of a watcher that has none."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Watcher:
     """What a coloring keeps of an orbit on its way: some numbers that travel with z.
@@ -54,7 +59,7 @@ class Watcher:
     name: str
     names: tuple[str, ...]
     make: Callable[..., Any]
-    constants: Callable[..., tuple[float, ...]] = tuple
+    constants: Callable[..., tuple[float, ...]] = no_constants
 
 
 @dataclass(frozen=True)

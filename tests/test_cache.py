@@ -9,6 +9,7 @@ from unittest import mock
 
 import pytest
 
+from fractals import catalog
 from fractals.backends import cache
 
 DRAW = """
@@ -129,6 +130,13 @@ def test_a_formula_from_elsewhere_is_not_cached():
 
     own = Formula("own", "mine", step=lambda x, y, a, b: (x, y), derivative=None, degree=2)
     assert cache.cached(lambda kept: kept, "cpu", own) is False
+
+
+@pytest.mark.parametrize("kind", ["formula", "coloring"])
+def test_all_that_comes_with_the_package_is_cached(kind):
+    for name in catalog.names(kind):
+        made = cache.cached(lambda kept: mock.Mock(kept=kept), "cpu", catalog.load(kind, name)())
+        assert made.kept, name
 
 
 def test_numba_still_numbers_functions_as_the_cache_expects():
