@@ -21,6 +21,16 @@ def scene(formula="mandelbrot", julia=False, **keys):
     return Scene().replace(**changes)
 
 
+def slow_but(often, values):
+    """Return values of a test's arguments, or tuples of them; those not often run marked slow."""
+    return [
+        value
+        if value in often
+        else pytest.param(*(value if isinstance(value, tuple) else [value]), marks=pytest.mark.slow)
+        for value in values
+    ]
+
+
 def formula_for(coloring):
     """Return a formula whose orbits end as a coloring wants it."""
     ends = catalog.load("coloring", coloring)().ends
@@ -58,6 +68,6 @@ KIN = ("buffalo", "celtic_heart", "heart", "perpendicular_burning_ship", "shark_
 SOME_FORMULAS = [formula for formula in variants(powers=(3, 8)) if formula not in KIN]
 each_compiled = pytest.mark.parametrize(
     "formula",
-    [*SOME_FORMULAS, *(pytest.param(formula, marks=pytest.mark.slow) for formula in KIN)],
+    slow_but(SOME_FORMULAS, [*SOME_FORMULAS, *KIN]),
     ids=label,
 )

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scenes import PRECISIONS, scene
+from scenes import PRECISIONS, scene, slow_but
 
 import fractals
 from fractals import backends, bench, methods, pipeline, planning
@@ -162,9 +162,13 @@ def test_memory_is_not_allocated_for_each_strip(many_strips, monkeypatch):
     assert len(asked) <= max(before, LANES_A_GPU * arrays_a_tile)
 
 
-@pytest.mark.parametrize("number", PRECISIONS)
-@pytest.mark.parametrize("coloring", ["count", "distance"])
-@pytest.mark.parametrize("formula", ["mandelbrot", "burning_ship"])
+@pytest.mark.parametrize(
+    ("formula", "coloring", "number"),
+    slow_but(
+        [("mandelbrot", "count", "float64"), ("burning_ship", "distance", "float32")],
+        itertools.product(["mandelbrot", "burning_ship"], ["count", "distance"], PRECISIONS),
+    ),
+)
 def test_launches_are_bounded_and_not_seen(monkeypatch, formula, coloring, number):
     for limit, most in [(20, 1), (300, 16), (300, 77), (300, 299)]:
         drawn = scene(formula, coloring=coloring, size=(64, 36), limit=limit)

@@ -11,7 +11,7 @@ import naive
 import numpy as np
 import pytest
 from mpmath import mpf
-from scenes import KIN, SOME_FORMULAS, label, name_and_power, scene
+from scenes import KIN, SOME_FORMULAS, label, name_and_power, scene, slow_but
 
 import fractals
 from fractals import methods, planning
@@ -25,10 +25,7 @@ SIZE = (12, 8)
 OFTEN = ("mandelbrot", "burning_ship")
 each_formula = pytest.mark.parametrize(
     "formula",
-    [
-        pytest.param(formula, marks=[] if label(formula) in OFTEN else pytest.mark.slow)
-        for formula in (*SOME_FORMULAS, *KIN)
-    ],
+    slow_but(OFTEN, [*SOME_FORMULAS, *KIN]),
     ids=label,
 )
 each_kind = pytest.mark.parametrize("is_julia", [False, True], ids=["parameters", "julia"])
@@ -121,7 +118,9 @@ BOTH_VALID = [
 ]
 
 
-@pytest.mark.parametrize("view", BOTH_VALID, ids=["mandelbrot", "julia", "burning_ship"])
+@pytest.mark.parametrize(
+    "view", slow_but(BOTH_VALID[:1], BOTH_VALID), ids=["mandelbrot", "julia", "burning_ship"]
+)
 def test_methods_agree_where_both_are_valid(view):
     drawn = scene(**view, size=(60, 40), limit=100)
     direct = fractals.compute(drawn, device="cpu", tell=str)
@@ -188,7 +187,8 @@ def test_skipping_changes_nothing_on_a_minibrot(period):
     assert np.abs(skipped.dz[escaped] / plain.dz[escaped] - 1).max() < 1e-4
 
 
-@pytest.mark.parametrize("formula", ["celtic", "tricorn"])  # on the real axis both are z² + c
+# On the real axis both are z² + c.
+@pytest.mark.parametrize("formula", slow_but(["tricorn"], ["celtic", "tricorn"]))
 def test_skipping_changes_nothing_where_a_kink_needs_an_exponent(formula):
     drawn = on_a_minibrot(260, formula=formula)
     assert fractals.plan(drawn).extended
@@ -222,7 +222,7 @@ def test_counts_on_a_minibrot_are_the_oracles():
 def test_devices_agree_to_the_bit(where, device):
     if where in ("float64", "extended", "kinks"):
         formula = "celtic" if where == "kinks" else "mandelbrot"
-        drawn = on_a_minibrot(20 if where == "float64" else 260, size=(6, 4), formula=formula)
+        drawn = on_a_minibrot(20 if where == "float64" else 260, size=(4, 3), formula=formula)
     else:
         formula = "mandelbrot" if where == "julia" else "burning_ship"
         drawn = deep_scene(formula, where == "julia", 24, size=(6, 4))

@@ -3,11 +3,12 @@
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scenes import PRECISIONS, each_compiled, formula_for, scene
+from scenes import PRECISIONS, each_compiled, formula_for, scene, slow_but
 
 import fractals
 from fractals import catalog, palette, pipeline, planning, positions
@@ -31,8 +32,10 @@ def same(raw, other):
     )
 
 
-@pytest.mark.parametrize("number", PRECISIONS)
-@pytest.mark.parametrize("julia", [False, True], ids=["parameters", "julia"])
+@pytest.mark.parametrize(
+    ("julia", "number"),
+    slow_but([(False, "float64"), (True, "float32")], product([False, True], PRECISIONS)),
+)
 @each_compiled
 def test_numbers_and_pictures(compiled, formula, julia, number):
     drawn = scene(formula, julia, escape_radius=100)  # float32 can do no more with power 8
@@ -51,7 +54,7 @@ def test_numbers_and_pictures(compiled, formula, julia, number):
         *(("smooth", transfer, "float64") for transfer in TRANSFERS),
         *((name, "auto", "float64") for name in catalog.names("coloring")),
         *(
-            pytest.param(name, "auto", "float32", marks=[pytest.mark.slow] * (name not in OFTEN))
+            pytest.param(name, "auto", "float32", marks=[pytest.mark.slow] * (name != "smooth"))
             for name in catalog.names("coloring")
         ),
     ],
@@ -221,7 +224,7 @@ def test_simulator_checks_indices_after_the_cpu_compiled_the_same():
         simulator.compile(make_reaching, reach)(simulator.to_device(out))
 
 
-@pytest.mark.parametrize("julia", [False, True], ids=["parameters", "julia"])
+@pytest.mark.parametrize("julia", slow_but([False], [False, True]), ids=["parameters", "julia"])
 @each_compiled
 def test_shortcuts_change_no_number(formula, julia):
     """Neither those of the interior, nor several steps without a test for escape."""
@@ -241,8 +244,10 @@ def scalar_and_packed():
     return CudaBackend("float64", simulated=True), CpuBackend("float64", 1)
 
 
-@pytest.mark.parametrize("interior", [True, False])
-@pytest.mark.parametrize("block", [2, BLOCK])
+@pytest.mark.parametrize(
+    ("block", "interior"),
+    slow_but([(2, True), (BLOCK, False)], product([2, BLOCK], [True, False])),
+)
 def test_orbits_that_escape_and_come_back(block, interior):
     """Beyond R < |c| they do: a block must remember that one of its steps was outside."""
     drawn = scene(julia=["-2.5", "0"], size=(64, 36), limit=100, escape_radius=2, width="5")

@@ -3,7 +3,7 @@
 import naive_colorings as naive
 import numpy as np
 import pytest
-from scenes import PRECISIONS, scene
+from scenes import PRECISIONS, scene, slow_but
 
 import fractals
 from fractals import palette, planning
@@ -82,7 +82,7 @@ STACK = [
 ]
 
 
-@pytest.mark.parametrize("number", PRECISIONS)
+@pytest.mark.parametrize("number", slow_but(["float64"], PRECISIONS))
 def test_every_device_draws_the_same_layers(compiled, number):
     drawn = layered(*STACK)
     expected = fractals.render(drawn, device="python", number=number).pixels

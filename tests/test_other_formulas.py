@@ -7,7 +7,7 @@ import naive
 import numpy as np
 import pytest
 from mpmath import mpc, mpf
-from scenes import OTHERS, scene
+from scenes import OTHERS, scene, slow_but
 
 import fractals
 from fractals import Scene, positions
@@ -18,6 +18,7 @@ CONVERGING = [name for name in OTHERS if scene(name, coloring="count").make_form
 NEAR = mpf("1e-14")
 ENTIRE = ("exponential", "sine")  # they escape so far, or not at all, that few z are compared
 OWN = "z**3 + c*sin(z)"
+OFTEN = ("nova", "phoenix", OWN)  # compiled everywhere; the others' are slow tests
 
 
 def made(formula):
@@ -106,7 +107,7 @@ def same(raw, other):
 
 
 @pytest.mark.parametrize("julia", [False, True], ids=["parameters", "julia"])
-@pytest.mark.parametrize("name", [*OTHERS, OWN])
+@pytest.mark.parametrize("name", slow_but(OFTEN, [*OTHERS, OWN]))
 def test_backends_agree_in_every_bit(compiled, name, julia):
     """Functions are our own series, so this holds for them, too."""
     converging = name in CONVERGING
@@ -119,7 +120,7 @@ def test_backends_agree_in_every_bit(compiled, name, julia):
     assert picture.tobytes() == fractals.color(expected, device="python").pixels.tobytes()
 
 
-@pytest.mark.parametrize("name", ["phoenix", "nova", "logistic"])
+@pytest.mark.parametrize("name", slow_but(["nova"], ["phoenix", "nova", "logistic"]))
 def test_backends_agree_in_float32(name):
     coloring = "speed" if name in CONVERGING else "distance"
     drawn = scene(name, coloring=coloring)
@@ -127,7 +128,7 @@ def test_backends_agree_in_float32(name):
     assert same(fractals.compute(drawn, device="cpu", number="float32"), expected)
 
 
-@pytest.mark.parametrize("name", ["phoenix", "nova", "hybrid"])
+@pytest.mark.parametrize("name", slow_but(["nova"], ["phoenix", "nova", "hybrid"]))
 def test_launches_in_parts_change_nothing(monkeypatch, name):
     monkeypatch.setattr(fractals.backends, "SIMULATED_STEPS", 16 * 9 * 7)
     coloring = "speed" if name in CONVERGING else "distance"

@@ -8,6 +8,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from scenes import slow_but
 
 import fractals.backends.jit  # noqa: F401 - what the functions of formulas are for single numbers
 from fractals.backends import packs
@@ -226,7 +227,7 @@ HASWELL = "+sse2,+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+avx,+avx2,+bmi,+bmi2,+fma
 
 
 @pytest.mark.skipif(packs.REGISTER < 64 or OTHER_CPU, reason="needs AVX-512, to do without it")
-@pytest.mark.parametrize("features", [HASWELL, "+sse2"], ids=["avx2", "sse2"])
+@pytest.mark.parametrize("features", slow_but([HASWELL], [HASWELL, "+sse2"]), ids=["avx2", "sse2"])
 def test_on_other_cpus(features):
     """Compile for a CPU with less: with AVX2, and where packs can't be fused."""
     home = Path(__file__).parent

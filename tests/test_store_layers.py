@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scenes import PRECISIONS, scene
+from scenes import PRECISIONS, scene, slow_but
 from stores import contents, interrupted
 from test_cli import SMALL, one_line, run
 
@@ -63,7 +63,7 @@ def test_recolored_is_rendered(tmp_path, colors):
     recolored_is_rendered(tmp_path, "cpu", "float64", colors)
 
 
-@pytest.mark.parametrize("number", PRECISIONS)
+@pytest.mark.parametrize("number", slow_but(["float32"], PRECISIONS))
 def test_recolored_layers_are_rendered(tmp_path, compiled, number):
     recolored_is_rendered(tmp_path, compiled, number, LAYERS)
 

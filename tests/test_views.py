@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
-from scenes import scene
+from scenes import scene, slow_but
 
 import fractals
 from fractals import Scene, verify
@@ -115,7 +115,7 @@ def test_deep_counts_are_exact(look, antialias):
     assert len(np.unique(raw.count)) > 5
 
 
-@pytest.mark.parametrize("julia", [False, True], ids=["parameters", "julia"])
+@pytest.mark.parametrize("julia", slow_but([False], [False, True]), ids=["parameters", "julia"])
 def test_a_strip_goes_where_float64_ends(julia):
     """Each row has its own exponent; one reference serves them all."""
     keys = {"julia": ["-0.4", "0.59"], "center": ["0", "0"]} if julia else {}
@@ -226,7 +226,7 @@ def test_devices_agree(kind, number, look):
     assert np.array_equal(ours.pixels, theirs.pixels)
 
 
-@pytest.mark.parametrize("kind", ["simulator", "python"])
+@pytest.mark.parametrize("kind", slow_but(["simulator"], ["simulator", "python"]))
 def test_devices_agree_on_strips_of_any_depth(kind):
     drawn = deep({"projection": "exponential"}, size=(3, 320), coloring="distance")
     ours, theirs = (fractals.compute(drawn, device=d, tell=str) for d in ("cpu", kind))

@@ -1,12 +1,13 @@
 """The CPU's wavefront gives the numbers of the plain loop, which other tests hold to the truth."""
 
 import cmath
+import itertools
 import math
 import random
 
 import numpy as np
 import pytest
-from scenes import each_compiled, label, scene
+from scenes import each_compiled, label, scene, slow_but
 
 from fractals import planning, positions
 from fractals.backends import jit, wavefront
@@ -68,9 +69,13 @@ def views(seed, count, **keys):
         }
 
 
-@pytest.mark.parametrize("number", ["float64", "float32"])
-@pytest.mark.parametrize("derivative", [False, True], ids=["z", "dz"])
-@pytest.mark.parametrize("julia", [False, True], ids=["parameters", "julia"])
+@pytest.mark.parametrize(
+    ("julia", "derivative", "number"),
+    slow_but(
+        [(False, False, "float64"), (False, True, "float32"), (True, True, "float64")],
+        itertools.product([False, True], [False, True], ["float64", "float32"]),
+    ),
+)
 def test_random_views_of_the_mandelbrot_set(julia, derivative, number):
     both = Both(scene(julia=julia, number=number), derivative)
     seen = set()
