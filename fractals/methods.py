@@ -277,6 +277,7 @@ class Perturbation(_Method):
                 find(self.formula, start, (x, y), *options, None, self.watch)
                 for start in (plan.center, zero)
             ]
+        found = [part.until(options[1]) for part in found]
         self.reference += perf_counter() - begun
         if limit > fitting and any(
             len(part.orbit) > fitting and not part.complete for part in found
@@ -357,6 +358,8 @@ class Perturbation(_Method):
         """Raise the limit until next to no sample of a probe escapes; return its counts."""
         seeking = self.formula.holomorphic and not self.julia  # an orbit that ends at its period
         references = self._orbits(FIRST_LIMIT if seeking else LEAST_LIMIT)
+        if references[0].repeats:  # its length says nothing of the others'
+            references = self._orbits(LEAST_LIMIT)
         self._use(references)
         length = max(len(reference.orbit) for reference in references)
         limit = max(1024, 4 * length if references[0].complete else length)

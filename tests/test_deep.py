@@ -287,9 +287,45 @@ def test_orbit_ends_at_the_period():
     assert (found.period, found.escaped, found.complete) == (30, False, True)
     assert found.orbit.shape == (31, 2)
     assert abs(found.orbit[30]).max() < 1e-30
-    whole = exact_reference(30, limit=100)
+    whole = exact_reference(30, limit=100).until(100)
     assert (whole.period, len(whole.orbit)) == (0, 101)
     assert np.array_equal(found.orbit[:30], whole.orbit[:30])
+
+
+@pytest.mark.parametrize("c", [("-1.76", "0.003"), ("-2", "0"), ("-0.123", "0.745")])
+def test_an_orbit_that_repeats_its_bits_is_not_computed_on(c):
+    taken = []
+    formula, zero = fractals.Scene().make_formula(), (Fraction(0), Fraction(0))
+    point = tuple(map(Fraction, c))
+    with mock.patch("fractals.deep.reference.WATCH", 1):
+        short = compute_orbit(formula, zero, point, 150, 10**6, RADIUS, watch=taken.append)
+    assert max(taken) < 5000
+    assert short.repeats in (1, 3)
+    whole = short.until(10**4)
+    assert whole.orbit.shape == (10**4 + 1, 2)
+    with mpmath.workprec(400):
+        at, exact = mpmath.mpc(*c), mpmath.mpc(0)
+        for n in range(1, 3001):
+            exact = exact * exact + at
+            assert abs(complex(*whole.orbit[n]) - complex(exact)) < 1e-15
+    assert np.array_equal(whole.orbit[9000:9990], whole.orbit[9003:9993])
+
+
+def test_tiny_points_repeat_as_well():
+    found = exact_reference(1000, limit=10**6, bits=16 * 1000)
+    assert found.repeats == 1000
+    whole = found.until(20_000)
+    index = whole.tiny[:, 0]
+    assert np.array_equal(np.unique(np.diff(index[index > 5000])), [1000])
+    assert (abs(whole.orbit[index.astype(int)]).max(1) < 1e-290).all()
+
+
+def test_a_view_inside_the_set_is_drawn_at_once():
+    drawn = scene(center=["-1.76", "0.003"], width="1e-30", size=(6, 4), limit="auto")
+    raw = fractals.compute(drawn, device="cpu", cache=False, tell=str)
+    assert raw.method == "perturbation"
+    assert (raw.count == raw.limit).all()
+    assert raw.limit < 10**5
 
 
 def test_points_that_float64_cannot_hold_are_kept_apart():

@@ -15,7 +15,7 @@ import numpy as np
 from fractals.deep.reference import Reference, compute_orbit
 from fractals.formula import Formula
 
-VERSION = 1  # of the files
+VERSION = 2  # of the files
 LEAST = 2**22  # points times bits: what is computed in a moment is not kept
 LARGEST = 2**30  # bytes of all files together; the ones used last are kept
 
@@ -85,17 +85,17 @@ def _load(path: Path, bits: int, limit: int, reach: Fraction | None) -> Referenc
     """Return the orbit of a file, if it is whole and long and precise enough."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            period, escaped, kept_bits, kept_limit = (int(value) for value in file["facts"])
-            if kept_bits < bits or not (period or escaped or kept_limit >= limit):
+            period, escaped, kept_bits, kept_limit, repeats = map(int, file["facts"])
+            if kept_bits < bits or not (period or escaped or repeats or kept_limit >= limit):
                 return None
             if period and (reach is None or _fraction(str(file["reach"])) > reach):
                 return None
             orbit, tiny = file["orbit"], file["tiny"]
         os.utime(path)
-        if not escaped and not period:
-            orbit = orbit[: limit + 1]
+        if not escaped and not period and len(orbit) > limit + 1:
+            orbit, repeats = orbit[: limit + 1], 0
             tiny = tiny[tiny[:, 0] <= limit]
-        return Reference(orbit, tiny, period, bool(escaped), kept_bits)
+        return Reference(orbit, tiny, period, bool(escaped), kept_bits, repeats)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile):
@@ -106,7 +106,7 @@ def _load(path: Path, bits: int, limit: int, reach: Fraction | None) -> Referenc
 
 def _save(path: Path, found: Reference, limit: int, reach: Fraction | None) -> None:
     """Write a file that is whole or not there, whoever is killed; a full disk is no error."""
-    facts = np.array([found.period, found.escaped, found.bits, limit], np.int64)
+    facts = np.array([found.period, found.escaped, found.bits, limit, found.repeats], np.int64)
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")

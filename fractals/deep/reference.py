@@ -3,7 +3,7 @@
 import math
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -34,6 +34,9 @@ class Reference:
         Whether its last point has escaped.
     bits : int
         Of the numbers it was computed in.
+    repeats : int
+        Steps after which its last point, in all its bits, came back, and so all that follow do; 0:
+        it did not. Then a cycle attracts the orbit.
     """
 
     orbit: NDArray[np.float64]
@@ -41,11 +44,26 @@ class Reference:
     period: int
     escaped: bool
     bits: int
+    repeats: int = 0
 
     @property
     def complete(self) -> bool:
         """Tell whether more steps would add nothing."""
         return self.period > 0 or self.escaped
+
+    def until(self, limit: int) -> "Reference":
+        """Return it with `limit` steps, where it repeats and has fewer."""
+        last = len(self.orbit) - 1
+        if not self.repeats or last >= limit:
+            return self
+        turn = slice(last + 1 - self.repeats, last + 1)
+        turns = -(-(limit - last) // self.repeats)
+        orbit = np.concatenate([self.orbit, np.tile(self.orbit[turn], (turns, 1))])
+        again = self.tiny[self.tiny[:, 0] >= turn.start]
+        later = np.tile(again, (turns, 1))
+        later[:, 0] += np.repeat(np.arange(1, turns + 1) * self.repeats, len(again))
+        tiny = np.concatenate([self.tiny, later])
+        return replace(self, orbit=orbit[: limit + 1], tiny=tiny[tiny[:, 0] <= limit])
 
 
 def compute_orbit(
@@ -58,7 +76,7 @@ def compute_orbit(
     reach: Fraction | None = None,
     watch: Callable[[int], None] | None = None,
 ) -> Reference:
-    """Iterate from `start` until the orbit escapes, or comes back to 0, or has taken `limit` steps.
+    """Iterate from `start` until the orbit escapes, comes back or has taken `limit` steps.
 
     Parameters
     ----------
@@ -76,7 +94,7 @@ def compute_orbit(
     radius2 = min(escape_radius**2, 1e300)
     xs, ys = array("d"), array("d")
     tiny: list[tuple[float, float, float, float]] = []
-    period, escaped = 0, False
+    period, repeats, escaped = 0, 0, False
     seek = reach is not None and formula.holomorphic
     with gmpy2.context(gmpy2.get_context(), precision=bits, emin=-(2**40), emax=2**40):
         x, y = (_mpfr(part) for part in start)
@@ -88,6 +106,7 @@ def compute_orbit(
         xs.append(u)
         ys.append(v)
         is_tiny = False
+        then, saved, saved_x, saved_y = 0, u, x, y
         for n in range(1, limit + 1):
             if seek:
                 z = complex(u, v)
@@ -118,13 +137,17 @@ def compute_orbit(
                 z, k = _split(x, y)
                 if max(abs(z.real), abs(z.imag)) * _scaled(k - near_e - e) < near.real * long:
                     period = n
-            if period:
+            if u == saved and x == saved_x and y == saved_y:
+                repeats = n - then
+            if period or repeats:
                 break
+            if n & (n - 1) == 0:  # after Brent, 1980
+                then, saved, saved_x, saved_y = n, u, x, y
             if watch and n % WATCH == 0:
                 watch(n)
     orbit = np.stack([np.frombuffer(xs), np.frombuffer(ys)], axis=1)
     points = np.array(tiny, np.float64).reshape(-1, 4)
-    return Reference(orbit, points, period, escaped, bits)
+    return Reference(orbit, points, period, escaped, bits, 0 if period else repeats)
 
 
 def _mpfr(value: Fraction) -> Any:
