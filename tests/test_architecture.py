@@ -29,6 +29,7 @@ FLOORS = [
         "formulas",
         "colorings",
         "formats",
+        "fractint",
         "places",
         "scene",
         "paints",
