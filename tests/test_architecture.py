@@ -130,6 +130,7 @@ def test_programs_and_formulas_know_no_target(path):
                 "fractals.colorings.",
                 "fractals.series.",
                 "fractals.composing.",
+                "fractals.elementary.",
                 "fractals.expression",
                 "fractals.programs.",
                 f"fractals.{room(path)}.",
