@@ -14,7 +14,7 @@ from fractals import Scene, catalog, gallery, planning
 FOLDER = Path(__file__).parents[1] / "gallery"
 KNOWN = json.loads((FOLDER / gallery.HASHES).read_text())
 # Their reference orbits take seconds, or their kernels as long to compile.
-COSTLY = ("burr", "caravan", "daystar")
+COSTLY = ("burr", "caravan", "daystar", "fan", "heirloom")
 
 
 def test_every_scene_has_a_hash():
