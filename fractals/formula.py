@@ -73,6 +73,10 @@ class Formula:
         False: orbits end only so.
     turn : tuple of Formula
         Maps f(z) + c that are applied one after the other, where one step is all of them.
+    maps : int
+        How many maps one step is.
+    coloring : str
+        Name of the coloring that takes the place of `smooth`.
     """
 
     name: str
@@ -94,6 +98,8 @@ class Formula:
     tolerance: float = 0.0
     escapes: bool = True
     turn: tuple["Formula", ...] = ()
+    maps: int = 1
+    coloring: str = ""
 
     @property
     def remembers(self) -> bool:

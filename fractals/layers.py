@@ -106,7 +106,7 @@ def kept_as(name: str, kept: Collection[str]) -> str | None:
 
 
 def fitting(coloring: Coloring, formula: Formula) -> Coloring:
-    """Return the coloring, or what takes its place for a formula whose orbits converge.
+    """Return the coloring, or what takes its place for a formula whose orbits don't escape.
 
     Raises
     ------
@@ -114,8 +114,9 @@ def fitting(coloring: Coloring, formula: Formula) -> Coloring:
         It says nothing about such orbits.
     """
     converges = formula.tolerance > 0
-    if converges and coloring.converging:
-        other: Coloring = catalog.load("coloring", coloring.converging)().choose({})
+    if coloring.converging and (converges or formula.coloring):
+        name = formula.coloring or coloring.converging
+        other: Coloring = catalog.load("coloring", name)().choose({})
         return other
     if coloring.ends == ("escaping" if converges else "converging"):
         ends = "converge" if converges else "escape"

@@ -150,6 +150,11 @@ FOLDS = {
         "perpendicular_burning_ship", same=False, conjugate=True
     ),
     (frozenset({"negy"}), frozenset[str]()): Kin("tricorn", conjugate=True),
+    (frozenset({"negx"}), frozenset[str]()): Kin("tricorn", conjugate=True),
+    (frozenset({"absx"}), frozenset[str]()): Kin("heart", conjugate=True),
+    (frozenset({"absx"}), frozenset({"absx"})): Kin("celtic_heart", conjugate=True),
+    (frozenset({"absx", "absy"}), frozenset({"absx"})): Kin("buffalo"),
+    (frozenset[str](), frozenset({"absy"})): Kin("burning_ship"),
     (frozenset[str](), frozenset({"absx"})): Kin("celtic", conjugate=True),
     (frozenset[str](), frozenset({"absx", "absy"})): Kin("buffalo"),
 }

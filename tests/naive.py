@@ -104,6 +104,13 @@ def exponential(z, c, power=0):
     return c * exp(z)
 
 
+def lyapunov(z, c, power=2):
+    x = z.real
+    for r in (c.real, c.imag):
+        x = r * x - r * x * x
+    return mpc(x, z.imag)
+
+
 def hybrid(z, c, power=2):
     return burning_ship(mandelbrot(z, c), c)
 
@@ -132,6 +139,7 @@ STEPS = {
     "collatz": collatz,
     "sine": sine,
     "exponential": exponential,
+    "lyapunov": lyapunov,
     "hybrid": hybrid,
     "expression": expression,
 }

@@ -12,7 +12,7 @@ from fractals import Scene, exchange
 from fractals.format import Format, Imported
 
 KFR = "Re: -0.5\r\nIm: 0.25\r\nZoom: 4\r\nIterations: 90\r\nSlopes: 1\r\n"
-PAR = """first { type=newton }
+PAR = """first { type=spider }
 second { type=mandel center-mag=-0.5/0/0.8 maxiter=60 colors=000zzz<30>00z }
 """
 
@@ -44,7 +44,7 @@ def test_an_entry_is_drawn(run):  # noqa: F811
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("render", "many.par"), 3, "many.par: first: line 1: type: the type 'newton'"),
+        (("render", "many.par"), 3, "many.par: first: line 1: type: the type 'spider'"),
         (("render", "many.par#third"), 3, "no entry 'third'; there is first, second"),
         (("render", "place.kfr#x"), 3, "'#x': a file of this kind holds one thing"),
         (("render", "a.xyz"), 3, f"ends in {exchange.suffixes()}"),

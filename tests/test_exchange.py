@@ -21,10 +21,7 @@ REFUSED = {
     "example1.par": "the type 'lambda(fn||fn)'",
     "monument.par": "the formula 'minN-XY-YZrot'",
     "barnsl4.xpf": "the formula 'barnsley'",
-    "head.xpf": "the formula 'newton'",
-    "magnet.xpf": "the formula 'magnet'",
-    "parjulia1.xpf": "(z^5)+((0.8+0.4i)*(z^4))+z",
-    "phoenix1.xpf": "the formula 'phoenix'",
+    "head.xpf": "(plane 2) is none of ours",
     "royal_fabric.xpf": "the formula 'spider'",
 }
 DRAWN = (

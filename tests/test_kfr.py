@@ -78,6 +78,69 @@ def test_the_picture_is_its_picture(kind, power, angle, stretch, up):
     assert different == 0
 
 
+def shown(text, zoom=1.2):
+    """Return the scene of a text, what was lost, and the c of each of its pixels."""
+    scene, lost = scene_of(f"Re: -0.3\nIm: 0.2\nZoom: {zoom}\nIterations: {LIMIT}\n{text}")
+    spacing = 4 / zoom / SIZE[1]
+    left, top = (
+        at - (count / 2 - 0.5) * spacing for at, count in zip((-0.3, 0.2), SIZE, strict=True)
+    )
+    places = [
+        [complex(left + i * spacing, top + j * spacing) for i in range(SIZE[0])]
+        for j in range(SIZE[1])
+    ]
+    return scene.replace(size=SIZE, supersampling=1), lost, places
+
+
+@pytest.mark.parametrize("a", [None, 0.75, 1 - 0.5j])
+@pytest.mark.parametrize("kind", kfr.SUMS)
+def test_sums_of_two_powers(kind, a):
+    power = abs(kfr.SUMS[kind])
+    a = 2 if kind == 44 else a
+    factor = "" if a is None else f"FactorAR: {a.real}\nFactorAI: {a.imag}\n"
+    scene, lost, places = shown(f"FractalType: {kind}\nPower: {power}\n{factor}")
+    raw = fractals.compute(scene, device="python")
+    sign, a = (1 if kfr.SUMS[kind] > 0 else -1), 1 if a is None else a
+
+    def first(c):
+        z = 0j
+        for n in range(1, LIMIT):
+            z = a * z * z + sign * z**power + c
+            if abs(z) > 100:
+                return n
+        return LIMIT
+
+    different = 0
+    for j, row in enumerate(places):
+        for i, c in enumerate(row):
+            wanted = {first(c + move) for move in (0, 1e-9, -1e-9, 1e-9j)}
+            different += len(wanted) == 1 and int(raw.count[j, i]) not in wanted
+    assert different == 0
+    assert len(set(raw.count.ravel().tolist())) > 5
+    assert not lost
+
+
+@pytest.mark.parametrize(("kind", "power"), [(97, 3), (98, 2), (98, 3), (98, 5)])
+def test_nova_converges_to_where_it_does_there(kind, power):
+    """There z is less by 1 than here, so that orbits begin at 0."""
+    scene, lost, places = shown(f"FractalType: {kind}\nPower: {power}\n", zoom=8)
+    raw = fractals.compute(scene, device="python")
+    assert lost == (kfr.CONVERGED,)
+    compared = 0
+    for j, row in enumerate(places):
+        for i, c in enumerate(row):
+            x = 0j
+            for _ in range(LIMIT):
+                y = x + 1
+                x = ((power - 1) * y**power + 1) / (power * y ** (power - 1)) - 1 + c
+            if raw.count[j, i] < LIMIT:  # the view is not mirrored, but conjugate
+                compared += 1
+                assert abs(complex(raw.z[j, i]).conjugate() - 1 - x) < 1e-4
+    assert compared > 25
+    written, _ = kfr.write(scene.to_table())
+    assert Scene.load(kfr.read(written, "").table).formula == scene.formula
+
+
 def test_the_older_angle_is_in_radians_and_turns_the_other_way():
     old, _ = scene_of("Re: 0\nRotate: 0.5\n")
     new, _ = scene_of(f"Re: 0\nRotateAngle: {-math.degrees(0.5)!r}\n")
@@ -101,6 +164,7 @@ def test_width_follows_height_and_size():
         ("0/1|1,1,0,0,2,1,0;0,0,0,0,0,0,0;0", "burning_ship"),
         ("0/1|0,0,0,1,2,1,0;0,0,0,0,0,0,0;0", "tricorn"),
         ("0/1|0,1,0,0,2,1,0;0,0,0,0,0,0,0;0", "perpendicular_burning_ship"),
+        ("0/1|1,0,0,0,2,1,0;0,0,0,0,0,0,0;0", "heart"),
     ],
 )
 def test_plain_hybrids_are_formulas(text, formula):
@@ -112,6 +176,8 @@ def test_plain_hybrids_are_formulas(text, formula):
     ("text", "words"),
     [
         ("FractalType: 6\n", "line 1: FractalType: the formula 'Perpendicular Mandelbrot'"),
+        ("FractalType: 97\nPower: 4\n", "the formula of FractalType 97 with power 4 is none"),
+        ("FractalType: 42\nPower: 2\n", "the formula of FractalType 42 with power 2 is none"),
         ("Power: 9\n", "line 1: Power: the formula 'Mandelbrot' with power 9"),
         ("Re: 0\nFractalType: 52\n", "line 2: FractalType: the formula of FractalType 52"),
         ("SeedR: 0.5\n", "line 1: SeedR: orbits that begin at 0.5"),

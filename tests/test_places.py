@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from fractals import Scene
 from fractals.errors import SceneError
 from fractals.formats import fraktaler3, kfr, par, rust_fractal, xpf
+from fractals.places import FOLDS
 
 
 def read(form, text, entry=""):
@@ -30,6 +31,33 @@ def corners(scene):
     return [
         center + turn * move for move in (complex(-half.real, half.imag), -half, half.conjugate())
     ]
+
+
+FOLDING = {
+    "absx": lambda z: complex(abs(z.real), z.imag),
+    "absy": lambda z: complex(z.real, abs(z.imag)),
+    "negx": lambda z: complex(-z.real, z.imag),
+    "negy": lambda z: complex(z.real, -z.imag),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), FOLDS)
+def test_folds_are_our_formulas(before, after):
+    """Signs are taken away first; at c, or at its conjugate, the picture is ours."""
+    kin = FOLDS[before, after]
+    formula = Scene().replace(formula=kin.formula).make_formula()
+    for z in (0.3 + 0.8j, -0.9 + 0.4j, -0.2 - 0.7j, 1.1 - 0.5j):
+        w, c = z, 0.2 - 0.6j
+        for name in sorted(before):
+            w = FOLDING[name](w)
+        w = w * w
+        for name in sorted(after):
+            w = FOLDING[name](w)
+        w += c
+        x, y = formula.step(z.real, z.imag, c.real, c.imag)
+        assert not kin.same or abs(complex(x, y) - w) < 1e-14
+        x, y = formula.step(z.real, -z.imag, c.real, -c.imag)
+        assert not kin.conjugate or abs(complex(x, -y) - w) < 1e-14
 
 
 # Fraktaler-3
@@ -82,7 +110,7 @@ def test_opcodes_are_formulas(opcodes, label):
     ("text", "words"),
     [
         ("[[formula]]\n[[formula]]\n", "a hybrid of 2 steps"),
-        ("[[formula]]\nabs_x = true\n", "'absx power 2' is none of ours"),
+        ("[[formula]]\nabs_x = true\nneg_x = true\n", "'absx negx power 2' is none of ours"),
         ('[[formula]]\nopcodes = "sqr"\n', "formula.opcodes: 'sqr' is none of ours"),
         ('[[formula]]\nopcodes = "sqr add sqr add"\n', "'sqr add sqr add' is none of ours"),
         ("formula = 3\n", "formula: a list of tables was expected"),
@@ -150,7 +178,9 @@ def test_xaos_julia_sets_are_conjugate_too():
         ("(view 0 0 1 1)\n(plane 1)", "line 2: (plane 1) is none of ours"),
         ("(view 0 0 1 1)(perturbation 0.1 0)", "(perturbation 0.1 0) is none of ours"),
         ("(formula 'catseye)", "line 1: the formula 'catseye' is none of ours"),
-        ('\n(formula \'user)(usrform "z^2")', "line 2: the formula 'user', \"z^2\", is none"),
+        ('\n(formula \'user)(usrform "z^2 + p")', "line 2: 'p' in (usrform ...) is none of ours"),
+        ('(formula \'user)(usrform "z*(")', "line 1: usrform: 'z*(', column 4: a number, z,"),
+        ("(formula 'phoenix)(julia #f)", "line 1: the formula 'phoenix', so drawn, is none"),
         ("(view 0 0 1)", "line 1: (view ...) has 4 arguments"),
         ("(view 0 x 1 1)", "line 1: view: 'x' is not a decimal number"),
         ("(view 0 0 0 1)", "line 1: view: '0' is not greater than 0"),
@@ -271,10 +301,13 @@ def test_fractint_losses_are_listed(keys, words):
     ("text", "words"),
     [
         ("", "no entry is there"),
-        ("a {\n type=newton\n}", "a: line 2: type: the type 'newton' is none of ours"),
+        ("a {\n type=spider\n}", "a: line 2: type: the type 'spider' is none of ours"),
         ("a { params=0.1/0 }", "a: line 1: params: orbits that begin elsewhere"),
         ("a { invert=1/0/0 }", "a: line 1: invert: 'invert=1/0/0' is none of ours"),
-        ("a { type=manzpower params=0/0/2.5 }", "the type 'manzpower' is none of ours"),
+        (
+            "a { type=manzpower params=0/0/2.5 }",
+            "'manzpower params=0/0/2.5' is none of ours",
+        ),
         ("a { center-mag=0/0 }", "a: line 1: center-mag: 2 values, and 3 are the fewest"),
         ("a { center-mag=0/0/0 }", "a: line 1: center-mag: '0' is not greater than 0"),
         ("a { corners=1/1/0/2 }", "a: line 1: corners: the corners lie on one another"),
@@ -305,7 +338,8 @@ VALID = {
     rust_fractal: 'real = "0.5"\nimag = "1e-5"\nzoom = "1E50"\niterations = 10\nrotate = 0.5\n',
     xpf: "(initstate)\n(formula 'mandel)(view 0 0.5 1e-3 1)(angle -30.5)(julia #t)\n"
     '(juliaseed 0.1 0.2)(maxiter 500);x\n(usrform "z^2")(plane 0)\n',
-    par: MANY + "z{type=manzpower params=0/0/3 logmap=yes inside=0 colors=0123<9>abc bailout=9}",
+    par: MANY + "z{type=manzpower params=0/0/3 logmap=yes inside=0 colors=0123<9>abc bailout=9}"
+    "t{type=fn+fn function=cos/sqr params=1/0.5}u{type=phoenix params=0.5/-0.5/0}",
 }
 PIECES = st.one_of(
     st.text(max_size=8),
@@ -330,7 +364,11 @@ def test_changed_files_settle(form, data):
     )
     for at, cut, piece in edits:
         text = text[:at] + piece + text[at + cut :]
-    settles(form, text.encode("utf-8", "surrogatepass"), data.draw(st.sampled_from(["", "Second"])))
+    settles(
+        form,
+        text.encode("utf-8", "surrogatepass"),
+        data.draw(st.sampled_from(["", "Second", "t", "u"])),
+    )
 
 
 @pytest.mark.parametrize("form", VALID, ids=lambda form: form.__name__.rpartition(".")[2])

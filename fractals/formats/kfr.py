@@ -43,16 +43,9 @@ MOST_STRETCH = 9  # powers of two
 WRITTEN_LIMIT = 100_000  # where a scene's limit is "auto"
 
 NAMES = (
-    "Mandelbrot",
-    "Burning Ship",
-    "Buffalo",
-    "Celtic",
-    "Mandelbar",
-    "Mandelbar Celtic",
-    "Perpendicular Mandelbrot",
-    "Perpendicular Burning Ship",
-    "Perpendicular Celtic",
-    "Perpendicular Buffalo",
+    "Mandelbrot, Burning Ship, Buffalo, Celtic, Mandelbar, Mandelbar Celtic, "
+    "Perpendicular Mandelbrot, Perpendicular Burning Ship, Perpendicular Celtic, "
+    "Perpendicular Buffalo"
 )
 TYPES = {  # of power 2
     1: Kin("burning_ship"),
@@ -61,6 +54,10 @@ TYPES = {  # of power 2
     4: Kin("tricorn", conjugate=True),
     7: Kin("perpendicular_burning_ship", same=False, conjugate=True),  # (x - i|y|)²
 }
+# a z² + z**power + c, or minus that power; a is 2, or of FactorAR and FactorAI
+SUMS = {42: 3, 43: -3, 44: -3, 45: 4, 46: -4, 47: 5, 48: -5, 49: 6, 50: -6}
+NOVA = 98  # by Newton's method for z**power - 1, less 1; 97 is that of power 3
+CONVERGED = "the test of having converged: a step is shorter than 1e-6 here"
 # ColorMethod: the transfer, and what its value is multiplied by to be Kalles Fraktaler's
 CURVES = {
     0: ("linear", 1.0),
@@ -110,6 +107,8 @@ def read(data: bytes, entry: str) -> Imported:
     if "Iterations" in fields:
         table["iteration"]["limit"] = limit(*fields["Iterations"], lost)
     table["color"] = color_of(fields, lost)
+    if isinstance(kin.formula, dict) and kin.formula["name"] == "nova":
+        lost.append(CONVERGED)
     return Imported(table, (*lost, *unknown_of(fields)))
 
 
@@ -164,11 +163,24 @@ def formula_of(fields: Fields) -> Kin:
             raise SceneError(f"{where}: the hybrid formula '{text[:80]}' is none of ours")
         return kin
     kin = power_of(power) if kind == 0 else TYPES.get(kind) if power == 2 else None
+    if (kind == NOVA and 2 <= power <= 12) or (kind, power) == (97, 3):
+        kin = Kin({"name": "nova", "power": power}, conjugate=True)
+    if kind in SUMS and power == abs(SUMS[kind]):
+        kin = _sum(fields, power, "+" if SUMS[kind] > 0 else "-")
     if kin is None:
-        name = f"'{NAMES[kind]}'" if 0 <= kind < len(NAMES) else f"of FractalType {kind}"
+        known = NAMES.split(", ")
+        name = f"'{known[kind]}'" if 0 <= kind < len(known) else f"of FractalType {kind}"
         where = given(fields, "FractalType" if kind else "Power", "")[1]
         raise SceneError(f"{where}: the formula {name} with power {power} is none of ours")
     return kin
+
+
+def _sum(fields: Fields, power: int, sign: str) -> Kin:
+    x, y = "2", "0"
+    if whole(*fields["FractalType"]) != 44:
+        x, y = (number(*given(fields, *own)) for own in (("FactorAR", "1"), ("FactorAI", "0")))
+    step = f"({x} + {y}*i)*z^2 {sign} z^{power} + c"
+    return Kin({"name": "expression", "step": step}, conjugate=not Decimal(y))
 
 
 def place_of(fields: Fields) -> Place | None:
@@ -323,6 +335,9 @@ def _kind(formula: Any) -> tuple[tuple[int, int], Kin]:
         if formula == kin.formula:
             return (kind, 2), kin
     name = formula if isinstance(formula, str) else formula["name"]
+    if name == "nova" and (isinstance(formula, str) or "relaxation" not in formula):
+        power = 3 if isinstance(formula, str) else formula.get("power", 3)
+        return (NOVA, power), Kin(formula, conjugate=True)
     raise SceneError(f"Kalles Fraktaler has no formula '{name}'")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from fractals import catalog
 from fractals.errors import SceneError
 from fractals.format import Format, Imported
+from fractals.fractint import FUNCTIONS, TYPES, USUAL, Given, Type
 from fractals.places import (
     EXACT,
     Kin,
@@ -21,7 +22,6 @@ from fractals.places import (
     number,
     placed,
     positive,
-    power_of,
     real,
     whole,
 )
@@ -33,10 +33,9 @@ ASPECT = 0.75  # height of the screen / its width
 DIGITS = {c: k for k, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`")} | {
     chr(ord("a") + k): 38 + k for k in range(26)
 }
-POWERS = {"mandel": 2, "julia": 2, "mandel4": 4, "julia4": 4}
 # Keys that are read, that mean nothing in a picture, that only color it (and what does nothing),
 # and that change it altogether.
-READ = "type params corners center-mag maxiter bailout inside colors logmap"
+READ = "type params function corners center-mag maxiter bailout inside colors logmap"
 QUIET = (
     "reset float passes symmetry periodicity finattract video savename overwrite sound "
     "askvideo fillcolor mathtolerance truecolor aspectdrift viewwindows background comment "
@@ -116,21 +115,24 @@ def entries_of(lines: list[str]) -> dict[str, Entry]:
 
 def scene_of(fields: Entry) -> Imported:
     """Return the scene of an entry."""
-    kin, julia = formula_of(fields)
-    lost: list[str] = []
+    own, kin, julia = formula_of(fields)
+    lost = [own.lost] if own.lost else []
     for key, (value, where) in fields.items():
         if key in WHOLLY:
             raise SceneError(f"{where}: '{key}={value[:60]}' is none of ours")
         known = (*READ.split(), *QUIET.split())
         if key not in known and value.lower() != COLORS.get(key):
             lost.append(f"'{key[:40]}={value[:60]}'" + ("" if key in COLORS else ", not known"))
-    table = placed(kin, place_of(fields, julia, lost))
+    table = placed(kin, place_of(fields, own, julia, lost))
     steps = limit(*fields.get("maxiter", (LIMIT, "maxiter")), lost)
     table["iteration"] = {"limit": steps}
     table["color"] = color_of(fields, steps, lost)
-    if table["color"].get("coloring") == "count":
-        bailout = real(*fields.get("bailout", ("4", "bailout")))
-        table["iteration"]["escape_radius"] = max(2.0, math.sqrt(max(bailout, 4.0)))
+    if own.bailout or table["color"].get("coloring") == "count":
+        bailout = real(*fields.get("bailout", ("0", "bailout"))) or own.bailout or 4.0
+        table["iteration"]["escape_radius"] = min(math.sqrt(max(bailout, 4.0)), 1e9)
+    if fields.get("type", ("",))[0].lower() == "newtbasin":
+        table["color"] = {"coloring": "root"}
+        lost.append("the colors of the roots")
     return Imported(table, tuple(lost))
 
 
@@ -143,37 +145,40 @@ def values_of(fields: Entry, key: str, most: int) -> tuple[list[str], str]:
     return values, where
 
 
-def formula_of(fields: Entry) -> tuple[Kin, tuple[str, str] | None]:
-    """Return our formula, and the c of a Julia set."""
+def formula_of(fields: Entry) -> tuple[Type, Kin, tuple[str, str] | None]:
+    """Return the type of an entry, our formula for it, and the c of a Julia set."""
     kind, where = fields.get("type", ("mandel", "type"))
-    kind = kind.lower()
-    name = kind.removesuffix("fp")
+    if kind.lower() == "formula":
+        name, file = (fields.get(key, ("?",))[0][:80] for key in ("formulaname", "formulafile"))
+        raise SceneError(f"{where}: the formula '{name}' of '{file}': no such files are read")
+    own = TYPES.get(kind.lower()) or TYPES.get(kind.lower().removesuffix("fp"))
     params, at = values_of(fields, "params", 10)
-    params += ["0"] * (10 - len(params))
-    power = POWERS.get(name)
-    if name in ("manzpower", "julzpower"):
-        power = int(real(params[2], at)) if real(params[2], at).is_integer() else 0
-    kin = power_of(power) if power else None
-    if kin is None:
-        if kind == "formula":
-            name, file = (fields.get(key, ("?",))[0][:80] for key in ("formulaname", "formulafile"))
-            raise SceneError(f"{where}: the formula '{name}' of '{file}': no such files are read")
-        raise SceneError(f"{where}: the type '{kind[:80]}' is none of ours")
-    if name.startswith("jul"):
-        return kin, (params[0], params[1])
-    if Decimal(params[0]) or Decimal(params[1]):
+    usual = own.params.split("/") if own and own.params else []
+    params += usual[len(params) :]
+    functions = [name for name in fields.get("function", ("", ""))[0].lower().split("/") if name]
+    functions += USUAL[len(functions) :]
+    known = all(name in FUNCTIONS for name in functions)
+    kin = own.make(Given(params, functions)) if own and known else None
+    if own is None or kin is None:
+        keys = [key for key in ("params", "function") if own and key in fields]
+        said = "".join(f" {key}={fields[key][0][:60]}" for key in keys)
+        raise SceneError(f"{where}: the type '{kind[:80]}{said}' is none of ours")
+    if own.role == "c":
+        return own, kin, (params[0], params[1])
+    if own.role == "p":
+        return own, kin, (params[0], "0")
+    if own.role == "z" and (Decimal(params[0]) or Decimal(params[1])):
         raise SceneError(f"{at}: orbits that begin elsewhere than at 0 are unknown")
-    return kin, None
+    return own, kin, None
 
 
-def place_of(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> Place:
+def place_of(fields: Entry, own: Type, julia: tuple[str, str] | None, lost: list[str]) -> Place:
     """Return the view of an entry."""
     if "corners" in fields and "center-mag" not in fields:
         return _cornered(fields, julia, lost)
     values, where = values_of(fields, "center-mag", 6)
     if not values:
-        center = ("0", "0") if julia else ("-0.5", "0")
-        return Place(center, Decimal(3), julia=julia)
+        return Place(own.view[:2], Decimal(own.view[2]), julia=julia)
     if len(values) < 3:
         raise SceneError(f"{where}: {len(values)} values, and 3 are the fewest")
     rest = [real(value, where) for value in values[3:]] + [1.0, 0.0, 0.0][len(values) - 3 :]

@@ -69,6 +69,7 @@ def make(formulas="mandelbrot+burning_ship"):
         derivative=None,
         tangent=make_tangent(parts),
         turn=parts,
+        maps=len(parts),
         degree=degree,
         holomorphic=all(part.holomorphic for part in parts),
         center=("-0.4", "0"),
