@@ -8,6 +8,7 @@ What a pixel becomes depends on the picture alone, not on how it is cut: tiles h
 samples that their neighbours compute as well.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,6 @@ from fractals.positions import Index, indices
 
 DIFFER = 8 / 255  # of the square root of light, about sRGB: neighbours that differ more want more
 MOST_FIRST = 2  # samples of a pixel that are taken first, a side
-LIST = 256  # samples in a row of those that are taken later
 
 Colors = NDArray[np.float32]
 Numbers = Callable[[Index, Index, tuple[int, int]], tuple[Any, ...]]
@@ -92,19 +92,16 @@ class Antialiasing:
 
         # Each of the first samples stands for those around it that are not taken.
         place = np.arange(n) * m // n
-        rows = (np.arange(near.height)[:, None] * m + place).ravel()
-        columns = (np.arange(near.width)[:, None] * m + place).ravel()
-        colors = few[own][rows[:, None], columns]
-        left = np.repeat(np.repeat(busy, n, 0), n, 1)
-        left[j[own] - near.y * n, i[own] - near.x * n] = False
-        v, u = np.nonzero(left)
+        cells = few[own].reshape(near.height, m, near.width, m, 3)
+        colors = cells.take(place, 1).take(place, 3)
+        v, u = np.nonzero(busy)
         if len(v):
-            shape = -(-len(v) // LIST), LIST
-            full = np.minimum(np.arange(shape[0] * LIST), len(v) - 1)  # the last one fills a row
-            more = self._on_host(u[full] + near.x * n, v[full] + near.y * n, shape, lap)
-            colors[v, u] = more.reshape(-1, 3)[: len(v)]
+            i = ((u + near.x) * n)[:, None, None] + np.arange(n)
+            j = ((v + near.y) * n)[:, None, None] + np.arange(n)[:, None]
+            more = self._on_host(i, j, (len(v), n * n), lap)
+            colors[v, :, u] = more.reshape(-1, n, n, 3)
         lap("color")
-        return self.backend.to_device(colors)
+        return self.backend.to_device(colors.reshape(near.height * n, near.width * n, 3))
 
 
 def first_side(n: int) -> int:
@@ -131,9 +128,8 @@ def first_samples(tile: Tile, n: int, m: int) -> tuple[Index, Index]:
 def differing(colors: Colors, m: int) -> NDArray[np.bool_]:
     """Tell of pixels whether their m x m samples, and those of the pixels around, differ much."""
     light = np.sqrt(colors)
-    height, width = light.shape[0] // m, light.shape[1] // m
-    cells = light.reshape(height, m, width, m, 3)
-    most, least = cells.max((1, 3)), cells.min((1, 3))
+    own = [light[y::m, x::m] for y in range(m) for x in range(m)]
+    most, least = functools.reduce(np.maximum, own), functools.reduce(np.minimum, own)
     for axis in range(2):
         most, least = _spread(np.maximum, most, axis), _spread(np.minimum, least, axis)
     return np.asarray((most - least > np.float32(DIFFER)).any(2))
