@@ -80,9 +80,8 @@ class Coloring:
     options : mapping
         What a scene may set.
     knots : callable, optional
-        ``knots(values)`` of the whole picture's samples returns numbers that become the last
-        constants (`fractals.series.rank_knots`); `make_value` is then
-        made by `make_ranked`, and ``make_key`` makes the value before that.
+        ``knots(values)`` of the whole picture's samples returns the table by which a value's
+        place among them takes its place (`fractals.series.make_rank`).
     settings : mapping
         The options' values, as `choose` has set them.
     ends : str
@@ -105,7 +104,6 @@ class Coloring:
     options: Mapping[str, Option] = field(default_factory=dict)
     watcher: Watcher | None = None
     knots: Callable[..., Any] | None = None
-    make_key: Callable[[Any], Any] | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
     ends: Literal["escaping", "converging", "any"] = "escaping"
     converging: str = ""
@@ -153,10 +151,6 @@ class Coloring:
     def for_coloring(self) -> "Coloring":
         """Return it without what changes nothing in the program that colors."""
         return replace(self, settings={}, watcher=None)
-
-    def for_ranking(self) -> "Coloring":
-        """Return a coloring of the value that is ranked."""
-        return replace(self.for_coloring(), make_value=self.make_key or self.make_value)
 
     def _settings(self, part: str) -> dict[str, Setting]:
         return {
