@@ -1,10 +1,12 @@
 """The contract of a coloring: raw numbers of a sample -> one number, looked up in a palette."""
 
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 Setting = int | float | str
+LONGEST = 40  # characters of a setting in a name
 
 
 class Option(NamedTuple):
@@ -13,7 +15,7 @@ class Option(NamedTuple):
     Attributes
     ----------
     default, least, most : number
-        A whole number if the default is one.
+        A whole number if the default is one, and text if that is.
     meaning : str
         With its unit; shown by ``fractals list colorings``.
     part : str
@@ -82,6 +84,8 @@ class Coloring:
     knots : callable, optional
         ``knots(values)`` of the whole picture's samples returns the table by which a value's
         place among them takes its place (`fractals.series.make_rank`).
+    make_palette : callable, optional
+        ``make_palette(**settings)`` returns the palette, instead of one of the name `palette`.
     settings : mapping
         The options' values, as `choose` has set them.
     ends : str
@@ -104,6 +108,7 @@ class Coloring:
     options: Mapping[str, Option] = field(default_factory=dict)
     watcher: Watcher | None = None
     knots: Callable[..., Any] | None = None
+    make_palette: Callable[..., Any] | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
     ends: Literal["escaping", "converging", "any"] = "escaping"
     converging: str = ""
@@ -119,7 +124,7 @@ class Coloring:
         """Return what tells what it watches from what others do, such as "stripes,density=5"."""
         assert self.watcher
         settings = {**self.compiled_settings(), **self._settings("watch")}
-        return ",".join([self.watcher.name, *(f"{k}={v}" for k, v in settings.items())])
+        return ",".join([self.watcher.name, *(f"{k}={short(v)}" for k, v in settings.items())])
 
     def choose(self, given: Mapping[str, Setting]) -> "Coloring":
         """Return the coloring with these options set, and the others at their defaults.
@@ -158,6 +163,12 @@ class Coloring:
         }
 
 
+def short(value: Setting) -> str:
+    """Return a setting as a part of a name: what is long by its checksum."""
+    text = str(value)
+    return text if len(text) <= LONGEST else f"{zlib.crc32(text.encode()):08x}"
+
+
 def _near(name: str, known: Mapping[str, Any]) -> str:
     import difflib
 
@@ -171,6 +182,10 @@ def _checked(where: str, value: Any, option: Option) -> Setting:
         if value not in option.choices:
             raise ValueError(f"{where} is one of {', '.join(option.choices)}, not {value!r:.40}")
         return str(value)
+    if isinstance(option.default, str):
+        if not isinstance(value, str):
+            raise ValueError(f"{where} is text, not {value!r:.40}")
+        return value
     whole = isinstance(option.default, int)
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
         kind = "a whole number" if whole else "a number"

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from fractals import catalog
-from fractals.coloring import INSIDE_TOO, Coloring, Watching
+from fractals.coloring import INSIDE_TOO, Coloring, Watching, short
 from fractals.errors import OptionError
 from fractals.formula import Formula
 from fractals.paints import Layer, Paint
@@ -54,7 +54,7 @@ class Drawn:
     def label(self) -> str:
         """Return its coloring with the options that are set, as --coloring takes it."""
         options = self.paint.coloring.model_extra or {}
-        return ",".join([self.coloring.name, *(f"{k}={v}" for k, v in options.items())])
+        return ",".join([self.coloring.name, *(f"{k}={short(v)}" for k, v in options.items())])
 
     @property
     def remedy(self) -> str:
