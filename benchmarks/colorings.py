@@ -129,6 +129,9 @@ VALUES: dict[str, Callable[[Raw], Any]] = {
     "field_lines": lambda raw: raw.lines(0.2, 2)[0],
     "final_angle": Raw.turn,
     "histogram": equalised,
+    "interior_distance": lambda raw: (
+        1000 / raw.width * np.sqrt(np.where(raw.w["square"] > 0, raw.w["square"], np.nan))
+    ),
     "multiplier": lambda raw: np.where(raw.w["period"] > 0, np.sqrt(raw.w["stretch"]), np.nan),
     "orbit_trap": lambda raw: 0.25 / (0.25 + np.sqrt(raw.w["square"])),
     "period": lambda raw: np.where(raw.w["period"] > 0, raw.w["period"] * GOLDEN, np.nan),

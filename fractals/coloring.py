@@ -94,6 +94,8 @@ class Coloring:
         Name of the coloring that takes its place where a formula's orbits converge.
     memoryless : bool
         Whether it supposes that what follows depends on z alone.
+    powers : bool
+        Whether it is of z**d + c alone, in the parameter plane.
     """
 
     name: str
@@ -113,6 +115,7 @@ class Coloring:
     ends: Literal["escaping", "converging", "any"] = "escaping"
     converging: str = ""
     memoryless: bool = False
+    powers: bool = False
 
     @property
     def label(self) -> str:

@@ -105,13 +105,13 @@ def kept_as(name: str, kept: Collection[str]) -> str | None:
     return next((own for own in (name, name + INSIDE_TOO) if own in kept), None)
 
 
-def fitting(coloring: Coloring, formula: Formula) -> Coloring:
+def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Coloring:
     """Return the coloring, or what takes its place for a formula whose orbits converge.
 
     Raises
     ------
     OptionError
-        It says nothing about such orbits.
+        It says nothing about such orbits, or about Julia sets.
     """
     converges = formula.tolerance > 0
     if converges and coloring.converging:
@@ -130,6 +130,12 @@ def fitting(coloring: Coloring, formula: Formula) -> Coloring:
             f"the coloring '{coloring.name}' supposes that z alone decides what follows, and "
             f"'{formula.name}' has a memory: choose another, such as smooth"
         )
+    if coloring.powers and (julia or not formula.is_power):
+        what = "Julia sets" if julia else f"'{formula.name}'"
+        raise OptionError(
+            f"the coloring '{coloring.name}' is for the sets of z**d + c (mandelbrot, multibrot), "
+            f"not for {what}: choose another, such as multiplier"
+        )
     return coloring
 
 
@@ -139,7 +145,7 @@ def make_layers(scene: Scene) -> Layers:
     formula = scene.make_formula()
     paints: list[Paint] = [scene.color, *scene.color.layers]
     for paint in paints:
-        coloring = fitting(paint.coloring.make(), formula)
+        coloring = fitting(paint.coloring.make(), formula, scene.julia is not None)
         side = {"all": "both", "auto": coloring.side}.get(paint.mask, paint.mask)
         drawn.append(Drawn(paint, coloring, side))
     inside = any(layer.side != "escaped" and layer.coloring.watcher for layer in drawn)
