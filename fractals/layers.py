@@ -92,11 +92,10 @@ class Layers:
     def check_deep(self) -> None:
         """Raise an `OptionError` if a layer can't be drawn by perturbation."""
         for layer in self.drawn:
-            if layer.coloring.watcher:
+            if layer.coloring.powers:
                 raise OptionError(
-                    f"the coloring '{layer.coloring.name}' watches every step of an orbit, and in "
-                    "a view so deep most are skipped: choose one that does not, such as smooth, "
-                    "slopes or distance"
+                    f"the coloring '{layer.coloring.name}' follows derivatives that float64 can't "
+                    "hold in a view so deep: choose another, such as multiplier"
                 )
 
 
