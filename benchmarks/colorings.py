@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, i
 import numpy as np
 
 import fractals
-from fractals import catalog, palette, report
+from fractals import catalog, palette, pictures, report
 from fractals.cli.options import parse_size
 from fractals.coloring import INSIDE_TOO
 from fractals.errors import FractalsError, OptionError, SceneError
@@ -129,9 +129,15 @@ VALUES: dict[str, Callable[[Raw], Any]] = {
     "field_lines": lambda raw: raw.lines(0.2, 2)[0],
     "final_angle": Raw.turn,
     "histogram": equalised,
+    "interior_distance": lambda raw: (
+        1000 / raw.width * np.sqrt(np.where(raw.w["square"] > 0, raw.w["square"], np.nan))
+    ),
     "multiplier": lambda raw: np.where(raw.w["period"] > 0, np.sqrt(raw.w["stretch"]), np.nan),
     "orbit_trap": lambda raw: 0.25 / (0.25 + np.sqrt(raw.w["square"])),
     "period": lambda raw: np.where(raw.w["period"] > 0, raw.w["period"] * GOLDEN, np.nan),
+    "picture_trap": lambda raw: np.where(
+        raw.w["pixel"] > 0, (raw.w["pixel"] - 1) / pictures.entries("flower"), np.nan
+    ),
     "pickover_stalks": lambda raw: 0.02 / (0.02 + raw.w["distance"]),
     "rank": ranked,
     "slopes": Raw.slopes,

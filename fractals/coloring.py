@@ -1,10 +1,12 @@
 """The contract of a coloring: raw numbers of a sample -> one number, looked up in a palette."""
 
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 Setting = int | float | str
+LONGEST = 40  # characters of a setting in a name
 
 
 class Option(NamedTuple):
@@ -13,7 +15,7 @@ class Option(NamedTuple):
     Attributes
     ----------
     default, least, most : number
-        A whole number if the default is one.
+        A whole number if the default is one, and text if that is.
     meaning : str
         With its unit; shown by ``fractals list colorings``.
     part : str
@@ -85,9 +87,10 @@ class Coloring:
     options : mapping
         What a scene may set.
     knots : callable, optional
-        ``knots(values)`` of the whole picture's samples returns numbers that become the last
-        constants (`fractals.series.rank_knots`); `make_value` is then
-        made by `make_ranked`, and ``make_key`` makes the value before that.
+        ``knots(values)`` of the whole picture's samples returns the table by which a value's
+        place among them takes its place (`fractals.series.make_rank`).
+    make_palette : callable, optional
+        ``make_palette(**settings)`` returns the palette, instead of one of the name `palette`.
     settings : mapping
         The options' values, as `choose` has set them.
     ends : str
@@ -96,6 +99,8 @@ class Coloring:
         Name of the coloring that takes its place where a formula's orbits converge.
     memoryless : bool
         Whether it supposes that what follows depends on z alone.
+    powers : bool
+        Whether it is of z**d + c alone, in the parameter plane.
     """
 
     name: str
@@ -110,11 +115,12 @@ class Coloring:
     options: Mapping[str, Option] = field(default_factory=dict)
     watcher: Watcher | None = None
     knots: Callable[..., Any] | None = None
-    make_key: Callable[[Any], Any] | None = None
+    make_palette: Callable[..., Any] | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
     ends: Literal["escaping", "converging", "any"] = "escaping"
     converging: str = ""
     memoryless: bool = False
+    powers: bool = False
 
     @property
     def label(self) -> str:
@@ -126,7 +132,7 @@ class Coloring:
         """Return what tells what it watches from what others do, such as "stripes,density=5"."""
         assert self.watcher
         settings = {**self.compiled_settings(), **self._settings("watch")}
-        return ",".join([self.watcher.name, *(f"{k}={v}" for k, v in settings.items())])
+        return ",".join([self.watcher.name, *(f"{k}={short(v)}" for k, v in settings.items())])
 
     def choose(self, given: Mapping[str, Setting]) -> "Coloring":
         """Return the coloring with these options set, and the others at their defaults.
@@ -159,14 +165,16 @@ class Coloring:
         """Return it without what changes nothing in the program that colors."""
         return replace(self, settings={}, watcher=None)
 
-    def for_ranking(self) -> "Coloring":
-        """Return a coloring of the value that is ranked."""
-        return replace(self.for_coloring(), make_value=self.make_key or self.make_value)
-
     def _settings(self, part: str) -> dict[str, Setting]:
         return {
             name: value for name, value in self.settings.items() if self.options[name].part == part
         }
+
+
+def short(value: Setting) -> str:
+    """Return a setting as a part of a name: what is long by its checksum."""
+    text = str(value)
+    return text if len(text) <= LONGEST else f"{zlib.crc32(text.encode()):08x}"
 
 
 def _near(name: str, known: Mapping[str, Any]) -> str:
@@ -182,6 +190,10 @@ def _checked(where: str, value: Any, option: Option) -> Setting:
         if value not in option.choices:
             raise ValueError(f"{where} is one of {', '.join(option.choices)}, not {value!r:.40}")
         return str(value)
+    if isinstance(option.default, str):
+        if not isinstance(value, str):
+            raise ValueError(f"{where} is text, not {value!r:.40}")
+        return value
     whole = isinstance(option.default, int)
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
         kind = "a whole number" if whole else "a number"

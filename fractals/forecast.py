@@ -17,6 +17,8 @@ MOST_BANDS = 3  # in memory: drawn, compressed, and one to spare
 STEPS_A_SECOND = {"cpu": 6e8, "cuda": 5e11, "simulator": 5e8, "python": 3e5}
 SAMPLES_A_SECOND = {"cpu": 2e7, "cuda": 5e9, "simulator": 1e7, "python": 2e4}
 SECONDS_A_DEEP_SAMPLE = {"cpu": 1.5e-6, "cuda": 1e-8, "simulator": 7e-6, "python": 0.1}
+HEAVY, HEAVY_EXTENDED = 5, 12  # steps of direct iteration, that a single one of perturbation takes
+COUNTS_A_LENGTH = 10  # of the reference orbit, that a sample's orbit is long
 LENGTH_A_DIGIT = 10  # points of a reference orbit
 BYTES_A_POINT = 100  # of the orbit and the tables that skip along it
 
@@ -29,6 +31,16 @@ def direct_seconds(device: str, steps: float, samples: int) -> float:
 def deep_seconds(device: str, samples: int) -> float:
     """Return about how long one thread takes for perturbation, and for coloring."""
     return samples * (SECONDS_A_DEEP_SAMPLE[device] + 1 / SAMPLES_A_SECOND[device])
+
+
+def watched_seconds(device: str, steps: float, extended: bool) -> float:
+    """Return about how long one thread takes for steps of perturbation, none of them skipped."""
+    return steps * (HEAVY_EXTENDED if extended else HEAVY) / STEPS_A_SECOND[device]
+
+
+def watching(planes: int) -> float:
+    """Return how many times as long a step takes where so many numbers are watched."""
+    return 1 + planes / 4
 
 
 def reference_length(scene: Scene, digits: int) -> int:

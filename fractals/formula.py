@@ -111,6 +111,11 @@ class Formula:
         """Tell whether it is z -> f(z) + c from 0, as what is known of such maps supposes."""
         return not (self.tangent or self.start or self.remembers)
 
+    @property
+    def is_power(self) -> bool:
+        """Tell whether it is z -> z**degree + c."""
+        return self.additive and self.holomorphic and not self.turn and self.degree > 1
+
     def begin(self, julia: bool, u: Any, v: Any) -> tuple[Any, Any]:
         """Return where the orbit of the sample at u + iv starts."""
         if julia:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from fractals import catalog
-from fractals.coloring import INSIDE_TOO, Coloring, Watching
+from fractals.coloring import INSIDE_TOO, Coloring, Watching, short
 from fractals.errors import OptionError
 from fractals.formula import Formula
 from fractals.paints import Layer, Paint
@@ -54,7 +54,7 @@ class Drawn:
     def label(self) -> str:
         """Return its coloring with the options that are set, as --coloring takes it."""
         options = self.paint.coloring.model_extra or {}
-        return ",".join([self.coloring.name, *(f"{k}={v}" for k, v in options.items())])
+        return ",".join([self.coloring.name, *(f"{k}={short(v)}" for k, v in options.items())])
 
     @property
     def remedy(self) -> str:
@@ -92,11 +92,10 @@ class Layers:
     def check_deep(self) -> None:
         """Raise an `OptionError` if a layer can't be drawn by perturbation."""
         for layer in self.drawn:
-            if layer.coloring.watcher:
+            if layer.coloring.powers:
                 raise OptionError(
-                    f"the coloring '{layer.coloring.name}' watches every step of an orbit, and in "
-                    "a view so deep most are skipped: choose one that does not, such as smooth, "
-                    "slopes or distance"
+                    f"the coloring '{layer.coloring.name}' follows derivatives that float64 can't "
+                    "hold in a view so deep: choose another, such as multiplier"
                 )
 
 
@@ -105,13 +104,13 @@ def kept_as(name: str, kept: Collection[str]) -> str | None:
     return next((own for own in (name, name + INSIDE_TOO) if own in kept), None)
 
 
-def fitting(coloring: Coloring, formula: Formula) -> Coloring:
+def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Coloring:
     """Return the coloring, or what takes its place for a formula whose orbits don't escape.
 
     Raises
     ------
     OptionError
-        It says nothing about such orbits.
+        It says nothing about such orbits, or about Julia sets.
     """
     converges = formula.tolerance > 0
     if coloring.converging and (converges or formula.coloring):
@@ -131,6 +130,12 @@ def fitting(coloring: Coloring, formula: Formula) -> Coloring:
             f"the coloring '{coloring.name}' supposes that z alone decides what follows, and "
             f"'{formula.name}' has a memory: choose another, such as smooth"
         )
+    if coloring.powers and (julia or not formula.is_power):
+        what = "Julia sets" if julia else f"'{formula.name}'"
+        raise OptionError(
+            f"the coloring '{coloring.name}' is for the sets of z**d + c (mandelbrot, multibrot), "
+            f"not for {what}: choose another, such as multiplier"
+        )
     return coloring
 
 
@@ -140,7 +145,7 @@ def make_layers(scene: Scene) -> Layers:
     formula = scene.make_formula()
     paints: list[Paint] = [scene.color, *scene.color.layers]
     for paint in paints:
-        coloring = fitting(paint.coloring.make(), formula)
+        coloring = fitting(paint.coloring.make(), formula, scene.julia is not None)
         side = {"all": "both", "auto": coloring.side}.get(paint.mask, paint.mask)
         drawn.append(Drawn(paint, coloring, side))
     inside = any(layer.side != "escaped" and layer.coloring.watcher for layer in drawn)

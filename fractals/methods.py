@@ -1,5 +1,6 @@
 """How raw numbers of samples come about on a backend: `Direct` iteration, or `Perturbation`."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -20,7 +21,7 @@ from fractals.errors import OptionError
 from fractals.layers import Layers
 from fractals.planning import Plan, Tile
 from fractals.positions import Index, Samples, coordinates, indices
-from fractals.programs import escape, perturb
+from fractals.programs import escape, perturb, watched
 from fractals.programs.orbit import first_size, state_size
 from fractals.scene import MOST_ITERATIONS, Scene
 
@@ -43,6 +44,7 @@ class Method(Protocol):
     limit: int  # most steps
     base: int  # as of `fractals.raw.EscapeData`
     reference: float  # seconds that the reference orbit took
+    note: str  # what the user is told
 
     def start(self) -> None:
         """Compile the program, and bring its inputs to the device."""
@@ -84,7 +86,7 @@ class _Method:
         self.derivative, self.watching = layers.derivative, layers.watching
         self.formula = scene.make_formula()
         self.limit, self.base = plan.iterations, 0
-        self.reference = 0.0
+        self.reference, self.note = 0.0, ""
         self.stopped = False
         self.nothing = backend.to_device(np.zeros((1, 1), backend.real))
         self.no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
@@ -227,11 +229,26 @@ class Perturbation(_Method):
         self.cpu = open_backend(choose("cpu").device, "float64", 1)
         if backend.kind == "python":  # plain loops are for few samples
             self.run_probe = self.cpu.compile(perturb.make_body, *options)
+        if self.watching.planes:
+            seen = *options[:4], self.watching.compiled(), *options[4:]
+            self.run = backend.compile(watched.make_body, *seen)
+            c = map(Decimal, self.scene.julia) if self.scene.julia else plan.center
+            point = [*map(float, c), 0.0, *self.watching.constants()]
+            self.point = backend.to_device(np.array(point, backend.real))
         if self.scene.iteration.limit == "auto":
             counts = self._find_limit()
         else:
             self._use(self._orbits(self.limit))
             counts = self._probe(self.limit)
+        if self.watching.planes:
+            steps = float(counts.mean()) * math.prod(plan.size) * plan.supersampling**2
+            steps *= forecast.watching(self.watching.planes)
+            seconds = forecast.watched_seconds(backend.kind, steps, plan.extended)
+            seconds /= backend.threads if backend.kind == "cpu" else 1
+            self.note = (
+                "what watches every step of an orbit keeps steps from being skipped in a view so "
+                f"deep: expect about {max(1.0, seconds):.2g} s"
+            )
         escaped = counts[counts < self.limit]
         if escaped.size:
             lowest, middle = int(escaped.min()), int(np.median(escaped))
@@ -240,16 +257,19 @@ class Perturbation(_Method):
     def _iterate(
         self, shape: tuple[int, int], across: Any, down: Any, limit: int, run: Run | None = None
     ) -> tuple[Any, ...]:
-        run, backend = run or self.run, self.backend
+        watching, backend = run is None and self.watching.planes > 0, self.backend
+        run = run or self.run
         raw = self._outputs(shape)
         state = backend.empty((perturb.STATE, *shape), np.float64)
-        tables = across, down, *self.tables
+        seen, tables = raw[:5], (across, down, *self.tables)
+        if watching:  # no table skips steps
+            seen, tables = raw, (across, down, *self.tables[:2], self.point)
         view = self.view.copy()
         waiting = np.ones((1, 1), np.int32)
         while waiting[0, 0] and not self.stopped:
             waiting[0, 0] = 0
             under_way = backend.to_device(waiting)
-            run(*raw[:5], state, under_way, *tables, backend.to_device(view), np.int32(limit))
+            run(*seen, state, under_way, *tables, backend.to_device(view), np.int32(limit))
             if not backend.steps:
                 break
             backend.to_host(under_way, waiting)
@@ -340,8 +360,7 @@ class Perturbation(_Method):
 
     def _probe(self, limit: int) -> NDArray[np.int32]:
         """Return the counts of the view at a low resolution, the same for every device and size."""
-        counts = np.empty((PROBE[1], PROBE[0]), np.int32)
-        plan = self.plan
+        counts, plan = np.empty(PROBE[::-1], np.int32), self.plan
         if plan.view.projection == "plane":
             plan = replace(plan, size=PROBE, supersampling=1, antialias="grid")
             across, down = (

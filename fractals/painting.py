@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fractals import palette
 from fractals.backends import Backend
 from fractals.backends.base import Run
+from fractals.coloring import Coloring
 from fractals.layers import Drawn, Layers
 from fractals.planning import Plan, Tile
 from fractals.positions import PERIOD, Index, Samples, indices, is_plain, matrix, shifts
@@ -30,6 +31,8 @@ class _Painted:
     first: Any  # plane of what was watched
     range: tuple[Any, Any]
     opacity: Any
+    values: Run | None  # of a coloring that ranks: `place` then takes values and this table
+    table: Any
 
 
 class Painter:
@@ -56,15 +59,17 @@ class Painter:
             colors = layer.paint.make_palette()
             coloring, ranged = layer.coloring, layer.paint.range is not None
             planes = len(coloring.watcher.names) if coloring.watcher else 0
-            place = backend.compile(
-                shade.make_position_body,
-                coloring.for_coloring(),
-                layer.transfer,
-                colors.cyclic,
-                layer.side,
-                ranged,
-                planes,
-            )
+            own = coloring.for_coloring()
+            curve = layer.transfer, colors.cyclic
+            if coloring.knots:
+                fill = backend.compile(shade.make_value_body, own, layer.side, planes)
+                place = backend.compile(shade.make_ranked_body, *curve, ranged)
+                seen = values(layer) if values else np.zeros(0)
+                table = backend.to_device(self._table(coloring, seen))
+            else:
+                fill, table = None, None
+                options = own, *curve, layer.side, ranged, planes
+                place = backend.compile(shade.make_position_body, *options)
             paint = backend.compile(shade.make_body)
             lookup = colors.lookup(self.scene.color.inside)
             if several or filtered:
@@ -76,11 +81,13 @@ class Painter:
                 _Painted(
                     place,
                     paint,
-                    backend.to_device(self._constants(layer, values)),
+                    backend.to_device(self._constants(layer)),
                     backend.to_device(lookup),
                     np.int32(self.layers.watching.first(coloring)),
                     (backend.real(least), backend.real(most)),
                     np.float32(layer.opacity),
+                    fill,
+                    table,
                 )
             )
         self._encode = backend.to_device(palette.encoding(self.scene.image.bits))
@@ -163,7 +170,12 @@ class Painter:
         for layer, painted in zip(self.layers.drawn, self._painted, strict=True):
             start = base if layer.paint.transfer == "auto" else 0
             own = painted.first, painted.constants, np.int32(limit), np.int32(start)
-            painted.place(position, *raw, *own, *painted.range)
+            if painted.values:
+                values = backend.empty(samples, backend.real)
+                painted.values(values, *raw, *own)
+                painted.place(position, values, painted.table, painted.constants, *painted.range)
+            else:
+                painted.place(position, *raw, *own, *painted.range)
             if colors is None:
                 painted.paint(rgb, position, painted.lookup, self._encode, np.int32(n), share)
             else:
@@ -184,9 +196,9 @@ class Painter:
         coloring = layer.coloring
         planes = len(coloring.watcher.names) if coloring.watcher else 0
         run = self.backend.compile(
-            shade.make_value_body, coloring.for_ranking(), layer.side, planes
+            shade.make_value_body, coloring.for_coloring(), layer.side, planes
         )
-        constants = self.backend.to_device(self._constants(layer, None))
+        constants = self.backend.to_device(self._constants(layer))
         first = np.int32(self.layers.watching.first(coloring))
 
         def fill(values: Any, raw: tuple[Any, ...], limit: int, base: int) -> None:
@@ -195,7 +207,11 @@ class Painter:
 
         return fill
 
-    def _constants(self, layer: Drawn, values: Values | None) -> NDArray[Any]:
+    def _table(self, coloring: Coloring, values: NDArray[np.floating[Any]]) -> NDArray[Any]:
+        assert coloring.knots
+        return np.array(coloring.knots(values[np.isfinite(values)]), self.backend.real)
+
+    def _constants(self, layer: Drawn) -> NDArray[Any]:
         coloring = layer.coloring
         own = coloring.constants(
             self.scene.make_formula(),
@@ -203,8 +219,4 @@ class Painter:
             1.0 if self.plan.deep or self.projected else float(self.plan.width),
             **coloring.settings,
         )
-        numbers = [layer.paint.density, layer.paint.offset, *own]
-        if coloring.knots:
-            seen = values(layer) if values else np.zeros(0)
-            numbers += list(coloring.knots(seen[np.isfinite(seen)]))
-        return np.array(numbers, self.backend.real)
+        return np.array([layer.paint.density, layer.paint.offset, *own], self.backend.real)

@@ -1,6 +1,7 @@
 """Paint, Layer and Color: how a scene says what colors its numbers get."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -15,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from fractals import catalog, palette, palette_files
+from fractals import catalog, palette, palette_files, pictures
 from fractals.coloring import Coloring
 from fractals.palette import Palette
 
@@ -73,7 +74,9 @@ class ColoringName(Table):
 def _coloring(given: Any) -> Any:
     if isinstance(given, str):
         return {"name": given}
-    if not isinstance(given, Mapping | ColoringName):
+    if isinstance(given, Mapping):
+        return pictures.embed(given, Path())
+    if not isinstance(given, ColoringName):
         raise ValueError(f"{given!r:.40} is neither a name nor a table with a name")
     return given
 
@@ -118,8 +121,13 @@ class Paint(Table):
         """Return the palette itself."""
         if isinstance(self.palette, Palette):
             return self.palette
-        name = self.coloring.make().palette if self.palette == "auto" else self.palette
-        return palette.load(name)
+        if self.palette != "auto":
+            return palette.load(self.palette)
+        coloring = self.coloring.make()
+        if coloring.make_palette:
+            own: Palette = coloring.make_palette(**coloring.settings)
+            return own
+        return palette.load(coloring.palette)
 
 
 class Layer(Paint):

@@ -202,6 +202,7 @@ class Session:
         self.limit, self.base = self.plan.iterations, 0
         kept = orbits.find_same if repeatable else orbits.find
         self._find_orbit = kept if cache else orbits.compute_orbit
+        self._tell = tell
         self._method: Method | None = None
         self._stages = {"iterate": "iterate"}  # where what `iterate` takes is booked
         self.bits = self.scene.image.bits
@@ -234,6 +235,8 @@ class Session:
                 backend, scene, self.plan, self.layers, self._find_orbit, watch
             )
             self._method.start()
+            if self._method.note:
+                self._tell(self._method.note)
             self.limit, self.base = self._method.limit, self._method.base
             self.timings["reference"] = self._method.reference
             raw = self.iterate(first, limit=1)

@@ -256,10 +256,14 @@ def plan(
     )
     if deep:
         length = forecast.reference_length(scene, digits)
+        planes = layers.watching.planes
+        single = min(forecast.COUNTS_A_LENGTH * length, limit) * samples if planes else 0
+        heavy = single * forecast.watching(planes)
         return replace(
             result,
             seconds=forecast.reference_seconds(bits, length)
-            + forecast.deep_seconds(device, samples) / threads,
+            + forecast.deep_seconds(device, samples) / threads
+            + forecast.watched_seconds(device, heavy, exponent != 0) / threads,
             memory=result.memory + length * forecast.BYTES_A_POINT,
         )
     count = forecast.mean_count(scene, center, width, finest, limit, interior)

@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from fractals import catalog, palette_files
+from fractals import catalog, palette_files, pictures
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.exchange import read_table
 from fractals.formula import Formula
@@ -214,7 +214,8 @@ class Scene(Table):
             table = source._to_values() if isinstance(source, Scene) else source
             folder = Path(source).parent if isinstance(source, str | Path) else Path()
             table = table if isinstance(table, Mapping) else read_table(table, lost)
-            merged = merge(merged, palette_files.embed(table, folder, lost))
+            table = palette_files.embed(pictures.embed_all(table, folder), folder, lost)
+            merged = merge(merged, table)
         return validate(
             merged, ", ".join(str(s)[:300] for s in sources if isinstance(s, str | Path))
         )

@@ -1,7 +1,6 @@
 """Functions for colorings: the same bits on every target, as those of no library are."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -197,32 +196,26 @@ def mean_constants(
     return fraction_constants(formula, escape_radius)
 
 
-def make_ranked(make_value: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return what makes a value into its position among those of the whole picture.
+def make_rank(target: Any) -> Any:
+    """Return ``rank(v, table)``: the place of a value among those of the whole picture.
 
-    The coloring's constants end with the lowest value, and the positions at the KNOTS edges of the
-    cells above it. Which cell a value is in is seen from its bits.
+    The table is the lowest value, and the places at the KNOTS edges of the cells above it. Which
+    cell a value is in is seen from its bits.
     """
+    real, int32 = target.real, target.int32
+    one, cells, last = real(1), real(CELLS), int32(KNOTS - 2)
 
-    def make(target: Any) -> Any:
-        real, int32 = target.real, target.int32
-        value = target.jit(make_value(target))
-        one, cells, last = real(1), real(CELLS), int32(KNOTS - 2)
+    def rank(v: Any, table: Any) -> Any:
+        u = v - table[0] + one
+        m, e = split(select(u > one, u, one))
+        place = (m - one) * cells
+        k = int32(place)
+        cell = int32(int32(e) * CELLS + k)
+        cell = int32(select(cell < last, cell, last))
+        start, end = table[1 + cell], table[2 + cell]
+        return fma(place - real(k), end - start, start)
 
-        def ranked(n, x, y, p, q, constants):  # type: ignore[no-untyped-def]
-            at = int32(constants.shape[0] - KNOTS)
-            u = value(n, x, y, p, q, constants) - constants[at - 1] + one
-            m, e = split(select(u > one, u, one))
-            place = (m - one) * cells
-            k = int32(place)
-            cell = int32(int32(e) * CELLS + k)
-            cell = int32(select(cell < last, cell, last))
-            start, end = constants[at + cell], constants[at + cell + 1]
-            return fma(place - real(k), end - start, start)
-
-        return ranked
-
-    return make
+    return target.jit(rank)
 
 
 def make_lines(target: Any) -> Any:
@@ -258,7 +251,7 @@ def make_lines(target: Any) -> Any:
 
 
 def _edges(lowest: float) -> NDArray[np.float64]:
-    """Return the values between the cells of `make_ranked`."""
+    """Return the values between the cells of `make_rank`."""
     j = np.arange(KNOTS)
     return lowest - 1 + np.ldexp(1 + (j % CELLS) / CELLS, j // CELLS)
 

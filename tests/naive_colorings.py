@@ -159,3 +159,19 @@ def blended(mode, below, above, opacity):
             "add": min(1, below + above),
         }[mode]
     return (1 - opacity) * below + opacity * mixed
+
+
+def first_hit(points, picture, middle, size):
+    """Return the pixel of a picture, a list of rows of (red, green, blue, opacity), hit first.
+
+    None where no z_1, z_2, ... hits one that is not transparent.
+    """
+    rows, columns = len(picture), len(picture[0])
+    for z in points[1:]:
+        across = (z - middle).real / size + 0.5
+        down = 0.5 - (z - middle).imag / (size * rows / columns)
+        if 0 <= across < 1 and 0 <= down < 1:
+            *color, opacity = picture[int(down * rows)][int(across * columns)]
+            if opacity:
+                return color
+    return None

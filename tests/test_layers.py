@@ -114,10 +114,7 @@ def test_orbits_are_cut_short_unless_they_are_looked_at_inside():
     assert planning.plan(layered({**STACK[2], "mask": "escaped"})).interior
 
 
-def test_deep_views_say_that_they_skip_steps():
-    deep = scene(coloring="stripe_average", center=["-0.75", "0.1"], width="1e-30")
-    with pytest.raises(fractals.OptionError, match="'stripe_average' watches every step"):
-        fractals.render(deep, device="cpu")
+def test_deep_views_are_lit():
     lit = fractals.Scene.load("wheels").replace(layers=[{"coloring": "slopes"}], size=(24, 14))
     assert fractals.plan(lit).deep
     assert len(np.unique(fractals.render(lit, device="cpu", tell=str).pixels)) > 10

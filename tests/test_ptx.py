@@ -29,7 +29,8 @@ CAPABILITIES = [(7, 5), (8, 0), (8, 6), (8, 9), (10, 0), (12, 0)]
 REGISTERS = 80  # most a thread may take: 12 blocks of 64 threads share a multiprocessor then
 # Of perturbation, whose three loops have more to keep, and of those who watch for two colorings.
 REGISTERS_MORE = 96
-# Of matrices with exponents. What they skip is a thousand times what a fifth fewer threads cost.
+# Of interior_distance, which keeps 14 numbers of an orbit, and those before; and of matrices with
+# exponents, which skip a thousand times what a fifth fewer threads cost.
 REGISTERS_MOST = 120
 
 # Most machine instructions an iteration on sm_90, its share of the tests at a block's end included:
@@ -77,10 +78,10 @@ def iterating(formula, julia, derivative, number, limit=60):
     return functools.partial(fractals.compute, drawn, device="cuda", number=number)
 
 
-def perturbing(formula, julia, extended):
-    """Return what compiles a perturbation kernel, with dz."""
+def perturbing(formula, julia, extended, **keys):
+    """Return what compiles a perturbation kernel, with dz; after it, that of those who watch."""
     place = {"center": ["-0.75", "0.1"], "width": "1e-400" if extended else "1e-30"}
-    drawn = scene(formula, julia, size=(1, 1), **place)
+    drawn = scene(formula, julia, size=(1, 1), **place, **keys)
     return functools.partial(fractals.compute, drawn, device="cuda", tell=str, cache=False)
 
 
@@ -200,9 +201,22 @@ DEEP = {
     for formula in ("mandelbrot", "burning_ship")
     for extended in (False, True)
 }
+DEEP |= {
+    f"{formula} deep{' extended' * extended}, watched": functools.partial(
+        perturbing, formula, False, extended, layers=[{"coloring": "triangle_average"}]
+    )
+    for formula in ("mandelbrot", "burning_ship")
+    for extended in (False, True)
+}
 KERNELS = {**ESCAPES, **WATCHES, **SHADES, **BLENDS, **PAINTS, **DEEP}
 EVERYWHERE = [*PAINTS, *DEEP, *(name for name in SHADES if " log " in name)]
 EVERYWHERE += [name for name in ESCAPES if re.match(r"(mandelbrot|burning_ship)( dz)? f", name)]
+
+
+def most_registers(name):
+    if name.startswith(("watch interior_distance", "burning_ship deep extended")):
+        return REGISTERS_MOST
+    return REGISTERS_MORE if name in DEEP or "two" in name else REGISTERS
 
 
 @functools.cache
@@ -212,14 +226,8 @@ def kernel(name):
         return compiled[-2 if name.startswith("blend") else -1]
     if name in SHADES:
         return compiled[-2]  # after what ranks a picture's values, if they are ranked
-    assert len(compiled) == (2 if name in PAINTS else 1)
+    assert len(compiled) == (2 if name in PAINTS or "watched" in name else 1)
     return compiled[-1]
-
-
-def most_registers(name):
-    if name == "burning_ship deep extended":
-        return REGISTERS_MOST
-    return REGISTERS_MORE if name in DEEP or "two" in name else REGISTERS
 
 
 def doubles(text):

@@ -92,7 +92,7 @@ def test_deep_views(tmp_path, monkeypatch, layers):
     assert ("dz" in raw.planes) == (layers[0]["coloring"] == "slopes")
     wanted = fractals.render(drawn, device="cpu").encode()
     assert recolored(tmp_path / "a.png", raw, device="cpu") == wanted
-    with pytest.raises(OptionError, match="'stripe_average' watches every step"):
+    with pytest.raises(OptionError, match="'stripe_average' needs stripes"):
         fractals.color(raw, drawn.replace(coloring="stripe_average"), device="cpu")
 
 

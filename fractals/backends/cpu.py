@@ -6,11 +6,11 @@ import threading
 import numpy as np
 from numba.core.errors import NumbaError
 
-from fractals.backends import packet_lists, packets, packs, wavefront
+from fractals.backends import packet_lists, packets, packs, paint, wavefront
 from fractals.backends.base import HostMemory
 from fractals.backends.jit import REAL, compile_body, compile_loop, cpu_target
 from fractals.coloring import Watching
-from fractals.programs import escape, perturb
+from fractals.programs import escape, perturb, shade
 
 
 class CpuBackend(HostMemory):
@@ -36,7 +36,20 @@ class CpuBackend(HostMemory):
             if (formula.holomorphic or not extended) and not scaled:
                 with contextlib.suppress(NumbaError):
                     return self._in_packets(*options)
+        if make_body is shade.make_body and packs.FUSED:
+            return self._by_color()
         return compile_loop(make_body, self._number, options)
+
+    def _by_color(self):
+        body = paint.make_body(self.target)
+        fill = compile_body(body, paint.make_body, self._number, ())
+
+        def run(rgb, position, lookup, encode, supersampling, share):
+            room = rgb.shape[1] * supersampling**2
+            scratch = self.empty((room,), np.int32), self.empty((room,), np.float32)
+            fill(rgb, position, paint.padded(lookup), encode, supersampling, share, *scratch)
+
+        return run
 
     def _in_packets(self, formula, julia, derivative, extended, *listed):
         options = formula, julia, derivative, extended, *listed

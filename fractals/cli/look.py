@@ -104,8 +104,10 @@ def list_command(what: str, preview: str | None, overwrite: bool, as_json: bool)
     for name, title in entries.items():
         click.echo(f"{name:{width}} {title}")
         for key, part in options.get(name, {}).items():
-            reach = ", ".join(part.choices) or f"{part.least:g} to {part.most:g}"
-            click.echo(f"{'':18}{key}={part.default}: {part.meaning} ({reach})")
+            reach = ", ".join(part.choices)
+            if not isinstance(part.default, str):
+                reach = f"{part.least:g} to {part.most:g}"
+            click.echo(f"{'':18}{key}={part.default}: {part.meaning}" + f" ({reach})" * bool(reach))
 
 
 def write_preview(what: str, path: str, overwrite: bool) -> None:

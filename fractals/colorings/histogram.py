@@ -5,15 +5,14 @@ Equalised as in image processing, but by whole counts: within a band it rises wi
 
 from fractals.coloring import Coloring
 from fractals.colorings import smooth
-from fractals.series import histogram_knots, make_ranked
+from fractals.series import histogram_knots
 
 
 def make():
     return Coloring(
         name="histogram",
         title="share of the picture with a lower count",
-        make_value=make_ranked(smooth.make_value),
-        make_key=smooth.make_value,
+        make_value=smooth.make_value,
         constants=smooth.constants,
         transfer="linear",
         knots=histogram_knots,

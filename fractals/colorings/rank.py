@@ -5,15 +5,14 @@ Every stretch of the palette covers as much of the picture as any other of its l
 
 from fractals.coloring import Coloring
 from fractals.colorings import smooth
-from fractals.series import make_ranked, rank_knots
+from fractals.series import rank_knots
 
 
 def make():
     return Coloring(
         name="rank",
         title="place in the order of smooth counts",
-        make_value=make_ranked(smooth.make_value),
-        make_key=smooth.make_value,
+        make_value=smooth.make_value,
         constants=smooth.constants,
         transfer="linear",
         knots=rank_knots,

@@ -7,7 +7,7 @@ orders. Zero has the exponent `NEVER`, so that it is never the larger one of a s
 
 from typing import Any, NamedTuple
 
-from fractals.formula import fma, number, select, split, two_to
+from fractals.formula import Formula, fma, number, select, split, two_to
 
 NEVER = -(2**40)
 ALIKE = -900  # a z so much smaller than Z, in powers of two, adds nothing to the derivative at Z
@@ -111,3 +111,45 @@ def make_moved(target: Any, formula: Any, extended: bool) -> Any:
         return normal(x, y, int64(degree * e))
 
     return target.jit(moved)
+
+
+def make_plain(target: Any, extended: bool) -> Any:
+    """Return ``plain((x, y, e)) -> (x, y)``: a number in float64, 0 where it is too small."""
+    if extended:
+
+        def plain(z):
+            scale = two_to(z[2], z[0])
+            return z[0] * scale, z[1] * scale
+
+    else:
+
+        def plain(z):
+            return z[0], z[1]
+
+    return target.jit(plain)
+
+
+def make_slopes(target: Any, formula: Formula, extended: bool) -> Any:
+    """Return ``along(W, d)``: f'(W) d; and ``slope(W, d, t)``: dz in float64.
+
+    It is the complex derivative, or what gives |z| the same gradient.
+    """
+    derive, int64 = target.jit(formula.derivative), target.int64
+    normal, plain = make_arithmetic(target, extended).normal, make_plain(target, extended)
+    degree, holomorphic = formula.degree, formula.holomorphic
+
+    def along(W, d):
+        x, y = derive(W[0], W[1], d[0], d[1])
+        return normal(x, y, int64(W[2] * (degree - 1) + d[2]) if extended else d[2])
+
+    def slope(W, d, t):
+        p, q = plain(d)
+        if holomorphic:
+            return p, q
+        x, y = plain(W)
+        s, r = plain(t)
+        g, h = fma(x, p, y * q), fma(x, s, y * r)
+        m = fma(x, x, y * y)
+        return fma(g, x, h * y) / m, fma(g, y, -(h * x)) / m
+
+    return target.jit(along), target.jit(slope)

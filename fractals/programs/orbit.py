@@ -36,19 +36,11 @@ def make_orbit(target, formula, julia, derivative, watching=UNWATCHED):
     """
     make = _make_plain_orbit if formula.additive else _make_general_orbit
     functions = make(target, formula, julia, derivative)
-    size, base = state_size(formula, derivative), OWN
-    for coloring in watching.colorings:
-        functions = _watched(target, formula, functions, size, coloring, base)
-        size += len(coloring.watcher.names)
-        base += len(coloring.watch_constants())
-    return functions
-
-
-def _watched(target, formula, functions, size, coloring, base):
-    """Append to an orbit's state of `size` numbers what a coloring watches."""
+    if not watching.colorings:
+        return functions
     start, advance, finish = functions
-    make, settings = coloring.watcher.make, coloring.compiled_settings()
-    first, watch = (target.jit(part) for part in make(target, formula, base, **settings))
+    size = state_size(formula, derivative)
+    first, watch = make_watchers(target, formula, watching)
 
     def watched_start(u, v):
         state = start(u, v)
@@ -63,6 +55,33 @@ def _watched(target, formula, functions, size, coloring, base):
         return finish(state[:size])
 
     return target.jit(watched_start), target.jit(watched_advance), target.jit(watched_finish)
+
+
+def make_watchers(target, formula, watching):
+    """Return ``(start, watch)`` of all that is watched together, as `coloring.Watcher` says."""
+    found, size, base = (), 0, OWN
+    for coloring in watching.colorings:
+        make, settings = coloring.watcher.make, coloring.compiled_settings()
+        own = tuple(target.jit(part) for part in make(target, formula, base, **settings))
+        found = _together(target, found, size, own) if found else own
+        size += len(coloring.watcher.names)
+        base += len(coloring.watch_constants())
+    return found
+
+
+def _together(target, before, size, own):
+    """Append the functions of one more watcher to those of others, which have `size` numbers."""
+    start_before, watch_before = before
+    start_own, watch_own = own
+
+    def start(x, y):
+        return (*start_before(x, y), *start_own(x, y))
+
+    def watch(w, x, y, u, v, a, b, point):
+        first = watch_before(w[:size], x, y, u, v, a, b, point)
+        return (*first, *watch_own(w[size:], x, y, u, v, a, b, point))
+
+    return target.jit(start), target.jit(watch)
 
 
 def make_planes(target, size, count):

@@ -13,8 +13,14 @@ float64 can tell, `fly` in plain float64. Which comes next is seen from the stat
 be cut into launches of bounded length.
 """
 
-from fractals.formula import fma, select, two_to
-from fractals.programs.extended import make_arithmetic, make_moved, make_reference
+from fractals.formula import fma, select
+from fractals.programs.extended import (
+    make_arithmetic,
+    make_moved,
+    make_plain,
+    make_reference,
+    make_slopes,
+)
 from fractals.programs.places import make_place
 
 # Columns of the stages' entries, and of the state. Exponents, counts and indices are whole numbers
@@ -54,41 +60,13 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
     moved = make_moved(target, formula, extended)
     step, derive = jit(formula.perturbed), jit(formula.derivative)
     place, scaled = make_place(target, listed), listed == "scaled"
-    degree, holomorphic = formula.degree, formula.holomorphic
+    holomorphic = formula.holomorphic
     zero = target.real(0)
     radius = 6 if holomorphic else 8  # its column in the tree
     pair = derivative and not holomorphic  # both columns of the Jacobian travel along
 
-    if extended:
-
-        def plain(z):
-            scale = two_to(z[2], z[0])
-            return z[0] * scale, z[1] * scale
-
-    else:
-
-        def plain(z):
-            return z[0], z[1]
-
-    plain = jit(plain)
-
-    @jit
-    def along(W, d):
-        """Return f'(W) d."""
-        x, y = derive(W[0], W[1], d[0], d[1])
-        return normal(x, y, int64(W[2] * (degree - 1) + d[2]) if extended else d[2])
-
-    @jit
-    def slope(W, d, t):
-        """Return the complex derivative, or what gives |z| the same gradient."""
-        p, q = plain(d)
-        if holomorphic:
-            return p, q
-        x, y = plain(W)
-        s, r = plain(t)
-        g, h = fma(x, p, y * q), fma(x, s, y * r)
-        m = fma(x, x, y * y)
-        return fma(g, x, h * y) / m, fma(g, y, -(h * x)) / m
+    plain = make_plain(target, extended)
+    along, slope = make_slopes(target, formula, extended)
 
     @jit
     def leap(z, n, m, stage, j, d, c, h, entries, stages, bounds, budget):

@@ -8,7 +8,7 @@ import math
 
 from fractals.formula import fma, select
 from fractals.programs.orbit import make_planes
-from fractals.series import make_cbrt, make_log2, turn
+from fractals.series import make_cbrt, make_log2, make_rank, turn
 
 MOST_TURNS = 1e9  # positions beyond this many turns of the palette are drawn at its start
 INSIDE = -1.0  # the position of samples that have no value, such as those that did not escape
@@ -120,19 +120,41 @@ def make_value_body(target, coloring, side, planes):
     return body
 
 
-def make_position_body(target, coloring, transfer, cyclic, side="escaped", ranged=False, planes=0):
-    """Return the body that fills ``position`` (float32): from 0 to 1 in the palette, or INSIDE.
+def make_placed(target, transfer, cyclic, ranged):
+    """Return ``placed(v, drawn, constants, least, most_value)``: a value's place in the palette.
 
-    Its arrays: the raw numbers, z = x + iy and dz = p + iq in parts that lie side
-    by side; ``watched``, and the coloring's first plane of it; ``constants``: density and offset in
-    turns, then those of the coloring; ``limit``; ``base``, from which counts are counted; and
-    the values from ``least`` to ``most_value`` that are drawn, where they are `ranged`.
+    It is from 0 to 1 in float32, or INSIDE where it isn't drawn. ``constants`` begin with density
+    and offset in turns; values from ``least`` to ``most_value`` are drawn, where they are `ranged`.
     """
     real, real32, int64 = target.real, target.real32, target.int64
-    sample = make_sample_value(target, coloring, planes)
     curve = make_transfer(target, transfer)
     zero, one, most = real(0), real(1), real(MOST_TURNS)
     inside = real32(INSIDE)
+
+    def placed(v, drawn, constants, least, most_value):
+        if ranged:
+            drawn = drawn & (v >= least) & (v <= most_value)
+        t = fma(constants[0], curve(v), constants[1])
+        t = select(abs(t) < most, t, zero)
+        if cyclic:
+            t = t - real(int64(t))
+            t = select(t < zero, t + one, t)
+        else:
+            t = select(t > zero, select(t < one, t, one), zero)
+        return select(drawn, real32(t), inside)
+
+    return target.jit(placed)
+
+
+def make_position_body(target, coloring, transfer, cyclic, side="escaped", ranged=False, planes=0):
+    """Return the body that fills ``position`` (float32), as `make_placed` says.
+
+    Its arrays: the raw numbers, z = x + iy and dz = p + iq in parts that lie side
+    by side; ``watched``, and the coloring's first plane of it; ``constants``, those of the coloring
+    after the first two; ``limit``; and ``base``, from which counts are counted.
+    """
+    sample = make_sample_value(target, coloring, planes)
+    placed = make_placed(target, transfer, cyclic, ranged)
     shown = make_shown(target, side)
 
     def body(
@@ -159,17 +181,27 @@ def make_position_body(target, coloring, transfer, cyclic, side="escaped", range
             i = x0
             while i < position.shape[1]:
                 v, escaped = sample(count, x, y, p, q, watched, first, j, i, constants, limit, base)
-                drawn = shown(v, escaped)
-                if ranged:
-                    drawn = drawn & (v >= least) & (v <= most_value)
-                t = fma(constants[0], curve(v), constants[1])
-                t = select(abs(t) < most, t, zero)
-                if cyclic:
-                    t = t - real(int64(t))
-                    t = select(t < zero, t + one, t)
-                else:
-                    t = select(t > zero, select(t < one, t, one), zero)
-                position[j, i] = select(drawn, real32(t), inside)
+                position[j, i] = placed(v, shown(v, escaped), constants, least, most_value)
+                i += dx
+            j += dy
+
+    return body
+
+
+def make_ranked_body(target, transfer, cyclic, ranged=False):
+    """Return the body that fills ``position`` from ``values`` (`make_value_body`) by their rank.
+
+    It is apart from what makes the values: a look-up keeps a loop from becoming vectors.
+    """
+    placed, rank = make_placed(target, transfer, cyclic, ranged), make_rank(target)
+
+    def body(x0, y0, dx, dy, position, values, table, constants, least, most_value):
+        j = y0
+        while j < position.shape[0]:
+            i = x0
+            while i < position.shape[1]:
+                v = values[j, i]
+                position[j, i] = placed(rank(v, table), v == v, constants, least, most_value)
                 i += dx
             j += dy
 
