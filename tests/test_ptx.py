@@ -29,8 +29,9 @@ CAPABILITIES = [(7, 5), (8, 0), (8, 6), (8, 9), (10, 0), (12, 0)]
 REGISTERS = 80  # most a thread may take: 12 blocks of 64 threads share a multiprocessor then
 # Of perturbation, whose three loops have more to keep, and of those who watch for two colorings.
 REGISTERS_MORE = 96
-# Of interior_distance, which keeps 14 numbers of an orbit, and those before; and of matrices with
-# exponents, which skip a thousand times what a fifth fewer threads cost.
+# Of interior_distance, which keeps 14 numbers of an orbit, and those before; of deep views whose
+# orbits are watched; and of matrices with exponents, which skip a thousand times what a fifth fewer
+# threads cost.
 REGISTERS_MOST = 120
 
 # Most machine instructions an iteration on sm_90, its share of the tests at a block's end included:
@@ -214,7 +215,9 @@ EVERYWHERE += [name for name in ESCAPES if re.match(r"(mandelbrot|burning_ship)(
 
 
 def most_registers(name):
-    if name.startswith(("watch interior_distance", "burning_ship deep extended")):
+    if name.startswith(("watch interior_distance", "burning_ship deep extended")) or (
+        name in DEEP and "watched" in name
+    ):
         return REGISTERS_MOST
     return REGISTERS_MORE if name in DEEP or "two" in name else REGISTERS
 
