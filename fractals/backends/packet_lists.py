@@ -15,7 +15,7 @@ from fractals.backends.packs import first_lanes, lane_count, splat
 from fractals.formula import number, select, split
 
 VECTORS = 2  # in a pack
-SAMPLES = 4096  # that are under way together
+SAMPLES = 8192  # that are under way together
 BLOCK = 4, 4  # columns and rows of samples that begin as neighbors
 ROOM = 256  # elements beyond the end of a list that a pack may touch
 OCTAVES = 128  # of the size of z, by which lanes are sorted
