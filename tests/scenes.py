@@ -64,10 +64,11 @@ FORMULAS = variants()
 # The others: other maps of z and c, with functions, with a memory, or that converge.
 OTHERS = [name for name in catalog.names("formula") if not catalog.load("formula", name)().additive]
 # Where each one costs a compilation. The last are kin of others: they are compiled in slow tests.
-KIN = ("buffalo", "celtic_heart", "heart", "perpendicular_burning_ship", "shark_fin")
-SOME_FORMULAS = [formula for formula in variants(powers=(3, 8)) if formula not in KIN]
+KIN = (
+    *("buffalo", "celtic", "celtic_heart", "heart", "perpendicular_burning_ship", "shark_fin"),
+    {"name": "multibrot", "power": 3},
+)
+SOME_FORMULAS = [formula for formula in variants(powers=(8,)) if formula not in KIN]
 each_compiled = pytest.mark.parametrize(
-    "formula",
-    slow_but(SOME_FORMULAS, [*SOME_FORMULAS, *KIN]),
-    ids=label,
+    "formula", slow_but(SOME_FORMULAS, [*SOME_FORMULAS, *KIN]), ids=label
 )

@@ -78,7 +78,7 @@ kinds = pytest.mark.parametrize(
 
 
 @kinds
-@pytest.mark.parametrize("density", [1, 4, 7])
+@pytest.mark.parametrize("density", slow_but([4], [1, 4, 7]))
 def test_stripe_average(density, power, julia):
     def expected(points, c):
         terms = naive.stripe_terms(points, c, density)

@@ -218,7 +218,10 @@ def test_counts_on_a_minibrot_are_the_oracles():
     assert len(seen) >= 3
 
 
-@pytest.mark.parametrize("where", ["float64", "extended", "kinks", "julia", "matrices"])
+@pytest.mark.parametrize(
+    "where",
+    slow_but(["float64", "kinks"], ["float64", "extended", "kinks", "julia", "matrices"]),
+)
 def test_devices_agree_to_the_bit(where, device):
     if where in ("float64", "extended", "kinks"):
         formula = "celtic" if where == "kinks" else "mandelbrot"

@@ -52,10 +52,9 @@ def test_numbers_and_pictures(compiled, formula, julia, number):
     ("coloring", "transfer", "number"),
     [
         *(("smooth", transfer, "float64") for transfer in TRANSFERS),
-        *((name, "auto", "float64") for name in catalog.names("coloring")),
-        *(
-            pytest.param(name, "auto", "float32", marks=[pytest.mark.slow] * (name != "smooth"))
-            for name in catalog.names("coloring")
+        *slow_but(
+            [*((name, "auto", "float64") for name in OFTEN), ("smooth", "auto", "float32")],
+            product(catalog.names("coloring"), ["auto"], PRECISIONS),
         ),
     ],
 )
@@ -78,13 +77,7 @@ def test_colorings(compiled, coloring, transfer, number):
     assert len(np.unique(expected)) > 2
 
 
-@pytest.mark.parametrize(
-    "coloring",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name not in OFTEN))
-        for name in catalog.names("coloring")
-    ],
-)
+@pytest.mark.parametrize("coloring", slow_but(OFTEN, catalog.names("coloring")))
 def test_color_of_compute_is_render(device, coloring):
     drawn = scene(formula_for(coloring), coloring=coloring, supersampling=2, size=(9, 7))
     raw = fractals.compute(drawn, device=device)
@@ -246,7 +239,7 @@ def scalar_and_packed():
 
 @pytest.mark.parametrize(
     ("block", "interior"),
-    slow_but([(2, True), (BLOCK, False)], product([2, BLOCK], [True, False])),
+    slow_but([(2, True)], product([2, BLOCK], [True, False])),
 )
 def test_orbits_that_escape_and_come_back(block, interior):
     """Beyond R < |c| they do: a block must remember that one of its steps was outside."""

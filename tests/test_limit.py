@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scenes import slow_but
 
 import fractals
 from fractals import bench, charts, formula, report
@@ -73,7 +74,7 @@ def check(libraries, name, size, most):
                 np.testing.assert_array_equal(work.norm, norm, where)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", slow_but(["mandelbrot", "multibrot"], SAMPLES))
 def test_every_step_counts_as_ours_does(libraries, name):
     check(libraries, name, (150, 37), 200)
 

@@ -109,7 +109,7 @@ def same(raw, other):
     )
 
 
-@pytest.mark.parametrize("julia", [False, True], ids=["parameters", "julia"])
+@pytest.mark.parametrize("julia", slow_but([False], [False, True]), ids=["parameters", "julia"])
 @pytest.mark.parametrize("name", slow_but(OFTEN, [*OTHERS, OWN]))
 def test_backends_agree_in_every_bit(compiled, name, julia):
     """Functions are our own series, so this holds for them, too."""

@@ -58,7 +58,7 @@ def recolored_is_rendered(tmp_path, device, number, colors):
     assert contents(tmp_path / "a.fz") == contents(tmp_path / "b.fz")
 
 
-@pytest.mark.parametrize("colors", [RANKED, CYCLES], ids=["ranked", "cycles"])
+@pytest.mark.parametrize("colors", slow_but([RANKED], [RANKED, CYCLES]), ids=["ranked", "cycles"])
 def test_recolored_is_rendered(tmp_path, colors):
     recolored_is_rendered(tmp_path, "cpu", "float64", colors)
 
