@@ -132,6 +132,9 @@ VALUES: dict[str, Callable[[Raw], Any]] = {
     "interior_distance": lambda raw: (
         1000 / raw.width * np.sqrt(np.where(raw.w["square"] > 0, raw.w["square"], np.nan))
     ),
+    "lyapunov": lambda raw: (
+        0.5 * np.exp(raw.w["sum"] / np.maximum(raw.n - raw.settings["warmup"], 1))
+    ),
     "multiplier": lambda raw: np.where(raw.w["period"] > 0, np.sqrt(raw.w["stretch"]), np.nan),
     "orbit_trap": lambda raw: 0.25 / (0.25 + np.sqrt(raw.w["square"])),
     "period": lambda raw: np.where(raw.w["period"] > 0, raw.w["period"] * GOLDEN, np.nan),
