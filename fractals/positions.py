@@ -115,7 +115,9 @@ def shifts() -> NDArray[np.float32]:
     """Return how far jittered samples lie from the middles of their cells, shape (2, P, P).
 
     In cells, to the right and down, from -0.5 to 0.5. The sample in column i and row j has that of
-    ``[:, j % P, i % P]``, wherever the picture is cut into tiles.
+    ``[:, j % P, i % P]``, wherever the picture is cut into tiles. One sample a cell is half-way to
+    blue noise: at a third of the grid's frequency it has a quarter of the power of white noise.
+    Samples that push each other away have a tenth of that, but a lattice again, and so moire.
     """
     j, i = np.indices((PERIOD, PERIOD), np.uint32)
     both = []
