@@ -8,6 +8,7 @@ device memory (the host's serves), and the launch (nothing runs).
 import contextlib
 import functools
 import importlib.util
+import operator
 import re
 import subprocess
 import tempfile
@@ -58,7 +59,7 @@ def compile_kernels(draw, capability=(9, 0)):
     real = cuda._import_kernel(simulated=False)
     from numba.cuda.dispatcher import _Kernel
 
-    found = []
+    found, code = [], operator.attrgetter("library")
     card = probe.Device("cuda", "a card", compute_capability=capability)
     with (
         _card(capability),
@@ -67,7 +68,7 @@ def compile_kernels(draw, capability=(9, 0)):
         mock.patch.object(real.cuda, "stream", return_value=0),
         mock.patch.object(cuda, "CudaBackend", _InHostMemory),
         mock.patch.object(cuda, "cached", lambda decorate, *_: decorate(False)),
-        mock.patch.object(_Kernel, "bind", lambda kernel: found.append(kernel.library)),
+        mock.patch.object(_Kernel, "bind", lambda kernel: found.append(code(kernel))),
         mock.patch.object(_Kernel, "launch"),
     ):
         draw()

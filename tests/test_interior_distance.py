@@ -6,7 +6,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from scenes import scene
+from scenes import scene, slow_but
 
 import fractals
 from fractals.layers import make_layers
@@ -87,11 +87,14 @@ def test_bounds_of_the_cardioid_and_the_disc():
 
 @pytest.mark.parametrize(
     ("formula", "number"),
-    [
-        ("mandelbrot", "float64"),
-        pytest.param("mandelbrot", "float32", marks=pytest.mark.slow),
-        pytest.param({"name": "multibrot", "power": 5}, "float64", marks=pytest.mark.slow),
-    ],
+    slow_but(
+        [("mandelbrot", "float64")],
+        [
+            ("mandelbrot", "float64"),
+            ("mandelbrot", "float32"),
+            ({"name": "multibrot", "power": 5}, "float64"),
+        ],
+    ),
 )
 def test_every_device_finds_the_same(compiled, formula, number):
     own = {"name": "interior_distance", "tolerance": 1e-3}

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scenes import PRECISIONS, scene
+from scenes import PRECISIONS, scene, slow_but
 from test_other_formulas import same
 
 import fractals
@@ -57,7 +57,7 @@ def test_exponents_of_known_cycles(sequence, r, wanted):
     assert exponents(raw, len(sequence))[0, 0] == pytest.approx(wanted, abs=1e-4)
 
 
-@pytest.mark.parametrize("sequence", ["AB", pytest.param("AABAB", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("sequence", slow_but(["AB"], ["AB", "AABAB"]))
 def test_exponents_are_those_of_plain_loops(sequence):
     """In order they are the same; chaos ends near the same mean by another way."""
     drawn = drawn_scene(sequence)
@@ -147,9 +147,7 @@ def test_before_the_warmup_is_over_there_is_no_color():
     assert (picture == (0x12, 0x34, 0x56)).all()
 
 
-@pytest.mark.parametrize(
-    "number", [PRECISIONS[0], *(pytest.param(n, marks=pytest.mark.slow) for n in PRECISIONS[1:])]
-)
+@pytest.mark.parametrize("number", slow_but(["float64"], PRECISIONS))
 def test_backends_agree_in_every_bit(compiled, number):
     """Also where orbits escape, and of the longest sequence."""
     drawn = drawn_scene("ABBAB" * 12, center=["3", "3"], width="4", limit=30, size=(6, 3))

@@ -4,7 +4,7 @@ import naive_colorings as naive
 import numpy as np
 import PIL.Image
 import pytest
-from scenes import scene
+from scenes import PRECISIONS, scene, slow_but
 
 import fractals
 from fractals import pictures
@@ -52,7 +52,7 @@ def test_the_first_pixel_that_is_hit(file, julia):
     assert wrong <= 2  # on the edge of a pixel rounding decides
 
 
-@pytest.mark.parametrize("number", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", slow_but(["float64"], PRECISIONS))
 def test_every_device_hits_the_same(file, compiled, number):
     """Beside another that watches, whose constants come after those of any picture."""
     layers = [{"coloring": {"name": "orbit_trap", "x": 0.3}, "opacity": 0.4, "mask": "all"}]

@@ -11,7 +11,7 @@ import typing
 
 import ptx
 import pytest
-from scenes import FORMULAS, OTHERS, PRECISIONS, formula_for, label, scene
+from scenes import FORMULAS, OTHERS, PRECISIONS, formula_for, label, scene, slow_but
 
 import fractals
 from fractals import catalog, palette
@@ -128,10 +128,8 @@ OFTEN = {"mandelbrot", "burning_ship", "sticky", "smooth", "stripe_average", "mu
 
 
 def often(names):
-    return [
-        name if OFTEN & set(name.split()) else pytest.param(name, marks=pytest.mark.slow)
-        for name in names
-    ]
+    names = list(names)
+    return slow_but([name for name in names if OFTEN & set(name.split())], names)
 
 
 ESCAPES = {

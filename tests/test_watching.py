@@ -1,8 +1,10 @@
 """What colorings watch along orbits is the same however the orbits are cut up."""
 
+import itertools
+
 import numpy as np
 import pytest
-from scenes import scene
+from scenes import PRECISIONS, scene, slow_but
 
 import fractals
 from fractals import methods
@@ -25,12 +27,10 @@ def same(found, wanted):
 
 @pytest.mark.parametrize(
     ("julia", "mask"),
-    [
-        (False, "all"),
-        (True, "escaped"),
-        pytest.param(False, "escaped", marks=pytest.mark.slow),
-        pytest.param(True, "all", marks=pytest.mark.slow),
-    ],
+    slow_but(
+        [(False, "all"), (True, "escaped")],
+        itertools.product([False, True], ["escaped", "all"]),
+    ),
 )
 def test_packs_watch_what_plain_loops_do(julia, mask):
     """At limits about the first steps, which are tested each, and beyond: inside and outside."""
@@ -45,7 +45,7 @@ def test_packs_watch_what_plain_loops_do(julia, mask):
 
 
 @pytest.mark.parametrize("formula", ["mandelbrot", "burning_ship"])
-@pytest.mark.parametrize("number", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", slow_but(["float64"], PRECISIONS))
 def test_launches_in_parts_carry_it_on(formula, number, monkeypatch):
     drawn = scene(formula, limit=120, size=(23, 9), layers=SEEN)
     whole = watched(drawn, device="simulator", number=number)

@@ -11,7 +11,7 @@ import naive_colorings as naive
 import numpy as np
 import pytest
 from mpmath import mpf
-from scenes import scene
+from scenes import scene, slow_but
 
 import fractals
 from fractals import methods, planning
@@ -68,7 +68,7 @@ def exact(c, digits, limit):
     return points
 
 
-@pytest.mark.parametrize("depth", [30, pytest.param(320, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("depth", slow_but([30], [30, 320]))
 def test_they_are_those_of_exact_orbits(depth):
     """Next to -2, where orbits escape after some steps a digit; at 1e-320 with an exponent."""
     steps = 2 * depth + 60
@@ -108,12 +108,9 @@ PLACES = {
     "julia": {"center": ["0", "0"], "width": "1e-20", "julia": ["-2", "0"]},
     "ship": {"formula": "burning_ship", "center": ["-2", "0"], "width": "1e-30"},
 }
-SLOW = pytest.mark.slow
 
 
-@pytest.mark.parametrize(
-    "name", ["plain", *(pytest.param(name, marks=SLOW) for name in list(PLACES)[1:])]
-)
+@pytest.mark.parametrize("name", slow_but(["plain"], PLACES))
 def test_every_device_watches_the_same(name, compiled, monkeypatch):
     """A GPU in launches of a bounded number of steps."""
     drawn = scene(layers=LAYERS, **{**KEYS, "size": (6, 4), "limit": 1400}, **PLACES[name])
