@@ -9,6 +9,7 @@ import functools
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 Matrix = tuple[Fraction, Fraction, Fraction, Fraction]
 Index = NDArray[np.int64]
 PERIOD = 128  # samples, after which the shifts of jittered ones repeat
-PRIMES = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D  # of the hash from which the shifts are
 
 
 def matrix(view: View) -> Matrix:
@@ -115,19 +115,12 @@ def shifts() -> NDArray[np.float32]:
     """Return how far jittered samples lie from the middles of their cells, shape (2, P, P).
 
     In cells, to the right and down, from -0.5 to 0.5. The sample in column i and row j has that of
-    ``[:, j % P, i % P]``, wherever the picture is cut into tiles. One sample a cell is half-way to
-    blue noise: at a third of the grid's frequency it has a quarter of the power of white noise.
-    Samples that push each other away have a tenth of that, but a lattice again, and so moire.
+    ``[:, j % P, i % P]``, wherever the picture is cut into tiles. The samples are blue noise: below
+    two thirds of the grid's frequency they have at most a fiftieth of the power of white noise, and
+    at that of the grid none, so that no moire is left. scripts/blue_noise.py makes them.
     """
-    j, i = np.indices((PERIOD, PERIOD), np.uint32)
-    both = []
-    for axis in range(2):
-        h = (i + np.uint32(PERIOD) * j) * np.uint32(PRIMES[0]) + np.uint32(axis * PRIMES[2])
-        for prime in PRIMES[1:]:  # every bit depends on all (Jenkins' and Appleby's finalizers)
-            h = (h ^ (h >> np.uint32(15))) * np.uint32(prime)
-        h ^= h >> np.uint32(16)
-        both.append((h >> np.uint32(9)).astype(np.float32) / np.float32(2**23) - np.float32(0.5))
-    return np.stack(both)
+    table = np.load(Path(__file__).with_name("blue_noise.npy"))
+    return ((table + np.float32(0.5)) / np.float32(PERIOD) - np.float32(0.5)).astype(np.float32)
 
 
 def indices(window: tuple[slice, slice]) -> tuple[Index, Index]:

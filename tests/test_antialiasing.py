@@ -35,20 +35,29 @@ def pixels_of(drawn, device="cpu"):
 
 
 def test_shifts_are_even_and_never_change():
-    table = positions.shifts()
-    assert table.shape == (2, positions.PERIOD, positions.PERIOD)
-    assert table.min() >= -0.5
-    assert table.max() < 0.5
-    for axis in table:
-        counts, _ = np.histogram(axis, 32, (-0.5, 0.5))
-        expected = axis.size / 32
-        assert ((counts - expected) ** 2 / expected).sum() < 61  # 1 in 1000 of chance
-    for other in (table[1], np.roll(table[0], 1, 0), np.roll(table[0], 1, 1)):
-        assert abs(np.corrcoef(table[0].ravel(), other.ravel())[0, 1]) < 0.03
+    """Each place of a cell that is divided as the table is used once."""
+    table, side = positions.shifts(), positions.PERIOD
+    assert table.shape == (2, side, side)
+    places = (table + 0.5) * side - 0.5
+    assert sorted(places[0].ravel() * side + places[1].ravel()) == list(range(side * side))
     assert table[:, 5, 7].tolist() == SHIFT  # other numbers would change every picture
 
 
-SHIFT = [-0.39930474758148193, -0.04329395294189453]
+SHIFT = [-0.34765625, 0.33203125]
+
+
+def test_samples_are_blue_noise():
+    """Their spectrum is that of points that keep away from each other; by chance it is 0.3 and more."""
+    table, side = positions.shifts().astype(float), positions.PERIOD
+    rows, columns = np.indices((side, side))
+    points = (np.stack([columns, rows]) + table) / side
+    for radius in (2, 5, 10, 20, 40, 60, 80):
+        powers = []
+        for angle in np.linspace(0, math.pi, 24, endpoint=False):
+            wave = np.round(radius * np.array([math.cos(angle), math.sin(angle)]))
+            phases = 2 * math.pi * np.tensordot(wave, points, 1)
+            powers.append(abs(np.exp(1j * phases).sum()) ** 2 / side**2)
+        assert np.mean(powers) < 0.02
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
