@@ -119,7 +119,7 @@ def shifts() -> NDArray[np.float32]:
     two thirds of the grid's frequency they have at most a fiftieth of the power of white noise, and
     at that of the grid none, so that no moire is left. scripts/blue_noise.py makes them.
     """
-    table = np.load(Path(__file__).with_name("blue_noise.npy"))
+    table: NDArray[np.uint8] = np.load(Path(__file__).with_name("blue_noise.npy"))
     return ((table + np.float32(0.5)) / np.float32(PERIOD) - np.float32(0.5)).astype(np.float32)
 
 

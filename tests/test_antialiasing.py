@@ -47,7 +47,7 @@ SHIFT = [-0.34765625, 0.33203125]
 
 
 def test_samples_are_blue_noise():
-    """Their spectrum is that of points that keep away from each other; by chance it is 0.3 and more."""
+    """At low frequencies they have hardly any power; shifts by chance have 0.3 and more."""
     table, side = positions.shifts().astype(float), positions.PERIOD
     rows, columns = np.indices((side, side))
     points = (np.stack([columns, rows]) + table) / side
