@@ -20,7 +20,6 @@ from fractals.programs.perturb import LEVEL, LOST, TINY
 
 FIRST, REMEMBER, COMPARE = 0, 1, 2  # what is known of a lane's earlier z: see `fly`
 BLOCK = 1 << LEVEL  # steps from where a skip may begin to the next such place
-CALM = 24  # single steps in which nothing happened: then blocks are tried
 SURE = 0.7  # of the escape radius: a point whose parts are smaller is within
 
 
@@ -150,6 +149,16 @@ def make_fly(target, formula, derivative, extended):
         return (x, y) + lane[2:5] + by_step(X + lane[0], Y + lane[1], lane, g) + lane[earlier:]
 
     @jit
+    def looked(orbit, m, lane, mask, surely_within):
+        """Return the whole of z, its size and z's, and under a mask where nothing happens at m."""
+        u, v = lane[0] + orbit[m, 0], lane[1] + orbit[m, 1]
+        z_size, size = largest(lane[0], lane[1]), largest(u, v)
+        calm = mask & (size < surely_within) & (size >= z_size)
+        if extended:
+            calm = calm & (z_size >= LOST)
+        return u, v, size, z_size, calm
+
+    @jit
     def fly(lane, own, alive, at, end, tables, bounds, g, lists, which, ends, way):
         """Take single steps, and skip by the tree where it can be used, until all have left.
 
@@ -180,7 +189,6 @@ def make_fly(target, formula, derivative, extended):
             m = int64(least(select(alive, at, zero + math.inf)))
             here = alive & (at == zero + m)
             together = not any_lane(alive & ~here)
-            calm = 0 if together else -(2**40)
             z_size = largest(lane[0], lane[1])
             while any_lane(here):
                 best, length = int64(-1), int64(1)
@@ -201,45 +209,33 @@ def make_fly(target, formula, derivative, extended):
                             break
                         i >>= 1
                         longer <<= 1
-                    if best < 0 and calm > CALM and m + BLOCK < min(end, latest):
-                        # Nothing has happened for long: steps without a branch, taken again if
-                        # something did.
-                        ahead, sure = lane, here
-                        for k in range(BLOCK):
-                            ahead = stepped(orbit, m + k, ahead, g)
-                            u, v = ahead[0] + orbit[m + k + 1, 0], ahead[1] + orbit[m + k + 1, 1]
-                            z_size, size = largest(ahead[0], ahead[1]), largest(u, v)
-                            sure = sure & (size < surely_within) & (size >= z_size)
-                            if extended:
-                                sure = sure & (z_size >= LOST)
-                        if not any_lane(alive & ~sure):
-                            lane, m = ahead, m + BLOCK
-                            continue
-                        z_size = largest(lane[0], lane[1])
-                        calm = 0
-                calm += 1
-                if best >= 0:
-                    e = spread(tree[best], zero, radius)
-                    x, y = skipped(e, lane[0], lane[1], lane[2], lane[3])
-                    new = (x, y) + lane[2:5] + by_skip(e, lane, g) + lane[earlier:]
+                if best < 0 and together:
+                    # Single steps up to where a skip may begin again, or something happens.
+                    stop = min(((m - 1) | (BLOCK - 1)) + 2, min(end, latest))
+                    while True:
+                        lane = stepped(orbit, m, lane, g)
+                        m += 1
+                        u, v, size, z_size, here = looked(orbit, m, lane, chosen, surely_within)
+                        if m >= stop or any_lane(chosen & ~here):
+                            break
                 else:
-                    new = stepped(orbit, m, lane, g)
-                if together and not any_lane(here & ~chosen):
-                    lane = new
-                    m += length
-                else:
-                    if together:
-                        at, together, calm = zero + m, False, -(2**40)
-                    lane = select_each(chosen, new, lane)
-                    m += length
-                    at = select(chosen, zero + m, at)
-                u, v = lane[0] + orbit[m, 0], lane[1] + orbit[m, 1]
-                z_size, size = largest(lane[0], lane[1]), largest(u, v)
-                here = chosen & (size < surely_within) & (size >= z_size)
-                if extended:
-                    here = here & (z_size >= LOST)
+                    if best >= 0:
+                        e = spread(tree[best], zero, radius)
+                        x, y = skipped(e, lane[0], lane[1], lane[2], lane[3])
+                        new = (x, y) + lane[2:5] + by_skip(e, lane, g) + lane[earlier:]
+                    else:
+                        new = stepped(orbit, m, lane, g)
+                    if together and not any_lane(here & ~chosen):
+                        lane = new
+                        m += length
+                    else:
+                        if together:
+                            at, together = zero + m, False
+                        lane = select_each(chosen, new, lane)
+                        m += length
+                        at = select(chosen, zero + m, at)
+                    u, v, size, z_size, here = looked(orbit, m, lane, chosen, surely_within)
                 if any_lane(chosen & ~here) or m == end or m >= latest:
-                    calm = min(calm, 0)
                     n = lane[4] + m
                     left = chosen & ~(fma(u, u, v * v) <= bound)
                     over = chosen & (n >= limit)

@@ -350,8 +350,17 @@ def least(context, value):
         smallest = vectors[0]
         for vector in vectors[1:]:
             smallest = builder.select(builder.fcmp_ordered("<", vector, smallest), vector, smallest)
-        name = f"llvm.vector.reduce.fmin.v{value.lanes}{NAMES[value.element]}"
-        return call(builder, name, LLVM[value.element], smallest)
+        lanes = value.lanes
+        while lanes > 1:  # LLVM's own reduction goes lane by lane, for the sake of NaNs
+            lanes //= 2
+            low, high = (
+                builder.shuffle_vector(
+                    smallest, smallest, ir.Constant(ir.VectorType(INT32, lanes), list(part))
+                )
+                for part in (range(lanes), range(lanes, 2 * lanes))
+            )
+            smallest = builder.select(builder.fcmp_ordered("<", high, low), high, low)
+        return builder.extract_element(smallest, INT32(0))
 
     return value.element(value), generate
 
