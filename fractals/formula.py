@@ -243,7 +243,5 @@ def two_to(k: int, like: Any) -> Any:
 def diffabs(c, d):  # type: ignore[no-untyped-def]  # compiled code takes it as it is
     """``|c + d| - |c|`` without cancellation, for the perturbed steps of formulas with kinks."""
     zero = number(0, c)
-    kept = select(c < zero, -d, d)  # where c + d has the sign of c
-    crossed = ((c < zero) & (c + d > zero)) | ((c >= zero) & (c + d < zero))
-    beyond = select(c < zero, c + c + d, -(c + c + d))
-    return select(crossed, beyond, kept)
+    size, grown = abs(c), select(c < zero, -d, d)  # by as much as |c + d| is larger, with c's sign
+    return select(size + grown < zero, -(size + size + grown), grown)

@@ -1,6 +1,6 @@
 """Packs to and from memory: elements side by side, and lists without gaps of the lanes that go on.
 
-Arrays have one dimension and are contiguous. Nothing here checks bounds: every array has room for a
+Arrays are contiguous, and have one dimension (`spread`: two). Nothing here checks bounds: every array has room for a
 whole pack beyond the elements that are meant.
 """
 
@@ -151,20 +151,22 @@ def load_rows(context, array, index, stride, like, rows):
 
 
 @intrinsic
-def spread(context, array, like, count):
-    """Return a tuple of `count` (a constant) packs: each element of an array in all lanes."""
+def spread(context, array, row, like, count):
+    """Return a tuple of `count` (a constant) packs: each element of an array's row in all lanes."""
     if not isinstance(count, types.IntegerLiteral):
         return None
     width = count.literal_value
 
     def generate(context, builder, signature, args):
+        _, columns = cgutils.unpack_tuple(builder, make_array(array)(context, builder, args[0]).shape)
+        begin = builder.mul(_index(context, builder, signature, args, 1), columns)
         packs = []
         for k in range(width):
-            at = _address(context, builder, array, args[0], INT64(k))
+            at = _address(context, builder, array, args[0], begin, k)
             packs.append(filled(builder, like, builder.load(at)))
         return context.make_tuple(builder, signature.return_type, packs)
 
-    return types.UniTuple(like, width)(array, like, count), generate
+    return types.UniTuple(like, width)(array, row, like, count), generate
 
 
 @intrinsic

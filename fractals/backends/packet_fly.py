@@ -12,7 +12,6 @@ from fractals.backends.packet_lists import (
     make_largest,
     make_lists,
     numbers_of,
-    rows_of,
 )
 from fractals.backends.packs import any_lane, exponents, least, powers_of_two, splat
 from fractals.formula import fma, number, select
@@ -100,7 +99,7 @@ def make_settled(target, ze, de, derivative):
         plain = lane[ze] == PLAIN
         own = lane[ze] + exponents(z_size)
         tiny = (plain & (z_size < LOST)) | (~plain & (own < TINY))
-        s, t = scale(lane[ze], plain), scale(number(exponent_c, z_size), plain)
+        s, t = scale(lane[ze], plain), powers_of_two(clamped(number(exponent_c, z_size)))
         numbers = lane[0] * s, lane[1] * s, lane[2] * t, lane[3] * t, lane[4]
         if derivative:
             t = scale(lane[de], plain)
@@ -121,7 +120,7 @@ def make_fly(target, formula, derivative, extended):
     earlier = ze - 2
     step, holomorphic = jit(formula.perturbed), formula.holomorphic
     radius = 6 if holomorphic else 8  # its column in the tree
-    put, _, _ = make_lists(target, rows_of(formula, derivative, extended))
+    put, put_lane, _, _ = make_lists(target, formula, derivative, extended)
     by_step, by_skip, slope = make_tangents(target, formula, derivative)
     largest, settled = make_largest(target), make_settled(target, ze, de, derivative)
 
@@ -142,16 +141,16 @@ def make_fly(target, formula, derivative, extended):
             return fma(e[4], a, fma(e[5], b, x)), fma(e[6], a, fma(e[7], b, y))
 
     @jit
-    def stepped(orbit, m, lane, g):
-        """Take a single step from m."""
-        X, Y = spread(orbit[m], lane[0], 2)
+    def stepped(Z, lane, g):
+        """Take a single step from where the reference is at Z."""
+        X, Y = Z
         x, y = step(X, Y, lane[0], lane[1], lane[2], lane[3])
         return (x, y) + lane[2:5] + by_step(X + lane[0], Y + lane[1], lane, g) + lane[earlier:]
 
     @jit
-    def looked(orbit, m, lane, mask, surely_within):
-        """Return the whole of z, its size and z's, and under a mask where nothing happens at m."""
-        u, v = lane[0] + orbit[m, 0], lane[1] + orbit[m, 1]
+    def looked(Z, lane, mask, surely_within):
+        """Return the whole of z, its size and z's, and under a mask where nothing happens."""
+        u, v = lane[0] + Z[0], lane[1] + Z[1]
         z_size, size = largest(lane[0], lane[1]), largest(u, v)
         calm = mask & (size < surely_within) & (size >= z_size)
         if extended:
@@ -173,7 +172,8 @@ def make_fly(target, formula, derivative, extended):
             tiny, plain = settled(lane, exponent_c)
             tiny = alive & tiny
             if any_lane(tiny):
-                one_by_one = put(lists, LEFT, one_by_one, tiny, lane[:2] + (at,) + lane[3:], own)
+                waits = lane[:earlier] + (at, at) + lane[ze:]
+                one_by_one = put_lane(lists, LEFT, one_by_one, tiny, waits, own, True)
                 alive = alive & ~tiny
             lane = plain
         if way == REMEMBER:
@@ -189,7 +189,7 @@ def make_fly(target, formula, derivative, extended):
             m = int64(least(select(alive, at, zero + math.inf)))
             here = alive & (at == zero + m)
             together = not any_lane(alive & ~here)
-            z_size = largest(lane[0], lane[1])
+            Z, z_size = spread(orbit, m, zero, 2), largest(lane[0], lane[1])
             while any_lane(here):
                 best, length = int64(-1), int64(1)
                 chosen = here
@@ -213,18 +213,19 @@ def make_fly(target, formula, derivative, extended):
                     # Single steps up to where a skip may begin again, or something happens.
                     stop = min(((m - 1) | (BLOCK - 1)) + 2, min(end, latest))
                     while True:
-                        lane = stepped(orbit, m, lane, g)
+                        lane = stepped(Z, lane, g)
                         m += 1
-                        u, v, size, z_size, here = looked(orbit, m, lane, chosen, surely_within)
+                        Z = spread(orbit, m, zero, 2)
+                        u, v, size, z_size, here = looked(Z, lane, chosen, surely_within)
                         if m >= stop or any_lane(chosen & ~here):
                             break
                 else:
                     if best >= 0:
-                        e = spread(tree[best], zero, radius)
+                        e = spread(tree, best, zero, radius)
                         x, y = skipped(e, lane[0], lane[1], lane[2], lane[3])
                         new = (x, y) + lane[2:5] + by_skip(e, lane, g) + lane[earlier:]
                     else:
-                        new = stepped(orbit, m, lane, g)
+                        new = stepped(Z, lane, g)
                     if together and not any_lane(here & ~chosen):
                         lane = new
                         m += length
@@ -234,7 +235,8 @@ def make_fly(target, formula, derivative, extended):
                         lane = select_each(chosen, new, lane)
                         m += length
                         at = select(chosen, zero + m, at)
-                    u, v, size, z_size, here = looked(orbit, m, lane, chosen, surely_within)
+                    Z = spread(orbit, m, zero, 2)
+                    u, v, size, z_size, here = looked(Z, lane, chosen, surely_within)
                 if any_lane(chosen & ~here) or m == end or m >= latest:
                     n = lane[4] + m
                     left = chosen & ~(fma(u, u, v * v) <= bound)
@@ -252,13 +254,13 @@ def make_fly(target, formula, derivative, extended):
                         left, back = left | periodic, back & ~periodic
                     if any_lane(back):
                         whole = (u, v) + lane[2:4] + (n,) + lane[5:]
-                        fresh = put(lists, which, fresh, back, whole, own)
+                        fresh = put_lane(lists, which, fresh, back, whole, own, way != FIRST)
                     left = left | back
                     if extended:
                         tiny = chosen & ~left & (z_size < LOST)
                         if any_lane(tiny):
-                            waits = lane[:2] + (zero + m, lane[3], n) + lane[5:]
-                            one_by_one = put(lists, LEFT, one_by_one, tiny, waits, own)
+                            waits = lane[:4] + (n,) + lane[5:earlier] + (zero + m, zero) + lane[ze:]
+                            one_by_one = put_lane(lists, LEFT, one_by_one, tiny, waits, own, True)
                             left = left | tiny
                     alive = alive & ~left
                     here = chosen & ~left

@@ -14,7 +14,6 @@ from fractals.backends.packet_lists import (
     make_largest,
     make_lists,
     numbers_of,
-    rows_of,
 )
 from fractals.backends.packs import any_lane, exponents, least, powers_of_two
 from fractals.formula import fma, number, select, split, two_to
@@ -44,7 +43,7 @@ def make_leap(target, formula, julia, derivative, extended):
     ze, de = numbers_of(formula, derivative), numbers_of(formula, derivative) + 1  # rows
     earlier = ze - 2
     step, derive, degree = jit(formula.perturbed), jit(formula.derivative), formula.degree
-    put, _, _ = make_lists(target, rows_of(formula, derivative, extended))
+    _, put_lane, _, _ = make_lists(target, formula, derivative, extended)
     largest, clamped = make_largest(target), make_clamped(target)
 
     @jit
@@ -204,7 +203,7 @@ def make_leap(target, formula, julia, derivative, extended):
                 j = int64(least(select(here, at, zero + math.inf)))
                 lane, here, e, f = gathered(lane, here & (at == zero + j))
                 waiting = waiting & ~here
-            row = spread(entries[j], zero, COMPLEX)
+            row = spread(entries, j, zero, COMPLEX)
             Z = row[ZREF], row[ZREF + 1], exponent(entries, j, ZREF + 2)
             z = lane[0], lane[1], e
             w = moved(Z, z)
@@ -229,7 +228,7 @@ def make_leap(target, formula, julia, derivative, extended):
                 new = (x, y, lane[2], lane[3], n) + tangent + lane[earlier:]
                 lane = select_each(fits, new, lane) if any_lane(alive & ~fits) else new
                 j += 1
-                row = spread(entries[j], zero, 2)
+                row = spread(entries, j, zero, 2)
                 z_size = largest(lane[0], lane[1])
                 u, v, k = plus(
                     (row[0], row[1], exponent(entries, j, ZREF + 2)), (lane[0], lane[1], e)
@@ -241,9 +240,9 @@ def make_leap(target, formula, julia, derivative, extended):
                     back = back & ~over
                     whole = with_exponents((u, v) + lane[2:ze], k, f)
                     if julia:  # the stages are those of the first orbit
-                        fresh = put(lists, FRESH, fresh, back, whole, own)
+                        fresh = put_lane(lists, FRESH, fresh, back, whole, own, False)
                     else:
-                        again = put(lists, which, again, back, whole, own)
+                        again = put_lane(lists, which, again, back, whole, own, False)
                     fits, alive = fits & ~(over | back), alive & ~(over | back)
                 if extended:
                     small = fits & (z_size < 2.0**-SPREAD) & (z_size > zero)

@@ -1,7 +1,7 @@
 """Lists from which packets of samples are made up: see `fractals.backends.packets`.
 
-A list has a row for each number of a lane, and the places where lanes belong in the picture. Lanes
-are put on it one after the other without gaps.
+A list has a row for each number of a lane that changes, and the samples that they are of. Lanes are
+put on it one after the other without gaps. What does not change, c, is kept once for each sample.
 """
 
 from fractals.backends.pack_memory import (
@@ -23,8 +23,8 @@ OCTAVES = 128  # of the size of z, by which lanes are sorted
 # The lists: along the stages (two: one is read while the next is written), where the reference
 # begins (two), escaped, and those too small for float64, which go on one by one.
 STAGED, FRESH, READY, LEFT, LISTS = 0, 2, 4, 5, 6
-TABLES = 3  # as long as a list each: its order, tallies, and octaves
-
+# As long as a list each: its order, tallies, and octaves, and where samples belong in the picture.
+ORDER, TALLY, OCTAVE, HOME, TABLES = LISTS, LISTS + 1, LISTS + 2, LISTS + 3, LISTS + 4
 
 PLAIN = 2.0**60  # stands for the exponent of numbers that have none
 
@@ -35,35 +35,47 @@ def numbers_of(formula, derivative):
 
 
 def rows_of(formula, derivative, extended):
-    """Return how many rows a list has: those of `numbers_of`, and exponents of z and dz."""
-    return numbers_of(formula, derivative) + (2 if extended else 0)
+    """Return how many rows a list has: `numbers_of` but c, and exponents of z and dz."""
+    return numbers_of(formula, derivative) - 2 + (2 if extended else 0)
 
 
 def scratch_sizes(rows):
     """Return how many elements the arrays for `numbers` and `places` have."""
     room = SAMPLES + BLOCK[0] * BLOCK[1] + ROOM
-    return LISTS * rows * room, (LISTS + TABLES) * room
+    return (LISTS * rows + 2) * room, TABLES * room
 
 
-def make_lists(target, rows):
-    """Return ``(put, sort, packet)``.
+def make_lists(target, formula, derivative, extended):
+    """Return ``(put, put_lane, sort, packet)``.
 
-    `lists` is ``(numbers, places, room)``: a list is `rows` times `room` numbers, and its places.
+    `lists` is ``(numbers, places, room)``: a list is `rows` times `room` numbers, and its samples.
+    Its last rows are the earlier z. After the lists come two rows of c, by sample.
     """
     jit = target.jit
+    rows, ze = rows_of(formula, derivative, extended), numbers_of(formula, derivative)
+    earlier, changing, tangents = ze - 2, rows - 2, ze - 4
 
     @jit
-    def put(lists, which, end, mask, lane, own):
-        """Put the lanes under a mask on a list; return its new end."""
+    def put(lists, which, end, mask, numbers_, own):
+        """Put the numbers under a mask on a list; return its new end."""
         numbers, places, room = lists
-        compress_rows(numbers, which * rows * room + end, room, mask, lane)
+        compress_rows(numbers, which * rows * room + end, room, mask, numbers_)
         return compress_store(places, which * room + end, mask, own) - which * room
+
+    @jit
+    def put_lane(lists, which, end, mask, lane, own, remembered):
+        """Put the lanes under a mask on a list, with their earlier z if that is `remembered`."""
+        if remembered:
+            numbers, _, room = lists
+            begin = (which * rows + changing) * room + end
+            compress_rows(numbers, begin, room, mask, lane[earlier:ze])
+        return put(lists, which, end, mask, lane[:2] + lane[4:earlier] + lane[ze:], own)
 
     @jit
     def sort(lists, which, end):
         """Order a list by the size of z: lanes that are alike skip alike."""
         numbers, places, room = lists
-        order, tally, octaves = LISTS * room, (LISTS + 1) * room, (LISTS + 2) * room
+        order, tally, octaves = ORDER * room, TALLY * room, OCTAVE * room
         base = which * rows * room
         for k in range(OCTAVES + 1):
             places[tally + k] = 0
@@ -83,20 +95,26 @@ def make_lists(target, rows):
             places[order + t] = 0  # lanes that there are not, but are read
 
     @jit
-    def packet(lists, which, begin, end, in_order):
-        """Return lanes of a list, where they belong, and which there are."""
+    def packet(lists, which, begin, end, in_order, remembered):
+        """Return lanes of a list, the samples that they are of, and which there are."""
         numbers, places, room = lists
         like = splat(numbers[0] - numbers[0], VECTORS)
-        valid = first_lanes(end - begin, like)
+        base = which * rows * room
+        kept = like, like
         if in_order:
-            order = load(places, LISTS * room + begin, like)
-            lane = gather_rows(numbers, order, which * rows * room, room, like, rows)
+            order = load(places, ORDER * room + begin, like)
+            lane = gather_rows(numbers, order, base, room, like, changing)
             (own,) = gather_rows(places, order, which * room, room, order, 1)
-            return lane, own, valid
-        lane = load_rows(numbers, which * rows * room + begin, room, like, rows)
-        return lane, load(places, which * room + begin, like), valid
+            if remembered:
+                kept = gather_rows(numbers, order, base + changing * room, room, like, 2)
+        else:
+            lane = load_rows(numbers, base + begin, room, like, changing)
+            own = load(places, which * room + begin, like)
+        c = gather_rows(numbers, own, LISTS * rows * room, room, like, 2)
+        lane = lane[:2] + c + lane[2:tangents] + kept + lane[tangents:]
+        return lane, own, first_lanes(end - begin, like)
 
-    return put, sort, packet
+    return put, put_lane, sort, packet
 
 
 def make_largest(target):

@@ -20,6 +20,7 @@ from fractals.backends.packet_lists import (
     BLOCK,
     FRESH,
     LEFT,
+    HOME,
     LISTS,
     PLAIN,
     READY,
@@ -28,7 +29,6 @@ from fractals.backends.packet_lists import (
     TABLES,
     VECTORS,
     make_lists,
-    numbers_of,
     rows_of,
 )
 from fractals.backends.packs import lane_count, splat
@@ -47,9 +47,10 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
     """
     jit, int64 = target.jit, target.int64
     rows_a_lane = rows_of(formula, derivative, extended)
-    ze = numbers_of(formula, derivative)
+    changing = rows_a_lane - 2  # what comes before an earlier z
+    ze = changing - 2  # the exponent of z
     pair = derivative and not formula.holomorphic
-    _, sort, packet = make_lists(target, rows_a_lane)
+    _, _, sort, packet = make_lists(target, formula, derivative, extended)
     leap = make_leap(target, formula, julia, derivative, extended)
     fly = make_fly(target, formula, derivative, extended)
     normal = make_arithmetic(target, extended).normal
@@ -60,15 +61,17 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
         """Put a sample on the first list."""
         numbers, places, room = lists
         zero = u - u
-        for row in range(rows_a_lane):
+        for row in range(changing):
             numbers[row * room + end] = zero
-        first = 0 if julia else 2
+        z, c = 0, LISTS * rows_a_lane
+        numbers[c * room + end], numbers[(c + 1) * room + end] = zero, zero
+        first = z if julia else c
         numbers[first * room + end], numbers[(first + 1) * room + end] = u, v
         if derivative:
-            numbers[5 * room + end] = d
+            numbers[3 * room + end] = d
         if pair:
-            numbers[8 * room + end] = d
-        places[end] = own
+            numbers[6 * room + end] = d
+        places[end], places[HOME * room + end] = end, own
 
     @jit
     def finish(out, lists, end, tables, bounds, h):
@@ -83,7 +86,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
         while end > 0:  # along the stages, and from there to the first rebasing
             again = 0
             for i in range(0, end, lanes):
-                lane, own, alive = packet(lists, STAGED + turn, i, end, False)
+                lane, own, alive = packet(lists, STAGED + turn, i, end, False, False)
                 at = start
                 if stage_count > 0:
                     lane, alive, at, again, fresh = leap(
@@ -95,16 +98,19 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
                 )
             end, turn = again, 1 - turn
         start, turn = start + home, 0
-        rounds, mark = 0, 0
+        rounds, mark = 0, 8  # few are rebased so often, and cycles end none of the others
         while fresh > 0:  # from one rebasing to the next
-            way = REMEMBER if rounds == mark else COMPARE
-            mark = max(1, 2 * mark) if rounds == mark else mark
+            way = FIRST if rounds < mark and mark == 8 else COMPARE
+            if rounds == mark:
+                way, mark = REMEMBER, 2 * mark
             rounds += 1
             end, fresh = fresh, 0
             sort(lists, FRESH + turn, end)
             turn = 1 - turn
             for i in range(0, end, lanes):
-                lane, own, alive = packet(lists, FRESH + 1 - turn, i, end, True)
+                lane, own, alive = packet(
+                    lists, FRESH + 1 - turn, i, end, True, way == COMPARE
+                )
                 ends = fresh, ready, left
                 fresh, ready, left = fly(
                     lane, own, alive, start, last, tables, bounds, g, lists, FRESH + turn, ends, way
@@ -120,7 +126,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
         numbers, places, room = lists
         base = READY * rows_a_lane * room
         for t in range(ready):
-            k = places[READY * room + t]
+            k = places[HOME * room + places[READY * room + t]]
             count[k] = int(numbers[base + t])
             x[k], y[k] = numbers[base + room + t], numbers[base + 2 * room + t]
             if derivative:
@@ -133,17 +139,17 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
         numbers, places, room = lists
         base, plane = LEFT * rows_a_lane * room, len(count)
         for t in range(left):
-            k = places[LEFT * room + t]
+            k = places[HOME * room + places[LEFT * room + t]]
             e, f = numbers[base + ze * room + t], numbers[base + (ze + 1) * room + t]
             if e == PLAIN:
                 e = f = 0.0
             z = normal(numbers[base + t], numbers[base + room + t], int64(e))
             state[k], state[plane + k], state[2 * plane + k] = z
-            state[3 * plane + k] = numbers[base + 4 * room + t]
-            state[4 * plane + k] = numbers[base + 2 * room + t]
+            state[3 * plane + k] = numbers[base + 2 * room + t]
+            state[4 * plane + k] = numbers[base + changing * room + t]
             state[5 * plane + k], state[6 * plane + k] = -1.0, 0.0
             if derivative:
-                d = normal(numbers[base + 5 * room + t], numbers[base + 6 * room + t], int64(f))
+                d = normal(numbers[base + 3 * room + t], numbers[base + 4 * room + t], int64(f))
                 state[7 * plane + k], state[8 * plane + k], state[9 * plane + k] = d
             under_way[0] = 1
 
@@ -171,7 +177,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
         out = count, x, y, p, q, state, under_way
         height, plane = rows.shape[1], len(count)
         width = plane // height
-        lists = numbers, places, len(places) // (LISTS + TABLES)
+        lists = numbers, places, len(places) // TABLES
         tables = orbit, stages, entries, levels, tree
         most, exponent = numbers.dtype.type(limit), int64(view[1])
         ends = int64(view[3]), int64(view[4]), int64(view[5])
