@@ -1,7 +1,7 @@
 """Packs to and from memory: elements side by side, and lists without gaps of the lanes that go on.
 
-Arrays are contiguous, and have one dimension (`spread`: two). Nothing here checks bounds: every array has room for a
-whole pack beyond the elements that are meant.
+Arrays are contiguous, and have one dimension (`spread`: two). Nothing here checks bounds: every
+array has room for a whole pack beyond the elements that are meant.
 """
 
 from llvmlite import ir
@@ -158,7 +158,8 @@ def spread(context, array, row, like, count):
     width = count.literal_value
 
     def generate(context, builder, signature, args):
-        _, columns = cgutils.unpack_tuple(builder, make_array(array)(context, builder, args[0]).shape)
+        shape = make_array(array)(context, builder, args[0]).shape
+        _, columns = cgutils.unpack_tuple(builder, shape)
         begin = builder.mul(_index(context, builder, signature, args, 1), columns)
         packs = []
         for k in range(width):

@@ -19,8 +19,8 @@ from fractals.backends.packet_leap import make_leap
 from fractals.backends.packet_lists import (
     BLOCK,
     FRESH,
-    LEFT,
     HOME,
+    LEFT,
     LISTS,
     PLAIN,
     READY,
@@ -108,9 +108,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
             sort(lists, FRESH + turn, end)
             turn = 1 - turn
             for i in range(0, end, lanes):
-                lane, own, alive = packet(
-                    lists, FRESH + 1 - turn, i, end, True, way == COMPARE
-                )
+                lane, own, alive = packet(lists, FRESH + 1 - turn, i, end, True, way == COMPARE)
                 ends = fresh, ready, left
                 fresh, ready, left = fly(
                     lane, own, alive, start, last, tables, bounds, g, lists, FRESH + turn, ends, way
