@@ -28,6 +28,8 @@ from fractals.backends.packs import (
     first_lanes,
     indices,
     lane_count,
+    larger_part,
+    least,
     splat,
     truncate,
 )
@@ -192,6 +194,26 @@ def test_rows_are_a_tuple_of_packs():
     x, y = a[:lanes], a[100 : 100 + lanes]
     assert (out[:lanes] == np.where(x < 0.5, x, y)).all()
     assert (out[100 : 100 + lanes] == np.where(x < 0.5, y, x)).all()
+
+
+@real
+def test_the_size_of_complex_lanes(dtype):
+    @numba.njit
+    def measure(out, x, y):
+        like = splat(x[0], VECTORS)
+        size = larger_part(load(x, 0, like), load(y, 0, like))
+        store(out, 0, size)
+        return least(size), least(-size)
+
+    lanes = VECTORS * packs.REGISTER // np.dtype(dtype).itemsize
+    numbers = np.array([0, -0.0, 1, -1.5, 1e37, 1e-30, np.inf, -np.inf], dtype)
+    chance, out = np.random.default_rng(5), np.empty(lanes, dtype)
+    for _ in range(20):
+        x, y = chance.choice(numbers, (2, lanes)) * chance.normal(size=lanes).astype(dtype)
+        smallest, largest = measure(out, x, y)
+        assert same_bits(out, np.maximum(abs(x), abs(y)))
+        assert smallest == out.min()
+        assert largest == -out.max()
 
 
 def test_register_widths():

@@ -9,11 +9,10 @@ from fractals.backends.packet_lists import (
     READY,
     VECTORS,
     make_clamped,
-    make_largest,
     make_lists,
     numbers_of,
 )
-from fractals.backends.packs import any_lane, exponents, least, powers_of_two, splat
+from fractals.backends.packs import any_lane, exponents, larger_part, least, powers_of_two, splat
 from fractals.formula import fma, number, select
 from fractals.programs.perturb import LEVEL, LOST, TINY
 
@@ -86,7 +85,7 @@ def make_settled(target, ze, de, derivative):
 
     A lane whose z is too small for float64 is `tiny`.
     """
-    largest, clamped = make_largest(target), make_clamped(target)
+    clamped = make_clamped(target)
     earlier = ze - 2
 
     @target.jit
@@ -95,7 +94,7 @@ def make_settled(target, ze, de, derivative):
 
     @target.jit
     def settled(lane, exponent_c):
-        z_size = largest(lane[0], lane[1])
+        z_size = larger_part(lane[0], lane[1])
         plain = lane[ze] == PLAIN
         own = lane[ze] + exponents(z_size)
         tiny = (plain & (z_size < LOST)) | (~plain & (own < TINY))
@@ -122,7 +121,7 @@ def make_fly(target, formula, derivative, extended):
     radius = 6 if holomorphic else 8  # its column in the tree
     put, put_lane, _, _ = make_lists(target, formula, derivative, extended)
     by_step, by_skip, slope = make_tangents(target, formula, derivative)
-    largest, settled = make_largest(target), make_settled(target, ze, de, derivative)
+    settled = make_settled(target, ze, de, derivative)
 
     if holomorphic:
 
@@ -151,7 +150,7 @@ def make_fly(target, formula, derivative, extended):
     def looked(Z, lane, mask, surely_within):
         """Return the whole of z, its size and z's, and under a mask where nothing happens."""
         u, v = lane[0] + Z[0], lane[1] + Z[1]
-        z_size, size = largest(lane[0], lane[1]), largest(u, v)
+        z_size, size = larger_part(lane[0], lane[1]), larger_part(u, v)
         calm = mask & (size < surely_within) & (size >= z_size)
         if extended:
             calm = calm & (z_size >= LOST)
@@ -180,7 +179,7 @@ def make_fly(target, formula, derivative, extended):
             lane = lane[:earlier] + lane[:2] + lane[ze:]
         surely_within = splat(SURE * math.sqrt(radius2), VECTORS)
         bound = splat(radius2, VECTORS)
-        c_size = largest(lane[2], lane[3])
+        c_size = larger_part(lane[2], lane[3])
         c_most = -least(select(alive, -c_size, zero))
         lane = lane[:4] + (lane[4] - at,) + lane[5:]  # the count, counted from m
         # Up to this m no lane is at the limit.
@@ -189,7 +188,7 @@ def make_fly(target, formula, derivative, extended):
             m = int64(least(select(alive, at, zero + math.inf)))
             here = alive & (at == zero + m)
             together = not any_lane(alive & ~here)
-            Z, z_size = spread(orbit, m, zero, 2), largest(lane[0], lane[1])
+            Z, z_size = spread(orbit, m, zero, 2), larger_part(lane[0], lane[1])
             while any_lane(here):
                 best, length = int64(-1), int64(1)
                 chosen = here

@@ -11,11 +11,10 @@ from fractals.backends.pack_memory import select_each, spread
 from fractals.backends.packet_lists import (
     FRESH,
     make_clamped,
-    make_largest,
     make_lists,
     numbers_of,
 )
-from fractals.backends.packs import any_lane, exponents, least, powers_of_two
+from fractals.backends.packs import any_lane, exponents, larger_part, least, powers_of_two
 from fractals.formula import fma, number, select, split, two_to
 from fractals.programs.extended import ALIKE, NEVER
 from fractals.programs.perturb import LENGTH, NEXT, RADIUS, RADIUS_C, ZREF, A, B
@@ -44,7 +43,7 @@ def make_leap(target, formula, julia, derivative, extended):
     earlier = ze - 2
     step, derive, degree = jit(formula.perturbed), jit(formula.derivative), formula.degree
     _, put_lane, _, _ = make_lists(target, formula, derivative, extended)
-    largest, clamped = make_largest(target), make_clamped(target)
+    clamped = make_clamped(target)
 
     @jit
     def power(k, like):
@@ -84,19 +83,19 @@ def make_leap(target, formula, julia, derivative, extended):
             x, y = step(Z[0] * s, Z[1] * s, z[0] * t, z[1] * t, zero, zero)
             if z[2] - Z[2] <= ALIKE + SPREAD:
                 u, v, _ = along(Z, z)
-                alike = largest(z[0], z[1]) < power(Z[2] + ALIKE - z[2], zero)
+                alike = larger_part(z[0], z[1]) < power(Z[2] + ALIKE - z[2], zero)
                 x, y = select(alike, u * t, x), select(alike, v * t, y)
             return x, y, degree * e
 
         @jit
         def below(p, r, e):
             """Tell which lanes are smaller than r * 2**e."""
-            return largest(p[0], p[1]) < r * two_to(min(max(e - p[2], -1000), 1000), 1.0)
+            return larger_part(p[0], p[1]) < r * two_to(min(max(e - p[2], -1000), 1000), 1.0)
 
         @jit
         def normal(p, mask):
             """Bring the largest of some lanes into [1, 2)."""
-            most = -least(select(mask, -largest(p[0], p[1]), number(0, p[0])))
+            most = -least(select(mask, -larger_part(p[0], p[1]), number(0, p[0])))
             if most == 0:
                 return p[0], p[1], int64(NEVER)
             _, k = split(most)
@@ -106,7 +105,7 @@ def make_leap(target, formula, julia, derivative, extended):
         @jit
         def raised(x, y, e, mask):
             """Give lanes with exponents of their own that of the largest."""
-            own = e + exponents(largest(x, y))
+            own = e + exponents(larger_part(x, y))
             most = -least(select(mask, -own, number(HIGHEST, x)))
             scale = select(mask, powers_of_two(clamped(e - most)), number(1, x))
             return x * scale, y * scale, most, own
@@ -116,7 +115,7 @@ def make_leap(target, formula, julia, derivative, extended):
             """Return lanes with exponents in common, those that are not too small beside others."""
             x, y, most, own = raised(lane[0], lane[1], lane[ze], here)
             zero = number(0, x)
-            here = here & ((own >= most - SPREAD) | (largest(lane[0], lane[1]) == zero))
+            here = here & ((own >= most - SPREAD) | (larger_part(lane[0], lane[1]) == zero))
             lane = (select(here, x, lane[0]), select(here, y, lane[1])) + lane[2:]
             if not derivative:
                 return lane, here, int64(most), int64(0)
@@ -153,7 +152,7 @@ def make_leap(target, formula, julia, derivative, extended):
 
         @jit
         def below(p, r, e):
-            return largest(p[0], p[1]) < r
+            return larger_part(p[0], p[1]) < r
 
         @jit
         def normal(p, mask):
@@ -229,7 +228,7 @@ def make_leap(target, formula, julia, derivative, extended):
                 lane = select_each(fits, new, lane) if any_lane(alive & ~fits) else new
                 j += 1
                 row = spread(entries, j, zero, 2)
-                z_size = largest(lane[0], lane[1])
+                z_size = larger_part(lane[0], lane[1])
                 u, v, k = plus(
                     (row[0], row[1], exponent(entries, j, ZREF + 2)), (lane[0], lane[1], e)
                 )

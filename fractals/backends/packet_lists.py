@@ -117,17 +117,6 @@ def make_lists(target, formula, derivative, extended):
     return put, put_lane, sort, packet
 
 
-def make_largest(target):
-    """Return ``largest(x, y)``: the larger part of a complex number, the size that is compared."""
-
-    @target.jit
-    def largest(x, y):
-        x, y = abs(x), abs(y)
-        return select(x < y, y, x)
-
-    return largest
-
-
 def make_clamped(target):
     """Return ``clamped(k)``: an exponent that float64 has."""
 

@@ -284,6 +284,26 @@ def truncate(context, value):
 
 
 @intrinsic
+def larger_part(context, x, y):
+    """Return the larger of abs(x) and abs(y) in each lane: the size of x + iy that is compared."""
+    name = f"llvm.x86.avx512.mask.range.{'pd' if x.element == types.float64 else 'ps'}.512"
+
+    def generate(context, builder, signature, args):
+        word = ir.IntType(x.lanes)
+
+        def apply(a, b):
+            if REGISTER == 64 and "avx512dq" in FEATURES:  # one instruction
+                way, rounding = INT32(0b1011), INT32(4)  # of the larger, without its sign; current
+                return call(builder, name, x.vector, a, b, way, a, word(-1), rounding)
+            a, b = (llvm_function("fabs")(builder, part) for part in (a, b))
+            return builder.select(builder.fcmp_ordered("<", a, b), b, a)
+
+        return each(builder, apply, *args)
+
+    return x(x, y) if x == y else None, generate
+
+
+@intrinsic
 def exponents(context, value):
     """Return the whole number e with 2**e <= abs(lane) < 2**(e + 1), in float64; -1023 for 0."""
 
