@@ -100,6 +100,7 @@ def make_lists(target, formula, derivative, extended):
         numbers, places, room = lists
         like = splat(numbers[0] - numbers[0], VECTORS)
         base = which * rows * room
+        valid = first_lanes(end - begin, like)
         kept = like, like
         if in_order:
             order = load(places, ORDER * room + begin, like)
@@ -110,9 +111,10 @@ def make_lists(target, formula, derivative, extended):
         else:
             lane = load_rows(numbers, base + begin, room, like, changing)
             own = load(places, which * room + begin, like)
+            own = select(valid, own, number(0, own))  # nothing is known of what comes behind
         c = gather_rows(numbers, own, LISTS * rows * room, room, like, 2)
         lane = lane[:2] + c + lane[2:tangents] + kept + lane[tangents:]
-        return lane, own, first_lanes(end - begin, like)
+        return lane, own, valid
 
     return put, put_lane, sort, packet
 
