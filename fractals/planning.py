@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from fractals import forecast, positions
+from fractals.depth import bits_along, depth_of
 from fractals.errors import OptionError
 from fractals.formula import Formula
 from fractals.layers import make_layers
@@ -208,7 +209,8 @@ def plan(
     width, center = place_of(scene, formula)
     columns = scene.image.size[0] * scene.image.supersampling
     finest = positions.finest(scene.view, width, scene.image.size)
-    digits, apart = _depth(width, finest, center, columns, formula.degree - 1 if scene.julia else 0)
+    digits, first = depth_of(scene, formula, width, center, finest)
+    apart = max(first, bits_along(scene, formula, width, center, finest))
     deep = apart + SPARE_BITS[number] > BITS[number]
     if deep and (number == "float32" or formula.perturbed is None):
         lacking = apart + LEAST_SPARE_BITS - BITS[number]
@@ -236,6 +238,7 @@ def plan(
         bits=bits,
         reason=f"samples are {scientific(finest / columns)} apart, which {number} "
         + ("does not resolve" if deep else "resolves")
+        + (" after some steps" if deep and first + SPARE_BITS[number] <= BITS[number] else "")
         + (": with an exponent of their own" if exponent else ""),
         digits=digits,
         iterations=limit,
@@ -281,23 +284,6 @@ def place_of(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, 
     else:
         width = home_width / Fraction(Decimal(scene.view.zoom or "1"))
     return width, (Fraction(Decimal(x)), Fraction(Decimal(y)))
-
-
-def _depth(
-    width: Fraction,
-    finest: Fraction,
-    center: tuple[Fraction, Fraction],
-    columns: int,
-    power: int,
-) -> tuple[int, float]:
-    """Return the decimal digits that the view needs, and the bits that tell its samples apart."""
-    reach = max(abs(center[0]), abs(center[1])) + width / 2
-    if not -1000 < log2(reach) < 100:
-        raise OptionError(f"the view lies {scientific(reach)} from 0: nothing is drawn out there")
-    relative = log2(reach * columns / finest)
-    if power:  # of a Julia set: after a step neighbours near 0 are nearer still, but not near 0
-        relative = max(relative, -log2(finest / columns) - power * min(0, log2(reach)))
-    return max(1, math.ceil(relative * math.log10(2)) + 1), relative
 
 
 def _refuse_deep(formula: Formula, number: str, least: Fraction) -> None:

@@ -23,7 +23,7 @@ FLOORS = [
     ["backends"],
     ["image", "raw", "claims", "exr", "store"],
     ["finding"],
-    ["planning", "forecast", "layers", "positions"],
+    ["planning", "forecast", "depth", "layers", "positions"],
     ["programs", "deep"],
     [
         "formulas",

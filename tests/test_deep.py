@@ -218,6 +218,24 @@ def test_counts_on_a_minibrot_are_the_oracles():
     assert len(seen) >= 3
 
 
+PREIMAGE = "0.70710678118654752440084436210485"  # of 0, in the Julia set of i: (x - ix)² = -i
+
+
+@pytest.mark.parametrize(("width", "method"), [("1e-4", "direct"), ("1e-8", "perturbation")])
+def test_julia_set_where_a_step_takes_neighbors_together(width, method):
+    keys = {"julia": ["0", "1"], "center": [PREIMAGE, f"-{PREIMAGE}"], "limit": 400}
+    drawn = scene(**keys, width=width, size=(32, 24))
+    planned, radius = fractals.plan(drawn), drawn.iteration.escape_radius
+    assert planned.method == method
+    assert ("after some steps" in planned.reason) == (method == "perturbation")
+    raw = fractals.compute(drawn, device="cpu")
+    with mpmath.workdps(60):
+        for i, j in ((3, 3), (9, 17), (25, 5), (30, 20), (16, 12)):
+            point = naive.position(i, j, (32, 24), drawn.view.center, width)
+            assert raw.count[j, i] == naive.sample("mandelbrot", point, 1j, 400, radius)[0]
+    assert len(np.unique(raw.count)) > 3
+
+
 @pytest.mark.parametrize(
     "where",
     slow_but(["float64", "kinks"], ["float64", "extended", "kinks", "julia", "matrices"]),

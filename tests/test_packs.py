@@ -23,12 +23,12 @@ from fractals.backends.pack_memory import (
     store,
     store_rows,
 )
+from fractals.backends.pack_sizes import larger_part
 from fractals.backends.packs import (
     any_lane,
     first_lanes,
     indices,
     lane_count,
-    larger_part,
     least,
     splat,
     truncate,

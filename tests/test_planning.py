@@ -120,6 +120,13 @@ def test_method_by_depth(number, deepest):
     assert planned.bits >= 64 + 45
 
 
+@pytest.mark.parametrize("c", [["0.25", "0"], ["-0.1", "0.2"], ["-0.39054", "-0.58679"]])
+def test_the_inside_of_a_julia_set_is_iterated_directly(c):
+    """However near its orbits come to each other: nothing of that is seen."""
+    inside = fractals.plan(scene(julia=c, center=["0.1", "0.1"], width="1e-6", size=(160, 90)))
+    assert inside.method == "direct"
+
+
 def test_exponent_where_float64_has_none():
     for width, extended in (("1e-260", False), ("1e-280", True), ("1e-5000", True)):
         planned = fractals.plan(scene(center=["-0.75", "0.1"], width=width))

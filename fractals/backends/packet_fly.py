@@ -3,6 +3,7 @@
 import math
 
 from fractals.backends.pack_memory import select_each, spread
+from fractals.backends.pack_sizes import exponents, larger_part, powers_of_two
 from fractals.backends.packet_lists import (
     LEFT,
     PLAIN,
@@ -12,7 +13,7 @@ from fractals.backends.packet_lists import (
     make_lists,
     numbers_of,
 )
-from fractals.backends.packs import any_lane, exponents, larger_part, least, powers_of_two, splat
+from fractals.backends.packs import any_lane, least, splat
 from fractals.formula import fma, number, select
 from fractals.programs.perturb import LEVEL, LOST, TINY
 

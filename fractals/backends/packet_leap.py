@@ -8,13 +8,14 @@ numbers are those it would have with an exponent of its own. Lanes that wait kee
 import math
 
 from fractals.backends.pack_memory import select_each, spread
+from fractals.backends.pack_sizes import exponents, larger_part, powers_of_two
 from fractals.backends.packet_lists import (
     FRESH,
     make_clamped,
     make_lists,
     numbers_of,
 )
-from fractals.backends.packs import any_lane, exponents, larger_part, least, powers_of_two
+from fractals.backends.packs import any_lane, least
 from fractals.formula import fma, number, select, split, two_to
 from fractals.programs.extended import ALIKE, NEVER
 from fractals.programs.perturb import LENGTH, NEXT, RADIUS, RADIUS_C, ZREF, A, B
