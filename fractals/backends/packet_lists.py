@@ -56,10 +56,10 @@ def make_lists(target, formula, derivative, extended):
     earlier, changing, tangents = ze - 2, rows - 2, ze - 4
 
     @jit
-    def put(lists, which, end, mask, numbers_, own):
-        """Put the numbers under a mask on a list; return its new end."""
+    def put(lists, which, end, mask, values, own):
+        """Put the values under a mask on a list; return its new end."""
         numbers, places, room = lists
-        compress_rows(numbers, which * rows * room + end, room, mask, numbers_)
+        compress_rows(numbers, which * rows * room + end, room, mask, values)
         return compress_store(places, which * room + end, mask, own) - which * room
 
     @jit

@@ -37,6 +37,8 @@ from fractals.programs import perturb
 from fractals.programs.extended import NEVER, make_arithmetic
 from fractals.programs.places import make_place
 
+UNWATCHED = 8  # rebasings before an earlier z is kept: most samples have escaped by then
+
 
 def make_body(target, formula, julia, derivative, extended, listed=""):
     """Return a body that fills what that of `fractals.programs.perturb.make_body` does.
@@ -98,9 +100,9 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
                 )
             end, turn = again, 1 - turn
         start, turn = start + home, 0
-        rounds, mark = 0, 8  # few are rebased so often, and cycles end none of the others
+        rounds, mark = 0, UNWATCHED
         while fresh > 0:  # from one rebasing to the next
-            way = FIRST if rounds < mark and mark == 8 else COMPARE
+            way = COMPARE if rounds > UNWATCHED else FIRST
             if rounds == mark:
                 way, mark = REMEMBER, 2 * mark
             rounds += 1
