@@ -22,14 +22,14 @@ def depth_of(
     formula: Formula,
     width: Fraction,
     center: tuple[Fraction, Fraction],
-    finest: Fraction,
+    apart: float,
 ) -> tuple[int, float]:
     """Return the decimal digits that the view needs, and the bits that tell its samples apart.
 
     Parameters
     ----------
-    finest : Fraction
-        The width of a plain view whose samples are as near as the nearest of this one.
+    apart : float
+        log2 of the distance of the nearest samples.
 
     Raises
     ------
@@ -39,7 +39,6 @@ def depth_of(
     reach = max(abs(center[0]), abs(center[1])) + width / 2
     if not -1000 < log2(reach) < 100:
         raise OptionError(f"the view lies {scientific(reach)} from 0: nothing is drawn out there")
-    apart = log2(finest / (scene.image.size[0] * scene.image.supersampling))
     relative = log2(reach) - apart
     if scene.julia:  # after a step neighbours near 0 are nearer still, but not near 0
         relative = max(relative, -apart - (formula.degree - 1) * min(0, log2(reach)))
@@ -51,12 +50,11 @@ def bits_along(
     formula: Formula,
     width: Fraction,
     center: tuple[Fraction, Fraction],
-    finest: Fraction,
+    apart: float,
 ) -> float:
     """Return the bits that a Julia set's orbits need for what is to be seen of them; else 0."""
     if not (scene.julia and formula.perturbed):
         return 0.0
-    apart = log2(finest / (scene.image.size[0] * scene.image.supersampling))
     c = float(Decimal(scene.julia[0])), float(Decimal(scene.julia[1]))
     return statistics.median(_along(formula, z, c, apart) for z in _around(center, width))
 
@@ -82,11 +80,11 @@ def _along(
     """
     x, y = (gmpy2.mpfr(part, 53) for part in start)  # ten times as fast as our fma of floats
     a, b = (gmpy2.mpfr(part, 53) for part in c)
-    total, saved = -math.inf, (x, y)  # log2 of the squares of the steps' roundings
+    total, saved = -math.inf, (x, y)  # log2 of all steps' roundings: that of c is always the same
     for m in range(MOST_STEPS):
         size = math.hypot(x, y)
         larger = max(math.log2(size) if size else -math.inf, apart)
-        low, high = sorted((total, 2 * (larger - apart)))
+        low, high = sorted((total, larger - apart))
         total = high + math.log2(1 + 2.0 ** (low - high))
         if not size < GONE or apart >= 0:
             break
@@ -96,4 +94,4 @@ def _along(
             return 0.0
         if m & (m - 1) == 0:
             saved = x, y
-    return total / 2 + min(apart, 0)
+    return total + min(apart, 0)

@@ -209,8 +209,9 @@ def plan(
     width, center = place_of(scene, formula)
     columns = scene.image.size[0] * scene.image.supersampling
     finest = positions.finest(scene.view, width, scene.image.size)
-    digits, first = depth_of(scene, formula, width, center, finest)
-    apart = max(first, bits_along(scene, formula, width, center, finest))
+    spacing = log2(finest / columns)
+    digits, first = depth_of(scene, formula, width, center, spacing)
+    apart = max(first, bits_along(scene, formula, width, center, spacing))
     deep = apart + SPARE_BITS[number] > BITS[number]
     if deep and (number == "float32" or formula.perturbed is None):
         lacking = apart + LEAST_SPARE_BITS - BITS[number]
@@ -223,7 +224,7 @@ def plan(
     interior = interior and not (layers.watching.inside or formula.remembers)
     # Near 0 a Julia set's orbits are squared: so are the differences, and their digits.
     twice = 2 if scene.julia else 1
-    exponent = math.floor(log2(finest)) if deep and twice * log2(finest / columns) < EXTENDED else 0
+    exponent = math.floor(log2(finest)) if deep and twice * spacing < EXTENDED else 0
     bits = GUARD_BITS + math.ceil(twice * apart) if deep else 0
 
     samples = math.prod(scene.image.size) * scene.image.supersampling**2
