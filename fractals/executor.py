@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+import numpy as np
+
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # tiles done, tiles in all
 
@@ -19,6 +21,44 @@ def core_count() -> int:
     return os.cpu_count() or 1
 
 
+class Queue:
+    """Tiles that threads take one after the other, in compiled code too.
+
+    Attributes
+    ----------
+    tiles : ndarray of int64, shape (tiles, 4)
+    cells : ndarray of int64
+        NEXT, the tile that is taken next; LIMIT, the one that must not be taken yet; DONE, how many
+        are done.
+    """
+
+    NEXT, LIMIT, DONE = 0, 1, 2
+
+    def __init__(self, tiles: Sequence[Sequence[int]]) -> None:
+        self.tiles = np.array(tiles, np.int64)
+        self.cells = np.array([0, len(tiles), 0], np.int64)
+        self._stopped = False
+
+    @property
+    def left(self) -> int:
+        """Return how many tiles are still to be taken; none where it was stopped."""
+        return 0 if self._stopped else len(self.tiles) - int(self.cells[Queue.NEXT])
+
+    @property
+    def waiting(self) -> int:
+        """Return how many of these may be taken now."""
+        return max(0, int(self.cells[Queue.LIMIT] - self.cells[Queue.NEXT]))
+
+    def allow(self, limit: int) -> None:
+        """Have the tiles before this one be taken, and no others yet."""
+        self.cells[Queue.LIMIT] = 0 if self._stopped else limit
+
+    def stop(self) -> None:
+        """Have threads end when they are done with the tile they are at."""
+        self._stopped = True
+        self.cells[Queue.LIMIT] = 0
+
+
 def run_tiles(
     tiles: Sequence[T],
     work: Callable[[T], Mapping[str, float]],
@@ -28,8 +68,7 @@ def run_tiles(
     """Do the work of every tile and return the seconds of each stage, summed over tiles.
 
     With 0 threads the work is done in the calling one (a GPU's context and the simulator belong to
-    it); otherwise the calling thread only waits, so that it hears a KeyboardInterrupt at once. The
-    first error ends all work and is raised here.
+    it); otherwise as by `run_threads`.
     """
     spent: dict[str, float] = {}
     done = 0
@@ -37,8 +76,7 @@ def run_tiles(
     def finish(seconds: Mapping[str, float]) -> None:
         nonlocal done
         done += 1
-        for stage, value in seconds.items():
-            spent[stage] = spent.get(stage, 0.0) + value
+        add(spent, seconds)
 
     if threads == 0:
         for tile in tiles:
@@ -49,18 +87,61 @@ def run_tiles(
 
     numbers = itertools.count()  # its next() is atomic under the interpreter's lock
     cancelled = threading.Event()
-    errors: list[BaseException] = []
     lock = threading.Lock()
 
     def worker() -> None:
+        while not cancelled.is_set() and (k := next(numbers)) < len(tiles):
+            seconds = work(tiles[k])
+            with lock:
+                finish(seconds)
+
+    def look() -> None:
+        if progress:
+            progress(done, len(tiles))
+
+    run_threads(worker, threads, look, cancelled.set)
+    return spent
+
+
+def run_queue(
+    queue: Queue,
+    work: Callable[[], Mapping[str, float]],
+    threads: int,
+    progress: Progress | None = None,
+) -> dict[str, float]:
+    """Have threads do work that takes its tiles from the queue itself; return the stages' sums."""
+    spent: dict[str, float] = {}
+    lock = threading.Lock()
+
+    def worker() -> None:
+        seconds = work()
+        with lock:
+            add(spent, seconds)
+
+    def look() -> None:
+        if progress:
+            progress(int(queue.cells[Queue.DONE]), len(queue.tiles))
+
+    run_threads(worker, threads, look, queue.stop)
+    return spent
+
+
+def run_threads(
+    work: Callable[[], None], threads: int, look: Callable[[], None], stop: Callable[[], None]
+) -> None:
+    """Do the same work in several threads; `look` now and then, and at the end, in the calling one.
+
+    That one only waits, so that it hears a KeyboardInterrupt at once. The first error ends all
+    work, of which `stop` tells the threads, and is raised here.
+    """
+    errors: list[BaseException] = []
+
+    def worker() -> None:
         try:
-            while not cancelled.is_set() and (k := next(numbers)) < len(tiles):
-                seconds = work(tiles[k])
-                with lock:
-                    finish(seconds)
+            work()
         except BaseException as error:
             errors.append(error)
-            cancelled.set()
+            stop()
 
     workers = [threading.Thread(target=worker, daemon=True) for _ in range(threads)]
     try:
@@ -69,12 +150,15 @@ def run_tiles(
         for thread in workers:
             while thread.is_alive():
                 thread.join(WAKE)
-                if progress:
-                    progress(done, len(tiles))
-        if progress:
-            progress(done, len(tiles))
+                look()
+        look()
     finally:
-        cancelled.set()
+        stop()
     if errors:
         raise errors[0]
-    return spent
+
+
+def add(spent: dict[str, float], seconds: Mapping[str, float]) -> None:
+    """Add the seconds of each stage to what is there."""
+    for stage, value in seconds.items():
+        spent[stage] = spent.get(stage, 0.0) + value

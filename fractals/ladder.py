@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.pipeline import Session
-from fractals.planning import Tile
 from fractals.positions import coordinates
 
 PYTHON_SHARE = 10  # a quick ladder runs every tenth row in plain Python
@@ -69,18 +68,10 @@ class Rung:
 
 def count(session: Session) -> tuple[float, Counts]:
     """Return the seconds that a started session's counts took, and the counts."""
-    plan, backend = session.plan, session.backend
-    n = plan.supersampling
-    counts = np.empty((plan.size[1] * n, plan.size[0] * n), np.int32)
-
-    def fill(tile: Tile) -> dict[str, float]:
-        rows = slice(tile.y * n, (tile.y + tile.height) * n)
-        columns = slice(tile.x * n, (tile.x + tile.width) * n)
-        backend.to_host(session.iterate(tile)[0], counts[rows, columns])
-        return {"iterate": 1.0}
-
+    n, (width, height) = session.plan.supersampling, session.plan.size
+    counts = np.empty((height * n, width * n), np.int32)
     begun = perf_counter()
-    session.run(fill, None)
+    session.fill_all({"count": counts}, None)
     return perf_counter() - begun, counts
 
 

@@ -18,6 +18,7 @@ from fractals.programs import blend, resample, shade
 from fractals.scene import Scene
 
 Values = Callable[[Drawn], NDArray[np.floating[Any]]]
+Inputs = tuple[Any, ...]  # of a program
 
 
 @dataclass
@@ -114,6 +115,21 @@ class Painter:
             return None
         return self.backend.to_device(self._samples.arms(i, j).astype(self.backend.real))
 
+    def single(
+        self, limit: int, base: int
+    ) -> tuple[Run, tuple[Any, ...], Run, tuple[Any, ...]] | None:
+        """Return what is done where there is one layer alone: two programs, and their inputs.
+
+        The first places samples, and takes these after the raw numbers; the second paints, and
+        takes palette, encoding and a sample's share.
+        """
+        painted, layer = self._painted[0], self.layers.drawn[0]
+        if len(self._painted) > 1 or painted.values or self.plan.jittered or self._turn:
+            return None
+        placing = *self._own(layer, painted, limit, base), *painted.range
+        share = np.float32(1 / self.plan.supersampling**2)
+        return painted.place, placing, painted.paint, (painted.lookup, self._encode, share)
+
     def paint(self, tile: Tile, raw: tuple[Any, ...], limit: int, base: int) -> Any:
         """Return the sRGB values of a tile's pixels, on the device, from the samples in it."""
         n, size = self.plan.supersampling, (tile.height, tile.width)
@@ -168,8 +184,7 @@ class Painter:
         share = np.float32(1 / n**2)
         colors = backend.empty((*samples, 3), np.float32) if kept else None
         for layer, painted in zip(self.layers.drawn, self._painted, strict=True):
-            start = base if layer.paint.transfer == "auto" else 0
-            own = painted.first, painted.constants, np.int32(limit), np.int32(start)
+            own = self._own(layer, painted, limit, base)
             if painted.values:
                 values = backend.empty(samples, backend.real)
                 painted.values(values, *raw, *own)
@@ -181,6 +196,11 @@ class Painter:
             else:
                 painted.paint(colors, position, painted.lookup, painted.opacity)
         return colors
+
+    def _own(self, layer: Drawn, painted: _Painted, limit: int, base: int) -> tuple[Any, ...]:
+        """Return what a layer's programs take after the raw numbers."""
+        start = base if layer.paint.transfer == "auto" else 0
+        return painted.first, painted.constants, np.int32(limit), np.int32(start)
 
     def _turned(self, samples: tuple[int, int], raw: tuple[Any, ...], arms: Any) -> tuple[Any, ...]:
         """Return raw numbers whose dz is one in the picture, not in the plane."""

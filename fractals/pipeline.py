@@ -1,5 +1,6 @@
 """The pipeline: scene -> plan -> tiles -> raw numbers -> picture. Read this first."""
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,16 +15,16 @@ from fractals.backends import Backend, choose, open_requested
 from fractals.cost import check_cost
 from fractals.deep import orbits
 from fractals.errors import OptionError
-from fractals.executor import Progress, run_tiles
+from fractals.executor import Progress, Queue, run_queue, run_tiles
 from fractals.image import Image
 from fractals.layers import Drawn, make_layers
 from fractals.methods import Method, make_method
 from fractals.painting import Painter, Values
 from fractals.planning import Tile, missing_digits, plan
-from fractals.png import Pixels
 from fractals.raw import EscapeData, arrays_of, parts_of, planes_for
 from fractals.recoloring import Recoloring
 from fractals.scene import Scene
+from fractals.sweep import DrawTiles, tiles_drawn, tiles_kept
 
 Source = str | Path | Mapping[str, Any] | Scene
 
@@ -73,14 +74,8 @@ def render(*sources: Source, progress: Progress | None = None, **options: Unpack
     if make_layers(scene).whole:
         return _render_whole(scene, progress, options)
     session = Session(scene, **options)
-    pixels = session.empty_picture()
     session.start(iterating=True, shading=True, progress=progress)
-
-    def keep(tile: Tile, rgb: Any) -> None:
-        session.backend.to_host(rgb, pixels[tile.window()])
-
-    session.run(lambda tile: session.draw(tile, keep), progress)
-    return session.image(pixels)
+    return session.picture(progress)
 
 
 def _render_whole(scene: Scene, progress: Progress | None, options: Options) -> Image:
@@ -115,12 +110,7 @@ def compute(
     shape = (session.plan.size[1] * n, session.plan.size[0] * n)
     planes = {name: np.empty(shape, dtype) for name, dtype in session.planes().items()}
     session.start(iterating=True, progress=progress)
-
-    def fill(tile: Tile) -> dict[str, float]:
-        window = tile.window(n)
-        return session.fill(tile, {name: plane[window] for name, plane in planes.items()})
-
-    session.run(fill, progress)
+    session.fill_all(planes, progress)
     return EscapeData(
         **arrays_of(planes),
         limit=session.limit,
@@ -150,14 +140,8 @@ def color(
     session = Session(
         Scene.load(*(sources or (raw.scene,))), device, raw.number, threads, tell=tell, force=True
     )
-    pixels = session.empty_picture()
     session.recolor(raw)
-
-    def keep(tile: Tile, rgb: Any) -> None:
-        session.backend.to_host(rgb, pixels[tile.window()])
-
-    session.run(lambda tile: session.draw(tile, keep), progress)
-    return session.image(pixels)
+    return session.picture(progress)
 
 
 class Session:
@@ -326,11 +310,60 @@ class Session:
         clock.lap("copy")
         return clock.seconds
 
+    def tiles_drawn(self) -> DrawTiles | None:
+        """Return the work of a thread that draws tiles of a queue; None: draw them one by one."""
+        begun = perf_counter()
+        draw = tiles_drawn(self.backend, self.plan, self._method, self.painter, self.dtype)
+        self.timings["compile"] += perf_counter() - begun
+        return draw
+
+    def picture(self, progress: Progress | None) -> Image:
+        """Draw all tiles, and return the picture with what is known of its making."""
+        plan = self.plan
+        pixels = np.empty((plan.size[1], plan.size[0], 3), self.dtype)
+        if draw := self.tiles_drawn():
+            queue, left = Queue(plan.tiles), np.array([math.prod(plan.size)])
+            self.run_queue(queue, lambda: draw(queue, pixels, len(pixels), left), progress)
+        else:
+
+            def keep(tile: Tile, rgb: Any) -> None:
+                self.backend.to_host(rgb, pixels[tile.window()])
+
+            self.run(lambda tile: self.draw(tile, keep), progress)
+        return Image(pixels, self.scene, self.timings, self.device.kind, plan.number, plan.method)
+
+    def fill_all(self, planes: Mapping[str, NDArray[Any]], progress: Progress | None) -> None:
+        """Compute the raw numbers of all tiles into arrays of the whole picture."""
+        begun = perf_counter()
+        keep = tiles_kept(self.backend, self.plan, self._method, planes)
+        self.timings["compile"] += perf_counter() - begun
+        if keep:
+            queue = Queue(self.plan.tiles)
+            self.run_queue(queue, lambda: keep(queue), progress)
+            return
+
+        def fill(tile: Tile) -> dict[str, float]:
+            window = tile.window(self.plan.supersampling)
+            return self.fill(tile, {name: plane[window] for name, plane in planes.items()})
+
+        self.run(fill, progress)
+
     def run(self, work: Callable[[Tile], Mapping[str, float]], progress: Progress | None) -> None:
         """Do the work of each tile, and book the seconds."""
+        threads = self.backend.threads
+        self._book(lambda: run_tiles(self.plan.tiles, work, threads, progress))
+
+    def run_queue(
+        self, queue: Queue, work: Callable[[], Mapping[str, float]], progress: Progress | None
+    ) -> None:
+        """Have threads do work that takes its tiles from the queue itself, and book the seconds."""
+        self._book(lambda: run_queue(queue, work, self.backend.threads, progress))
+
+    def _book(self, drive: Callable[[], Mapping[str, float]]) -> None:
+        """Book the time that passes, by the shares of the stages in what is returned."""
         begun = perf_counter()
         try:
-            spent = run_tiles(self.plan.tiles, work, self.backend.threads, progress)
+            spent = drive()
         except BaseException:
             if self._method:
                 self._method.stop()  # threads that are still at work hear it
@@ -339,15 +372,6 @@ class Session:
         total = sum(spent.values())
         for stage, seconds in spent.items():
             self.timings[stage] += passed * seconds / total
-
-    def empty_picture(self) -> Pixels:
-        """Return an array for the whole picture."""
-        return np.empty((self.plan.size[1], self.plan.size[0], 3), self.dtype)
-
-    def image(self, pixels: Pixels) -> Image:
-        """Return the picture with what is known of its making."""
-        plan = self.plan
-        return Image(pixels, self.scene, self.timings, self.device.kind, plan.number, plan.method)
 
 
 class _Clock:

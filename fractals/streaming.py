@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Unpack
 import numpy as np
 
 from fractals import png
-from fractals.executor import WAKE, Progress, core_count
+from fractals.executor import WAKE, Progress, Queue, add, core_count
 from fractals.files import check_output, written
 from fractals.forecast import MOST_BANDS
 from fractals.image import Image, check_format, format_of, png_beginning
@@ -22,6 +22,7 @@ from fractals.pipeline import Options, Session, Source, color, render
 from fractals.planning import Tile
 from fractals.raw import EscapeData
 from fractals.scene import Scene
+from fractals.sweep import DrawTiles
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,11 @@ def _stream(
     with bands.given_up_on_error():
         if not drawing:
             bands.start_helpers(threads or core_count())
-        session.run(draw, progress)
+        if draw_tiles := session.tiles_drawn():
+            queue = Queue(session.plan.tiles)
+            session.run_queue(queue, lambda: _sweep(bands, queue, draw_tiles), progress)
+        else:
+            session.run(draw, progress)
         begun = perf_counter()
         if drawing:
             bands.start_helpers(drawing)
@@ -177,13 +182,22 @@ def _stream(
     return Rendered(session.scene, timings, session.device.kind, plan.number, plan.method)
 
 
-class _Band:
-    """Rows in memory, with the pixels to be drawn and the strips to be written that are left."""
-
-    def __init__(self, shape: tuple[int, int, int], dtype: Any, strips: range) -> None:
-        self.pixels: Any = np.empty(shape, dtype)
-        self.pixels_left, self.strips_left = shape[0] * shape[1], len(strips)
-        self.strips = strips
+def _sweep(bands: "Bands", queue: Queue, draw_tiles: DrawTiles) -> dict[str, float]:
+    """Draw tiles of the queue while there are some, and compress strips of bands that are whole."""
+    spent: dict[str, float] = {}
+    with bands.given_up_on_error():
+        last = perf_counter()
+        while bands.wait_for_tiles(queue):
+            begun = perf_counter()
+            laps = draw_tiles(queue, bands.rows, bands.height, bands.pixels_left)
+            drawn = perf_counter()
+            bands.note()
+            bands.help()
+            share = (drawn - begun) / (sum(laps.values()) or 1)  # others took all tiles
+            waited = {"encode": begun - last + perf_counter() - drawn}
+            last = perf_counter()
+            add(spent, {stage: share * lap for stage, lap in laps.items()} | waited)
+    return spent
 
 
 class Bands:
@@ -191,34 +205,62 @@ class Bands:
 
     Tiles must be begun from top to bottom, and may end in any order: a thread that is too far ahead
     waits until the first band is written.
+
+    Attributes
+    ----------
+    height : int
+        Rows of a band.
+    rows : ndarray, shape (rows, width, 3)
+        Row r of the picture is in row r % len(rows) while its band is in memory.
+    pixels_left : ndarray of int64
+        How many pixels of each band are still to be drawn.
     """
 
     def __init__(self, session: Session, writer: png.Writer) -> None:
         self._session, self._writer = session, writer
         picture = session.scene.image
+        width, height = picture.size
         self._compression = picture.compression
-        self._height = session.plan.band
         self._strip = png.strip_rows(picture.size, picture.bits)
-        self._undrawn = -(-picture.size[1] // self._height)
-        self._bands: dict[int, _Band] = {}
-        self._finished: set[int] = set()
+        self.height = session.plan.band
+        tops = range(0, height, self.height)
+        self.rows = np.empty((min(height, MOST_BANDS * self.height), width, 3), session.dtype)
+        tall = np.array([min(self.height, height - top) for top in tops])
+        self.pixels_left = tall * width
+        self._strips_left = -(-tall // self._strip)
+        self._whole = np.zeros(len(tall), bool)
         self._first = 0  # all bands above are written
         self._pending: deque[int] = deque()  # strips that can be compressed
         self._changed = threading.Condition()
         self._helpers: list[threading.Thread] = []
         self._no_more = False
         self._error: BaseException | None = None
+        ends = [tile.y + tile.height for tile in session.plan.tiles]
+        self._last = (np.array(ends) - 1) // self.height  # of the bands that each tile touches
 
     def wait_for_room(self, tile: Tile) -> None:
         """Wait until there is memory for a tile, and compress strips meanwhile."""
-        touched = self._touched(tile)
+        last = (tile.y + tile.height - 1) // self.height
+        self._wait(lambda: last < self._first + MOST_BANDS)
+
+    def wait_for_tiles(self, queue: Queue) -> bool:
+        """Wait until there is memory for a tile of the queue; return False where none is left.
+
+        Strips are compressed meanwhile.
+        """
+
+        def ready() -> bool:
+            queue.allow(int(np.searchsorted(self._last, self._first + MOST_BANDS)))
+            return queue.waiting > 0 or queue.left == 0
+
+        self._wait(ready)
+        return queue.left > 0
+
+    def _wait(self, ready: Callable[[], bool]) -> None:
         while True:
             self._raise()
             with self._changed:
-                if touched[-1] < self._first + MOST_BANDS:
-                    for k in touched:
-                        if k not in self._bands:
-                            self._bands[k] = self._new_band(k)
+                if ready():
                     return
                 if not self._pending:
                     self._changed.wait(WAKE)
@@ -226,22 +268,28 @@ class Bands:
 
     def keep(self, tile: Tile, rgb: Any) -> None:
         """Copy a tile's pixels, which are on the device, to the bands it lies in."""
-        for k in self._touched(tile):
-            band, above = self._bands[k], k * self._height
-            top = max(tile.y, above)
-            bottom = min(tile.y + tile.height, above + self._height)
-            into = band.pixels[top - above : bottom - above, tile.x : tile.x + tile.width]
+        left, right = tile.x, tile.x + tile.width
+        for k in range(tile.y // self.height, (tile.y + tile.height - 1) // self.height + 1):
+            top = max(tile.y, k * self.height)
+            bottom = min(tile.y + tile.height, (k + 1) * self.height)
+            into = self._rows(top, bottom)[:, left:right]
             self._session.backend.to_host(rgb[top - tile.y : bottom - tile.y], into)
             with self._changed:
-                band.pixels_left -= (bottom - top) * tile.width
-                if not band.pixels_left:
-                    self._undrawn -= 1
-                    self._pending.extend(band.strips)
-                    self._changed.notify_all()
+                self.pixels_left[k] -= (bottom - top) * tile.width
+        self.note()
+
+    def note(self) -> None:
+        """Look which bands have become whole, so that their strips can be compressed."""
+        with self._changed:
+            for k in np.flatnonzero((self.pixels_left == 0) & ~self._whole).tolist():
+                self._whole[k] = True
+                first = k * self.height // self._strip
+                self._pending.extend(range(first, first + int(self._strips_left[k])))
+                self._changed.notify_all()
 
     def help(self) -> None:
         """Compress strips while there are some; the last band is left to all threads together."""
-        while self._undrawn:
+        while not self._whole.all():
             try:
                 strip = self._pending.popleft()
             except IndexError:
@@ -291,28 +339,19 @@ class Bands:
 
     def _compress(self, strip: int) -> None:
         top = strip * self._strip
-        k = top // self._height
-        band = self._bands[k]
-        rows = band.pixels[top - k * self._height :][: self._strip]
+        k = top // self.height
+        rows = self._rows(top, min(top + self._strip, self._session.plan.size[1]))
         self._writer.put(strip, png.compress(rows, self._compression))
         with self._changed:
-            band.strips_left -= 1
-            if not band.strips_left:
-                del self._bands[k]
-                self._finished.add(k)
-                while self._first in self._finished:
-                    self._finished.remove(self._first)
-                    self._first += 1
-                self._changed.notify_all()
+            self._strips_left[k] -= 1
+            while self._first < len(self._whole) and not self._strips_left[self._first]:
+                self._first += 1
+            self._changed.notify_all()
 
-    def _touched(self, tile: Tile) -> range:
-        return range(tile.y // self._height, (tile.y + tile.height - 1) // self._height + 1)
-
-    def _new_band(self, k: int) -> _Band:
-        width, height = self._session.plan.size
-        top, bottom = k * self._height, min(height, (k + 1) * self._height)
-        strips = range(top // self._strip, -(-bottom // self._strip))
-        return _Band((bottom - top, width, 3), self._session.dtype, strips)
+    def _rows(self, top: int, bottom: int) -> Any:
+        """Return rows of the picture that lie in one band."""
+        first = top % len(self.rows)
+        return self.rows[first : first + bottom - top]
 
     def _raise(self) -> None:
         if self._error:

@@ -19,6 +19,7 @@ FLOORS = [
     ["bench", "charts", "ladder", "report", "gallery", "sheet", "verify"],
     ["streaming", "computing"],
     ["pipeline"],
+    ["sweep"],
     ["methods", "painting", "recoloring", "antialiasing", "cost"],
     ["backends"],
     ["image", "raw", "claims", "exr", "store"],

@@ -7,6 +7,7 @@ import threading
 import time
 import tracemalloc
 
+import numpy as np
 import pytest
 from scenes import scene
 
@@ -71,22 +72,26 @@ def test_progress_goes_on_over_all_bands(fine):
 
 @pytest.mark.parametrize("device", ["cpu", "python"])
 def test_few_bands_are_alive_however_slow_the_writing(monkeypatch, fine, device):
-    most, held, compress = 0, [], png.compress
+    most, held, undrawn, compress = 0, [], [], png.compress
     start = streaming.Bands.__init__
 
     def remember(self, *arguments):
         start(self, *arguments)
         held.append(self)
+        undrawn.append(self.pixels_left.copy())
 
     def slow(*arguments):
         nonlocal most
-        most = max(most, len(held[0]._bands))
+        begun = np.flatnonzero(held[0].pixels_left < undrawn[0])
+        most = max(most, int(begun[-1]) + 1 - held[0]._first)
         time.sleep(0.005)
         return compress(*arguments)
 
+    drawn = scene(size=(20, 150), limit=2)
+    expected = fractals.render(drawn, device=device).encode()
     monkeypatch.setattr(streaming.Bands, "__init__", remember)
     monkeypatch.setattr(png, "compress", slow)
-    streamed(scene(size=(20, 150), limit=2), device=device, threads=4)
+    assert streamed(drawn, device=device, threads=4) == expected
     assert 2 <= most <= forecast.MOST_BANDS
 
 

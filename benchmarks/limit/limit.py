@@ -78,14 +78,12 @@ def iterate(session: Session) -> None:
         session.iterate(tile)
 
 
-def iterate_threaded(session: Session) -> None:
-    """Iterate all tiles as a picture does, on the session's threads."""
-
-    def work(tile: Any) -> dict[str, float]:
-        session.iterate(tile)
-        return {"iterate": 1.0}
-
-    session.run(work, None)
+def prepare_threaded(scene: Scene, number: str, threads: int) -> Callable[[], None]:
+    """Return what fills an array with all counts of a scene, on so many threads."""
+    session = ours(scene, number, threads=threads)
+    n, (width, height) = session.plan.supersampling, session.plan.size
+    planes = {"count": np.zeros((height * n, width * n), np.int32)}
+    return lambda: session.fill_all(planes, None)
 
 
 def prepare_naive(session: Session) -> Callable[[], None]:
@@ -164,10 +162,7 @@ def compare(
 
 def compare_threads(scene: Scene, number: str, runs: int) -> dict[str, ladder.Spread]:
     """Return the seconds that passed with one thread and with two, in turns."""
-    works = {}
-    for threads in (1, 2):
-        session = ours(scene, number, threads=threads)
-        works[str(threads)] = lambda session=session: iterate_threaded(session)
+    works = {str(threads): prepare_threaded(scene, number, threads) for threads in (1, 2)}
     return take_turns(works, runs, perf_counter)
 
 

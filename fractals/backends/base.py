@@ -4,7 +4,7 @@ import math
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from fractals.programs import Target
 
 MakeBody = Callable[..., Callable[..., None]]
 Run = Callable[..., None]
+RunTiles = Callable[..., NDArray[np.int64]]
 
 LARGE = 2**16  # bytes
 LINE = 64  # bytes of a CPU's cache line: vectors that lie in one are quicker to read and write
@@ -32,6 +33,34 @@ def _aligned(size: int) -> NDArray[np.uint8]:
     return np.frombuffer(memory.data[begin : begin + size], np.uint8)
 
 
+class Work(NamedTuple):
+    """All that is done with the tiles of a plan, and what it takes.
+
+    Attributes
+    ----------
+    tiles : ndarray of int64, shape (tiles, 4)
+    n : int
+        Samples a pixel, a side.
+    derivative, planes : bool, int
+        Whether the iteration yields dz, and how many planes of what is watched.
+    iterate, place, paint : callable
+        Programs, as `Backend.compile` returned them; the last two may be missing.
+    grid, coloring, colors : tuple
+        What these take besides the tile's own numbers.
+    """
+
+    tiles: NDArray[np.int64]
+    n: int
+    derivative: bool
+    planes: int
+    iterate: Run
+    grid: tuple[Any, ...]
+    place: Run | None = None
+    coloring: tuple[Any, ...] = ()
+    paint: Run | None = None
+    colors: tuple[Any, ...] = ()
+
+
 class Backend(Protocol):
     """Who compiles and runs pixel programs here, and where its arrays live."""
 
@@ -43,6 +72,14 @@ class Backend(Protocol):
 
     def compile(self, make_body: MakeBody, *options: Any) -> Run:
         """Return ``run(out, *arguments)``, which fills the elements of `out`."""
+
+    def join(self, work: Work, dtype: Any = None) -> RunTiles | None:
+        """Return compiled code that takes tiles from a queue and does all work of them, or None.
+
+        With the type of a pixel's channels it is ``run(cells, picture, band, pixels_left)``,
+        otherwise ``run(cells, count, z, dz)``, as `fractals.sweep` has it. Both return the ticks of
+        the stages.
+        """
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an uninitialised array on the device."""
@@ -68,6 +105,10 @@ class HostMemory:
 
     def __init__(self) -> None:
         self._kept = threading.local()
+
+    def join(self, work: Work, dtype: Any = None) -> RunTiles | None:
+        """Return None: Python goes from tile to tile."""
+        return None
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an uninitialised array."""

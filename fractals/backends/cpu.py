@@ -6,7 +6,7 @@ import threading
 import numpy as np
 from numba.core.errors import NumbaError
 
-from fractals.backends import packet_lists, packets, packs, paint, wavefront
+from fractals.backends import packet_lists, packets, packs, paint, tile_queue, wavefront
 from fractals.backends.base import HostMemory
 from fractals.backends.jit import REAL, compile_body, compile_loop, cpu_target
 from fractals.coloring import Watching
@@ -36,9 +36,26 @@ class CpuBackend(HostMemory):
             if (formula.holomorphic or not extended) and not scaled:
                 with contextlib.suppress(NumbaError):
                     return self._in_packets(*options)
+        if make_body is shade.make_position_body:
+            return self._by_position(*options)
         if make_body is shade.make_body and packs.FUSED:
             return self._by_color()
         return compile_loop(make_body, self._number, options)
+
+    def join(self, work, dtype=None):
+        """Return compiled code that does all work of tiles, or None: see `Backend`."""
+        return tile_queue.join(self, self._number, work, dtype)
+
+    def _by_position(self, *options):
+        body = paint.make_position_body(self.target, *options)
+        place = compile_body(body, paint.make_position_body, self._number, options)
+        place.compile(paint.position_signature(REAL[self._number]))
+
+        def run(*arguments):
+            place(*arguments)
+
+        run.program = place
+        return run
 
     def _by_color(self):
         body = paint.make_body(self.target)
@@ -49,6 +66,7 @@ class CpuBackend(HostMemory):
             scratch = self.empty((room,), np.int32), self.empty((room,), np.float32)
             fill(rgb, position, paint.padded(lookup), encode, supersampling, share, *scratch)
 
+        run.program = fill
         return run
 
     def _in_packets(self, formula, julia, derivative, extended, *listed):
@@ -91,4 +109,5 @@ class CpuBackend(HostMemory):
             flat = (part.reshape(-1) for part in (count, x, y, p, q, watched))
             wave(*flat, columns, rows, *rest, *own.scratch)
 
+        run.program = wave
         return run

@@ -12,6 +12,7 @@ from numba.core import types
 from fractals.backends.pack_memory import load
 from fractals.backends.packs import INT32, Pack, filled, intrinsic, truncate, vectors_of
 from fractals.formula import fma, number, select
+from fractals.programs import shade
 
 CHANNELS = Pack(types.float32, 1, 4)  # and one lane that is of no use
 
@@ -94,3 +95,28 @@ def make_body(target):
             paint(*arrays, supersampling, share, places, parts)
 
     return body
+
+
+def make_position_body(target, *options):
+    """Return the loop over what `shade.make_position_body` fills, with its arguments by name."""
+    body = target.jit(shade.make_position_body(target, *options))
+
+    def loop(position, count, x, y, p, q, watched, first, constants, limit, base, least, most):
+        raw = count, x, y, p, q, watched
+        body(0, 0, 1, 1, position, *raw, first, constants, limit, base, least, most)
+
+    return loop
+
+
+def position_signature(real):
+    """Return the types of that loop's arguments for a Numba number type."""
+    plane, whole = real[:, ::1], types.int32
+    raw = whole[:, ::1], plane, plane, plane, plane, real[:, :, ::1]
+    return types.float32[:, ::1], *raw, whole, real[::1], whole, whole, real, real
+
+
+def signature(color):
+    """Return the types of a body's arguments for the Numba type of a pixel's channels."""
+    line, whole = types.float32[::1], types.int32
+    pixels, position = color[:, :, ::1], types.float32[:, ::1]
+    return pixels, position, line, color[::1], whole, types.float32, whole[::1], line

@@ -1,0 +1,95 @@
+"""Tiles that compiled code takes from a queue itself, where all of their work can be compiled.
+
+That is direct iteration on the CPU, and coloring by a single layer. Otherwise Python goes from tile
+to tile, as `fractals.pipeline.Session.draw` does: the numbers and the colors are the same.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends import Backend
+from fractals.backends.base import Work
+from fractals.executor import Queue
+from fractals.methods import Direct, Method
+from fractals.painting import Painter
+from fractals.planning import Plan
+from fractals.png import Pixels
+
+STAGES = ("iterate", "color", "copy")
+
+# What threads call until there is no tile left. It returns what the stages took, in the ticks of
+# the processor's clock.
+Spent = dict[str, float]
+DrawTiles = Callable[[Queue, Pixels, int, NDArray[np.int64]], Spent]
+KeepTiles = Callable[[Queue], Spent]
+
+
+def tiles_drawn(
+    backend: Backend, plan: Plan, method: Method | None, painter: Painter, dtype: Any
+) -> DrawTiles | None:
+    """Return ``draw(queue, picture, band, pixels_left)``; None where Python goes from tile to tile.
+
+    It draws tiles of the plan until the queue ends or a band of so many rows is whole: row r goes
+    to row r % len(picture) of the picture, and ``pixels_left`` says what is left of each band.
+    """
+    if not _is_plain(method, plan):
+        return None
+    shading = painter.single(method.limit, method.base)
+    if shading is None:
+        return None
+    place, coloring, paint, colors = shading
+    work = _iterating(plan, method)._replace(
+        place=place, coloring=coloring, paint=paint, colors=colors
+    )
+    run = backend.join(work, dtype)
+    if run is None:
+        return None
+
+    def draw(queue: Queue, picture: Pixels, band: int, pixels_left: NDArray[np.int64]) -> Spent:
+        return _spent(run(queue.cells, picture, band, pixels_left))
+
+    return draw
+
+
+def tiles_kept(
+    backend: Backend, plan: Plan, method: Method | None, planes: Mapping[str, NDArray[Any]]
+) -> KeepTiles | None:
+    """Return ``keep(queue)``, which fills these planes of the whole picture; None: Python does."""
+    if not _is_plain(method, plan) or not {"count"} <= planes.keys() <= {"count", "z", "dz"}:
+        return None
+    run = backend.join(_iterating(plan, method))
+    if run is None:
+        return None
+    pairs = [np.empty((0, 0, 2), backend.real)] * 2
+    for k, name in enumerate(("z", "dz")):
+        if name in planes:
+            pairs[k] = planes[name].view(backend.real).reshape(*planes[name].shape, 2)
+
+    def keep(queue: Queue) -> Spent:
+        return _spent(run(queue.cells, planes["count"], *pairs))
+
+    return keep
+
+
+def _is_plain(method: Method | None, plan: Plan) -> TypeGuard[Direct]:
+    """Tell whether samples are iterated by themselves, in columns and rows."""
+    return isinstance(method, Direct) and not method.part and not plan.listed
+
+
+def _iterating(plan: Plan, method: Direct) -> Work:
+    """Return the work of iterating a plan's tiles."""
+    return Work(
+        tiles=np.array(plan.tiles, np.int64),
+        n=plan.supersampling,
+        derivative=method.derivative,
+        planes=method.watching.planes,
+        iterate=method.run,
+        grid=(method.columns, method.rows, method.point, np.int32(method.limit)),
+    )
+
+
+def _spent(laps: NDArray[np.int64]) -> Spent:
+    return dict(zip(STAGES, laps.tolist(), strict=True))
