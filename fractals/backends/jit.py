@@ -8,7 +8,7 @@ from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
 from fractals import formula
-from fractals.backends import elements  # noqa: F401 - its functions are then known
+from fractals.backends import elements, interrupts  # noqa: F401 - what they do is then known
 from fractals.backends.cache import cached
 from fractals.backends.packs import Pack
 from fractals.programs import Target
