@@ -1,9 +1,10 @@
 """Maps tiles to threads, and stays awake for progress and Ctrl-C."""
 
+import functools
 import itertools
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -99,21 +100,20 @@ def run_tiles(
         if progress:
             progress(done, len(tiles))
 
-    run_threads(worker, threads, look, cancelled.set)
+    run_threads([worker] * threads, look, cancelled.set)
     return spent
 
 
 def run_queue(
     queue: Queue,
-    work: Callable[[], Mapping[str, float]],
-    threads: int,
+    works: Iterable[Callable[[], Mapping[str, float]]],
     progress: Progress | None = None,
 ) -> dict[str, float]:
-    """Have threads do work that takes its tiles from the queue itself; return the stages' sums."""
+    """Do works that take their tiles from the queue, a thread each; return the stages' sums."""
     spent: dict[str, float] = {}
     lock = threading.Lock()
 
-    def worker() -> None:
+    def worker(work: Callable[[], Mapping[str, float]]) -> None:
         seconds = work()
         with lock:
             add(spent, seconds)
@@ -122,32 +122,32 @@ def run_queue(
         if progress:
             progress(int(queue.cells[Queue.DONE]), len(queue.tiles))
 
-    run_threads(worker, threads, look, queue.stop)
+    run_threads([functools.partial(worker, work) for work in works], look, queue.stop)
     return spent
 
 
 def run_threads(
-    work: Callable[[], None], threads: int, look: Callable[[], None], stop: Callable[[], None]
+    works: Sequence[Callable[[], None]], look: Callable[[], None], stop: Callable[[], None]
 ) -> None:
-    """Do the same work in several threads; `look` now and then, and at the end, in the calling one.
+    """Do each work in a thread; `look` now and then, and at the end, in the calling one.
 
     That one only waits, so that it hears a KeyboardInterrupt at once. The first error ends all
     work, of which `stop` tells the threads, and is raised here.
     """
     errors: list[BaseException] = []
 
-    def worker() -> None:
+    def worker(work: Callable[[], None]) -> None:
         try:
             work()
         except BaseException as error:
             errors.append(error)
             stop()
 
-    workers = [threading.Thread(target=worker, daemon=True) for _ in range(threads)]
+    threads = [threading.Thread(target=worker, args=(work,), daemon=True) for work in works]
     try:
-        for thread in workers:
+        for thread in threads:
             thread.start()
-        for thread in workers:
+        for thread in threads:
             while thread.is_alive():
                 thread.join(WAKE)
                 look()

@@ -2,10 +2,11 @@
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,9 @@ from fractals.planning import Tile, missing_digits, plan
 from fractals.raw import EscapeData, arrays_of, parts_of, planes_for
 from fractals.recoloring import Recoloring
 from fractals.scene import Scene
-from fractals.sweep import DrawTiles, tiles_drawn, tiles_kept
+from fractals.sweep import DrawTiles, Spent, tiles_drawn, tiles_kept
 
+T = TypeVar("T")
 Source = str | Path | Mapping[str, Any] | Scene
 
 
@@ -310,20 +312,27 @@ class Session:
         clock.lap("copy")
         return clock.seconds
 
-    def tiles_drawn(self) -> DrawTiles | None:
-        """Return the work of a thread that draws tiles of a queue; None: draw them one by one."""
+    def tiles_drawn(self) -> list[DrawTiles]:
+        """Return what threads do that draw tiles of a queue; none: draw them one by one."""
+        return self._compiled(
+            lambda: tiles_drawn(self.backend, self.plan, self._method, self.painter, self.dtype)
+        )
+
+    def _compiled(self, make: Callable[[], list[T]]) -> list[T]:
+        """Return what is made, and book the time."""
         begun = perf_counter()
-        draw = tiles_drawn(self.backend, self.plan, self._method, self.painter, self.dtype)
+        made = make()
         self.timings["compile"] += perf_counter() - begun
-        return draw
+        return made
 
     def picture(self, progress: Progress | None) -> Image:
         """Draw all tiles, and return the picture with what is known of its making."""
         plan = self.plan
         pixels = np.empty((plan.size[1], plan.size[0], 3), self.dtype)
-        if draw := self.tiles_drawn():
+        if draws := self.tiles_drawn():
             queue, left = Queue(plan.tiles), np.array([math.prod(plan.size)])
-            self.run_queue(queue, lambda: draw(queue, pixels, len(pixels), left), progress)
+            where = queue, pixels, len(pixels), left
+            self.run_queue(queue, [partial(draw, *where) for draw in draws], progress)
         else:
 
             def keep(tile: Tile, rgb: Any) -> None:
@@ -334,12 +343,10 @@ class Session:
 
     def fill_all(self, planes: Mapping[str, NDArray[Any]], progress: Progress | None) -> None:
         """Compute the raw numbers of all tiles into arrays of the whole picture."""
-        begun = perf_counter()
-        keep = tiles_kept(self.backend, self.plan, self._method, planes)
-        self.timings["compile"] += perf_counter() - begun
-        if keep:
+        keeps = self._compiled(lambda: tiles_kept(self.backend, self.plan, self._method, planes))
+        if keeps:
             queue = Queue(self.plan.tiles)
-            self.run_queue(queue, lambda: keep(queue), progress)
+            self.run_queue(queue, [partial(keep, queue) for keep in keeps], progress)
             return
 
         def fill(tile: Tile) -> dict[str, float]:
@@ -354,10 +361,10 @@ class Session:
         self._book(lambda: run_tiles(self.plan.tiles, work, threads, progress))
 
     def run_queue(
-        self, queue: Queue, work: Callable[[], Mapping[str, float]], progress: Progress | None
+        self, queue: Queue, works: Iterable[Callable[[], Spent]], progress: Progress | None
     ) -> None:
-        """Have threads do work that takes its tiles from the queue itself, and book the seconds."""
-        self._book(lambda: run_queue(queue, work, self.backend.threads, progress))
+        """Have threads do works that take their tiles from the queue, and book the seconds."""
+        self._book(lambda: run_queue(queue, works, progress))
 
     def _book(self, drive: Callable[[], Mapping[str, float]]) -> None:
         """Book the time that passes, by the shares of the stages in what is returned."""

@@ -6,6 +6,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, BinaryIO, Unpack
@@ -167,9 +168,10 @@ def _stream(
     with bands.given_up_on_error():
         if not drawing:
             bands.start_helpers(threads or core_count())
-        if draw_tiles := session.tiles_drawn():
+        if draws := session.tiles_drawn():
             queue = Queue(session.plan.tiles)
-            session.run_queue(queue, lambda: _sweep(bands, queue, draw_tiles), progress)
+            works = [partial(_sweep, bands, queue, draw_tiles) for draw_tiles in draws]
+            session.run_queue(queue, works, progress)
         else:
             session.run(draw, progress)
         begun = perf_counter()

@@ -20,7 +20,7 @@ from fractals.png import Pixels
 
 STAGES = ("iterate", "color", "copy")
 
-# What threads call until there is no tile left. It returns what the stages took, in the ticks of
+# What a thread calls until there is no tile left. It returns what the stages took, in the ticks of
 # the processor's clock.
 Spent = dict[str, float]
 DrawTiles = Callable[[Queue, Pixels, int, NDArray[np.int64]], Spent]
@@ -29,49 +29,52 @@ KeepTiles = Callable[[Queue], Spent]
 
 def tiles_drawn(
     backend: Backend, plan: Plan, method: Method | None, painter: Painter, dtype: Any
-) -> DrawTiles | None:
-    """Return ``draw(queue, picture, band, pixels_left)``; None where Python goes from tile to tile.
+) -> list[DrawTiles]:
+    """Return ``draw(queue, picture, band, pixels_left)`` for each thread; none: Python draws.
 
-    It draws tiles of the plan until the queue ends or a band of so many rows is whole: row r goes
-    to row r % len(picture) of the picture, and ``pixels_left`` says what is left of each band.
+    They have their memory already, so that no thread waits for the interpreter's lock. Each draws
+    tiles of the plan until the queue ends or a band of so many rows is whole: row r goes to row
+    r % len(picture) of the picture, and ``pixels_left`` says what is left of each band.
     """
     if not _is_plain(method, plan):
-        return None
+        return []
     shading = painter.single(method.limit, method.base)
     if shading is None:
-        return None
+        return []
     place, coloring, paint, colors = shading
     work = _iterating(plan, method)._replace(
         place=place, coloring=coloring, paint=paint, colors=colors
     )
-    run = backend.join(work, dtype)
-    if run is None:
-        return None
+    prepare = backend.join(work, dtype)
+    if prepare is None:
+        return []
 
-    def draw(queue: Queue, picture: Pixels, band: int, pixels_left: NDArray[np.int64]) -> Spent:
-        return _spent(run(queue.cells, picture, band, pixels_left))
+    def prepared() -> DrawTiles:
+        run = prepare()
+        return lambda queue, *where: _spent(run(queue.cells, *where))
 
-    return draw
+    return [prepared() for _ in range(backend.threads)]
 
 
 def tiles_kept(
     backend: Backend, plan: Plan, method: Method | None, planes: Mapping[str, NDArray[Any]]
-) -> KeepTiles | None:
+) -> list[KeepTiles]:
     """Return ``keep(queue)``, which fills these planes of the whole picture; None: Python does."""
     if not _is_plain(method, plan) or not {"count"} <= planes.keys() <= {"count", "z", "dz"}:
-        return None
-    run = backend.join(_iterating(plan, method))
-    if run is None:
-        return None
+        return []
+    prepare = backend.join(_iterating(plan, method))
+    if prepare is None:
+        return []
     pairs = [np.empty((0, 0, 2), backend.real)] * 2
     for k, name in enumerate(("z", "dz")):
         if name in planes:
             pairs[k] = planes[name].view(backend.real).reshape(*planes[name].shape, 2)
 
-    def keep(queue: Queue) -> Spent:
-        return _spent(run(queue.cells, planes["count"], *pairs))
+    def prepared() -> KeepTiles:
+        run = prepare()
+        return lambda queue: _spent(run(queue.cells, planes["count"], *pairs))
 
-    return keep
+    return [prepared() for _ in range(backend.threads)]
 
 
 def _is_plain(method: Method | None, plan: Plan) -> TypeGuard[Direct]:

@@ -105,8 +105,8 @@ def test_a_queue_gives_each_tile_once(joined):
     session = session_of()
     queue, pixels = Queue(session.plan.tiles), np.zeros((64, 64, 3), np.uint8)
     tiles, left = len(queue.tiles), np.array([64 * 64])
-    draw = session.tiles_drawn()
-    threads = [threading.Thread(target=draw, args=(queue, pixels, 64, left)) for _ in range(7)]
+    works = [draw for _ in range(4) for draw in session.tiles_drawn()]
+    threads = [threading.Thread(target=draw, args=(queue, pixels, 64, left)) for draw in works]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -119,7 +119,7 @@ def test_a_queue_gives_each_tile_once(joined):
 def test_tiles_beyond_the_limit_wait(joined):
     session = session_of()
     queue, pixels = Queue(session.plan.tiles), np.zeros((64, 64, 3), np.uint8)
-    draw, left = session.tiles_drawn(), np.array([64 * 64])
+    (draw, *_), left = session.tiles_drawn(), np.array([64 * 64])
     queue.allow(3)
     assert (queue.waiting, queue.left) == (3, len(queue.tiles))
     draw(queue, pixels, 64, left)
@@ -137,7 +137,7 @@ def test_rows_come_round_and_a_whole_band_ends_the_call(joined, monkeypatch):
     session = session_of()
     expected = session.picture(None).pixels
     queue, ring = Queue(session.plan.tiles), np.zeros((32, 64, 3), np.uint8)
-    draw, left = session.tiles_drawn(), np.full(4, 16 * 64)
+    (draw, *_), left = session.tiles_drawn(), np.full(4, 16 * 64)
     seen = 0
     while queue.left:
         draw(queue, ring, 16, left)

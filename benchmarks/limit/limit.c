@@ -240,3 +240,10 @@ void render(int formula, int is_julia, int streaming, const double *xs, const do
                 wave(run, &job, lists, run->begin(&job, left, top, lists), lists + 1);
     _mm_setcsr(control);
 }
+
+/* Take so many steps of arithmetic, each of which waits for the one before; in registers alone. */
+double spin(long steps) {
+    double x = 0;
+    for (long k = 0; k < steps; k++) x = 0.5 * x + 1;
+    return x;
+}

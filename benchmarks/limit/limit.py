@@ -35,6 +35,7 @@ from fractals import Scene, bench, ladder, planning, report
 from fractals.backends import naive_jit
 from fractals.cli.options import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
+from fractals.executor import run_threads
 from fractals.files import written
 from fractals.pipeline import Session
 from fractals.positions import coordinates
@@ -47,6 +48,9 @@ VIEWS: dict[str, tuple[str, tuple[str, str], str]] = {
 }
 TABLED = ("a", "b", "c", "d", "e")
 NAIVE_RUNS = 3  # at most: it is slow
+THREAD_RUNS = 3  # times as many where threads are compared: they depend on what the system does
+AHEAD = 4  # runs: a system may let a second core sleep until there is work for a while
+TRIAL = 1_000_000  # steps of arithmetic
 
 
 def load_scene(name: str) -> Scene:
@@ -98,14 +102,22 @@ def prepare_naive(session: Session) -> Callable[[], None]:
 
 
 def take_turns(
-    works: Mapping[str, Callable[[], Any]], runs: int, clock: Callable[[], float] = process_time
+    works: Mapping[str, Callable[[], Any]],
+    runs: int,
+    clock: Callable[[], float] = process_time,
+    ahead: int = 0,
 ) -> dict[str, ladder.Spread]:
-    """Return what each took, after a run that warms it up, in seconds of a clock."""
+    """Return what each took, after a run that warms it up, in seconds of a clock.
+
+    In its turn each is run `ahead` times more before it is timed.
+    """
     for run in works.values():
         run()
     laps: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(runs):
         for name, run in works.items():
+            for _ in range(ahead):
+                run()
             begun = clock()
             run()
             laps[name].append(clock() - begun)
@@ -160,10 +172,30 @@ def compare(
     }
 
 
-def compare_threads(scene: Scene, number: str, runs: int) -> dict[str, ladder.Spread]:
-    """Return the seconds that passed with one thread and with two, in turns."""
+def compare_threads(
+    scene: Scene, number: str, library: Library, runs: int
+) -> dict[str, ladder.Spread]:
+    """Return the seconds that passed with one thread and with two, in turns.
+
+    "machine 1" and "machine 2" are the same of arithmetic alone that takes about as long: what the
+    system lets two threads have that are begun for so short a time.
+    """
     works = {str(threads): prepare_threaded(scene, number, threads) for threads in (1, 2)}
-    return take_turns(works, runs, perf_counter)
+    seconds = take_turns({"1": works["1"]}, 3, perf_counter)["1"].median
+    trial = take_turns({"": lambda: library.spin(TRIAL)}, 3, perf_counter)[""].median
+    steps = int(TRIAL * seconds / trial)
+    for threads in (1, 2):
+        works[f"machine {threads}"] = prepare_spinning(library, steps // threads, threads)
+    return take_turns(works, runs, perf_counter, AHEAD)
+
+
+def prepare_spinning(library: Library, steps: int, threads: int) -> Callable[[], None]:
+    """Return what takes steps of arithmetic on each of so many threads, begun as ours are."""
+
+    def nothing() -> None:
+        pass
+
+    return lambda: run_threads([lambda: library.spin(steps)] * threads, nothing, nothing)
 
 
 def measure(
@@ -192,7 +224,7 @@ def measure(
                 of_number = [library for library in libraries if library.number == number]
                 result = compare(name, scene, number, of_number, runs)
                 if name in TABLED and (os.cpu_count() or 1) > 1:
-                    threads = compare_threads(scene, number, runs)
+                    threads = compare_threads(scene, number, of_number[0], THREAD_RUNS * runs)
                     result["threads"] = {key: asdict(spread) for key, spread in threads.items()}
                 results.append(result)
     whole = report.make_report([])
@@ -244,7 +276,7 @@ def text(whole: dict[str, Any]) -> str:
         lines += report.align(_shortcut_rows(tabled))
     threaded = [result for result in results if "threads" in result]
     if threaded:
-        lines += ["", "ours on two threads, no interior shortcuts; wall clock"]
+        lines += ["", "ours on two threads, counts in an array, no interior shortcuts; wall clock"]
         lines += report.align(_thread_rows(threaded))
     return "\n".join(lines)
 
@@ -297,10 +329,12 @@ def _shortcut_rows(results: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
 
 
 def _thread_rows(results: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
-    yield ["", "", "1 thread", "2 threads", "times as fast"]
+    yield ["", "", "1 thread", "2 threads", "times as fast", "arithmetic alone"]
     for result in results:
-        one, two = (result["threads"][key]["median"] for key in ("1", "2"))
-        yield [result["workload"], result["number"], _ms(one), _ms(two), f"{one / two:.2f}"]
+        seconds = {key: spread["median"] for key, spread in result["threads"].items()}
+        ratios = [seconds[f"{of}1"] / seconds[f"{of}2"] for of in ("", "machine ")]
+        times = _ms(seconds["1"]), _ms(seconds["2"])
+        yield [result["workload"], result["number"], *times, *(f"{r:.2f}" for r in ratios)]
 
 
 def _ms(seconds: float | None) -> str:

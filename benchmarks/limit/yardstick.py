@@ -53,11 +53,16 @@ class Library:
             raise FractalsError(f"{compiler} can't compile the {width}-bit C: {first}")
         self._library = ctypes.CDLL(str(path))
         self._library.render.restype = None
+        self._library.spin.restype = ctypes.c_double
 
     @property
     def supported(self) -> bool:
         """Whether the processor has its instructions."""
         return bool(self._library.supported())
+
+    def spin(self, steps: int) -> None:
+        """Take steps of arithmetic that need nothing but the processor."""
+        self._library.spin(ctypes.c_long(steps))
 
     def prepare(self, session: Session, algorithm: str) -> "Work":
         """Return the work of a session for this library; its arrays are allocated here, once."""

@@ -13,7 +13,7 @@ from fractals.programs import Target
 
 MakeBody = Callable[..., Callable[..., None]]
 Run = Callable[..., None]
-RunTiles = Callable[..., NDArray[np.int64]]
+Prepare = Callable[[], Callable[..., NDArray[np.int64]]]
 
 LARGE = 2**16  # bytes
 LINE = 64  # bytes of a CPU's cache line: vectors that lie in one are quicker to read and write
@@ -73,12 +73,12 @@ class Backend(Protocol):
     def compile(self, make_body: MakeBody, *options: Any) -> Run:
         """Return ``run(out, *arguments)``, which fills the elements of `out`."""
 
-    def join(self, work: Work, dtype: Any = None) -> RunTiles | None:
-        """Return compiled code that takes tiles from a queue and does all work of them, or None.
+    def join(self, work: Work, dtype: Any = None) -> Prepare | None:
+        """Return what makes, for each thread, compiled code that takes tiles from a queue; or None.
 
-        With the type of a pixel's channels it is ``run(cells, picture, band, pixels_left)``,
-        otherwise ``run(cells, count, z, dz)``, as `fractals.sweep` has it. Both return the ticks of
-        the stages.
+        It does all work of them. With the type of a pixel's channels it is ``run(cells, picture,
+        band, pixels_left)``, otherwise ``run(cells, count, z, dz)``, as `fractals.sweep` has it.
+        Both return the ticks of the stages.
         """
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -106,7 +106,7 @@ class HostMemory:
     def __init__(self) -> None:
         self._kept = threading.local()
 
-    def join(self, work: Work, dtype: Any = None) -> RunTiles | None:
+    def join(self, work: Work, dtype: Any = None) -> Prepare | None:
         """Return None: Python goes from tile to tile."""
         return None
 

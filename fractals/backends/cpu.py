@@ -49,12 +49,12 @@ class CpuBackend(HostMemory):
     def _by_position(self, *options):
         body = paint.make_position_body(self.target, *options)
         place = compile_body(body, paint.make_position_body, self._number, options)
-        place.compile(paint.position_signature(REAL[self._number]))
+        signature = paint.position_signature(REAL[self._number])
 
         def run(*arguments):
             place(*arguments)
 
-        run.program = place
+        run.program = tile_queue.Function(place, signature)
         return run
 
     def _by_color(self):
@@ -95,8 +95,6 @@ class CpuBackend(HostMemory):
         wave = compile_body(body, wavefront.make_body, self._number, options)
         real = REAL[self._number]
         index = np.dtype(f"int{real.bitwidth}")  # as wide as a number, so that both fill a pack
-        wave.compile(wavefront.signature(real))
-
         own = threading.local()  # each thread's scratch
 
         planes = next((part.planes for part in options if isinstance(part, Watching)), 0)
@@ -109,5 +107,5 @@ class CpuBackend(HostMemory):
             flat = (part.reshape(-1) for part in (count, x, y, p, q, watched))
             wave(*flat, columns, rows, *rest, *own.scratch)
 
-        run.program = wave
+        run.program = tile_queue.Function(wave, wavefront.signature(real))
         return run

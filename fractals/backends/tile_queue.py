@@ -271,6 +271,19 @@ def compiled(number, color=None):
     return made
 
 
+class Function:
+    """Compiled code as an argument: Numba would look a function's types up at each call."""
+
+    def __init__(self, program, arguments):
+        self._numba_type_ = _function(arguments)
+        program.compile(arguments)
+        self._made = made = program.overloads[arguments]  # the code lives as long
+        self._address = made.library.get_pointer_to_function(made.fndesc.llvm_cfunc_wrapper_name)
+
+    def __wrapper_address__(self):
+        return self._address
+
+
 def join(backend, number, work, dtype=None):
     """Return what `fractals.backends.base.Backend.join` says, on the CPU."""
     runs = (work.iterate, work.place, work.paint) if dtype else (work.iterate,)
@@ -281,8 +294,7 @@ def join(backend, number, work, dtype=None):
     columns = int(tiles[:, 2].max()) * n
     samples = int((tiles[:, 2] * tiles[:, 3]).max()) * n**2
     slope = samples if work.derivative else 1
-    iterate, *shading = programs
-    start = tiles, np.int32(n), iterate, *work.grid
+    start = tiles, np.int32(n), programs[0], *work.grid
     rooms = [(samples, np.int32), (samples, real), (samples, real), (slope, real), (slope, real)]
     rooms += [(max(1, work.planes * samples), real)]
     numbers, places = wavefront.scratch_sizes(columns, work.planes)
@@ -292,30 +304,39 @@ def join(backend, number, work, dtype=None):
         return [backend.empty((size,), kind) for size, kind in rooms]
 
     if not dtype:
-        program = compiled(number)
+        keep_tiles = compiled(number)
 
-        def run(cells, *planes):
+        def keeping():
             laps = np.zeros(3, np.int64)
-            program(cells, laps, *start, *made(rooms), *planes)
-            return laps
+            inputs = *start, *made(rooms)
 
-        return run
+            def run(cells, *planes):
+                laps[:] = 0
+                keep_tiles(cells, laps, *inputs, *planes)
+                return laps
 
-    place, paint_ = shading
+            return run
+
+        return keeping
+
     color = from_dtype(dtype)
-    paint_.compile(paint.signature(color))
-    program = compiled(number, color)
+    _, place, fill = programs
+    paint_ = Function(fill, paint.signature(color))
+    draw_tiles = compiled(number, color)
     lookup, encode, share = work.colors
     table = paint.padded(lookup), encode, share
     more = [(3 * samples // n**2, dtype), (columns * n, np.int32), (columns * n, np.float32)]
 
-    def run(cells, picture, band, pixels_left):
-        laps = np.zeros(3, np.int64)
-        lines = picture.reshape(len(picture), -1)
-        position = backend.empty((samples,), np.float32)
-        placing = place, *work.coloring, position
-        painting = paint_, *table, *made(more)
-        program(cells, laps, *start, *made(rooms), *placing, *painting, lines, band, pixels_left)
-        return laps
+    def drawing():
+        laps, position = np.zeros(3, np.int64), backend.empty((samples,), np.float32)
+        inputs = *start, *made(rooms), place, *work.coloring, position, paint_, *table, *made(more)
 
-    return run
+        def run(cells, picture, band, pixels_left):
+            laps[:] = 0
+            lines = picture.reshape(len(picture), -1)
+            draw_tiles(cells, laps, *inputs, lines, band, pixels_left)
+            return laps
+
+        return run
+
+    return drawing
