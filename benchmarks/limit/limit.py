@@ -48,8 +48,9 @@ VIEWS: dict[str, tuple[str, tuple[str, str], str]] = {
 }
 TABLED = ("a", "b", "c", "d", "e")
 NAIVE_RUNS = 3  # at most: it is slow
-THREAD_RUNS = 3  # times as many where threads are compared: they depend on what the system does
-AHEAD = 4  # runs: a system may let a second core sleep until there is work for a while
+SHORT = 0.02  # seconds: how threads fare in so short a time depends on what the system does
+SHORT_RUNS = 5  # times as many then
+AHEAD = 4  # runs before each that is timed: a core may sleep until there is work for a while
 TRIAL = 1_000_000  # steps of arithmetic
 
 
@@ -186,7 +187,9 @@ def compare_threads(
     steps = int(TRIAL * seconds / trial)
     for threads in (1, 2):
         works[f"machine {threads}"] = prepare_spinning(library, steps // threads, threads)
-    return take_turns(works, runs, perf_counter, AHEAD)
+    if seconds > SHORT:
+        return take_turns(works, runs, perf_counter)
+    return take_turns(works, SHORT_RUNS * runs, perf_counter, AHEAD)
 
 
 def prepare_spinning(library: Library, steps: int, threads: int) -> Callable[[], None]:
@@ -224,7 +227,7 @@ def measure(
                 of_number = [library for library in libraries if library.number == number]
                 result = compare(name, scene, number, of_number, runs)
                 if name in TABLED and (os.cpu_count() or 1) > 1:
-                    threads = compare_threads(scene, number, of_number[0], THREAD_RUNS * runs)
+                    threads = compare_threads(scene, number, of_number[0], runs)
                     result["threads"] = {key: asdict(spread) for key, spread in threads.items()}
                 results.append(result)
     whole = report.make_report([])
