@@ -23,11 +23,12 @@ def core_count() -> int:
 
 
 class Queue:
-    """Tiles that threads take one after the other, in compiled code too.
+    """Numbers of tiles that threads take one after the other, in compiled code too.
 
     Attributes
     ----------
-    tiles : ndarray of int64, shape (tiles, 4)
+    total : int
+        How many tiles there are.
     cells : ndarray of int64
         NEXT, the tile that is taken next; LIMIT, the one that must not be taken yet; DONE, how many
         are done.
@@ -35,15 +36,15 @@ class Queue:
 
     NEXT, LIMIT, DONE = 0, 1, 2
 
-    def __init__(self, tiles: Sequence[Sequence[int]]) -> None:
-        self.tiles = np.array(tiles, np.int64)
-        self.cells = np.array([0, len(tiles), 0], np.int64)
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.cells = np.array([0, total, 0], np.int64)
         self._stopped = False
 
     @property
     def left(self) -> int:
         """Return how many tiles are still to be taken; none where it was stopped."""
-        return 0 if self._stopped else len(self.tiles) - int(self.cells[Queue.NEXT])
+        return 0 if self._stopped else self.total - int(self.cells[Queue.NEXT])
 
     @property
     def waiting(self) -> int:
@@ -120,7 +121,7 @@ def run_queue(
 
     def look() -> None:
         if progress:
-            progress(int(queue.cells[Queue.DONE]), len(queue.tiles))
+            progress(int(queue.cells[Queue.DONE]), queue.total)
 
     run_threads([functools.partial(worker, work) for work in works], look, queue.stop)
     return spent

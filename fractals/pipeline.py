@@ -330,7 +330,7 @@ class Session:
         plan = self.plan
         pixels = np.empty((plan.size[1], plan.size[0], 3), self.dtype)
         if draws := self.tiles_drawn():
-            queue, left = Queue(plan.tiles), np.array([math.prod(plan.size)])
+            queue, left = Queue(len(plan.tiles)), np.array([math.prod(plan.size)])
             where = queue, pixels, len(pixels), left
             self.run_queue(queue, [partial(draw, *where) for draw in draws], progress)
         else:
@@ -345,7 +345,7 @@ class Session:
         """Compute the raw numbers of all tiles into arrays of the whole picture."""
         keeps = self._compiled(lambda: tiles_kept(self.backend, self.plan, self._method, planes))
         if keeps:
-            queue = Queue(self.plan.tiles)
+            queue = Queue(len(self.plan.tiles))
             self.run_queue(queue, [partial(keep, queue) for keep in keeps], progress)
             return
 

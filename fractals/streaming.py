@@ -169,7 +169,7 @@ def _stream(
         if not drawing:
             bands.start_helpers(threads or core_count())
         if draws := session.tiles_drawn():
-            queue = Queue(session.plan.tiles)
+            queue = Queue(len(session.plan.tiles))
             works = [partial(_sweep, bands, queue, draw_tiles) for draw_tiles in draws]
             session.run_queue(queue, works, progress)
         else:

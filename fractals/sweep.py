@@ -59,7 +59,7 @@ def tiles_drawn(
 def tiles_kept(
     backend: Backend, plan: Plan, method: Method | None, planes: Mapping[str, NDArray[Any]]
 ) -> list[KeepTiles]:
-    """Return ``keep(queue)``, which fills these planes of the whole picture; None: Python does."""
+    """Return ``keep(queue)`` for each thread, which fills planes of the whole picture; or none."""
     if not _is_plain(method, plan) or not {"count"} <= planes.keys() <= {"count", "z", "dz"}:
         return []
     prepare = backend.join(_iterating(plan, method))

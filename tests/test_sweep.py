@@ -103,8 +103,8 @@ def session_of(**keys):
 
 def test_a_queue_gives_each_tile_once(joined):
     session = session_of()
-    queue, pixels = Queue(session.plan.tiles), np.zeros((64, 64, 3), np.uint8)
-    tiles, left = len(queue.tiles), np.array([64 * 64])
+    queue, pixels = Queue(len(session.plan.tiles)), np.zeros((64, 64, 3), np.uint8)
+    tiles, left = queue.total, np.array([64 * 64])
     works = [draw for _ in range(4) for draw in session.tiles_drawn()]
     threads = [threading.Thread(target=draw, args=(queue, pixels, 64, left)) for draw in works]
     for thread in threads:
@@ -118,13 +118,13 @@ def test_a_queue_gives_each_tile_once(joined):
 
 def test_tiles_beyond_the_limit_wait(joined):
     session = session_of()
-    queue, pixels = Queue(session.plan.tiles), np.zeros((64, 64, 3), np.uint8)
+    queue, pixels = Queue(len(session.plan.tiles)), np.zeros((64, 64, 3), np.uint8)
     (draw, *_), left = session.tiles_drawn(), np.array([64 * 64])
     queue.allow(3)
-    assert (queue.waiting, queue.left) == (3, len(queue.tiles))
+    assert (queue.waiting, queue.left) == (3, queue.total)
     draw(queue, pixels, 64, left)
     drawn = sum(tile.width * tile.height for tile in session.plan.tiles[:3])
-    assert (queue.waiting, queue.left) == (0, len(queue.tiles) - 3)
+    assert (queue.waiting, queue.left) == (0, queue.total - 3)
     assert left[0] == 64 * 64 - drawn
     queue.stop()
     queue.allow(10)
@@ -136,7 +136,7 @@ def test_tiles_beyond_the_limit_wait(joined):
 def test_rows_come_round_and_a_whole_band_ends_the_call(joined, monkeypatch):
     session = session_of()
     expected = session.picture(None).pixels
-    queue, ring = Queue(session.plan.tiles), np.zeros((32, 64, 3), np.uint8)
+    queue, ring = Queue(len(session.plan.tiles)), np.zeros((32, 64, 3), np.uint8)
     (draw, *_), left = session.tiles_drawn(), np.full(4, 16 * 64)
     seen = 0
     while queue.left:
