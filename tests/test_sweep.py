@@ -133,7 +133,7 @@ def test_tiles_beyond_the_limit_wait(joined):
     assert left[0] == 64 * 64 - drawn
 
 
-def test_rows_come_round_and_a_whole_band_ends_the_call(joined, monkeypatch):
+def test_rows_come_round_and_a_whole_band_ends_the_call(joined):
     session = session_of()
     expected = session.picture(None).pixels
     queue, ring = Queue(len(session.plan.tiles)), np.zeros((32, 64, 3), np.uint8)

@@ -12,6 +12,7 @@ import platform
 import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
+from numba.core.types.function_type import CompileResultWAP
 from numba.extending import register_jitable
 
 from fractals.backends import paint, wavefront
@@ -275,13 +276,12 @@ class Function:
     """Compiled code as an argument: Numba would look a function's types up at each call."""
 
     def __init__(self, program, arguments):
-        self._numba_type_ = _function(arguments)
         program.compile(arguments)
-        self._made = made = program.overloads[arguments]  # the code lives as long
-        self._address = made.library.get_pointer_to_function(made.fndesc.llvm_cfunc_wrapper_name)
+        self._numba_type_ = _function(arguments)
+        self._made = CompileResultWAP(program.overloads[arguments])  # it has the code's address
 
     def __wrapper_address__(self):
-        return self._address
+        return self._made.address
 
 
 def join(backend, number, work, dtype=None):
