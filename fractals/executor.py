@@ -1,16 +1,20 @@
 """Maps tiles to threads, and stays awake for progress and Ctrl-C."""
 
+import contextlib
 import functools
 import itertools
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 import numpy as np
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # tiles done, tiles in all
+Tasks = SimpleQueue[Callable[[], None] | None]  # of one thread, which None ends
 
 WAKE = 0.05  # seconds between two looks at what the threads have done
 
@@ -53,7 +57,9 @@ class Queue:
 
     def allow(self, limit: int) -> None:
         """Have the tiles before this one be taken, and no others yet."""
-        self.cells[Queue.LIMIT] = 0 if self._stopped else limit
+        self.cells[Queue.LIMIT] = limit
+        if self._stopped:  # perhaps since the line above
+            self.cells[Queue.LIMIT] = 0
 
     def stop(self) -> None:
         """Have threads end when they are done with the tile they are at."""
@@ -135,28 +141,76 @@ def run_threads(
     That one only waits, so that it hears a KeyboardInterrupt at once. The first error ends all
     work, of which `stop` tells the threads, and is raised here.
     """
-    errors: list[BaseException] = []
+    ended: SimpleQueue[BaseException | None] = SimpleQueue()
+    errors: list[BaseException | None] = []
 
     def worker(work: Callable[[], None]) -> None:
         try:
             work()
         except BaseException as error:
-            errors.append(error)
+            ended.put(error)
             stop()
+        else:
+            ended.put(None)
 
-    threads = [threading.Thread(target=worker, args=(work,), daemon=True) for work in works]
     try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(WAKE)
-                look()
-        look()
+        for tasks, work in zip(_workers(len(works)), works, strict=True):
+            tasks.put(functools.partial(worker, work))
+        while len(errors) < len(works):
+            with contextlib.suppress(Empty):
+                errors.append(ended.get(timeout=WAKE))
+            look()
     finally:
         stop()
-    if errors:
-        raise errors[0]
+    for error in filter(None, errors):
+        raise error
+
+
+class _Workers:
+    """Threads that wait for tasks, each with a queue of its own, for as long as this object lives.
+
+    Where there are as many as cores, each keeps to one. Otherwise a scheduler may put one behind
+    another for some milliseconds, while a core idles: as long as it takes to draw a picture.
+    """
+
+    def __init__(self, cores: Sequence[int | None]) -> None:
+        self.tasks: list[Tasks] = [SimpleQueue() for _ in cores]
+        ready: SimpleQueue[None] = SimpleQueue()
+        for tasks, core in zip(self.tasks, cores, strict=True):
+            threading.Thread(target=_serve, args=(tasks, core, ready), daemon=True).start()
+            weakref.finalize(self, tasks.put, None).atexit = False
+        for _ in cores:
+            ready.get()  # a thread that is not yet on its core could have to wait for another
+
+
+def _serve(tasks: Tasks, core: int | None, ready: SimpleQueue[None]) -> None:
+    if core is not None:
+        with contextlib.suppress(OSError):  # it is no longer ours
+            os.sched_setaffinity(0, {core})
+    ready.put(None)
+    while task := tasks.get():
+        task()
+        del task  # it would keep a picture alive
+
+
+class _Kept(threading.local):
+    def __init__(self) -> None:
+        self.workers: dict[tuple[int, ...], _Workers] = {}
+
+
+_kept = _Kept()
+
+
+def _workers(count: int) -> Sequence[Tasks]:
+    """Return the queues of so many workers of the calling thread; they end when it does.
+
+    A process that was forked, or moved to other cores, has others.
+    """
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    key = os.getpid(), count, *cores
+    if key not in _kept.workers:
+        _kept.workers[key] = _Workers(cores if 1 < count == len(cores) else [None] * count)
+    return _kept.workers[key].tasks
 
 
 def add(spent: dict[str, float], seconds: Mapping[str, float]) -> None:

@@ -13,6 +13,7 @@ import weakref
 import numpy as np
 
 LANES_A_GPU = 2
+_bound = threading.local()
 
 
 class Lane:
@@ -57,9 +58,17 @@ class Lanes:
             with self._lock:
                 lane = self._free.pop() if self._free else None
                 index = lane.index if lane else next(self._turns)
-            self._cuda.select_device(index)  # binds the thread
+            self._bind(index)
             self._taken.hold = _Hold(lane or Lane(self._cuda, index), self._free)
-        return self._taken.hold.lane
+        lane = self._taken.hold.lane
+        self._bind(lane.index)
+        return lane
+
+    def _bind(self, index):
+        """Have the calling thread use this GPU, if it used another since, for other lanes."""
+        if getattr(_bound, "to", None) != (self._cuda, index):
+            self._cuda.select_device(index)
+            _bound.to = self._cuda, index
 
 
 class _Hold:
