@@ -25,7 +25,7 @@ from fractals.planning import Tile, missing_digits, plan
 from fractals.raw import EscapeData, arrays_of, parts_of, planes_for
 from fractals.recoloring import Recoloring
 from fractals.scene import Scene
-from fractals.sweep import DrawTiles, Spent, tiles_drawn, tiles_kept
+from fractals.sweep import DrawTiles, KeepTiles, Spent, tiles_drawn, tiles_kept
 
 T = TypeVar("T")
 Source = str | Path | Mapping[str, Any] | Scene
@@ -318,6 +318,10 @@ class Session:
             lambda: tiles_drawn(self.backend, self.plan, self._method, self.painter, self.dtype)
         )
 
+    def tiles_kept(self, planes: Mapping[str, NDArray[Any]]) -> list[KeepTiles]:
+        """Return the same for raw numbers, kept in arrays of the whole picture."""
+        return self._compiled(lambda: tiles_kept(self.backend, self.plan, self._method, planes))
+
     def _compiled(self, make: Callable[[], list[T]]) -> list[T]:
         """Return what is made, and book the time."""
         begun = perf_counter()
@@ -343,8 +347,7 @@ class Session:
 
     def fill_all(self, planes: Mapping[str, NDArray[Any]], progress: Progress | None) -> None:
         """Compute the raw numbers of all tiles into arrays of the whole picture."""
-        keeps = self._compiled(lambda: tiles_kept(self.backend, self.plan, self._method, planes))
-        if keeps:
+        if keeps := self.tiles_kept(planes):
             queue = Queue(len(self.plan.tiles))
             self.run_queue(queue, [partial(keep, queue) for keep in keeps], progress)
             return

@@ -34,6 +34,7 @@ SAMPLES_A_TILE = {"cpu": 2**17, "cuda": 2**21, "simulator": 2**20, "python": 2**
 STEPS_A_TILE = {"cpu": 2**29, "cuda": 2**38, "simulator": 2**29, "python": 2**18}
 FEWEST_SAMPLES = {"cpu": 64, "cuda": 2**18, "simulator": 64, "python": 64}  # a GPU's threads
 LEAST_TILE = 2**14  # samples, on the CPU: a tile's overhead is that of about 100
+LEAST_ROWS = 16  # of samples, in a strip: their counts differ more in a flat one
 MOST_SINGLE = 2**16  # single steps of a sample in a deep view; most others are skipped
 MOST_TILES = 2**20
 
@@ -229,7 +230,8 @@ def plan(
 
     samples = math.prod(scene.image.size) * scene.image.supersampling**2
     limit = limit_of(scene, formula, finest, digits if deep else 0)
-    tiles = tuple(_tiles(scene, device, min(limit, MOST_SINGLE) if deep else limit, threads))
+    single = min(limit, MOST_SINGLE) if deep else limit
+    tiles = tuple(_tiles(scene, device, single, threads, deep))
     band = _band(scene, tiles[0], threads) if streamed else scene.image.size[1]
     result = Plan(
         device=device,
@@ -349,10 +351,14 @@ def missing_digits(scene: Scene, result: Plan) -> int:
     return max(0, needed - given)
 
 
-def _tiles(scene: Scene, device: str, limit: int, threads: int = 1) -> Iterable[Tile]:
-    """Yield tiles that cover each pixel once: strips on a GPU, rectangles on the CPU.
+def _tiles(
+    scene: Scene, device: str, limit: int, threads: int = 1, deep: bool = False
+) -> Iterable[Tile]:
+    """Yield tiles that cover each pixel once: strips, whose memory lies in one piece.
 
-    A thread is given many, as some take longer than others, but none too small to be worth it.
+    On the CPU they are rectangles where strips were flat, or samples share the work of their
+    neighbours. A thread is given many, as some take longer than others, but none too small to be
+    worth it.
     """
     width, height = scene.image.size
     n = scene.image.supersampling
@@ -363,9 +369,9 @@ def _tiles(scene: Scene, device: str, limit: int, threads: int = 1) -> Iterable[
         samples = min(samples, max(LEAST_TILE, width * height * n**2 // (16 * threads)))
     samples = max(samples, width * height * n**2 // MOST_TILES)
     pixels = max(1, samples // n**2)
-    across = min(width, max(1, 512 // n), pixels, 4 * math.isqrt(pixels))
-    if device in ("cuda", "simulator"):
-        across = width
+    across, flat = width, samples < LEAST_ROWS * width * n
+    if device in ("cpu", "python") and (flat or deep or scene.image.antialias != "grid"):
+        across = min(width, max(1, 512 // n), pixels, 4 * math.isqrt(pixels))
     down = max(1, min(height, pixels // across))
     for y in range(0, height, down):
         for x in range(0, width, across):

@@ -21,7 +21,7 @@ BUSY = {"center": ["-0.7436", "0.1318"], "width": "0.02", "limit": 150, "colorin
 def cut(side):
     """Return a patch that cuts pictures into tiles of this side."""
 
-    def tiles(drawn, device, limit, threads=1):
+    def tiles(drawn, *_):
         width, height = drawn.image.size
         for y in range(0, height, side):
             for x in range(0, width, side):

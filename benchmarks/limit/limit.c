@@ -241,9 +241,15 @@ void render(int formula, int is_julia, int streaming, const double *xs, const do
     _mm_setcsr(control);
 }
 
-/* Take so many steps of arithmetic, each of which waits for the one before; in registers alone. */
+/* Take so many steps of multiply-adds that keep the processor's units for them busy, in registers
+   alone: twice that many can be had from two threads only where each has a core for itself. */
 double spin(long steps) {
-    double x = 0;
-    for (long k = 0; k < steps; k++) x = 0.5 * x + 1;
-    return x;
+    vec x[VECTORS];
+    for (int i = 0; i < VECTORS; i++) x[i] = splat((real)i);
+    for (long k = 0; k < steps; k++)
+        for (int i = 0; i < VECTORS; i++) x[i] = fmadd(x[i], splat((real)0.5), splat(1));
+    real sums[LANES];
+    for (int i = 1; i < VECTORS; i++) x[0] = add(x[0], x[i]);
+    store(sums, x[0]);
+    return (double)sums[0];
 }

@@ -20,12 +20,14 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 from unittest import mock
 
 import numpy as np
+from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # this checkout, installed or not
 
@@ -35,7 +37,7 @@ from fractals import Scene, bench, ladder, planning, report
 from fractals.backends import naive_jit
 from fractals.cli.options import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
-from fractals.executor import run_threads
+from fractals.executor import Queue, run_threads
 from fractals.files import written
 from fractals.pipeline import Session
 from fractals.positions import coordinates
@@ -50,7 +52,6 @@ TABLED = ("a", "b", "c", "d", "e")
 NAIVE_RUNS = 3  # at most: it is slow
 SHORT = 0.02  # seconds: how threads fare in so short a time depends on what the system does
 SHORT_RUNS = 5  # times as many then
-AHEAD = 4  # runs before each that is timed: a core may sleep until there is work for a while
 TRIAL = 1_000_000  # steps of arithmetic
 
 
@@ -77,18 +78,27 @@ def ours(scene: Scene, number: str, interior: bool = False, threads: int = 1) ->
     return session
 
 
-def iterate(session: Session) -> None:
-    """Iterate all tiles in the calling thread: what is timed of ours on one thread."""
-    for tile in session.plan.tiles:
-        session.iterate(tile)
+def prepare(session: Session) -> Callable[[], Any]:
+    """Return what fills an array with all counts, in the calling thread: what is timed of ours."""
+    (keep,) = session.tiles_kept(room(session))
+    return lambda: keep(Queue(len(session.plan.tiles)))
 
 
-def prepare_threaded(scene: Scene, number: str, threads: int) -> Callable[[], None]:
-    """Return what fills an array with all counts of a scene, on so many threads."""
-    session = ours(scene, number, threads=threads)
+def prepare_threaded(session: Session) -> Callable[[], None]:
+    """Return what fills an array with all counts, in the session's threads."""
+    keeps = session.tiles_kept(room(session))
+
+    def run() -> None:
+        queue = Queue(len(session.plan.tiles))
+        session.run_queue(queue, [partial(keep, queue) for keep in keeps], None)
+
+    return run
+
+
+def room(session: Session) -> dict[str, NDArray[np.int32]]:
+    """Return an array for a session's counts."""
     n, (width, height) = session.plan.supersampling, session.plan.size
-    planes = {"count": np.zeros((height * n, width * n), np.int32)}
-    return lambda: session.fill_all(planes, None)
+    return {"count": np.zeros((height * n, width * n), np.int32)}
 
 
 def prepare_naive(session: Session) -> Callable[[], None]:
@@ -106,19 +116,13 @@ def take_turns(
     works: Mapping[str, Callable[[], Any]],
     runs: int,
     clock: Callable[[], float] = process_time,
-    ahead: int = 0,
 ) -> dict[str, ladder.Spread]:
-    """Return what each took, after a run that warms it up, in seconds of a clock.
-
-    In its turn each is run `ahead` times more before it is timed.
-    """
+    """Return what each took, after a run that warms it up, in seconds of a clock."""
     for run in works.values():
         run()
     laps: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(runs):
         for name, run in works.items():
-            for _ in range(ahead):
-                run()
             begun = clock()
             run()
             laps[name].append(clock() - begun)
@@ -144,11 +148,11 @@ def compare(
             differing = max(differing, int(np.count_nonzero(work.count != expected)))
             works[f"C {library.width} {algorithm}"] = work.run
     c = list(works)
-    works["ours"] = lambda: iterate(plain)
+    works["ours"] = prepare(plain)
     if name in TABLED and name != "d":
         short = ours(scene, number, interior=True)
         differing += int(np.count_nonzero(ladder.count(short)[1] != expected))
-        works["shortcuts"] = lambda: iterate(short)
+        works["shortcuts"] = prepare(short)
     seconds = take_turns(works, runs)
     if name in TABLED and number == "float64":
         seconds |= take_turns({"naive": prepare_naive(plain)}, min(runs, NAIVE_RUNS))
@@ -181,15 +185,13 @@ def compare_threads(
     "machine 1" and "machine 2" are the same of arithmetic alone that takes about as long: what the
     system lets two threads have that are begun for so short a time.
     """
-    works = {str(threads): prepare_threaded(scene, number, threads) for threads in (1, 2)}
+    works = {str(n): prepare_threaded(ours(scene, number, threads=n)) for n in (1, 2)}
     seconds = take_turns({"1": works["1"]}, 3, perf_counter)["1"].median
     trial = take_turns({"": lambda: library.spin(TRIAL)}, 3, perf_counter)[""].median
     steps = int(TRIAL * seconds / trial)
     for threads in (1, 2):
         works[f"machine {threads}"] = prepare_spinning(library, steps // threads, threads)
-    if seconds > SHORT:
-        return take_turns(works, runs, perf_counter)
-    return take_turns(works, SHORT_RUNS * runs, perf_counter, AHEAD)
+    return take_turns(works, runs if seconds > SHORT else SHORT_RUNS * runs, perf_counter)
 
 
 def prepare_spinning(library: Library, steps: int, threads: int) -> Callable[[], None]:

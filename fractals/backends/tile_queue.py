@@ -207,22 +207,25 @@ def keep(
     They are `counts` (height, width), `z` and `dz` (height, width, 2), of which the last two may be
     empty. The other arguments are those of `draw`.
     """
-    raw = count, x, y, p, q, watched
+    width, flat = counts.shape[1], counts.reshape(-1)
+    strips = tiles[0, 2] * n == width  # a tile's counts lie in one piece: they are written there
     while True:
         k = _take(queue)
         if k < 0:
             return
         begun = _ticks()
+        left, top = tiles[k, 0] * n, tiles[k, 1] * n
+        raw = flat[top * width :] if strips else count, x, y, p, q, watched
         planes, _ = _iterated(
             tiles[k], n, iterate, columns, rows, point, limit, raw, numbers, places
         )
         begun = _lap(laps, ITERATE, begun)
-        left, top = tiles[k, 0] * n, tiles[k, 1] * n
         for j in range(len(planes[0])):
-            line = planes[0][j]
-            into = counts[top + j, left : left + len(line)]
-            for i in range(len(line)):
-                into[i] = line[i]
+            if not strips:
+                line = planes[0][j]
+                into = counts[top + j, left : left + len(line)]
+                for i in range(len(line)):
+                    into[i] = line[i]
             _pair(z, top + j, left, planes[1], planes[2], j)
             _pair(dz, top + j, left, planes[3], planes[4], j)
         _lap(laps, COPY, begun)
