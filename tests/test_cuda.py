@@ -91,6 +91,18 @@ def test_a_thread_has_a_lane_until_it_ends():
     assert cuda.selected == [4, 7, 7]  # each thread is bound once
 
 
+def test_a_thread_is_bound_again_when_it_goes_back_to_other_lanes():
+    """Threads outlive a picture, and the next one may be drawn on another GPU."""
+    cuda = Cuda()
+    first, second = Lanes(cuda, (4,)), Lanes(cuda, (7,))
+
+    def work():
+        return [lanes.here().index for lanes in (first, second, second, first)]
+
+    assert in_a_thread(work) == [4, 7, 7, 4]
+    assert cuda.selected == [4, 7, 4]
+
+
 def test_several_gpus_share_the_threads_evenly_and_have_their_own_copies():
     cuda = Cuda()
     lanes = Lanes(cuda, (0, 1, 2))
