@@ -10,6 +10,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from threads import end_by_themselves, in_a_thread
 
 from fractals.executor import run_tiles
 
@@ -173,14 +174,6 @@ def test_cores_that_were_taken_away():
     assert cores_seen(len(cores)) == before
 
 
-def in_a_thread(work, *arguments):
-    returned = []
-    thread = threading.Thread(target=lambda: returned.append(work(*arguments)))
-    thread.start()
-    thread.join()
-    return returned[0]
-
-
 def test_threads_are_used_again_until_their_caller_ends():
     def idents():
         meeting, seen = threading.Barrier(2, timeout=10), set()
@@ -196,10 +189,7 @@ def test_threads_are_used_again_until_their_caller_ends():
     first, count = idents(), threading.active_count()
     assert idents() == first
     assert in_a_thread(idents).isdisjoint(first)
-    until = time.monotonic() + 10
-    while threading.active_count() > count and time.monotonic() < until:
-        time.sleep(0.01)
-    assert threading.active_count() == count
+    assert end_by_themselves(count)
 
 
 def test_work_within_work():

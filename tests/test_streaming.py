@@ -10,6 +10,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from scenes import scene
+from threads import end_by_themselves, in_a_thread
 
 import fractals
 from fractals import forecast, planning, png, streaming
@@ -130,16 +131,15 @@ def test_interruption_leaves_no_file_and_no_thread(tmp_path, fine, device):
         if done > total / 3:
             raise KeyboardInterrupt
 
+    def render():
+        path, drawn = tmp_path / "a.png", scene(size=(60, 90))
+        fractals.render_to(path, drawn, device=device, progress=interrupt)
+
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        fractals.render_to(
-            tmp_path / "a.png", scene(size=(60, 90)), device=device, progress=interrupt
-        )
+        in_a_thread(render)
     assert list(tmp_path.iterdir()) == []
-    patience = time.monotonic() + 10
-    while threading.active_count() > before and time.monotonic() < patience:
-        time.sleep(0.01)
-    assert threading.active_count() == before
+    assert end_by_themselves(before)
 
 
 def test_errors_of_compression_are_raised(monkeypatch, fine, device):

@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 from scenes import scene
+from threads import end_by_themselves, in_a_thread
 
 import fractals
 from fractals import planning, sweep
@@ -156,10 +157,10 @@ def test_ctrl_c_is_heard_between_tiles(joined):
         if done < tiles:
             raise KeyboardInterrupt
 
+    def render():
+        fractals.render(drawn, device="cpu", threads=2, interior=False, progress=interrupt)
+
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        fractals.render(drawn, device="cpu", threads=2, interior=False, progress=interrupt)
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and threading.active_count() > before:
-            thread.join(20)
-    assert threading.active_count() <= before
+        in_a_thread(render)
+    assert end_by_themselves(before)
