@@ -31,10 +31,11 @@ sides = st.integers(1, 700)
     n=st.integers(1, 16),
     limit=st.integers(1, 10**6),
     device=st.sampled_from(KINDS),
+    deep=st.booleans(),
 )
-def test_tiles_cover_each_pixel_once(width, height, n, limit, device):
+def test_tiles_cover_each_pixel_once(width, height, n, limit, device, deep):
     drawn = scene(size=(width, height), supersampling=n, limit=limit)
-    planned = list(planning._tiles(drawn, device, limit))
+    planned = list(planning._tiles(drawn, device, limit, deep=deep))
     if len(planned) > 5000:
         planned = planned[:5000]  # more would take long to paint
         height = max(tile.y for tile in planned)  # the rows that are whole
@@ -214,6 +215,19 @@ def test_blocks_only_where_no_orbit_comes_back():
     assert fractals.plan(scene(julia=["3", "4.1"], escape_radius=5)).sticky
     returning = dataclasses.replace(fractals.Scene().make_formula(), can_return=True)
     assert fractals.plan(fractals.Scene(formula=returning)).sticky
+
+
+def test_strips_where_samples_stand_alone_and_strips_are_not_flat():
+    def strips(device="cpu", **keys):
+        plan = fractals.plan(scene(**{"size": (1920, 1080)} | keys), device)
+        return all(tile.width == plan.size[0] for tile in plan.tiles)
+
+    assert strips()
+    assert strips(supersampling=2)
+    assert strips("cuda", size=(30000, 1000))
+    assert not strips(size=(30000, 1000))
+    assert not strips(supersampling=2, antialias="jittered")
+    assert not strips(center=("-1.25" + 33 * "0", "0"), width="1e-30")
 
 
 def test_strips_fill_a_gpu_whatever_the_limit():

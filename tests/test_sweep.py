@@ -67,10 +67,15 @@ def test_pictures_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads):
     assert all(image.timings[stage] > 0 for stage in sweep.STAGES)
 
 
+@pytest.mark.parametrize("strips", [True, False], ids=["strips", "rectangles"])
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("kind", ["plain", "derivative", "julia", "supersampling", "float32"])
-def test_raw_numbers_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads):
+def test_raw_numbers_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads, strips):
+    """Counts of strips are written where they stay, those of rectangles are copied."""
+    monkeypatch.setattr(planning, "LEAST_ROWS", 1 if strips else 999)
     drawn = scene(**({"size": (61, 43), "limit": 300} | SCENES[kind]))
+    first, second, *_ = planning.plan(drawn, "cpu", threads=threads).tiles
+    assert (first.y < second.y) == strips
     options = {"device": "cpu", "threads": threads}
     raw = fractals.compute(drawn, **options)
     assert joined[0]
