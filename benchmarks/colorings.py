@@ -24,13 +24,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, i
 import numpy as np
 
 import fractals
-from fractals import catalog, palette, pictures, report
+from fractals import catalog
 from fractals.cli.options import parse_size
-from fractals.coloring import INSIDE_TOO
+from fractals.color import spaces, trap_image
 from fractals.errors import FractalsError, OptionError, SceneError
-from fractals.pipeline import Session
-from fractals.planning import Tile
-from fractals.scene import Scene
+from fractals.kernels.statistics import INSIDE_TOO
+from fractals.rendering.render import Session
+from fractals.rendering.tiles import Tile
+from fractals.scene.model import Scene
+from fractals.tools.bench import report
 
 RADIUS = 256.0
 GOLDEN = (3 - np.sqrt(5)) / 2
@@ -139,7 +141,7 @@ VALUES: dict[str, Callable[[Raw], Any]] = {
     "orbit_trap": lambda raw: 0.25 / (0.25 + np.sqrt(raw.w["square"])),
     "period": lambda raw: np.where(raw.w["period"] > 0, raw.w["period"] * GOLDEN, np.nan),
     "picture_trap": lambda raw: np.where(
-        raw.w["pixel"] > 0, (raw.w["pixel"] - 1) / pictures.entries("flower"), np.nan
+        raw.w["pixel"] > 0, (raw.w["pixel"] - 1) / trap_image.entries("flower"), np.nan
     ),
     "pickover_stalks": lambda raw: 0.02 / (0.02 + raw.w["distance"]),
     "rank": ranked,
@@ -168,7 +170,7 @@ def in_numpy(scene: Scene, raw: Any, coloring: Any, value: Callable[[Raw], Any])
     light = np.where(shown[..., None], light, table[-1])
     height, across = light.shape[0] // n, light.shape[1] // n
     light = light.reshape(height, n, across, n, 3).mean(axis=(1, 3))
-    encode = palette.encoding()
+    encode = spaces.encoding()
     return encode[(light * (len(encode) - 1) + 0.5).astype(np.int32)]
 
 
@@ -179,7 +181,7 @@ def measure_one(name: str, size: tuple[int, int], runs: int) -> dict[str, Any]:
     raw = fractals.compute(scene, device="cpu", threads=1)
     session = Session(scene, "cpu", threads=1)
     session.start(iterating=True)
-    fractals.color(raw, scene, device="cpu", threads=1)
+    fractals.recolor(raw, scene, device="cpu", threads=1)
     seconds: dict[str, list[float]] = {"iterate": [], "ours": [], "numpy": []}
     whole = Session(scene, "cpu", threads=1)
     whole.start(iterating=True, shading=True)
@@ -209,7 +211,7 @@ def measure_one(name: str, size: tuple[int, int], runs: int) -> dict[str, Any]:
         begun = process_time()
         theirs = in_numpy(scene, raw, coloring, VALUES[name])
         seconds["numpy"].append(process_time() - begun)
-    ours = fractals.color(raw, scene, device="cpu", threads=1).pixels
+    ours = fractals.recolor(raw, scene, device="cpu", threads=1).pixels
     differing = (np.abs(ours.astype(int) - theirs).max(axis=2) > 2).mean()
     if differing > DIFFERENT:
         raise FractalsError(f"{name}: {differing:.1%} of the pixels differ from NumPy's")

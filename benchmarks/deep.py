@@ -17,17 +17,18 @@ from typing import Any
 import click
 
 import fractals
-from fractals import Scene, catalog
+from fractals import catalog
 from fractals.backends import probe
 from fractals.cli.options import parse_size
-from fractals.planning import plan
+from fractals.io.load import load_scene
+from fractals.rendering.plan import plan
 
 DEEP = Decimal("1e-8")  # a width that float64 alone can't draw
 
 
 def draw(source: str, size: tuple[int, int]) -> dict[str, Any]:
     """Compute a view, one sample a pixel, and return what it took."""
-    scene = Scene.load(source, {"image": {"size": size, "supersampling": 1}})
+    scene = load_scene(source, {"image": {"size": size, "supersampling": 1}})
     raw = fractals.compute(scene, device="cpu", cache=False, tell=str)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
     return {
@@ -54,7 +55,7 @@ def main(scenes: tuple[str, ...], size: str, runs: int, as_json: bool, one: str 
     names = scenes or [
         name
         for name in catalog.names("gallery")
-        if Decimal((scene := Scene.load(name)).view.width or "1") < DEEP and scene.view.center
+        if Decimal((scene := load_scene(name)).view.width or "1") < DEEP and scene.view.center
     ]
     figures = []
     for name in names:

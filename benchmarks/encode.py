@@ -28,9 +28,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, i
 import PIL.Image
 
 import fractals
-from fractals import png, report
 from fractals.cli.options import parse_size
 from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.io import png
+from fractals.tools.bench import report
 
 SCENES = ("mandelbrot", "seahorse", "minibrot", "armada", "snowflakes", "lace", "noise")
 NOISE = {"image": {"supersampling": 1}, "color": {"density": 20.0}}  # of seahorse: the worst case

@@ -29,10 +29,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, i
 import numpy as np
 
 import fractals
-from fractals import EscapeData, report
+from fractals import EscapeData
 from fractals.cli.options import parse_size
 from fractals.errors import FractalsError
-from fractals.store import create_store, open_store
+from fractals.io.store import create_store, open_store
+from fractals.tools.bench import report
 
 STAGES = ("compile", "copy", "color")
 Layout = tuple[Callable[[], None], Callable[[], None]]  # write, read
@@ -72,7 +73,7 @@ def recoloring(raw: EscapeData, path: Path, runs: int, threads: int) -> dict[str
     """Color the same numbers from memory and from a store."""
 
     def color(given: EscapeData) -> Mapping[str, float]:
-        return fractals.color(given, device="cpu", threads=threads).timings
+        return fractals.recolor(given, device="cpu", threads=threads).timings
 
     ways = {"memory": lambda: color(raw), "store": lambda: color(EscapeData.load(path))}
     times = {name: Times() for name in ways}
@@ -209,7 +210,7 @@ def in_threads(work: Callable[[int], Any], tiles: Sequence[int], threads: int) -
 
 def measure(name: str, size: tuple[int, int], runs: int, threads: int) -> dict[str, Any]:
     """Return all figures as plain values."""
-    scene = fractals.Scene.load(name).replace(size=size, supersampling=1)
+    scene = fractals.load_scene(name).replace(size=size, supersampling=1)
     raw = fractals.compute(scene, device="cpu")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.fz"

@@ -11,52 +11,49 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from fractals.backends import Device, devices
-    from fractals.coloring import Coloring
-    from fractals.computing import compute_to
-    from fractals.errors import (
-        DeviceError,
-        DifferenceError,
-        FractalsError,
-        OptionError,
-        SceneError,
-    )
-    from fractals.finding import Minibrot, find_nucleus, find_period
-    from fractals.formula import Formula
-    from fractals.image import Image
-    from fractals.palette import Palette
-    from fractals.pipeline import color, compute, render
-    from fractals.planning import Plan, plan
-    from fractals.raw import EscapeData
-    from fractals.scene import Scene, View
-    from fractals.streaming import color_to, render_to
+    from fractals.backends.devices import devices
+    from fractals.backends.probe import Device
+    from fractals.color.palette import Palette
+    from fractals.deep.nucleus import Minibrot, find_nucleus, find_period
+    from fractals.errors import DeviceError, DifferenceError, FractalsError, OptionError, SceneError
+    from fractals.io.escape_data import EscapeData
+    from fractals.io.image import Image
+    from fractals.io.load import load_scene
+    from fractals.kernels.coloring import Coloring
+    from fractals.kernels.formula import Formula
+    from fractals.rendering.compute_store import compute_to
+    from fractals.rendering.plan import Plan, plan
+    from fractals.rendering.render import compute, recolor, render
+    from fractals.rendering.stream import recolor_to, render_to
+    from fractals.scene.model import Scene, View
 
 _HOMES = {
-    "Coloring": "coloring",
-    "Device": "backends",
+    "Coloring": "kernels.coloring",
+    "Device": "backends.probe",
     "DeviceError": "errors",
     "DifferenceError": "errors",
-    "EscapeData": "raw",
-    "Formula": "formula",
+    "EscapeData": "io.escape_data",
+    "Formula": "kernels.formula",
     "FractalsError": "errors",
-    "Image": "image",
-    "Minibrot": "finding",
+    "Image": "io.image",
+    "Minibrot": "deep.nucleus",
     "OptionError": "errors",
-    "Palette": "palette",
-    "Plan": "planning",
-    "Scene": "scene",
+    "Palette": "color.palette",
+    "Plan": "rendering.plan",
+    "Scene": "scene.model",
     "SceneError": "errors",
-    "View": "scene",
-    "color": "pipeline",
-    "color_to": "streaming",
-    "compute": "pipeline",
-    "compute_to": "computing",
-    "devices": "backends",
-    "find_nucleus": "finding",
-    "find_period": "finding",
-    "plan": "planning",
-    "render": "pipeline",
-    "render_to": "streaming",
+    "View": "scene.model",
+    "compute": "rendering.render",
+    "compute_to": "rendering.compute_store",
+    "devices": "backends.devices",
+    "find_nucleus": "deep.nucleus",
+    "find_period": "deep.nucleus",
+    "load_scene": "io.load",
+    "plan": "rendering.plan",
+    "recolor": "rendering.render",
+    "recolor_to": "rendering.stream",
+    "render": "rendering.render",
+    "render_to": "rendering.stream",
 }
 
 __all__ = [
@@ -76,14 +73,15 @@ __all__ = [
     "SceneError",
     "View",
     "__version__",
-    "color",
-    "color_to",
     "compute",
     "compute_to",
     "devices",
     "find_nucleus",
     "find_period",
+    "load_scene",
     "plan",
+    "recolor",
+    "recolor_to",
     "render",
     "render_to",
 ]

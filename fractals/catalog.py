@@ -14,7 +14,19 @@ from fractals.errors import OptionError
 PACKAGE = Path(__file__).parent
 # A wheel carries the gallery's scenes inside the package; a checkout has them beside it.
 GALLERIES = (PACKAGE / "gallery", PACKAGE.parent / "gallery")
-CODE = {"formula": "formulas", "coloring": "colorings", "format": "formats"}
+# The folder of each kind of code; a file there is one of its kind, but for names that begin with _.
+CODE = {
+    "formula": "formulas",
+    "coloring": "color/colorings",
+    "format": "io/foreign",
+    "raw": "io/raw",
+}
+PLURALS = {
+    "formula": "formulas",
+    "coloring": "colorings",
+    "format": "formats",
+    "raw": "raw formats",
+}
 
 
 @functools.cache
@@ -28,7 +40,7 @@ def names(kind: str) -> tuple[str, ...]:
     """
     if kind in CODE:
         files = (PACKAGE / CODE[kind]).glob("*.py")
-        built_in = {file.stem for file in files if file.stem != "__init__"}
+        built_in = {file.stem for file in files if not file.stem.startswith("_")}
         return tuple(sorted(built_in | set(_installed(kind))))
     return tuple(sorted(path.stem for path in _data_files(kind)))
 
@@ -46,7 +58,7 @@ def load(kind: str, name: str) -> Callable[..., Any]:
         return make
     if name not in names(kind):
         raise unknown(kind, name)
-    module = importlib.import_module(f"fractals.{CODE[kind]}.{name}")
+    module = importlib.import_module(f"fractals.{CODE[kind].replace('/', '.')}.{name}")
     return module.make  # type: ignore[no-any-return]
 
 
@@ -60,7 +72,7 @@ def read(kind: str, name: str) -> dict[str, Any]:
 
 def unknown(kind: str, name: str) -> OptionError:
     """Return the error that says a name is unknown, and which it may have meant."""
-    plural = {**CODE, "palette": "palettes"}
+    plural = {**PLURALS, "palette": "palettes"}
     hint = did_you_mean(name, names(kind)) or f"; fractals list {plural.get(kind, kind)} shows all"
     return OptionError(f"unknown {kind if kind != 'gallery' else 'scene'} '{name[:80]}'{hint}")
 
@@ -73,10 +85,10 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
 
 @functools.cache
 def _installed(kind: str) -> dict[str, importlib.metadata.EntryPoint]:
-    found = importlib.metadata.entry_points(group=f"fractals.{CODE[kind]}")
+    found = importlib.metadata.entry_points(group=f"fractals.{PLURALS[kind].replace(' ', '_')}")
     return {entry.name: entry for entry in found}
 
 
 def _data_files(kind: str) -> list[Path]:
-    folders = GALLERIES if kind == "gallery" else (PACKAGE / "palettes",)
+    folders = GALLERIES if kind == "gallery" else (PACKAGE / "color" / "palettes",)
     return [path for folder in folders for path in sorted(folder.glob("*.toml"))]

@@ -15,7 +15,7 @@ import numpy as np
 PERIOD = 128  # cells
 PER_CELL = 10_000  # attempts
 FAR = 2.0  # the square of the distance from which samples don't matter to each other, in cells
-PATH = Path(__file__).parents[1] / "fractals" / "blue_noise.npy"
+PATH = Path(__file__).parents[1] / "fractals" / "rendering" / "blue_noise.npy"
 
 
 @numba.njit

@@ -10,12 +10,12 @@ from time import perf_counter
 
 import numpy as np
 
-from fractals import bench
-from fractals.backends.cuda import BLOCK
+from fractals.backends.cuda.backend import BLOCK
 from fractals.errors import OptionError
-from fractals.executor import run_tiles
-from fractals.pipeline import Session
-from fractals.planning import Tile
+from fractals.rendering.render import Session
+from fractals.rendering.tiles import Tile
+from fractals.threads import run_tiles
+from fractals.tools.bench import measure as bench
 
 ARITHMETIC = 4  # floating-point instructions of a Mandelbrot iteration
 NUMBERS = ("float32", "float64")
@@ -119,7 +119,7 @@ def make_nothing(_target):
 
 def launch(request, times):
     """Time launches, one after the other, until all are done."""
-    from fractals.backends import choose, open_backend
+    from fractals.backends.devices import choose, open_backend
 
     backend = open_backend(choose(request).device, "float32")
     run = backend.compile(make_nothing)
@@ -135,7 +135,7 @@ def launch(request, times):
 
 def copies(request, size, runs):
     """Return bytes a second between the device and page-locked or ordinary host memory."""
-    from fractals.backends import choose, open_backend
+    from fractals.backends.devices import choose, open_backend
 
     backend = open_backend(choose(request).device, "float32")
     lane, host = backend.lane, np.zeros(size, np.uint8)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import fractals
+from fractals.cli import main
 
 # Compiled anew, unless you ask otherwise: what another run has left can't hide a mistake.
 COMPILED = tempfile.TemporaryDirectory(prefix="fractals-tests-", ignore_cleanup_errors=True)
@@ -50,6 +51,20 @@ def device(request):
 def compiled(request):
     """Every kind of device but the plain loops that define what it must draw."""
     return request.param
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfdbinary):
+    """Run the command line in an empty folder; return its exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return ended.value.code, out, err.decode()
+
+    return call
 
 
 @pytest.fixture(scope="session")

@@ -33,14 +33,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # this checkout, i
 
 from yardstick import BITS, FLAGS, WIDTHS, Library, build, find_compiler
 
-from fractals import Scene, bench, ladder, planning, report
-from fractals.backends import naive_jit
+from fractals import Scene
+from fractals.backends.cpu import naive
 from fractals.cli.options import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
-from fractals.executor import Queue, run_threads
-from fractals.files import written
-from fractals.pipeline import Session
-from fractals.positions import coordinates
+from fractals.io.files import written
+from fractals.rendering import plan
+from fractals.rendering.render import Session
+from fractals.rendering.sampling import coordinates
+from fractals.threads import Queue, run_threads
+from fractals.tools.bench import ladder, report
+from fractals.tools.bench import measure as bench
 
 ALGORITHMS = ("wave", "stream")
 VIEWS: dict[str, tuple[str, tuple[str, str], str]] = {
@@ -72,7 +75,7 @@ def ours(scene: Scene, number: str, interior: bool = False, threads: int = 1) ->
     float32 can't tell c's samples apart, and fractals refuses to draw such a view with it; its
     speed there is of interest all the same.
     """
-    with mock.patch.dict(planning.BITS, float32=planning.BITS["float64"]):
+    with mock.patch.dict(plan.BITS, float32=plan.BITS["float64"]):
         session = Session(scene, "cpu", number, threads, interior)
     session.start(iterating=True)
     return session
@@ -103,7 +106,7 @@ def room(session: Session) -> dict[str, NDArray[np.int32]]:
 
 def prepare_naive(session: Session) -> Callable[[], None]:
     """Return the naive ``@jit`` loop over a session's samples."""
-    fill, _ = naive_jit.compiled(np.int32)
+    fill, _ = naive.compiled(np.int32)
     columns, rows = coordinates(session.plan)
     scene, counts = session.scene, np.zeros((rows.shape[1], columns.shape[1]), np.int32)
     point = complex(*(float(text) for text in scene.julia or ("0", "0")))

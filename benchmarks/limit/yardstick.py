@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import DeviceError, FractalsError
-from fractals.pipeline import Session
-from fractals.positions import coordinates
+from fractals.rendering.render import Session
+from fractals.rendering.sampling import coordinates
 
 HERE = Path(__file__).resolve().parent
 BITS = {"float64": 64, "float32": 32}

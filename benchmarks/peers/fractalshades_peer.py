@@ -36,12 +36,13 @@ import gmpy2
 from exact import Judge
 from places import SIZE, choose, read_gallery, read_locations
 
-from fractals import Scene, ladder, report
+from fractals import Scene
 from fractals.errors import DeviceError, DifferenceError, FractalsError, OptionError, SceneError
-from fractals.files import written
-from fractals.magnitude import scientific
-from fractals.pipeline import Session
-from fractals.planning import plan
+from fractals.io.files import written
+from fractals.rendering.plan import plan
+from fractals.rendering.render import Session
+from fractals.scene.numbers import scientific
+from fractals.tools.bench import ladder, report
 
 PIXELS = 200  # whose counts are judged
 FLAVORS = {

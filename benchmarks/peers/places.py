@@ -10,6 +10,7 @@ from exact import COUNTS
 
 from fractals import Scene, catalog
 from fractals.errors import OptionError, SceneError
+from fractals.io.load import load_scene
 
 SIZE = (800, 450)
 ESCAPE_RADIUS = 1000.0
@@ -65,7 +66,7 @@ def read_locations(path: str | Path) -> dict[str, Any]:
 
 def read_gallery() -> dict[str, Any]:
     """Return the deep views of our gallery that both can draw."""
-    scenes = {name: Scene.load(name) for name in catalog.names("gallery")}
+    scenes = {name: load_scene(name) for name in catalog.names("gallery")}
     return {
         name: scene
         for name, scene in scenes.items()
@@ -90,4 +91,4 @@ def choose(places: Mapping[str, Any], only: str | None) -> dict[str, Scene]:
     missing = [name for name in names if name not in places]
     if missing:
         raise OptionError(f"unknown place '{missing[0]}': choose of {', '.join(places) or 'none'}")
-    return {name: Scene.load(places[name], BARE) for name in names}
+    return {name: load_scene(places[name], BARE) for name in names}

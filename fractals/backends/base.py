@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.programs import Target
+from fractals.kernels import Target
 
 MakeBody = Callable[..., Callable[..., None]]
 Run = Callable[..., None]
@@ -77,7 +77,8 @@ class Backend(Protocol):
         """Return what makes, for each thread, compiled code that takes tiles from a queue; or None.
 
         It does all work of them. With the type of a pixel's channels it is ``run(cells, picture,
-        band, pixels_left)``, otherwise ``run(cells, count, z, dz)``, as `fractals.sweep` has it.
+        band, pixels_left)``, otherwise ``run(cells, count, z, dz)``, as the compiled
+        loop over tiles calls it.
         Both return the ticks of the stages.
         """
 

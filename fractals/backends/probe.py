@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from fractals.executor import core_count
+from fractals.threads import core_count
 
 INIT_ERRORS = {
     34: "the driver library is a stub: the NVIDIA driver is not installed",

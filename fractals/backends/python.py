@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fractals.backends.base import HostMemory, MakeBody, Run
-from fractals.programs import Target
+from fractals.kernels import Target
 
 
 class PythonBackend(HostMemory):

@@ -58,17 +58,17 @@ def bench_command(
     GPU's.
     """
     if plot:
-        from fractals.charts import check_plot
+        from fractals.tools.bench.charts import check_plot
 
         check_plot(plot, overwrite)
-    from fractals import report as reports
+    from fractals.tools.bench import report as reports
 
     if saved:
         if workloads:
             raise OptionError("--read shows figures that exist: name no workloads with it")
         report = reports.read_report(saved)
     else:
-        from fractals.bench import choose_devices, label, load_workload, measure
+        from fractals.tools.bench.measure import choose_devices, label, load_workload, measure
 
         chosen = choose_devices([name.strip() for name in devices.split(",")], tell)
         names = ", ".join(map(label, chosen))
@@ -85,7 +85,7 @@ def bench_command(
     else:
         click.echo(reports.text(report))
     if plot:
-        from fractals.charts import draw
+        from fractals.tools.bench.charts import draw
 
         draw(report, plot)
         tell(f"{plot}: written")

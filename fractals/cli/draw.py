@@ -13,11 +13,11 @@ from fractals.cli.options import (
     device_request,
     examples,
     json_option,
-    load_scene,
     option,
     overwrite_option,
     picture_options,
     print_json,
+    requested_scene,
     scene_options,
     seconds_line,
     tell,
@@ -27,10 +27,10 @@ from fractals.cli.options import (
 from fractals.errors import OptionError
 
 if TYPE_CHECKING:
-    from fractals.computing import Computed
-    from fractals.raw import EscapeData
-    from fractals.scene import Scene
-    from fractals.streaming import Rendered
+    from fractals.io.escape_data import EscapeData
+    from fractals.rendering.compute_store import Computed
+    from fractals.rendering.stream import Rendered
+    from fractals.scene.model import Scene
 
 effort_options = together(
     option(
@@ -84,12 +84,12 @@ def render_command(
     scene is inside, or a file of another program (fractals list formats); FILE#NAME is one of many
     in a file. Several are merged from left to right, and options come last.
     """
-    from fractals.files import check_output
-    from fractals.image import check_format, format_of, lost
+    from fractals.io.files import check_output
+    from fractals.io.image import check_format, format_of, lost
 
     request = device_request(options)
     lost_lines: list[str] = []
-    scene = load_scene(scenes, options, lost_lines)
+    scene = requested_scene(scenes, options, lost_lines)
     output = output or default_output(scenes, ".png")
     file_format = format_of(output)
     check_format(file_format, scene.image.size, scene.image.bits)
@@ -105,7 +105,7 @@ def render_command(
     else:
         check_output(output, overwrite)
 
-    from fractals.streaming import render_to
+    from fractals.rendering.stream import render_to
 
     with ProgressLine(math.prod(scene.image.size)) as progress:
         rendered = render_to(
@@ -162,13 +162,13 @@ def compute_command(
     every sample; limit; and the scene as JSON. An .exr has the channels that other programs read
     (N, NF, T, DEX, DEY).
     """
-    from fractals.exr import LOST
-    from fractals.files import check_output
-    from fractals.raw import check_suffix
+    from fractals import catalog
+    from fractals.io.escape_data import check_suffix
+    from fractals.io.files import check_output
 
     request = device_request(options)
     lost: list[str] = []
-    scene = load_scene(scenes, options, lost)
+    scene = requested_scene(scenes, options, lost)
     if output is None:
         going_on = len(scenes) == 1 and scenes[0].endswith(".fz")
         output = scenes[0] if going_on else default_output(scenes, ".fz")
@@ -183,7 +183,7 @@ def compute_command(
     }
     with ProgressLine(math.prod(scene.image.size)) as progress:
         if suffix == ".fz":
-            from fractals.computing import compute_to
+            from fractals.rendering.compute_store import compute_to
 
             try:
                 computed = compute_to(output, scene, overwrite=overwrite, progress=progress, **how)
@@ -195,16 +195,14 @@ def compute_command(
             report(computed, output, computed.method, as_json, lost)
             return
         check_output(output, overwrite)
-        if suffix == ".exr":
-            from fractals.exr import library
+        raw_format = catalog.load("raw", suffix[1:])()
+        raw_format.check()  # before any work is done
 
-            library()  # before any work is done
-
-        from fractals.pipeline import compute
+        from fractals.rendering.render import compute
 
         raw = compute(scene, progress=progress, **how)
     raw.save(output, overwrite)
-    new = [f"{output}: {LOST}"] if suffix == ".exr" else []
+    new = [f"{output}: {raw_format.lost}"] if raw_format.lost else []
     report(raw, output, raw.method, as_json, lost + new)
     tell_lost(new)
 
@@ -237,22 +235,22 @@ def recolor_command(
     FILE is what compute wrote (.fz, .npz, .exr), or an EXR with the raw numbers of Kalles Fraktaler
     or Fraktaler-3. A store may be larger than the memory.
     """
-    from fractals.files import check_output
-    from fractals.image import check_format, format_of, lost
-    from fractals.raw import EscapeData
+    from fractals.io.escape_data import EscapeData
+    from fractals.io.files import check_output
+    from fractals.io.image import check_format, format_of, lost
 
     request = device_request(options)
     output = output or default_output((raw_file,), ".png")
     file_format = format_of(output)
     check_output(output, overwrite)
     raw = EscapeData.load(raw_file)
-    scene = load_scene((raw.scene,), options)  # type: ignore[arg-type]
+    scene = requested_scene((raw.scene,), options)  # type: ignore[arg-type]
     check_format(file_format, scene.image.size, scene.image.bits)
 
-    from fractals.streaming import color_to
+    from fractals.rendering.stream import recolor_to
 
     with ProgressLine(math.prod(scene.image.size)) as progress:
-        drawn = color_to(
+        drawn = recolor_to(
             output,
             raw,
             scene,
@@ -315,8 +313,8 @@ def print_plan(
     as_json: bool,
 ) -> None:
     """Print how a scene would be drawn."""
-    from fractals.backends import choose
-    from fractals.planning import plan
+    from fractals.backends.devices import choose
+    from fractals.rendering.plan import plan
 
     device, note = choose(request)
     if note:

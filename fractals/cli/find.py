@@ -11,19 +11,19 @@ import click
 from fractals.cli.options import (
     examples,
     json_option,
-    load_scene,
     option,
     overwrite_option,
     place_options,
     print_json,
+    requested_scene,
     tell,
     together,
 )
 from fractals.errors import OptionError
 
 if TYPE_CHECKING:
-    from fractals.finding import Minibrot
-    from fractals.scene import Scene
+    from fractals.deep.nucleus import Minibrot
+    from fractals.scene.model import Scene
 
 search_options = together(
     place_options,
@@ -101,9 +101,9 @@ def period_command(
     scenes: tuple[str, ...], limit: str | None, as_json: bool, **options: Any
 ) -> None:
     """Print the period of the minibrot in view."""
-    from fractals.finding import find_period
+    from fractals.deep.nucleus import find_period
 
-    scene = load_scene(scenes, options)
+    scene = requested_scene(scenes, options)
     with SearchLine() as progress:
         period = find_period(scene, parse_limit(limit), progress)
     if as_json:
@@ -167,9 +167,9 @@ def julia_command(
 
 def search(scenes: tuple[str, ...], limit: str | None, options: dict[str, Any]) -> "Minibrot":
     """Return the minibrot in view, and say in one line what it is."""
-    from fractals.finding import find_nucleus
+    from fractals.deep.nucleus import find_nucleus
 
-    scene = load_scene(scenes, options)
+    scene = requested_scene(scenes, options)
     begun = monotonic()
     with SearchLine() as progress:
         found = find_nucleus(scene, parse_limit(limit), progress)
@@ -210,7 +210,7 @@ def parse_fractions(text: str) -> list[float]:
 
 def check_target(output: str, overwrite: bool) -> None:
     """Refuse an output that can't be written, before the search."""
-    from fractals.files import check_output
+    from fractals.io.files import check_output
 
     if output == "-":
         return
@@ -223,7 +223,7 @@ def check_target(output: str, overwrite: bool) -> None:
 
 def write(scene: "Scene", output: str) -> None:
     """Write a scene to a file, or to stdout."""
-    from fractals.files import written
+    from fractals.io.files import written
 
     if output == "-":
         click.echo(scene.to_toml(), nl=False)

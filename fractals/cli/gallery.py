@@ -31,7 +31,8 @@ def gallery_command(
     **options: Any,
 ) -> None:
     """Draw the gallery, or some of its scenes, replacing the pictures that are there."""
-    from fractals import catalog, gallery
+    from fractals import catalog
+    from fractals.tools import gallery
 
     request = device_request(options)
     for name in names:

@@ -20,7 +20,7 @@ from fractals.cli.options import (
 from fractals.errors import DifferenceError, OptionError, SceneError
 
 if TYPE_CHECKING:
-    from fractals.scene import Scene
+    from fractals.scene.model import Scene
 
 
 @click.command(
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 @json_option
 def devices_command(as_json: bool) -> None:
     """Show what can draw here, which of it auto takes, and why not the others."""
-    from fractals.backends import choose, devices, probe
+    from fractals.backends import probe
+    from fractals.backends.devices import choose, devices
 
     found = devices()
     taken = choose("auto").device
@@ -74,19 +75,21 @@ def devices_command(as_json: bool) -> None:
 @json_option
 def list_command(what: str, preview: str | None, overwrite: bool, as_json: bool) -> None:
     """Show the names there are, with a line about each."""
-    from fractals import catalog, palette
-    from fractals.scene import Scene
+    from fractals import catalog
+    from fractals.color import palette
 
     if preview is not None:
         write_preview(what, preview, overwrite)
     kind = what.removesuffix("s")
     entries: dict[str, str] = {}
+    from fractals.io.load import load_scene
+
     options: dict[str, dict[str, Any]] = {}
     for name in catalog.names(kind):
         if kind == "palette":
             title = palette.load(name).title
         elif kind == "gallery":
-            title = Scene.load(name).title
+            title = load_scene(name).title
         elif kind == "format":
             form = catalog.load(kind, name)()
             uses = "read and written" if form.write else "read"
@@ -113,14 +116,14 @@ def list_command(what: str, preview: str | None, overwrite: bool, as_json: bool)
 def write_preview(what: str, path: str, overwrite: bool) -> None:
     """Write the sheet of palettes to a PNG."""
     from fractals import catalog
-    from fractals.files import check_output, written
+    from fractals.io.files import check_output, written
 
     if what != "palettes":
         raise OptionError(f"--preview: there is a sheet of palettes, none of {what}")
     if Path(path).suffix.lower() != ".png":
         raise OptionError(f"--preview: '{path[:80]}' does not end in .png")
     check_output(path, overwrite)
-    from fractals.sheet import png, sheet
+    from fractals.tools.palette_sheet import png, sheet
 
     names = catalog.names("palette")
     data = png(sheet(names))
@@ -138,8 +141,8 @@ def write_preview(what: str, path: str, overwrite: bool) -> None:
 @json_option
 def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     """Show what is inside a picture, a scene file, a gallery scene or a file of raw numbers."""
-    from fractals.raw import SUFFIXES
-    from fractals.scene import Scene
+    from fractals.io.escape_data import SUFFIXES
+    from fractals.scene.model import Scene
 
     if schema:
         print_json(Scene.model_json_schema())
@@ -149,8 +152,10 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     if file.lower().endswith(SUFFIXES):
         scene = show_raw(file)
     else:
+        from fractals.io.load import load_scene
+
         lost: list[str] = []
-        scene = Scene.load(file, lost=lost)
+        scene = load_scene(file, lost=lost)
         tell_lost(lost)
     if as_json:
         print_json(scene.to_table())
@@ -160,8 +165,8 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
 
 def show_raw(file: str) -> "Scene":
     """Say what is in a file of raw numbers, and return its scene."""
-    from fractals.raw import EscapeData
-    from fractals.store import open_store
+    from fractals.io.escape_data import EscapeData
+    from fractals.io.store import open_store
 
     if file.lower().endswith(".fz"):
         store = open_store(file)
@@ -200,18 +205,18 @@ def convert_command(source: str, target: str, overwrite: bool, as_json: bool) ->
     formats), and - is TOML on stdout. A palette becomes a part of a scene, and the other way round.
     Raw numbers (.fz, .npz, .exr) are turned into each other.
     """
-    from fractals import exchange
-    from fractals.files import check_output, written
-    from fractals.raw import SUFFIXES
-    from fractals.scene import toml_text, validate
+    from fractals.io import formats
+    from fractals.io.escape_data import SUFFIXES
+    from fractals.io.files import check_output, written
+    from fractals.scene.model import toml_text, validate
 
     if source.lower().endswith(SUFFIXES) and target.lower().endswith(SUFFIXES):
         convert_raw(source, target, overwrite, as_json)
         return
     suffix = ".toml" if target == "-" else Path(target).suffix.lower()
-    form = exchange.find(target, writing=True)
+    form = formats.find(target, writing=True)
     if form is None and suffix not in (".toml", ".json"):
-        raise OptionError(f"'{target}': name a file that ends in {exchange.suffixes(writing=True)}")
+        raise OptionError(f"'{target}': name a file that ends in {formats.suffixes(writing=True)}")
     if target == "-" and as_json:
         raise OptionError("--json and OUT - both want stdout: give one of them")
     if target != "-":
@@ -238,12 +243,13 @@ def convert_command(source: str, target: str, overwrite: bool, as_json: bool) ->
 
 def source_table(source: str, lost: list[str]) -> dict[str, Any]:
     """Return the table of a scene, or of a palette: a built-in one, or a file of stops."""
-    from fractals import catalog, exchange
+    from fractals import catalog
+    from fractals.io import load
 
     built_in = source in catalog.names("palette") and source not in catalog.names("gallery")
     if built_in and not Path(source).exists():
         return {"color": {"palette": source}}
-    table = exchange.read_table(source, lost)
+    table = load.read_table(source, lost)
     return {"color": {"palette": table}} if "stops" in table else table
 
 
@@ -254,14 +260,15 @@ def is_palette(table: dict[str, Any]) -> bool:
 
 def convert_raw(source: str, target: str, overwrite: bool, as_json: bool) -> None:
     """Write raw numbers as another type of file."""
-    from fractals.exr import LOST
-    from fractals.raw import EscapeData
+    from fractals import catalog
+    from fractals.io.escape_data import EscapeData
 
     if Path(source).absolute() == Path(target).absolute():
         raise OptionError(f"'{source}' is read: name another file to write")
     raw = EscapeData.load(source)
     raw.save(target, overwrite)
-    said(target, [f"{target}: {LOST}"] if target.lower().endswith(".exr") else [], as_json)
+    lost = catalog.load("raw", Path(target).suffix[1:].lower())().lost
+    said(target, [f"{target}: {lost}"] if lost else [], as_json)
 
 
 def said(target: str, lost: list[str], as_json: bool) -> None:
@@ -286,7 +293,7 @@ def said(target: str, lost: list[str], as_json: bool) -> None:
 @json_option
 def verify_command(picture: str, pixels: int, exact: bool, seed: int, as_json: bool) -> None:
     """Recompute random pixels of a picture by plain Python loops, and compare."""
-    from fractals.verify import verify
+    from fractals.tools.verify import verify
 
     if not picture.lower().endswith(".png"):
         raise SceneError(f"{picture}: not a PNG: only those carry the scene to compare with")

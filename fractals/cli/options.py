@@ -13,7 +13,7 @@ import click
 from fractals.errors import OptionError, SceneError
 
 if TYPE_CHECKING:
-    from fractals.scene import Scene
+    from fractals.scene.model import Scene
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -130,17 +130,17 @@ def device_request(options: dict[str, Any]) -> str:
     return "cpu" if cpu else "gpu" if gpu else device
 
 
-def load_scene(
+def requested_scene(
     sources: tuple[str, ...], options: Mapping[str, Any], lost: list[str] | None = None
 ) -> "Scene":
     """Return the scene that sources and options describe; a bad option is an `OptionError`.
 
     What files of other programs say and a scene can't is told, and added to `lost`.
     """
-    from fractals.scene import Scene
+    from fractals.io.load import load_scene
 
     lost = [] if lost is None else lost
-    scene = Scene.load(*sources, lost=lost)
+    scene = load_scene(*sources, lost=lost)
     changes = {key: value for key, value in options.items() if value is not None}
     for key in ("center", "julia"):
         if key in changes:
@@ -175,11 +175,12 @@ def _as_option(line: str) -> str:
 
 def read_palette(name: str, lost: list[str]) -> Any:
     """Return the palette of a name or a file, and add to `lost` what a file says in vain."""
-    from fractals import catalog, palette_files
+    from fractals import catalog
+    from fractals.io import palettes
 
     if name in catalog.names("palette"):
         return name
-    palette, lines = palette_files.find(name)
+    palette, lines = palettes.find(name)
     lost += [f"{name}: {line}" for line in lines]
     return palette
 

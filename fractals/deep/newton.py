@@ -13,7 +13,7 @@ from typing import Any
 import gmpy2
 from gmpy2 import mpc, mpfr
 
-from fractals.formula import Formula
+from fractals.kernels.formula import Formula
 
 Point = tuple[Any, Any]  # two numbers of gmpy2: mpfr, or mpq where they are exact
 Vectors = tuple[Point, ...]  # a matrix by columns; of a complex derivative the first is enough

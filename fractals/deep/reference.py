@@ -11,8 +11,8 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.formula import Formula
-from fractals.programs.extended import SMALL
+from fractals.kernels.floatexp import SMALL
+from fractals.kernels.formula import Formula
 
 WATCH = 4096  # steps between two calls of `watch`
 LARGE = 1e150  # the derivative's mantissa is brought back to 1 beyond it

@@ -1,6 +1,7 @@
 """The Buffalo: z -> |Re z²| + i |Im z²| + c."""
 
-from fractals.formula import Formula, diffabs, fma, number, select
+from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import diffabs, fma, number, select
 
 
 def step(x, y, a, b):

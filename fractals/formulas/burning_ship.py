@@ -4,7 +4,8 @@ The imaginary axis points up, so the ship of the books floats upside down: see `
 `rotation`.
 """
 
-from fractals.formula import Formula, diffabs, fma, number, select
+from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import diffabs, fma, number, select
 
 
 def step(x, y, a, b):

@@ -1,6 +1,7 @@
 """Celtic heart: z -> |x² - y²| + 2i|x|y + c."""
 
-from fractals.formula import Formula, diffabs, fma, number, select
+from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import diffabs, fma, number, select
 
 
 def step(x, y, a, b):

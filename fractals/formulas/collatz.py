@@ -3,7 +3,7 @@
 Every orbit starts at its own point.
 """
 
-from fractals.composing import compose
+from fractals.formulas.language.codegen import compose
 
 
 def make():

@@ -1,6 +1,6 @@
 """Exponential: z -> c exp z, from 0, its asymptotic value."""
 
-from fractals.composing import compose
+from fractals.formulas.language.codegen import compose
 
 
 def make():

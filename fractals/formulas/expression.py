@@ -1,15 +1,15 @@
 """A user's own formula, written as an expression in z and c, such as "z**3 + c*sin(z)"."""
 
-from fractals import expression
-from fractals.composing import compose
+from fractals.formulas.language import derivative, parser
+from fractals.formulas.language.codegen import compose
 
 
 def _text(value, key):
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         raise ValueError(f"{key} is an expression in quotes, not {value!r:.40}")
     try:
-        return expression.parse(str(value))
-    except expression.ExpressionError as error:
+        return parser.parse(str(value))
+    except parser.ExpressionError as error:
         raise ValueError(f"{key} '{str(value)[:60]}', {error}") from None
 
 
@@ -22,7 +22,7 @@ def _stays(tree):
 def make(step="z**2 + c", start="", degree=0, tolerance=0.0):
     tree = _text(step, "step")
     first = _text(start or ("c" if _stays(tree) else "0"), "start")
-    if expression.uses(first, "z"):
+    if parser.uses(first, "z"):
         raise ValueError("start is an expression in c alone")
     if isinstance(degree, bool) or not isinstance(degree, int) or not 0 <= degree <= 64:
         raise ValueError("degree is a whole number from 2 to 64, or 0: found from the expression")
@@ -37,7 +37,7 @@ def make(step="z**2 + c", start="", degree=0, tolerance=0.0):
         f"Your own, {str(step)[:100]}",
         tree,
         first,
-        degree=degree if degree > 1 else expression.degree_of(tree),
+        degree=degree if degree > 1 else derivative.degree_of(tree),
         tolerance=float(tolerance),
         width="6",
         parameters={key: value for key, value in given.items() if value != usual.get(key)},

@@ -1,6 +1,5 @@
 """Hybrid: other formulas applied in turn, each adding c; a step, and a count, is a whole turn."""
 
-from fractals.formula import Formula
 from fractals.formulas import (
     buffalo,
     burning_ship,
@@ -13,6 +12,7 @@ from fractals.formulas import (
     shark_fin,
     tricorn,
 )
+from fractals.kernels.formula import Formula
 
 PARTS = {
     "buffalo": buffalo.make,

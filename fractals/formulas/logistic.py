@@ -1,6 +1,6 @@
 """Lambda, the logistic map: z -> c z (1 - z), from its critical point 1/2."""
 
-from fractals.composing import compose
+from fractals.formulas.language.codegen import compose
 
 
 def make():

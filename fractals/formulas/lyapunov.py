@@ -5,7 +5,8 @@ A step, and a count, is the whole sequence. For a and b from 0 to 4 no orbit esc
 logistic map with periodic forcing* (1989).
 """
 
-from fractals.formula import Formula, fma, number
+from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import fma, number
 
 MOST = 60  # letters
 

@@ -4,7 +4,7 @@ Orbits converge to 1, the magnetic phase, or escape. After Peitgen and Richter, 
 Fractals* (1986).
 """
 
-from fractals.composing import compose
+from fractals.formulas.language.codegen import compose
 
 
 def make():

@@ -3,7 +3,7 @@
 Orbits converge to 1 or escape. After Peitgen and Richter, *The Beauty of Fractals* (1986).
 """
 
-from fractals.composing import compose
+from fractals.formulas.language.codegen import compose
 
 
 def make():

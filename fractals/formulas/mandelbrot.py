@@ -1,6 +1,7 @@
 """The Mandelbrot set: z -> z² + c."""
 
-from fractals.formula import Formula, fma, number
+from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import fma, number
 
 
 def step(x, y, a, b):  # z = x + iy, c = a + ib

@@ -1,6 +1,7 @@
 """The multibrot sets: z -> z**power + c, power 2 to 8."""
 
-from fractals.formula import Formula, fma, number
+from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import fma, number
 
 
 def make_step(power):

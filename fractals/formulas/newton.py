@@ -4,9 +4,9 @@ The picture shows to which root the method leads from each point (Arthur Cayley,
 of c, too, makes a picture of its parameter: the method starts at `start` then.
 """
 
-from fractals import expression
-from fractals.composing import compose
-from fractals.expression import minus, over, power, times
+from fractals.formulas.language import derivative, parser
+from fractals.formulas.language.codegen import compose
+from fractals.formulas.language.derivative import minus, over, power, times
 
 TOLERANCE = 1e-6
 
@@ -19,10 +19,10 @@ def function_of(power, polynomial):
     if not isinstance(text, str):
         raise ValueError(f"polynomial is an expression in quotes, not {text!r:.40}")
     try:
-        tree = expression.parse(text)
-    except expression.ExpressionError as error:
+        tree = parser.parse(text)
+    except parser.ExpressionError as error:
         raise ValueError(f"polynomial '{text[:60]}', {error}") from None
-    if not expression.is_holomorphic(tree) or not expression.uses(tree, "z"):
+    if not derivative.is_holomorphic(tree) or not parser.uses(tree, "z"):
         raise ValueError("polynomial is an expression in z without abs, conj, re and im")
     return tree
 
@@ -39,10 +39,10 @@ def composed(name, title, tree, polynomial, function, start, parameters):
     """Return the formula of a method that finds roots of a function."""
     usual = {"power": 3, "relaxation": 1.0, "polynomial": "", "start": ""}
     try:
-        first = expression.parse(str(start) or ("0" if expression.uses(function, "c") else "c"))
-    except expression.ExpressionError as error:
+        first = parser.parse(str(start) or ("0" if parser.uses(function, "c") else "c"))
+    except parser.ExpressionError as error:
         raise ValueError(f"start '{str(start)[:60]}', {error}") from None
-    if expression.uses(first, "z"):
+    if parser.uses(first, "z"):
         raise ValueError("start is an expression in c alone")
     return compose(
         name,
@@ -59,7 +59,7 @@ def composed(name, title, tree, polynomial, function, start, parameters):
 
 def make(power=3, relaxation=1.0, polynomial="", start=""):
     function = function_of(power, polynomial)
-    step = over(function, expression.derivative(function, "z"))
+    step = over(function, derivative.derivative(function, "z"))
     return composed(
         "newton",
         f"Newton's method for {polynomial or f'z**{power} - 1'}",
@@ -73,8 +73,8 @@ def make(power=3, relaxation=1.0, polynomial="", start=""):
 
 def halley_step(function):
     """Return the tree of 2 f f' / (2 f'² - f f'')."""
-    first = expression.derivative(function, "z")
-    second = expression.derivative(first, "z")
+    first = derivative.derivative(function, "z")
+    second = derivative.derivative(first, "z")
     two = ("number", 2 + 0j)
     below = minus(times(two, power(first, 2)), times(function, second))
     return over(times(two, times(function, first)), below)

@@ -1,6 +1,7 @@
 """The perpendicular Burning Ship: z -> (x + i|y|)² + c, mirrored: Im -> 2x|y| + b."""
 
-from fractals.formula import Formula, diffabs, fma, number, select
+from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import diffabs, fma, number, select
 
 
 def step(x, y, a, b):

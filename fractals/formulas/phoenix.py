@@ -1,6 +1,7 @@
 """Phoenix: z -> z² + c + memory times the z before (Shigehiro Ushiki, 1988)."""
 
-from fractals.formula import Formula, fma, number
+from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import fma, number
 
 
 def make_step(memory):

@@ -1,6 +1,7 @@
 """The shark fin: z -> x² - y|y| + 2ixy + c."""
 
-from fractals.formula import Formula, diffabs, fma
+from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import diffabs, fma
 
 
 def step(x, y, a, b):

@@ -1,6 +1,6 @@
 """Sine: z -> c sin z, from its critical point π/2."""
 
-from fractals.composing import compose
+from fractals.formulas.language.codegen import compose
 
 
 def make():

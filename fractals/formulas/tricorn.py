@@ -1,6 +1,7 @@
 """The tricorn: z -> conj(z)² + c (Crowe, Hasson, Rippon and Strain-Clark, 1989)."""
 
-from fractals.formula import Formula, fma
+from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import fma
 
 
 def step(x, y, a, b):

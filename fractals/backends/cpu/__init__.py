@@ -1,0 +1,1 @@
+"""The CPU backend: Numba's compiler and SIMD vectors."""

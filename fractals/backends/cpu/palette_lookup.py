@@ -1,0 +1,122 @@
+"""The CPU's way of painting: the channels of a color are lanes of one short SIMD vector.
+
+A compiler makes no vectors of look-ups, and gathering many colors at once is slow on most CPUs. But
+the three channels lie side by side, so one load takes a color. Same numbers in the same order as in
+`fractals.kernels.shade.make_body`, so the same bits.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+
+from fractals.backends.cpu.simd.memory import load
+from fractals.backends.cpu.simd.pack import INT32, Pack, filled, intrinsic, truncate, vectors_of
+from fractals.kernels import shade
+from fractals.kernels.primitives import fma, number, select
+
+CHANNELS = Pack(types.float32, 1, 4)  # and one lane that is of no use
+
+
+@intrinsic
+def channels(_context, value):
+    """Return a vector that has the number in each lane."""
+
+    def generate(_context, builder, _signature, args):
+        return filled(builder, CHANNELS, args[0])
+
+    return CHANNELS(value), generate
+
+
+@intrinsic
+def channel(_context, whole, k):
+    """Return a lane; k is a constant."""
+    if not isinstance(k, types.IntegerLiteral):
+        return None
+    place = k.literal_value
+
+    def generate(_context, builder, _signature, args):
+        (vector,) = vectors_of(builder, args[0])
+        return builder.extract_element(vector, ir.Constant(INT32, place))
+
+    return whole.element(whole, k), generate
+
+
+def padded(lookup):
+    """Return a table of colors in one row, so long that a vector may begin with its last color."""
+    row = np.zeros(lookup.size + 6, np.float32)
+    row[: lookup.size] = lookup.reshape(-1)
+    return row
+
+
+def make_body(target):
+    """Return the body that fills ``rgb`` (height, width, 3), as `shade.make_body` does.
+
+    ``lookup`` is that of `padded`. ``places`` and ``parts`` have room for the samples of a row of
+    pixels: where in `lookup` their colors begin, and how near the next one is.
+    """
+    real32, int32 = target.real32, target.int32
+    zero, half, three = real32(0), real32(0.5), int32(3)
+
+    @target.jit
+    def paint(rgb, position, lookup, encode, n, share, places, parts):
+        entries = int32(lookup.shape[0] // 3 - 4)
+        scale, last, inside = real32(entries), int32(entries - 1), int32(entries + 1)
+        like = channels(share)
+        brightest = number(encode.shape[0] - 1, like)
+        rounding, shares = number(half, like), number(share, like)
+        across = rgb.shape[1] * n
+        for j in range(rgb.shape[0]):
+            for v in range(n):
+                for u in range(across):  # becomes vectors
+                    t = position[j * n + v, u]
+                    drawn = t >= zero
+                    k = min(int32(t * scale), last)
+                    places[v * across + u] = three * select(drawn, k, inside)
+                    parts[v * across + u] = select(drawn, fma(t, scale, -real32(k)), zero)
+            for i in range(rgb.shape[1]):
+                light = channels(zero)
+                for v in range(n):
+                    for u in range(v * across + i * n, v * across + (i + 1) * n):
+                        at = places[u]
+                        here, there = load(lookup, at, like), load(lookup, at + three, like)
+                        light = light + fma(number(parts[u], like), there - here, here)
+                level = truncate(fma(light * shares, brightest, rounding))
+                rgb[j, i, 0] = encode[channel(level, 0)]
+                rgb[j, i, 1] = encode[channel(level, 1)]
+                rgb[j, i, 2] = encode[channel(level, 2)]
+
+    def body(rgb, position, lookup, encode, supersampling, share, places, parts):
+        arrays = rgb, position, lookup, encode
+        if supersampling == 1:  # where it is known, loops are unrolled
+            paint(*arrays, 1, share, places, parts)
+        elif supersampling == 2:
+            paint(*arrays, 2, share, places, parts)
+        else:
+            paint(*arrays, supersampling, share, places, parts)
+
+    return body
+
+
+def make_position_body(target, *options):
+    """Return the loop over what `shade.make_position_body` fills, with its arguments by name."""
+    body = target.jit(shade.make_position_body(target, *options))
+
+    def loop(position, count, x, y, p, q, watched, first, constants, limit, base, least, most):
+        raw = count, x, y, p, q, watched
+        body(0, 0, 1, 1, position, *raw, first, constants, limit, base, least, most)
+
+    return loop
+
+
+def position_signature(real):
+    """Return the types of that loop's arguments for a Numba number type."""
+    plane, whole = real[:, ::1], types.int32
+    raw = whole[:, ::1], plane, plane, plane, plane, real[:, :, ::1]
+    return types.float32[:, ::1], *raw, whole, real[::1], whole, whole, real, real
+
+
+def signature(color):
+    """Return the types of a body's arguments for the Numba type of a pixel's channels."""
+    line, whole = types.float32[::1], types.int32
+    pixels, position = color[:, :, ::1], types.float32[:, ::1]
+    return pixels, position, line, color[::1], whole, types.float32, whole[::1], line

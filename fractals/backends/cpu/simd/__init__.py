@@ -1,0 +1,1 @@
+"""SIMD vectors as one number type in compiled code."""

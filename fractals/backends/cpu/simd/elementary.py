@@ -1,0 +1,131 @@
+"""What Numba needs to compile the series of `fractals.kernels.elementary`: numbers and packs."""
+
+import inspect
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import overload
+
+from fractals.backends.cpu.simd.pack import (
+    Pack,
+    all_lanes,
+    define,
+    each,
+    intrinsic,
+    llvm_function,
+    same,
+)
+from fractals.kernels import elementary, primitives
+
+
+@intrinsic
+def _rint(_context, v):
+    name = f"llvm.rint.f{v.bitwidth}"
+
+    def generate(context, builder, signature, args):
+        kind = ir.FunctionType(args[0].type, [args[0].type])
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
+
+    return v(v), generate
+
+
+@overload(elementary.nearest, target="cpu")
+def _nearest(x):
+    if isinstance(x, types.Float):
+        return lambda x: _rint(x)
+
+
+def parts_overload(v):
+    """Compile `fractals.kernels.elementary.parts` for single numbers."""
+    if not isinstance(v, Pack):
+
+        def parts(v):
+            mantissa, exponent = primitives.split(v)
+            return mantissa, primitives.number(exponent, v)
+
+        return parts
+
+
+def scaled_overload(v, k):
+    """Compile `fractals.kernels.elementary.scaled` for single numbers."""
+    if not isinstance(v, Pack):
+        most = 127 if v == types.float32 else 1023
+        return lambda v, k: v * primitives.two_to(min(int(k), most), v)
+
+
+def teach_series(overload, **settings):
+    """Let `fractals.kernels.elementary` be compiled; ``overload`` is that of a target."""
+    for function, series in elementary.SERIES.items():
+        overload(function, **settings)(_returning(series))
+
+
+def _returning(series):
+    if len(inspect.signature(series).parameters) == 1:
+        return lambda x: series
+    return lambda x, y: series
+
+
+overload(elementary.parts, target="cpu")(parts_overload)
+overload(elementary.scaled, target="cpu")(scaled_overload)
+teach_series(overload, target="cpu", jit_options={"forceinline": True})
+
+
+define(elementary.nearest, same(types.Float), llvm_function("rint"), (Pack,))
+
+
+@intrinsic
+def _split_lanes(context, v):
+    """Return each lane's mantissa in [1, 2), and its exponent as a number; see `formula.split`."""
+    bits, fraction, bias = (64, 52, 1023) if v.element == types.float64 else (32, 23, 127)
+
+    def generate(context, builder, signature, args):
+        words = ir.VectorType(ir.IntType(bits), v.lanes)
+
+        def mantissa(vector):
+            low = builder.and_(
+                builder.bitcast(vector, words), all_lanes(words, (1 << fraction) - 1)
+            )
+            return builder.bitcast(builder.or_(low, all_lanes(words, bias << fraction)), v.vector)
+
+        def exponent(vector):
+            raw = builder.lshr(builder.bitcast(vector, words), all_lanes(words, fraction))
+            biased = builder.and_(raw, all_lanes(words, 2 * bias + 1))
+            return builder.sitofp(builder.sub(biased, all_lanes(words, bias)), v.vector)
+
+        found = each(builder, mantissa, args[0]), each(builder, exponent, args[0])
+        return context.make_tuple(builder, signature.return_type, found)
+
+    return types.UniTuple(v, 2)(v), generate
+
+
+@overload(elementary.parts, target="cpu")
+def _parts_of_lanes(v):
+    if isinstance(v, Pack):
+        return lambda v: _split_lanes(v)
+
+
+@intrinsic
+def _scale_lanes(context, v, k):
+    bits, fraction, bias = (64, 52, 1023) if v.element == types.float64 else (32, 23, 127)
+
+    def generate(context, builder, signature, args):
+        words = ir.VectorType(ir.IntType(bits), v.lanes)
+
+        def apply(vector, power):
+            biased = builder.add(builder.fptosi(power, words), all_lanes(words, bias))
+            zero, most = all_lanes(words, 0), all_lanes(words, 2 * bias)
+            biased = builder.select(builder.icmp_signed("<", biased, zero), zero, biased)
+            biased = builder.select(builder.icmp_signed(">", biased, most), most, biased)
+            scale = builder.bitcast(builder.shl(biased, all_lanes(words, fraction)), v.vector)
+            return builder.fmul(vector, scale)
+
+        return each(builder, apply, *args)
+
+    return v(v, k), generate
+
+
+@overload(elementary.scaled, target="cpu")
+def _scaled_lanes(v, k):
+    if isinstance(v, Pack):
+        return lambda v, k: _scale_lanes(v, k)

@@ -1,0 +1,239 @@
+"""Packs to and from memory: elements side by side, and lists without gaps of the lanes that go on.
+
+Arrays are contiguous, and have one dimension (`spread`: two). Nothing here checks bounds: every
+array has room for a whole pack beyond the elements that are meant.
+"""
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.np.arrayobj import make_array
+
+from fractals.backends.cpu.simd.pack import (
+    INT32,
+    INT64,
+    NAMES,
+    REGISTER,
+    Pack,
+    call,
+    each,
+    filled,
+    intrinsic,
+    join,
+    vectors_of,
+)
+
+
+def _address(context, builder, array, value, index, offset=0):
+    data = make_array(array)(context, builder, value).data
+    return builder.gep(data, [builder.add(index, INT64(offset))])
+
+
+def _index(context, builder, signature, args, k):
+    return context.cast(builder, args[k], signature.args[k], types.int64)
+
+
+def _loaded(context, builder, array, value, index, pack):
+    vectors = []
+    for k in range(pack.vectors):
+        at = _address(context, builder, array, value, index, k * pack.lanes)
+        at = builder.bitcast(at, pack.vector.as_pointer())
+        vectors.append(builder.load(at, align=array.dtype.bitwidth // 8, typ=pack.vector))
+    return join(builder, vectors)
+
+
+def _store(context, builder, array, value, index, pack):
+    for k, vector in enumerate(vectors_of(builder, pack)):
+        at = _address(context, builder, array, value, index, k * vector.type.count)
+        at = builder.bitcast(at, vector.type.as_pointer())
+        builder.store(vector, at, align=array.dtype.bitwidth // 8)
+
+
+@intrinsic
+def load(context, array, index, like):
+    """Return the elements of a one-dimensional, contiguous array from `index` on."""
+    pack = Pack(array.dtype, like.vectors, like.lanes)
+
+    def generate(context, builder, signature, args):
+        index = _index(context, builder, signature, args, 1)
+        return _loaded(context, builder, array, args[0], index, pack)
+
+    return pack(array, index, like), generate
+
+
+@intrinsic
+def store(context, array, index, value):
+    """Write all lanes of `value` from `index` on."""
+
+    def generate(context, builder, signature, args):
+        index = _index(context, builder, signature, args, 1)
+        _store(context, builder, array, args[0], index, args[2])
+        return context.get_dummy_value()
+
+    return types.none(array, index, value), generate
+
+
+@intrinsic
+def masked_store(context, array, index, mask, value):
+    """Write the lanes under `mask`, each at its place."""
+    width = array.dtype.bitwidth
+    name = f"llvm.masked.store.v{value.lanes}{NAMES[value.element]}.p0"
+
+    def generate(context, builder, signature, args):
+        index = _index(context, builder, signature, args, 1)
+        pairs = zip(vectors_of(builder, args[2]), vectors_of(builder, args[3]), strict=True)
+        for k, (lanes, vector) in enumerate(pairs):
+            at = _address(context, builder, array, args[0], index, k * value.lanes)
+            at = builder.bitcast(at, value.vector.as_pointer())
+            call(builder, name, ir.VoidType(), vector, at, INT32(width // 8), lanes)
+        return context.get_dummy_value()
+
+    return types.none(array, index, mask, value), generate
+
+
+def _compressed(context, builder, array, value, index, lanes, vector):
+    """Store the lanes under a mask one after the other, and return the index after the last."""
+    count = vector.type.count
+    if REGISTER == 64:
+        # In a register first: compressing into memory is slow on AMD's CPUs.
+        word = ir.IntType(count)
+        name = f"llvm.x86.avx512.mask.compress.v{count}{NAMES[array.dtype]}"
+        packed = call(builder, name, vector.type, vector, ir.Constant(vector.type, None), lanes)
+        at = _address(context, builder, array, value, index)
+        at = builder.bitcast(at, vector.type.as_pointer())
+        builder.store(packed, at, align=array.dtype.bitwidth // 8)
+        taken = call(builder, f"llvm.ctpop.i{count}", word, builder.bitcast(lanes, word))
+        return builder.add(index, builder.zext(taken, INT64))
+    for k in range(count):  # every lane is written; the next one writes over those not taken
+        builder.store(
+            builder.extract_element(vector, INT32(k)),
+            _address(context, builder, array, value, index),
+        )
+        taken = builder.extract_element(lanes, INT32(k))
+        index = builder.add(index, builder.zext(taken, INT64))
+    return index
+
+
+@intrinsic
+def compress_store(context, array, index, mask, value):
+    """Write the lanes under `mask` one after the other; return the index after the last.
+
+    What stood behind them is overwritten too, up to a whole pack from `index` on.
+    """
+
+    def generate(context, builder, signature, args):
+        index = _index(context, builder, signature, args, 1)
+        for lanes, vector in zip(*(vectors_of(builder, arg) for arg in args[2:]), strict=True):
+            index = _compressed(context, builder, array, args[0], index, lanes, vector)
+        return index
+
+    return types.int64(array, index, mask, value), generate
+
+
+# --- Tuples of packs: all the numbers of a lane, kept in rows of `stride` elements each
+
+
+@intrinsic
+def load_rows(context, array, index, stride, like, rows):
+    """Return a tuple of `rows` (a constant) packs: from `index`, `index + stride`, ..."""
+    if not isinstance(rows, types.IntegerLiteral):
+        return None
+    count = rows.literal_value
+
+    def generate(context, builder, signature, args):
+        index, stride = (_index(context, builder, signature, args, k) for k in (1, 2))
+        packs = []
+        for _ in range(count):
+            packs.append(_loaded(context, builder, array, args[0], index, like))
+            index = builder.add(index, stride)
+        return context.make_tuple(builder, signature.return_type, packs)
+
+    return types.UniTuple(like, count)(array, index, stride, like, rows), generate
+
+
+@intrinsic
+def spread(context, array, row, like, count):
+    """Return a tuple of `count` (a constant) packs: each element of an array's row in all lanes."""
+    if not isinstance(count, types.IntegerLiteral):
+        return None
+    width = count.literal_value
+
+    def generate(context, builder, signature, args):
+        shape = make_array(array)(context, builder, args[0]).shape
+        _, columns = cgutils.unpack_tuple(builder, shape)
+        begin = builder.mul(_index(context, builder, signature, args, 1), columns)
+        packs = []
+        for k in range(width):
+            at = _address(context, builder, array, args[0], begin, k)
+            packs.append(filled(builder, like, builder.load(at)))
+        return context.make_tuple(builder, signature.return_type, packs)
+
+    return types.UniTuple(like, width)(array, row, like, count), generate
+
+
+@intrinsic
+def gather_rows(context, array, places, offset, stride, like, rows):
+    """Return a tuple of `rows` (a constant) packs, whose lanes stand at `offset + places`, ..."""
+    if not isinstance(rows, types.IntegerLiteral):
+        return None
+    count = rows.literal_value
+
+    def generate(context, builder, signature, args):
+        index, stride = (_index(context, builder, signature, args, k) for k in (2, 3))
+        packs = []
+        for _ in range(count):
+            vectors = []
+            for where in vectors_of(builder, args[1]):
+                vector = ir.Constant(like.vector, ir.Undefined)
+                for k in range(like.lanes):
+                    at = builder.add(index, builder.extract_element(where, INT32(k)))
+                    element = builder.load(_address(context, builder, array, args[0], at))
+                    vector = builder.insert_element(vector, element, INT32(k))
+                vectors.append(vector)
+            packs.append(join(builder, vectors))
+            index = builder.add(index, stride)
+        return context.make_tuple(builder, signature.return_type, packs)
+
+    return types.UniTuple(like, count)(array, places, offset, stride, like, rows), generate
+
+
+@intrinsic
+def store_rows(context, array, index, stride, values):
+    """Write a tuple of packs."""
+
+    def generate(context, builder, signature, args):
+        index, stride = (_index(context, builder, signature, args, k) for k in (1, 2))
+        for pack in cgutils.unpack_tuple(builder, args[3]):
+            _store(context, builder, array, args[0], index, pack)
+            index = builder.add(index, stride)
+        return context.get_dummy_value()
+
+    return types.none(array, index, stride, values), generate
+
+
+@intrinsic
+def compress_rows(context, array, index, stride, mask, values):
+    """Write the lanes of a tuple of packs under `mask`, as `compress_store` does each."""
+
+    def generate(context, builder, signature, args):
+        index, stride = (_index(context, builder, signature, args, k) for k in (1, 2))
+        masks = vectors_of(builder, args[3])
+        for pack in cgutils.unpack_tuple(builder, args[4]):
+            at = index
+            for lanes, vector in zip(masks, vectors_of(builder, pack), strict=True):
+                at = _compressed(context, builder, array, args[0], at, lanes, vector)
+            index = builder.add(index, stride)
+        return context.get_dummy_value()
+
+    return types.none(array, index, stride, mask, values), generate
+
+
+@intrinsic
+def select_each(context, mask, a, b):
+    """`select` for each pack of two tuples."""
+
+    def generate(context, builder, signature, args):
+        pairs = zip(*(cgutils.unpack_tuple(builder, arg) for arg in args[1:]), strict=True)
+        packs = [each(builder, builder.select, args[0], *pair) for pair in pairs]
+        return context.make_tuple(builder, signature.return_type, packs)
+
+    return a(mask, a, b), generate

@@ -1,0 +1,363 @@
+"""Packs: several SIMD vectors side by side, as one number type inside Numba's compiled code.
+
+A compiler seldom turns an escape-time loop into vectors, because each sample leaves it at another
+step. So we say it ourselves: a *pack* is some `vectors`, each as wide as the CPU's registers, and
+behaves like one number. One lane is one sample; several vectors hide the latency of the arithmetic,
+whose results come only after 3 or 4 cycles. Wherever numbers can stand, packs can:
+
+    x = splat(0.0, 5)                      # a pack of 5 vectors, every lane 0.0
+    y = load(array, i, x)                  # like x, from array[i], array[i + 1], ...
+    z = fma(x, y, abs(y) + number(2, y))   # + - * / abs, unary minus, and fma, as in any formula
+    m = (z < x) | (y == x)                 # a mask: a pack of bools; & | ~
+    z = select(m, x, y)                    # lane by lane
+    end = compress_store(array, j, m, z)   # only the lanes under m, one after the other
+
+The arithmetic is that of IEEE 754 in every lane: the same bits as scalar code with the same `fma`.
+It is plain LLVM: the same text runs on AVX-512, AVX2, SSE2 and NEON, at their width.
+
+How it is made: Numba sees a type, `Pack`, whose values are LLVM arrays of LLVM vectors. Each
+operation is lowered by applying LLVM's instruction to each vector in turn (`each`). What moves
+packs between registers and memory is in `fractals.backends.cpu.simd.memory`.
+"""
+
+import operator
+
+import llvmlite.binding
+from llvmlite import ir
+from llvmlite.ir import IRBuilder
+from numba.core import cgutils, config, types
+from numba.extending import intrinsic as numba_intrinsic
+from numba.extending import lower_builtin, models, register_model, type_callable
+
+from fractals.kernels import primitives
+
+INT32, INT64 = ir.IntType(32), ir.IntType(64)
+LLVM = {
+    types.float64: ir.DoubleType(),
+    types.float32: ir.FloatType(),
+    types.int64: INT64,
+    types.int32: INT32,
+    types.boolean: ir.IntType(1),
+}
+NAMES = {types.float64: "f64", types.float32: "f32", types.int64: "i64", types.int32: "i32"}
+
+
+def host_features():
+    """Return the names of the CPU's features that Numba compiles for."""
+    if config.CPU_FEATURES is not None:
+        return {name[1:] for name in config.CPU_FEATURES.split(",") if name.startswith("+")}
+    return {name for name, on in llvmlite.binding.get_host_cpu_features().items() if on}
+
+
+def register_bytes(features):
+    """Return the width of a vector register."""
+    if {"avx512f", "avx512vl"} <= features:
+        return 64
+    return 32 if "avx2" in features else 16  # SSE2 and NEON
+
+
+FEATURES = host_features()
+REGISTER = register_bytes(FEATURES)
+# x86 CPUs before 2013 have no fused multiply-add, and packs gain nothing from the C library's.
+FUSED = "fma" in FEATURES or "sse2" not in FEATURES
+
+
+class Pack(types.Type):
+    """The type of `vectors` LLVM vectors of `lanes` elements each."""
+
+    def __init__(self, element, vectors, lanes):
+        self.element, self.vectors, self.lanes = element, vectors, lanes
+        super().__init__(name=f"Pack({element}, {vectors} x {lanes})")
+
+    @property
+    def mask(self):
+        """The type of a comparison's result."""
+        return Pack(types.boolean, self.vectors, self.lanes)
+
+    @property
+    def integer(self):
+        """The type of whole numbers as wide as the elements."""
+        integer = types.Integer.from_bitwidth(self.element.bitwidth, signed=True)
+        return Pack(integer, self.vectors, self.lanes)
+
+    @property
+    def vector(self):
+        """The LLVM type of one vector."""
+        return ir.VectorType(LLVM[self.element], self.lanes)
+
+
+def pack_of(element, vectors):
+    """Return the type of packs of a number type on this machine."""
+    return Pack(element, vectors, 8 * REGISTER // element.bitwidth)
+
+
+def intrinsic(function):
+    """Make a function an intrinsic that has the same identity in every process.
+
+    Otherwise Numba's disk cache would never find again what was compiled with it.
+    """
+    made = numba_intrinsic(function)
+    made._set_uuid(f"{function.__module__}.{function.__name__}")
+    return made
+
+
+@register_model(Pack)
+class _Model(models.PrimitiveModel):
+    def __init__(self, manager, pack):
+        super().__init__(manager, pack, ir.ArrayType(pack.vector, pack.vectors))
+
+
+# --- How LLVM's instructions are applied: to each vector of a pack in turn
+
+
+def vectors_of(builder, value):
+    """Return the vectors of a pack."""
+    return [builder.extract_value(value, k) for k in range(value.type.count)]
+
+
+def join(builder, vectors):
+    """Return the pack of some vectors."""
+    value = ir.Constant(ir.ArrayType(vectors[0].type, len(vectors)), ir.Undefined)
+    for k, vector in enumerate(vectors):
+        value = builder.insert_value(value, vector, k)
+    return value
+
+
+def each(builder, function, *values):
+    """Return the pack of what `function` gives for each vector of some packs."""
+    parts = zip(*(vectors_of(builder, value) for value in values), strict=True)
+    return join(builder, [function(*vectors) for vectors in parts])
+
+
+def call(builder, name, result, *args):
+    """Call one of LLVM's functions by its name."""
+    kind = ir.FunctionType(result, [arg.type for arg in args])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
+
+
+def _spread(builder, scalar, lanes):
+    kind = ir.VectorType(scalar.type, lanes)
+    nothing = ir.Constant(kind, ir.Undefined)
+    first = builder.insert_element(nothing, scalar, INT32(0))
+    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(INT32, lanes), None))
+
+
+def filled(builder, pack, scalar):
+    """Return the pack that has a number in all its lanes."""
+    return join(builder, [_spread(builder, scalar, pack.lanes)] * pack.vectors)
+
+
+def _lane_numbers(pack):
+    """Return for each vector its lanes' places in the whole pack."""
+    for k in range(pack.vectors):
+        yield ir.Constant(pack.vector, list(range(k * pack.lanes, (k + 1) * pack.lanes)))
+
+
+# --- Operators, and the functions that formulas use
+
+
+def define(function, result, apply, *kinds):
+    """Let a function of packs be typed and lowered.
+
+    ``result(*types)`` is the type of its value, or None; ``apply(builder, *vectors)`` computes a
+    vector of it. Single numbers among the operands count as packs with the same number everywhere.
+    """
+    typers = lambda a: result(a), lambda a, b: result(a, b), lambda a, b, c: result(a, b, c)
+
+    @type_callable(function)
+    def typing(_context):
+        return typers[len(kinds[0]) - 1]
+
+    def lower(context, builder, signature, args):
+        (pack,) = {kind for kind in signature.args if _is_pack(kind, types.Float)} or {None}
+        values = [
+            value
+            if isinstance(kind, Pack)
+            else filled(builder, pack, context.cast(builder, value, kind, pack.element))
+            for kind, value in zip(signature.args, args, strict=True)
+        ]
+        return each(builder, lambda *vectors: apply(builder, *vectors), *values)
+
+    for signature in kinds:
+        lower_builtin(function, *signature)(lower)
+
+
+def _is_pack(kind, element):
+    return isinstance(kind, Pack) and isinstance(kind.element, element)
+
+
+def same(element):
+    """Return what says that all operands are one type of pack, which is also the result's."""
+    return lambda first, *others: (
+        first if _is_pack(first, element) and set(others) <= {first} else None
+    )
+
+
+def _common(a, b):
+    """Return the type of pack that two operands of an operator make, if they do.
+
+    One may be a single number, but not beside float32, which it would widen in scalar code.
+    """
+    if _is_pack(a, types.Float) and a == b:
+        return a
+    for pack, other in ((a, b), (b, a)):
+        if _is_pack(pack, types.Float) and isinstance(other, types.Number):
+            return pack if pack.element == types.float64 else None
+    return None
+
+
+def _mask(a, b):
+    pack = _common(a, b)
+    return pack and pack.mask
+
+
+def llvm_function(name):
+    """Return what calls LLVM's function of this name for vectors like its first argument."""
+
+    def apply(builder, *vectors):
+        kind = vectors[0].type
+        element = "f64" if kind.element == LLVM[types.float64] else "f32"
+        return call(builder, f"llvm.{name}.v{kind.count}{element}", kind, *vectors)
+
+    return apply
+
+
+BOTH = (Pack, Pack), (Pack, types.Number), (types.Number, Pack)
+define(operator.add, _common, IRBuilder.fadd, *BOTH)
+define(operator.sub, _common, IRBuilder.fsub, *BOTH)
+define(operator.mul, _common, IRBuilder.fmul, *BOTH)
+define(operator.truediv, _common, IRBuilder.fdiv, *BOTH)
+define(operator.lt, _mask, lambda b, *v: b.fcmp_ordered("<", *v), *BOTH)
+define(operator.le, _mask, lambda b, *v: b.fcmp_ordered("<=", *v), *BOTH)
+define(operator.gt, _mask, lambda b, *v: b.fcmp_ordered(">", *v), *BOTH)
+define(operator.ge, _mask, lambda b, *v: b.fcmp_ordered(">=", *v), *BOTH)
+define(operator.eq, _mask, lambda b, *v: b.fcmp_ordered("==", *v), *BOTH)
+define(operator.ne, _mask, lambda b, *v: b.fcmp_unordered("!=", *v), *BOTH)
+define(operator.and_, same(types.Boolean), IRBuilder.and_, (Pack, Pack))
+define(operator.or_, same(types.Boolean), IRBuilder.or_, (Pack, Pack))
+define(operator.invert, same(types.Boolean), IRBuilder.not_, (Pack,))
+define(operator.neg, same(types.Float), IRBuilder.fneg, (Pack,))
+define(abs, same(types.Float), llvm_function("fabs"), (Pack,))
+define(primitives.fma, same(types.Float), llvm_function("fma"), (Pack, Pack, Pack))
+define(primitives.sqrt, same(types.Float), llvm_function("sqrt"), (Pack,))
+define(
+    primitives.select,
+    lambda mask, a, b: a if _is_pack(mask, types.Boolean) and a == b else None,
+    IRBuilder.select,
+    (Pack, Pack, Pack),
+)
+
+
+@type_callable(primitives.number)
+def _type_number(_context):
+    return lambda value, like: like if isinstance(like, Pack) else None
+
+
+@lower_builtin(primitives.number, types.Number, Pack)
+def _lower_number(context, builder, signature, args):
+    value, like = signature.args
+    return filled(builder, like, context.cast(builder, args[0], value, like.element))
+
+
+@intrinsic
+def splat(context, value, vectors):
+    """Return a pack of `vectors` vectors (a constant), each lane `value`."""
+    if not isinstance(vectors, types.IntegerLiteral):
+        return None
+    pack = pack_of(value, vectors.literal_value)
+
+    def generate(context, builder, signature, args):
+        return filled(builder, pack, args[0])
+
+    return pack(value, vectors), generate
+
+
+@intrinsic
+def truncate(context, value):
+    """Return the lanes as int32."""
+    pack = Pack(types.int32, value.vectors, value.lanes)
+
+    def generate(context, builder, signature, args):
+        return each(builder, lambda vector: builder.fptosi(vector, pack.vector), args[0])
+
+    return pack(value), generate
+
+
+def all_lanes(kind, number):
+    """Return the constant vector that has a number in all its lanes."""
+    return ir.Constant(kind, [number] * kind.count)
+
+
+# --- Masks, and their lanes
+
+
+@intrinsic
+def any_lane(context, mask):
+    """Tell whether the mask holds in any lane."""
+
+    def generate(context, builder, signature, args):
+        vectors = vectors_of(builder, args[0])
+        joined = vectors[0]
+        for vector in vectors[1:]:
+            joined = builder.or_(joined, vector)
+        bits = builder.bitcast(joined, ir.IntType(mask.lanes))
+        return builder.icmp_unsigned("!=", bits, bits.type(0))
+
+    return types.boolean(mask), generate
+
+
+@intrinsic
+def least(context, value):
+    """Return the smallest lane's number."""
+
+    def generate(context, builder, signature, args):
+        vectors = vectors_of(builder, args[0])
+        smallest = vectors[0]
+        for vector in vectors[1:]:
+            smallest = builder.select(builder.fcmp_ordered("<", vector, smallest), vector, smallest)
+        lanes = value.lanes
+        while lanes > 1:  # LLVM's own reduction goes lane by lane, for the sake of NaNs
+            lanes //= 2
+            low, high = (
+                builder.shuffle_vector(
+                    smallest, smallest, ir.Constant(ir.VectorType(INT32, lanes), list(part))
+                )
+                for part in (range(lanes), range(lanes, 2 * lanes))
+            )
+            smallest = builder.select(builder.fcmp_ordered("<", high, low), high, low)
+        return builder.extract_element(smallest, INT32(0))
+
+    return value.element(value), generate
+
+
+@intrinsic
+def first_lanes(context, count, like):
+    """Return the mask of the first `count` lanes of a pack."""
+    integer = like.integer
+
+    def generate(context, builder, signature, args):
+        scalar = context.cast(builder, args[0], signature.args[0], integer.element)
+        end = _spread(builder, scalar, like.lanes)
+        vectors = [builder.icmp_signed("<", own, end) for own in _lane_numbers(integer)]
+        return join(builder, vectors)
+
+    return like.mask(count, like), generate
+
+
+@intrinsic
+def lane_count(context, like):
+    """Return how many lanes a pack has."""
+    return types.int64(like), lambda *_: INT64(like.vectors * like.lanes)
+
+
+@intrinsic
+def indices(context, first, like):
+    """Return `first`, `first` + 1, ... as a pack of whole numbers."""
+    integer = like.integer
+
+    def generate(context, builder, signature, args):
+        scalar = context.cast(builder, args[0], signature.args[0], integer.element)
+        start = _spread(builder, scalar, like.lanes)
+        return join(builder, [builder.add(start, own) for own in _lane_numbers(integer)])
+
+    return integer(first, like), generate

@@ -1,0 +1,141 @@
+"""What Numba must know of `fractals.kernels.formula` to compile a program for the CPU."""
+
+import functools
+import math
+
+import numba
+from numba import types
+from numba.extending import intrinsic, overload, register_jitable
+
+from fractals.backends.code_cache import cached
+from fractals.backends.cpu import interrupts  # noqa: F401 - what they do is then known
+from fractals.backends.cpu.simd.pack import Pack
+from fractals.kernels import Target, primitives
+
+
+@intrinsic
+def _fused(_context, a, b, c):
+    if not (isinstance(a, types.Float) and a == b == c):
+        return None
+    return a(a, a, a), lambda _context, builder, _signature, args: builder.fma(*args)
+
+
+@overload(primitives.fma, target="cpu")
+def _fma(a, b, c):
+    if isinstance(a, types.Float):
+        return lambda a, b, c: _fused(a, b, c)
+
+
+@intrinsic
+def _split_bits(_context, v):
+    """Take a float apart by its bits: a library's frexp costs a call."""
+    bits, fraction, bias = (64, 52, 1023) if v == types.float64 else (32, 23, 127)
+    integer = types.Integer.from_bitwidth(bits, signed=True)
+
+    def generate(context, builder, signature, args):
+        word = context.get_value_type(integer)
+        raw = builder.bitcast(args[0], word)
+        biased = builder.and_(builder.lshr(raw, word(fraction)), word(2 * bias + 1))
+        exponent = builder.sub(biased, word(bias))
+        mantissa = builder.or_(builder.and_(raw, word((1 << fraction) - 1)), word(bias << fraction))
+        parts = builder.bitcast(mantissa, args[0].type), exponent
+        return context.make_tuple(builder, signature.return_type, parts)
+
+    return types.Tuple((v, integer))(v), generate
+
+
+@overload(primitives.split, target="cpu")
+def _split(v):
+    return lambda v: _split_bits(v)
+
+
+@intrinsic
+def _power_of_two(_context, k, like):
+    """Make 2**k from the bits of its exponent; 0 below those of normal numbers."""
+    bits, fraction, bias = (64, 52, 1023) if like == types.float64 else (32, 23, 127)
+    integer = types.Integer.from_bitwidth(bits, signed=True)
+
+    def generate(context, builder, signature, args):
+        word = context.get_value_type(integer)
+        k = context.cast(builder, args[0], signature.args[0], integer)
+        biased = builder.add(k, word(bias))
+        biased = builder.select(builder.icmp_signed("<", biased, word(0)), word(0), biased)
+        real = context.get_value_type(signature.return_type)
+        return builder.bitcast(builder.shl(biased, word(fraction)), real)
+
+    return like(k, like), generate
+
+
+@overload(primitives.two_to, target="cpu")
+def _two_to(k, like):
+    return lambda k, like: _power_of_two(k, like)
+
+
+@overload(primitives.diffabs, target="cpu")
+def _diffabs(c, d):
+    return primitives.diffabs
+
+
+def select_overload(condition, a, b):
+    """Compile `fractals.kernels.primitives.select` for single numbers."""
+    if not isinstance(condition, Pack):
+        return lambda condition, a, b: a if condition else b
+
+
+def number_overload(value, like):
+    """Compile `fractals.kernels.primitives.number` for single numbers."""
+    real = like
+    if not isinstance(like, Pack):
+        return lambda value, like: real(value)
+
+
+def sqrt_overload(v):
+    """Compile `fractals.kernels.primitives.sqrt` for single numbers."""
+    if not isinstance(v, Pack):
+        return lambda v: math.sqrt(v)
+
+
+overload(primitives.sqrt, target="cpu")(sqrt_overload)
+overload(primitives.select, target="cpu")(select_overload)
+overload(primitives.number, target="cpu")(number_overload)
+
+REAL = {"float32": numba.float32, "float64": numba.float64}
+
+
+def make_target(number, jit):
+    """Return the target whose functions are compiled by `jit`."""
+    return Target(
+        jit=jit,
+        real=REAL[number],
+        real32=numba.float32,
+        int32=numba.int32,
+        int64=numba.int64,
+    )
+
+
+@functools.cache
+def cpu_target(number):
+    """Return the target for loops compiled on the CPU."""
+    # Calls that are left in a loop keep it from becoming vectors.
+    return make_target(number, functools.cache(register_jitable(forceinline=True)))
+
+
+def compile_loop(make_body, number, options, checked=False):
+    """Compile a program for the CPU, without the interpreter's lock; `checked`: its indices."""
+    body = make_body(cpu_target(number), *options)
+    if checked:
+        return compile_body(body, make_body, number, options, checked=True)
+    element = register_jitable(forceinline=True)(body)
+
+    def loop(*arguments):  # constant strides of 1 let LLVM make vectors
+        element(0, 0, 1, 1, *arguments)
+
+    return compile_body(loop, make_body, number, options)
+
+
+def compile_body(body, make_body, number, options, checked=False):
+    """Compile a body that `make_body` made; the cache tells it from others by these arguments."""
+    way = "checked" if checked else "cpu"
+    options = (number, make_body.__module__, make_body.__name__, *options)
+    jit = functools.partial(numba.njit, nogil=True, error_model="numpy", boundscheck=checked)
+    return cached(lambda cache: jit(cache=cache)(body), way, *options)

@@ -1,0 +1,1 @@
+"""The CUDA backend: GPUs, and Numba's simulator where there is none."""

@@ -1,0 +1,1 @@
+"""Palettes, color spaces, gradients and colorings."""

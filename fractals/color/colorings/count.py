@@ -1,0 +1,22 @@
+"""Plain counts: one flat color a step, with the bands that `smooth` is free of."""
+
+from fractals.kernels.coloring import Coloring
+
+
+def make_value(target):
+    real = target.real
+
+    def value(n, x, y, p, q, constants):
+        return real(n)
+
+    return value
+
+
+def make():
+    return Coloring(
+        name="count",
+        title="steps to escape, in flat bands",
+        make_value=make_value,
+        ends="any",
+        constants=lambda formula, escape_radius, width: (),
+    )

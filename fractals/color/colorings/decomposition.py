@@ -1,0 +1,33 @@
+"""Decomposition: in which of some equal parts of a turn the escaped point's direction lies.
+
+Two parts are the binary decomposition: a label 0 or 1 for each cell, from which external angles are
+read. After Peitgen and Richter, *The Beauty of Fractals* (1986).
+"""
+
+from fractals.kernels.coloring import Coloring, Option
+from fractals.kernels.coloring_math import turn
+from fractals.kernels.primitives import select
+
+
+def make_value(target):
+    real, int32, angle_of = target.real, target.int32, target.jit(turn)
+    one = real(1)
+
+    def value(n, x, y, p, q, constants):
+        parts = constants[2]
+        part = real(int32(angle_of(x, y) * parts))
+        return select(part < parts, part, parts - one) / parts
+
+    return value
+
+
+def make():
+    return Coloring(
+        name="decomposition",
+        title="which part of a turn the escaped point lies in",
+        make_value=make_value,
+        ends="any",
+        constants=lambda formula, escape_radius, width, parts: (parts,),
+        transfer="linear",
+        options={"parts": Option(2, 2, 256, "of a turn")},
+    )

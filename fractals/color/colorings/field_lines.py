@@ -1,0 +1,45 @@
+"""Field lines: where the escaped point's direction is one of some, evenly spaced.
+
+They run across the bands of equal counts as the lines of an electric field do, and each of them
+forks where a step multiplies angles. From 0 on a line to 1 beyond its weight.
+"""
+
+import math
+
+from fractals.kernels.coloring import Coloring, Option
+from fractals.kernels.coloring_math import fraction_constants, make_lines
+
+
+def make_value(target):
+    lines = make_lines(target)
+
+    def value(n, x, y, p, q, constants):
+        return lines(
+            x, y, constants[2], constants[3], constants[4], constants[5], constants[6], constants[7]
+        )[0]
+
+    return value
+
+
+def constants(formula, escape_radius, width, lines, weight):
+    start, scale = fraction_constants(formula, escape_radius)
+    # Borders as wide as lines, in the plane of log z, where a band is log(escape_radius) high.
+    degree = max(2, formula.degree)
+    border = math.pi * weight / (lines * math.log(escape_radius) * math.log(degree))
+    return start, scale, lines, weight, border, 1 / degree
+
+
+def make():
+    return Coloring(
+        name="field_lines",
+        title="lines across the bands of equal counts",
+        make_value=make_value,
+        constants=constants,
+        transfer="linear",
+        palette="ink",
+        blend="multiply",
+        options={
+            "lines": Option(2, 1, 256, "in a turn"),
+            "weight": Option(0.2, 1e-3, 1, "of a line, in half its distance to the next one"),
+        },
+    )

@@ -1,0 +1,24 @@
+"""Final angle: the direction of the escaped point, in turns: decomposition without steps."""
+
+from fractals.kernels.coloring import Coloring
+from fractals.kernels.coloring_math import turn
+
+
+def make_value(target):
+    angle_of = target.jit(turn)
+
+    def value(n, x, y, p, q, constants):
+        return angle_of(x, y)
+
+    return value
+
+
+def make():
+    return Coloring(
+        name="final_angle",
+        title="direction of the escaped point",
+        make_value=make_value,
+        ends="any",
+        constants=lambda formula, escape_radius, width: (),
+        transfer="linear",
+    )

@@ -1,0 +1,61 @@
+"""Lyapunov exponent: how fast orbits from nearby points part, or come together, in the long run.
+
+It is the mean of log|f'| along the orbit, here as the mean stretch itself, exp of that, and halved:
+up to 1/2 neighbors come together (order), from there on they part (chaos). f' is taken along the
+real axis, or, where the formula is holomorphic, in any direction.
+"""
+
+import math
+
+from fractals.kernels.coloring import Coloring, Option, Watcher
+from fractals.kernels.elementary import exp, log
+from fractals.kernels.primitives import fma, number, select, sqrt
+from fractals.kernels.tangent import make_tangent
+
+
+def make_watch(target, formula, base):
+    tangent = make_tangent(target, formula)
+
+    def start(x, y):
+        return number(0, x), number(0, x)
+
+    def watch(w, x, y, u, v, a, b, point):
+        zero, one = number(0, x), number(1, x)
+        p, q = tangent(u, v, one, zero, a, b, zero, zero)
+        p, q = abs(p), abs(q)
+        high = p > q
+        large, small = select(high, p, q), select(high, q, p)  # neither square over- or underflows
+        part = small / select(large > zero, large, one)
+        n = w[0] + one
+        counted = n > number(point[base], x)
+        stretch = log(large * sqrt(fma(part, part, one)))
+        return n, w[1] + select(counted, stretch, zero)
+
+    return start, watch
+
+
+def make_value(target):
+    real = target.real
+    zero, half, nan = real(0), real(0.5), real(math.nan)
+
+    def value(n, x, y, p, q, w, constants):
+        counted = real(n) - constants[2]
+        mean = w[1] * constants[3] / select(counted > zero, counted, real(1))
+        return select(counted > zero, half * exp(mean), nan)
+
+    return value
+
+
+def make():
+    return Coloring(
+        name="lyapunov",
+        title="inside: the mean stretch of an orbit's neighbors, above 1/2 for chaos",
+        make_value=make_value,
+        ends="any",
+        memoryless=True,
+        constants=lambda formula, escape_radius, width, warmup: (float(warmup), 1 / formula.maps),
+        transfer="linear",
+        side="inside",
+        options={"warmup": Option(20, 0, 1_000_000, "steps before the mean begins", "watch")},
+        watcher=Watcher("exponents", ("steps", "sum"), make_watch, lambda warmup: (float(warmup),)),
+    )

@@ -1,0 +1,83 @@
+"""Multiplier: how much a turn around the cycle that attracts an orbit stretches what lies near it.
+
+From 0 at the nucleus of a component of the set to 1 at its boundary. The cycle is found by going
+back to the last step whose number is a power of two (Brent, 1980): the first step from there that
+comes within the tolerance closes it, if the way there contracts. Where none does, the boundary is
+too near for the limit; next to such places a multiple of the cycle may come near first.
+"""
+
+import math
+
+from fractals.kernels.coloring import Coloring, Option, Watcher
+from fractals.kernels.primitives import fma, number, select, sqrt
+from fractals.kernels.tangent import make_tangent
+
+
+def make_watch(target, formula, base):
+    tangent = make_tangent(target, formula)
+
+    def start(x, y):
+        zero, one = number(0, x), number(1, x)
+        return x, y, zero, one, one, zero, one, zero, zero
+
+    def watch(w, x, y, u, v, a, b, point):
+        zero, one = number(0, x), number(1, x)
+        from_x, from_y, n, next_n, sought, period, p, q, stretch = w
+        n = n + one
+        p, q = tangent(u, v, p, q, a, b, zero, zero)
+        s, t = x - from_x, y - from_y
+        product = fma(p, p, q * q)
+        near = (fma(s, s, t * t) <= number(point[base], x)) & (product < one)
+        closed = near & (sought > zero)
+        period = select(closed, fma(next_n, number(-0.5, x), n), period)
+        stretch = select(closed, product, stretch)
+        sought = select(closed, zero, sought)
+        again = n == next_n
+        return (
+            select(again, x, from_x),
+            select(again, y, from_y),
+            n,
+            select(again, n + n, next_n),
+            select(again, one, sought),
+            period,
+            select(again, one, p),
+            select(again, zero, q),
+            stretch,
+        )
+
+    return start, watch
+
+
+CYCLE = Watcher(
+    "cycle",
+    ("x", "y", "n", "next", "sought", "period", "p", "q", "stretch"),
+    make_watch,
+    lambda tolerance: (tolerance**2,),
+)
+TOLERANCE = Option(1e-6, 1e-12, 0.1, "how near is a return", "watch")
+
+
+def make_value(target):
+    real = target.real
+    zero, nan = real(0), real(math.nan)
+
+    def value(n, x, y, p, q, w, constants):
+        found = w[5] > zero
+        return select(found, sqrt(select(w[8] > zero, w[8], zero)), nan)
+
+    return value
+
+
+def make():
+    return Coloring(
+        name="multiplier",
+        title="inside: how the attracting cycle stretches, 0 at a nucleus, 1 at a boundary",
+        make_value=make_value,
+        ends="any",
+        memoryless=True,
+        constants=lambda formula, escape_radius, width, tolerance: (),
+        transfer="linear",
+        side="inside",
+        options={"tolerance": TOLERANCE},
+        watcher=CYCLE,
+    )

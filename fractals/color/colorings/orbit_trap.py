@@ -1,0 +1,97 @@
+"""Orbit trap: how near the orbit comes to a point, a line, a cross or a circle.
+
+From 0 far away to 1 on the trap. The orbit is z_1, z_2, ..., up to the point that escaped. After
+Clifford Pickover, *Computers, Pattern, Chaos and Beauty* (1990).
+"""
+
+import math
+
+from fractals.kernels.coloring import Coloring, Option, Watcher
+from fractals.kernels.primitives import fma, number, select, sqrt
+
+LEAST = 1e-30  # squares of distances are no smaller: those too small to be normal are 0 in packs
+FAR = 1e30
+
+
+def make_watch(target, formula, base, shape):
+    if shape == "point":
+
+        def square(s, t, radius):
+            return fma(s, s, t * t)
+
+    elif shape == "line":
+
+        def square(s, t, radius):
+            return t * t
+
+    elif shape == "cross":
+
+        def square(s, t, radius):
+            s, t = abs(s), abs(t)
+            nearest = select(s < t, s, t)
+            return nearest * nearest
+
+    else:
+
+        def square(s, t, radius):
+            beyond = sqrt(fma(s, s, t * t)) - radius
+            return beyond * beyond
+
+    square = target.jit(square)
+
+    def start(x, y):
+        return (number(FAR, x),)
+
+    def watch(w, x, y, u, v, a, b, point):
+        s, t = x - number(point[base], x), y - number(point[base + 1], x)
+        cos, sin = number(point[base + 2], x), number(point[base + 3], x)
+        s, t = fma(cos, s, sin * t), fma(cos, t, -(sin * s))
+        m = square(s, t, number(point[base + 4], x))
+        m = select(m > number(LEAST, x), m, number(LEAST, x))
+        return (select(m < w[0], m, w[0]),)
+
+    return start, watch
+
+
+def watch_constants(x, y, angle, radius):
+    turned = math.radians(angle)
+    return x, y, math.cos(turned), math.sin(turned), radius
+
+
+def make_value(target):
+    zero = target.real(0)
+
+    def value(n, x, y, p, q, w, constants):
+        reach = constants[2]
+        return reach / (reach + sqrt(select(w[0] > zero, w[0], zero)))
+
+    return value
+
+
+def constants(formula, escape_radius, width, reach, **settings):
+    return (reach,)
+
+
+def make():
+    return Coloring(
+        name="orbit_trap",
+        title="how near the orbit comes to a point, line, cross or circle",
+        make_value=make_value,
+        ends="any",
+        constants=constants,
+        transfer="linear",
+        side="both",
+        options={
+            "shape": Option(
+                "cross", 0, 0, "of the trap", "code", ("point", "line", "cross", "circle")
+            ),
+            "x": Option(0.0, -10, 10, "where its middle lies, on the real axis", "watch"),
+            "y": Option(0.0, -10, 10, "and on the imaginary axis", "watch"),
+            "angle": Option(0.0, -360, 360, "of a line or cross, in degrees", "watch"),
+            "radius": Option(0.5, 0, 10, "of a circle", "watch"),
+            "reach": Option(
+                0.25, 1e-6, 100, "distance at which the value is 1/2; on the trap it is 1"
+            ),
+        },
+        watcher=Watcher("trap", ("square",), make_watch, watch_constants),
+    )

@@ -1,0 +1,33 @@
+"""Period: how many points the cycle has that attracts an orbit, each number in its own color."""
+
+import math
+
+from fractals.color.colorings.atom_domains import GOLDEN
+from fractals.color.colorings.multiplier import CYCLE, TOLERANCE
+from fractals.kernels.coloring import Coloring
+from fractals.kernels.primitives import select
+
+
+def make_value(target):
+    real = target.real
+    zero, nan, golden = real(0), real(math.nan), real(GOLDEN)
+
+    def value(n, x, y, p, q, w, constants):
+        return select(w[5] > zero, w[5] * golden, nan)
+
+    return value
+
+
+def make():
+    return Coloring(
+        name="period",
+        title="inside: the period of the attracting cycle",
+        make_value=make_value,
+        ends="any",
+        memoryless=True,
+        constants=lambda formula, escape_radius, width, tolerance: (),
+        transfer="linear",
+        side="inside",
+        options={"tolerance": TOLERANCE},
+        watcher=CYCLE,
+    )

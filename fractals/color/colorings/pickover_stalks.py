@@ -1,0 +1,50 @@
+"""Pickover stalks: how near the orbit comes to the axes, from 0 far away to 1 on them.
+
+After Clifford Pickover, *Computers, Pattern, Chaos and Beauty* (1990).
+"""
+
+from fractals.kernels.coloring import Coloring, Option, Watcher
+from fractals.kernels.primitives import number, select
+
+FAR = 1e15
+
+
+def make_watch(target, formula, base):
+    def start(x, y):
+        return (number(FAR, x),)
+
+    def watch(w, x, y, u, v, a, b, point):
+        s, t = abs(x), abs(y)
+        near = select(s < t, s, t)
+        return (select(near < w[0], near, w[0]),)
+
+    return start, watch
+
+
+def make_value(target):
+    def value(n, x, y, p, q, w, constants):
+        return constants[2] / (constants[2] + abs(w[0]))
+
+    return value
+
+
+def constants(formula, escape_radius, width, thickness):
+    return (thickness,)
+
+
+def make():
+    return Coloring(
+        name="pickover_stalks",
+        title="how near the orbit comes to the axes",
+        make_value=make_value,
+        ends="any",
+        constants=constants,
+        transfer="linear",
+        side="both",
+        options={
+            "thickness": Option(
+                0.02, 1e-6, 10, "of a stalk: there the value is 1/2; in its middle, 1"
+            )
+        },
+        watcher=Watcher("axes", ("distance",), make_watch),
+    )

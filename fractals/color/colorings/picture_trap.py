@@ -1,0 +1,84 @@
+"""Picture trap: the color of the place in a picture that the orbit hits first.
+
+The picture lies in the plane of the orbit z_1, z_2, ...; where it is transparent, orbits pass. The
+value is the number of the pixel, and the palette is the picture.
+"""
+
+import math
+
+from fractals.color import trap_image
+from fractals.kernels.coloring import Coloring, Option, Watcher
+from fractals.kernels.primitives import fma, number, select
+
+HEAD = 6  # constants before the opacity, of which there are always as many
+
+
+def make_watch(target, formula, base):
+    real, int32 = target.real, target.int32
+    half, first, one_bit = real(0.5), int32(base + HEAD), int32(1)
+    shift, rest = int32(trap_image.BITS.bit_length() - 1), int32(trap_image.BITS - 1)
+
+    def start(x, y):
+        return (number(0, x),)
+
+    def watch(w, x, y, u, v, a, b, point):
+        zero, one = number(0, x), number(1, x)
+        s = fma(x - point[base], point[base + 2], half)
+        t = fma(point[base + 1] - y, point[base + 3], half)
+        within = (s >= zero) & (s < one) & (t >= zero) & (t < one)
+        columns, rows = point[base + 4], point[base + 5]
+        across = int32(select(within, s, zero) * columns)
+        down = int32(select(within, t, zero) * rows)
+        pixel = int32(down * int32(columns) + across)
+        word = int32(point[first + (pixel >> shift)])
+        opaque = (word >> (pixel & rest)) & one_bit
+        hit = within & (opaque == one_bit) & (w[0] == zero)
+        return (select(hit, real(pixel) + one, w[0]),)
+
+    return start, watch
+
+
+def watch_constants(picture, x, y, size):
+    rows, columns = trap_image.opaque(picture).shape
+    words = trap_image.opacity(picture)
+    return (x, y, 1 / size, columns / (size * rows), columns, rows, *words)
+
+
+def make_value(target):
+    real = target.real
+    zero, one, nan = real(0), real(1), real(math.nan)
+
+    def value(n, x, y, p, q, w, constants):
+        return select(w[0] > zero, (w[0] - one) * constants[2], nan)
+
+    return value
+
+
+def constants(formula, escape_radius, width, picture, **settings):
+    return (1 / trap_image.entries(picture),)
+
+
+def make():
+    return Coloring(
+        name="picture_trap",
+        title="the place in a picture that the orbit hits first",
+        make_value=make_value,
+        ends="any",
+        constants=constants,
+        transfer="linear",
+        side="both",
+        options={
+            "picture": Option(
+                trap_image.BUILT_IN,
+                0,
+                0,
+                "a .png, .jpg or .webp of up to 512x512, or flower",
+                "watch",
+            ),
+            "x": Option(0.0, -10, 10, "where its middle lies, on the real axis", "watch"),
+            "y": Option(0.0, -10, 10, "and on the imaginary axis", "watch"),
+            "size": Option(1.0, 1e-3, 20, "its width", "watch"),
+        },
+        make_palette=lambda picture, **settings: trap_image.PicturePalette.of(picture),
+        watcher=Watcher("picture", ("pixel",), make_watch, watch_constants),
+    )

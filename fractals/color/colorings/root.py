@@ -1,0 +1,42 @@
+"""Root: to which point an orbit converges, by its direction and its distance from 0.
+
+Roots of unity are evenly spread around the palette. Beside it a layer of `speed` tells how fast.
+"""
+
+import math
+
+from fractals.kernels.coloring import Coloring, Option
+from fractals.kernels.coloring_math import make_log2, turn
+from fractals.kernels.primitives import fma, select
+
+NEAR = 1e-6  # |z|² of a limit that is 0, and has no direction
+FAR = 0.5  # of what escapes
+
+
+def make_value(target):
+    real, log2, angle_of = target.real, make_log2(target), target.jit(turn)
+    zero, one, near, far = real(0), real(1), real(NEAR), real(FAR)
+
+    def value(n, x, y, p, q, constants):
+        m = fma(x, x, y * y)
+        limit = fma(constants[2], log2(m + one), select(m > near, angle_of(x, y), zero))
+        # A direction just below a whole turn is that of the real axis.
+        return select(m > constants[3], far, limit + constants[4])
+
+    return value
+
+
+def constants(formula, escape_radius, width, spread):
+    return spread, escape_radius**2 if formula.escapes else math.inf, 1e-4
+
+
+def make():
+    return Coloring(
+        name="root",
+        title="the point that an orbit converges to",
+        make_value=make_value,
+        constants=constants,
+        transfer="linear",
+        ends="converging",
+        options={"spread": Option(0.1, -10, 10, "turns of the palette a doubling of 1 + |z|²")},
+    )

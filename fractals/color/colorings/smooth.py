@@ -1,0 +1,34 @@
+"""Smooth count: n + 1 - log(log|z| / log R) / log degree, the escape count without its bands.
+
+After García, Fernández, Barrallo and Martín, *Coloring Dynamical Systems in the Complex Plane*
+(1999).
+"""
+
+from fractals.kernels.coloring import Coloring
+from fractals.kernels.coloring_math import fraction_constants, make_log2
+from fractals.kernels.primitives import fma
+
+
+def make_value(target):
+    real, log2 = target.real, make_log2(target)
+    one = real(1)
+
+    def value(n, x, y, p, q, constants):
+        beyond = log2(log2(fma(x, x, y * y))) - constants[2]
+        return fma(-beyond, constants[3], real(n) + one)
+
+    return value
+
+
+def constants(formula, escape_radius, width):
+    return fraction_constants(formula, escape_radius)
+
+
+def make():
+    return Coloring(
+        name="smooth",
+        title="smooth escape count",
+        make_value=make_value,
+        constants=constants,
+        converging="speed",
+    )

@@ -1,0 +1,72 @@
+"""Stripe average: the mean of 1/2 + sin(density * arg z) / 2 along the orbit.
+
+After Jussi Härkönen, *On Smooth Fractal Coloring Techniques* (2007). The sine is that of a whole
+multiple of an angle, so it is the imaginary part of a power of z / |z|: no sine is computed.
+"""
+
+from fractals.kernels.coloring import Coloring, Option, Watcher
+from fractals.kernels.coloring_math import make_mean_value, mean_constants
+from fractals.kernels.primitives import fma, number, select, sqrt
+
+SMALL = 1e-30  # |z|² below it has no direction
+
+
+def make_watch(target, formula, base, density):
+    bits = [bit == "1" for bit in bin(density)[3:]]  # below the highest, from the top
+
+    def square(p, q):
+        return fma(p, p, -(q * q)), fma(p, q, p * q)
+
+    def times(p, q, u, v):
+        return fma(p, u, -(q * v)), fma(p, v, q * u)
+
+    square, times = target.jit(square), target.jit(times)
+
+    def first(u, v):
+        return u, v
+
+    power = target.jit(first)
+    for bit in bits:
+        power = _next_power(target, power, square, times, bit)
+
+    def start(x, y):
+        return number(0, x), number(0, x)
+
+    def watch(w, x, y, u, v, a, b, point):
+        m = fma(x, x, y * y)
+        size = sqrt(select(m > number(SMALL, x), m, number(1, x)))
+        _, sine = power(x / size, y / size)
+        stripe = fma(number(0.5, x), sine, number(0.5, x))
+        return w[0] + stripe, stripe
+
+    return start, watch
+
+
+def _next_power(target, power, square, times, bit):
+    """Return what squares a power, and multiplies it by its base where the exponent's bit is 1."""
+    if bit:
+
+        def raised(p, q):
+            u, v = power(p, q)
+            u, v = square(u, v)
+            return times(u, v, p, q)
+
+    else:
+
+        def raised(p, q):
+            u, v = power(p, q)
+            return square(u, v)
+
+    return target.jit(raised)
+
+
+def make():
+    return Coloring(
+        name="stripe_average",
+        title="mean of stripes around 0 along the orbit",
+        make_value=make_mean_value,
+        constants=mean_constants,
+        transfer="linear",
+        options={"density": Option(5, 1, 32, "stripes in a turn around 0", "code")},
+        watcher=Watcher("stripes", ("sum", "last"), make_watch),
+    )

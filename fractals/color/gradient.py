@@ -1,0 +1,126 @@
+"""What palette files share: lines, and gradients as stops whose straight lines are near a curve."""
+
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from fractals.color.palette import MOST_STOPS, Palette
+from fractals.color.spaces import ENTRIES, Floats, hexadecimal, srgb_from_linear
+from fractals.errors import SceneError
+
+Srgb = tuple[float, float, float]  # from 0 to 1
+# (start, end, color): from 0 to 1 in the palette, and the color at a share of the way
+Piece = tuple[float, float, Callable[[float], Srgb]]
+TOLERANCE = 0.4 / 255  # of straight pieces; rounding colors to bytes adds 0.5
+DEEPEST = 18  # halvings of a piece; a sphere's edge needs 16
+MOST_TITLE = 200  # characters; the rest is cut off
+GAP = 1e-6  # between two stops where a gradient jumps
+PROBES = tuple(k / 8 for k in range(1, 8))
+
+
+def evenly(colors: list[str], title: str = "") -> dict[str, Any]:
+    """Return the palette, as a table, of colors in equal steps round, mixed in sRGB."""
+    if not colors:
+        raise SceneError("there is no color in it")
+    table = {"stops": colors, "space": "srgb", "title": title[:MOST_TITLE]}
+    return {key: value for key, value in table.items() if value}
+
+
+def stops_of(pieces: Iterable[Piece]) -> tuple[list[list[float | str]], tuple[str, ...]]:
+    """Return stops between which straight lines in sRGB are within 1/255 of every piece.
+
+    Where that takes too many stops, they are further off, and what is lost says so.
+
+    Raises
+    ------
+    SceneError
+        That takes more than MOST_STOPS stops, even when the tolerance is wider.
+    """
+    given = list(pieces)
+    tolerance = TOLERANCE
+    while tolerance < 1:
+        points: list[tuple[float, Srgb]] = []
+        for start, end, color in given:
+            first = (start, color(0.0))
+            if not points or points[-1][1] != first[1]:
+                points.append(first)
+            width = end - start
+            bends = _bends(color, 0.0, 1.0, first[1], color(1.0), tolerance, DEEPEST)
+            points += [(start + share * width, value) for share, value in bends]
+        stops = _rising(points)
+        if len(stops) <= MOST_STOPS:
+            off = 255 * tolerance + 0.5
+            lost = f"detail: {MOST_STOPS} stops are off by up to {off:.1f}/255"
+            return stops, (lost,) if tolerance > TOLERANCE else ()
+        tolerance *= 2
+    raise SceneError(f"the gradient has more than the {MOST_STOPS} colors that a palette can have")
+
+
+def _bends(
+    color: Callable[[float], Srgb],
+    start: float,
+    end: float,
+    first: Srgb,
+    last: Srgb,
+    tolerance: float,
+    depth: int,
+) -> list[tuple[float, Srgb]]:
+    """Return where straight lines from `start` to `end` bend, the end included."""
+
+    def off(probe: float) -> float:
+        value = color(start + probe * (end - start))
+        return max(
+            abs(v - (a + probe * (b - a))) for v, a, b in zip(value, first, last, strict=True)
+        )
+
+    if depth == 0 or max(map(off, PROBES)) <= tolerance:
+        return [(end, last)]
+    middle = (start + end) / 2
+    value = color(middle)
+    return _bends(color, start, middle, first, value, tolerance, depth - 1) + _bends(
+        color, middle, end, value, last, tolerance, depth - 1
+    )
+
+
+def _rising(points: list[tuple[float, Srgb]]) -> list[list[float | str]]:
+    """Return stops of points, of which those at one place are moved apart."""
+    stops: list[list[float | str]] = []
+    before = -GAP
+    for place, color in points:
+        before = max(place, before + GAP)
+        stops.append([round(before, 7), hexadecimal(color)])
+    while stops and float(stops[-1][0]) > 1:  # those that were pushed out: a jump at the very end
+        stops.pop()
+    return stops
+
+
+def sampled(palette: Palette, count: int) -> Floats:
+    """Return the sRGB colors, from 0 to 1, of `count` equal steps along a palette."""
+    at = np.arange(count) / (count if palette.cyclic else max(count - 1, 1))
+    return np.clip(srgb_from_linear(palette.linear(at)), 0, 1)
+
+
+def pieces_of(colors: Floats) -> list[Piece]:
+    """Return the one piece that goes in equal straight steps through colors, shape (n, 3)."""
+    last = len(colors) - 1
+    rows = [tuple(map(float, row)) for row in colors]
+
+    def color(share: float) -> Srgb:
+        k = min(int(share * last), last - 1)
+        part = share * last - k
+        red, green, blue = (a + part * (b - a) for a, b in zip(rows[k], rows[k + 1], strict=True))
+        return red, green, blue
+
+    return [(0.0, 1.0, color)]
+
+
+def straight(palette: Palette) -> list[tuple[tuple[float, Srgb], tuple[float, Srgb]]]:
+    """Return the straight pieces in sRGB, each with both ends, that a palette is from 0 to 1."""
+    colors = np.clip(srgb_from_linear(palette.linear(np.arange(ENTRIES + 1) / ENTRIES)), 0, 1)
+    (whole,) = pieces_of(colors)
+    color = whole[2]
+    first = color(0.0)
+    bends = _bends(color, 0.0, 1.0, first, color(1.0), TOLERANCE, DEEPEST)
+    return list(pairwise([(0.0, first), *bends]))

@@ -1,0 +1,211 @@
+"""Palettes: color stops, interpolated in a color space into a lookup table of linear light."""
+
+import re
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals import catalog
+from fractals.color.spaces import (
+    ENTRIES,
+    Floats,
+    linear_from_oklab,
+    linear_from_oklch,
+    linear_from_srgb,
+    oklab_from_linear,
+    oklch_from_oklab,
+    srgb_from_linear,
+)
+from fractals.errors import SceneError
+
+MOST_STOPS = 4096
+SPACES = ("oklab", "oklch", "srgb")  # where colors between two stops are taken from
+BLENDS = ("linear", "smooth", "cosine")  # how fast one color becomes the next
+OKLCH = re.compile(r"oklch\(\s*([\d.]+)(%?)\s+([\d.]+)\s+(-?[\d.]+)(?:deg)?\s*\)", re.ASCII)
+GRAY = 1e-4  # chroma below which a color has no hue; that of #808080 comes out as 4e-8
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Color stops along one turn.
+
+    Attributes
+    ----------
+    stops : tuple of (float, str)
+        Position from 0 to 1 and color, ``"#rrggbb"`` or ``"oklch(L C H)"``, in rising order.
+    cyclic : bool
+        Whether the last stop leads back to the first; if not, both ends go on for ever.
+    space : str
+        Where colors between stops lie: "oklab", on a straight line; "oklch", on an arc that keeps
+        them as vivid as their neighbours, its hue going the shorter way; or "srgb", where most
+        other programs mix colors.
+    blend : str
+        "linear"; "smooth", a curve without a kink at the stops, which never goes beyond them
+        (monotone cubic); or "cosine": slowly away from a stop, and slowly to the next.
+    """
+
+    stops: tuple[tuple[float, str], ...]
+    cyclic: bool = True
+    space: str = "oklab"
+    blend: str = "linear"
+    title: str = ""
+    source: str = ""
+    licence: str = ""
+
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values, without the keys that are empty or usual."""
+        table = {**asdict(self), "stops": [list(stop) for stop in self.stops]}
+        usual = {"space": "oklab", "blend": "linear"}
+        return {k: value for k, value in table.items() if value != usual.get(k, "")}
+
+    def lookup(self, inside: str) -> NDArray[np.float32]:
+        """Return the table the shading program reads, shape (ENTRIES + 2, 3), in linear light.
+
+        Row k is the color at k / ENTRIES of a turn; the last row is the `inside` color.
+        """
+        at = np.arange(ENTRIES + 1) / ENTRIES
+        rows = [self.linear(at), linear_from_srgb([parse_color(inside)])]
+        return np.clip(np.concatenate(rows), 0, 1).astype(np.float32)
+
+    def linear(self, at: Floats) -> Floats:
+        """Return the colors at places from 0 to 1, shape (n,), in linear light, shape (n, 3).
+
+        Where colors mix beyond what sRGB can show, values leave 0 to 1 a little; in OKLCH, where
+        they would leave it far, chroma gives way instead.
+        """
+        places = np.array([place for place, _ in self.stops])
+        srgb = np.array([parse_color(text) for _, text in self.stops])
+        colors = srgb if self.space == "srgb" else oklab_from_linear(linear_from_srgb(srgb))
+        if self.space == "oklch":
+            colors = oklch_from_oklab(colors)
+        if self.cyclic:
+            places = np.concatenate([places - 1, places, places + 1])
+            colors = np.concatenate([colors, colors, colors])
+        if self.blend == "cosine":
+            k, gap, share = _between(at, places)
+            at = places[k] + gap * (1 - np.cos(np.pi * share)) / 2
+        blend = _smooth if self.blend == "smooth" else np.interp
+        mixed = np.stack([blend(at, places, channel) for channel in colors.T], axis=1)
+        if self.space == "srgb":
+            return linear_from_srgb(mixed)
+        if self.space == "oklch":
+            mixed[:, 2] = _hues(at, places, colors)
+            return linear_from_oklch(mixed)
+        return linear_from_oklab(mixed)
+
+
+def _between(at: Floats, places: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """Return the stop before each place, how far the next one is, and the share of that way."""
+    k = np.clip(np.searchsorted(places, at, "right") - 1, 0, max(len(places) - 2, 0))
+    gap = places[np.minimum(k + 1, len(places) - 1)] - places[k]
+    return k, gap, np.clip((at - places[k]) / np.maximum(gap, 1e-12), 0, 1)
+
+
+def _smooth(at: Floats, places: Floats, values: Floats) -> Floats:
+    """Interpolate by cubics that rise only where the values do.
+
+    The slope at a stop is the weighted harmonic mean of those of the lines beside it, and 0 at an
+    extremum. After Fritsch and Butland, *A method for constructing local monotone piecewise cubic
+    interpolants* (1984).
+    """
+    if len(places) == 1:
+        return np.full(at.shape, values[0])
+    gaps = np.maximum(np.diff(places), 1e-12)
+    rises = np.diff(values) / gaps
+    before, after = rises[:-1], rises[1:]
+    near, far = 2 * gaps[1:] + gaps[:-1], gaps[1:] + 2 * gaps[:-1]
+    same = before * after > 0
+    weights = near / np.where(same, before, 1) + far / np.where(same, after, 1)
+    inner = np.where(same, (near + far) / np.where(same, weights, 1), 0)
+    slopes = np.concatenate([rises[:1], inner, rises[-1:]])
+    k, gap, t = _between(at, places)
+    start, end = values[k], values[k + 1]
+    bend = t * (1 - t) * ((1 - t) * (slopes[k] * gap) - t * (slopes[k + 1] * gap))
+    return np.asarray(start + t * t * (3 - 2 * t) * (end - start) + bend)
+
+
+def _hues(at: Floats, places: Floats, colors: Floats) -> Floats:
+    """Return hues between stops, the shorter way round; a gray stop takes its neighbour's."""
+    k, _, share = _between(at, places)
+    (_, c, h), (_, next_c, next_h) = colors[k].T, colors[np.minimum(k + 1, len(places) - 1)].T
+    h, next_h = np.where(c < GRAY, next_h, h), np.where(next_c < GRAY, h, next_h)
+    return np.asarray(h + share * ((next_h - h + 180) % 360 - 180))
+
+
+def load(name: str) -> Palette:
+    """Return a built-in palette by name."""
+    return parse(catalog.read("palette", name))
+
+
+def parse(table: dict[str, Any]) -> Palette:
+    """Return the palette that a TOML table describes.
+
+    Raises
+    ------
+    SceneError
+        The stops are missing, too many, or not colors at rising positions.
+    """
+    known = {"stops", "cyclic", "space", "blend", "title", "source", "licence"}
+    for key in table:
+        if key not in known:
+            hint = catalog.did_you_mean(key, known)
+            raise SceneError(f"palette: unknown key '{key}'{hint}")
+    for key in ("title", "source", "licence"):
+        if not isinstance(table.get(key, ""), str):
+            raise SceneError(f"palette: {key} is text, not {table[key]!r:.40}")
+    if not isinstance(table.get("cyclic", True), bool):
+        raise SceneError(f"palette: cyclic is true or false, not {table['cyclic']!r:.40}")
+    for key, allowed in (("space", SPACES), ("blend", BLENDS)):
+        if table.get(key, allowed[0]) not in allowed:
+            names = ", ".join(allowed)
+            raise SceneError(f"palette: {key} is one of {names}, not {table[key]!r:.40}")
+    stops = parse_stops(table.get("stops", ()), table.get("cyclic", True))
+    return Palette(**{**table, "stops": stops})
+
+
+def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...]:
+    """Return stops from colors (evenly spaced) or (position, color) pairs."""
+    if not isinstance(given, list | tuple) or not 1 <= len(given) <= MOST_STOPS:
+        raise SceneError(f"a palette has 1 to {MOST_STOPS} stops, such as ['#000764', '#ffffff']")
+    last = len(given) if cyclic else max(len(given) - 1, 1)
+    stops: list[tuple[float, str]] = []
+    for k, stop in enumerate(given):
+        place, color = stop if isinstance(stop, list | tuple) and len(stop) == 2 else (None, stop)
+        place = k / last if place is None else place
+        if not isinstance(place, int | float) or not 0 <= place <= 1:
+            raise SceneError(f"the position {place!r} of palette stop {k + 1} is not from 0 to 1")
+        if stops and place <= stops[-1][0]:
+            raise SceneError(f"the positions of the palette's stops don't rise at stop {k + 1}")
+        parse_color(color)
+        stops.append((float(place), color))
+    return tuple(stops)
+
+
+def parse_color(text: Any) -> tuple[float, float, float]:
+    """Return sRGB components from 0 to 1 of ``"#1b6ca8"``, ``"#fff"`` or ``"oklch(0.6 0.1 250)"``.
+
+    OKLCH is lightness from 0 to 1, chroma from 0 to some 0.3, and hue in degrees; where sRGB has
+    no such color, one of less chroma is taken.
+    """
+    if isinstance(text, str) and (parts := OKLCH.fullmatch(text)):
+        lightness, percent, chroma, hue = parts.groups()
+        try:
+            lch = np.array([float(lightness) / (100 if percent else 1), float(chroma), float(hue)])
+        except ValueError:
+            lch = np.full(3, np.nan)
+        if 0 <= lch[0] <= 1 and lch[1] <= 1 and abs(lch[2]) <= 3600:
+            red, green, blue = np.clip(srgb_from_linear(linear_from_oklch(lch)), 0, 1).tolist()
+            return red, green, blue
+    digits = text[1:] if isinstance(text, str) and text.startswith("#") else ""
+    if len(digits) == 3:
+        digits = "".join(2 * digit for digit in digits)
+    try:
+        if len(digits) != 6:
+            raise ValueError
+        red, green, blue = bytes.fromhex(digits)
+    except ValueError:
+        message = f"{str(text)[:40]!r} is not a color such as '#1b6ca8' or 'oklch(0.6 0.1 250)'"
+        raise SceneError(message) from None
+    return red / 255, green / 255, blue / 255

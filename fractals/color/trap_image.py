@@ -1,0 +1,163 @@
+"""Small pictures in scenes: read from a file once, then kept in the scene as text, as a PNG is."""
+
+import base64
+import binascii
+import functools
+import io
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.color.palette import Palette, parse_color
+from fractals.color.spaces import linear_from_srgb
+from fractals.errors import SceneError
+
+BUILT_IN = "flower"
+KEPT = "data:image/png;base64,"
+MOST_PIXELS = 2**18
+BITS = 16  # of opacity in a number: float32 holds so many exactly, too
+MOST_BYTES = 2**22  # of a file, and of the text
+
+Pixels = NDArray[np.uint8]
+
+
+def encode(pixels: Pixels) -> str:
+    """Return pixels (height, width, 4), sRGB and opacity, as text."""
+    import PIL.Image
+
+    file = io.BytesIO()
+    PIL.Image.fromarray(pixels).save(file, "PNG", optimize=True)
+    return KEPT + base64.b64encode(file.getvalue()).decode("ascii")
+
+
+@functools.lru_cache(maxsize=16)
+def decode(kept: str) -> Pixels:
+    """Return the pixels (height, width, 4) of what a scene keeps, not to be written to.
+
+    Raises
+    ------
+    SceneError
+        The text is no PNG.
+    """
+    if kept == BUILT_IN:
+        pixels = _flower()
+    else:
+        try:
+            if len(kept) > MOST_BYTES:
+                raise ValueError
+            data = base64.b64decode(kept.removeprefix(KEPT), validate=True)
+        except (binascii.Error, ValueError):
+            raise SceneError("the picture in the scene is damaged") from None
+        pixels = opened(data, "PNG", "the picture in the scene")
+    pixels.flags.writeable = False
+    return pixels
+
+
+def check(name: str) -> str:
+    """Return the name of a built-in picture, or the text of a PNG, if it can be decoded.
+
+    Raises
+    ------
+    SceneError
+        It is the name of a file, or the text is no PNG.
+    """
+    if name != BUILT_IN and not name.startswith(KEPT):
+        raise SceneError(f"'{name[:80]}' is no picture: load_scene reads pictures from files")
+    decode(name)
+    return name
+
+
+def opened(data: bytes, kind: str, name: str) -> Pixels:
+    """Return the pixels (height, width, 4) of a picture's file of this `kind`.
+
+    Raises
+    ------
+    SceneError
+        The picture is too large, damaged, or of another kind; the message begins with `name`.
+    """
+    import PIL.Image
+
+    try:
+        with PIL.Image.open(io.BytesIO(data), formats=[kind]) as picture:
+            width, height = picture.size
+            if width * height > MOST_PIXELS:
+                raise SceneError(
+                    f"{name}: {width}x{height} pixels, and a picture in a scene has at most "
+                    f"{MOST_PIXELS} (512x512): make it smaller"
+                )
+            return np.array(picture.convert("RGBA"))
+    except PIL.Image.DecompressionBombError:
+        raise SceneError(f"{name}: a picture in a scene has at most {MOST_PIXELS} pixels") from None
+    except PIL.UnidentifiedImageError:
+        raise SceneError(f"{name}: not a {kind}, or damaged at its beginning") from None
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise SceneError(f"{name}: damaged or cut short ({error})") from None
+
+
+def _flower() -> Pixels:
+    """Return a flower of eight petals, twice as many behind them, on nothing."""
+    size = 192
+    across = (np.arange(size) + 0.5) * 2 / size - 1
+    x, y = np.meshgrid(across, -across)
+    r, angle = np.hypot(x, y), np.arctan2(y, x)
+    pixels = np.zeros((size, size, 4), np.uint8)
+    for petals, turned, long, outer, inner in (
+        (8, np.pi / 8, 0.98, "#7d2e68", "#c2487e"),
+        (8, 0.0, 0.86, "#f7d9d0", "#d9628a"),
+    ):
+        wave = np.abs(np.cos(petals / 2 * (angle - turned)))
+        edge = long * (0.42 + 0.58 * wave**0.6)
+        t = np.clip(r / edge, 0, 1)[..., None] ** 2
+        vein = 1 - 0.12 * (wave[..., None] > 0.985) * (r[..., None] > 0.25)
+        own = (np.array(parse_color(inner)) * (1 - t) + np.array(parse_color(outer)) * t) * vein
+        own = own * np.where(r > edge - 0.025, 0.72, 1)[..., None]
+        covered = r < edge
+        pixels[covered, :3] = np.rint(255 * own[covered])
+        pixels[covered, 3] = 255
+    for radius, color in ((0.25, "#6e3a12"), (0.225, "#f0b429"), (0.13, "#c97f1a")):
+        pixels[r < radius, :3] = np.rint(255 * np.array(parse_color(color)))
+    return pixels
+
+
+def opaque(kept: str) -> NDArray[np.bool_]:
+    """Return which pixels of a picture are there, (height, width)."""
+    return np.asarray(decode(kept)[..., 3] > 0)
+
+
+def opacity(kept: str) -> list[int]:
+    """Return the same as numbers of BITS bits, pixel after pixel; as many for every picture."""
+    bits = np.zeros(MOST_PIXELS, bool)
+    there = opaque(kept)
+    bits[: there.size] = there.reshape(-1)
+    words = np.packbits(bits, bitorder="little").view("<u2")
+    return [int(word) for word in words]
+
+
+def entries(kept: str) -> int:
+    """Return how many entries its table of colors has: a power of two, so that places are exact."""
+    return 1 << (opaque(kept).size - 1).bit_length()
+
+
+@dataclass(frozen=True)
+class PicturePalette(Palette):
+    """The pixels of a picture as a palette: entry k is pixel k, row by row from the top."""
+
+    picture: str = BUILT_IN
+
+    @staticmethod
+    def of(kept: str) -> "PicturePalette":
+        """Return the palette of what a scene keeps; as stops it has but the mean color."""
+        pixels = decode(kept)
+        seen = pixels[opaque(kept)][:, :3]
+        mean = seen.mean(axis=0) if len(seen) else np.zeros(3)
+        color = "#" + bytes(round(float(v)) for v in mean).hex()
+        return PicturePalette(((0.0, color),), picture=kept)
+
+    def lookup(self, inside: str) -> NDArray[np.float32]:
+        """Return the table the shading program reads, as that of any palette but for its length."""
+        rows = np.zeros((entries(self.picture) + 2, 3))
+        flat = decode(self.picture)[..., :3].reshape(-1, 3)
+        rows[: len(flat)] = linear_from_srgb(flat / 255)
+        rows[-2], rows[-1] = rows[0], linear_from_srgb(parse_color(inside))
+        return rows.astype(np.float32)

@@ -1,0 +1,300 @@
+"""Finds places in a view: the nearest minibrot, and the embedded Julia sets around it."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import zip_longest
+from typing import Any
+
+import gmpy2
+from gmpy2 import mpfr, mpq
+
+from fractals.deep import newton
+from fractals.deep.newton import Nucleus, Point, Progress, Root, log2
+from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.kernels.formula import Formula
+from fractals.scene.geometry import limit_of, matrix, place_of
+from fractals.scene.model import Scene
+from fractals.scene.numbers import MOST_DIGITS
+
+MOST_STEPS = 10_000_000  # of a search whose scene names no limit
+MOST_TRIES = 60  # periods
+SHALLOW = -100  # log2 of a view's radius, down to which 16 orbits cost little more than one
+CELLS = 4  # a side of a view is cut into so many
+OVERLAP = 1.25  # their radius, as a factor: an orbit's dependence on c is never quite linear
+NEAR = 12  # bits of the view's radius, in which there is one nucleus
+SPARE_DIGITS = 18  # of the center, beyond the size
+MARGIN = 1.5  # home heights that a minibrot's picture is high
+MOST_AGAIN = 3
+
+
+@dataclass(frozen=True)
+class Minibrot:
+    """A component of the set that was found in a view, by its nucleus.
+
+    Attributes
+    ----------
+    center : tuple of str
+        The nucleus, as decimal text: 18 digits beyond its size.
+    period : int
+        Steps after which its critical orbit comes back to 0.
+    size : str
+        Decimal text: how large it is, as a factor of the whole set.
+    angle : float, optional
+        How it is turned, in degrees counter-clockwise; None where it is skewed as well.
+    cardioid : bool, optional
+        Whether it is a minibrot's heart, and not a disc on the side of another component; None
+        where that is not told.
+    found_in : Scene
+        What was searched.
+
+    Examples
+    --------
+    >>> found = find_nucleus(Scene().replace(center=("-1.75", "0"), width="0.1"))
+    >>> found.period, found.center[1], found.size
+    (3, '0', '0.0190355')
+    """
+
+    center: tuple[str, str]
+    period: int
+    size: str
+    angle: float | None
+    cardioid: bool | None
+    found_in: Scene
+
+    def scene(self, upright: bool = False) -> Scene:
+        """Return the scene that shows it whole; `upright` turns the view as it is turned.
+
+        Colors, size and the rest are kept; a limit that is too low for its period becomes "auto".
+
+        Raises
+        ------
+        OptionError
+            It is skewed, so that it can't be upright.
+        """
+        scene = self._scene(f"A minibrot of period {self.period}", 1.0)
+        if not upright:
+            return scene
+        if self.angle is None:
+            raise OptionError(
+                f"a component of {scene.make_formula().name} is skewed: no turn sets it upright"
+            )
+        return scene.replace(rotation=round(self.angle, 3))
+
+    def julia(self, fraction: float) -> Scene:
+        """Return the scene about it at this fraction of its depth, from the formula's home view.
+
+        Depth is the logarithm of the zoom. Halfway lies the embedded Julia set of the view in which
+        the minibrot first shows; it has twice as many arms at 0.75, four times at 0.875.
+
+        Raises
+        ------
+        OptionError
+            The fraction is not between 0 and 1.
+        """
+        if not 0 < fraction < 1:
+            raise OptionError(f"fraction {fraction:g}: give one between 0 and 1, such as 0.75")
+        return self._scene(f"At {fraction:g} of the way to a minibrot", fraction)
+
+    def _scene(self, title: str, fraction: float) -> Scene:
+        old = self.found_in
+        formula = old.make_formula()
+        across, down = old.image.size
+        shape = mpq(across, min(across, down))
+        with gmpy2.context(precision=newton.LOW):
+            home = mpfr(formula.width)
+            width = mpfr(self.size) * home * mpq(9, 16) * mpfr(MARGIN) * shape
+            width = home ** (1 - mpfr(fraction)) * width ** mpfr(fraction)
+            text = _rounded(width)
+        limit = old.iteration.limit
+        if limit != "auto" and limit < 20 * self.period:
+            limit = "auto"
+        return old.replace(title=title, note="", center=self.center, width=text, limit=limit)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "period": self.period,
+            "center": list(self.center),
+            "size": self.size,
+            "angle": None if self.angle is None else round(self.angle, 6),
+            "cardioid": self.cardioid,
+        }
+
+
+def find_period(scene: Scene, limit: int | None = None, progress: Progress | None = None) -> int:
+    """Return the lowest period of a nucleus in the scene's view; see `find_nucleus`."""
+    return _Search(scene, limit, progress).locate().period
+
+
+def find_nucleus(
+    scene: Scene, limit: int | None = None, progress: Progress | None = None
+) -> Minibrot:
+    """Return the nucleus of the lowest period in the scene's view: its largest minibrot.
+
+    Parameters
+    ----------
+    limit : int, optional
+        The highest period to look for; by default the scene's limit, or, where that is "auto", what
+        the depth of the view suggests, but no more than ten million.
+    progress : callable, optional
+        Called as ``progress(what, steps_done, steps)`` now and then.
+
+    Raises
+    ------
+    SceneError
+        The scene shows a Julia set, which has no nuclei.
+    FractalsError
+        There is none, or Newton's method leads to none; the message names the nearest.
+    """
+    search = _Search(scene, limit, progress)
+    nucleus = search.settle(search.locate())
+    places = max(0, math.ceil(-log2(nucleus.size) * math.log10(2))) + SPARE_DIGITS
+    if places > MOST_DIGITS:
+        raise FractalsError(
+            f"the nucleus of period {nucleus.period} takes {places} digits to name, and a scene "
+            f"has at most {MOST_DIGITS}"
+        )
+    x, y = (_decimal(part, places) for part in nucleus.center)
+    return Minibrot(
+        center=(x, y),
+        period=nucleus.period,
+        size=_rounded(nucleus.size),
+        angle=nucleus.angle,
+        cardioid=nucleus.cardioid,
+        found_in=scene,
+    )
+
+
+class _Search:
+    """One search, in one view."""
+
+    def __init__(self, scene: Scene, limit: int | None, progress: Progress | None) -> None:
+        if scene.julia:
+            raise SceneError("a Julia set has no nuclei: find them in the set of its formula")
+        if limit is not None and limit < 1:
+            raise OptionError(f"limit {limit}: give the highest period to look for, 1 or more")
+        if scene.view.projection != "plane":
+            raise SceneError("an exponential map has no middle to search in: --projection plane")
+        self.formula: Formula = scene.make_formula()
+        if not self.formula.additive or self.formula.degree < 2:
+            raise SceneError(
+                "nuclei are found of maps f(z) + c of a polynomial f, and "
+                f"'{self.formula.name}' is another"
+            )
+        self.progress = progress
+        width, center = place_of(scene, self.formula)
+        across, down = scene.image.size
+        self.width, self.height = mpq(width), mpq(width) * down / across
+        self.center = mpq(center[0]), mpq(center[1])
+        self.matrix = tuple(map(mpq, matrix(scene.view)))
+        with gmpy2.context(precision=newton.LOW):
+            self.radius = mpfr(gmpy2.hypot(self.width, self.height) / 2)
+            self.radius *= max(scene.view.stretch, 1 / scene.view.stretch)
+        auto = scene.iteration.limit == "auto"
+        self.limit = limit or min(
+            limit_of(scene, self.formula, width), MOST_STEPS if auto else 2**31
+        )
+        self.reached = False  # the limit
+        self.nearest: tuple[Any, Root] | None = None
+
+    def locate(self) -> Root:
+        """Return a nucleus in view, of the lowest period there as far as is seen."""
+        for cells in (CELLS,) if log2(self.radius) > SHALLOW else (1, CELLS):
+            for start in self._starts(cells):
+                root = newton.newton(self.formula, start, self.radius, False, self.progress)
+                if root and self._is_in_view(root):
+                    near = self.radius * gmpy2.exp2(-NEAR)
+                    nucleus = newton.measure(self.formula, root, near, self.progress)
+                    if nucleus:
+                        return Root(root.center, nucleus.period, root.error, root.gain)
+            if self.reached:
+                break
+        raise FractalsError(self._failure())
+
+    def settle(self, root: Root) -> Nucleus:
+        """Return a nucleus in all its digits."""
+        for _ in range(MOST_AGAIN):
+            found = newton.newton(self.formula, root, self.radius, True, self.progress)
+            if not found:
+                break
+            within = gmpy2.exp2(mpfr(found.error + newton.GUARD / 2))
+            nucleus = newton.measure(self.formula, found, within, self.progress)
+            if nucleus:
+                return nucleus
+            root = Root(found.center, found.period, root.error)
+        raise FractalsError(
+            f"Newton's method does not settle on the nucleus of period {root.period}"
+        )
+
+    def _starts(self, cells: int) -> Iterator[Root]:
+        """Yield places from which to look for a nucleus, and its period, the lowest first.
+
+        The view is cut into cells, in each of which the orbit depends on c more nearly linearly.
+        """
+        middles = [self._middle(i, j, cells) for j in range(cells) for i in range(cells)]
+        radius = self.radius / cells * OVERLAP
+        searches = [
+            newton.candidates(self.formula, c, radius, self.limit, self.progress) for c in middles
+        ]
+        tries = 0
+        for number, blocks in enumerate(zip_longest(*searches, fillvalue=[]), 1):
+            self.reached = number * newton.BLOCK >= self.limit
+            for period, k in sorted((m, k) for k, found in enumerate(blocks) for m in found):
+                yield Root(middles[k], period, log2(radius))
+                tries += 1
+                if tries == MOST_TRIES:
+                    return
+
+    def _middle(self, i: int, j: int, cells: int) -> Point:
+        right = (mpq(2 * i + 1, 2 * cells) - mpq(1, 2)) * self.width
+        up = (mpq(2 * j + 1, 2 * cells) - mpq(1, 2)) * self.height
+        (x, y), (a, b, c, d) = self.center, self.matrix
+        return x + a * right + b * up, y + c * right + d * up
+
+    def _is_in_view(self, root: Root) -> bool:
+        right, up = self._offset(root)
+        outside = max(abs(right), abs(up))
+        if outside > 0.5 and (self.nearest is None or outside < self.nearest[0]):
+            self.nearest = outside, root
+        return bool(outside <= 0.5)
+
+    def _offset(self, root: Root) -> Point:
+        """Return where a root lies, from the view's center, in its widths and heights."""
+        x, y = (mpq(a) - b for a, b in zip(root.center, self.center, strict=True))
+        a, b, c, d = self.matrix
+        area = a * d - b * c
+        right, up = (d * x - b * y) / area, (a * y - c * x) / area
+        return right / self.width, up / self.height
+
+    def _failure(self) -> str:
+        text = "no nucleus was found in the view"
+        if self.reached:
+            text = f"no nucleus of a period up to {self.limit} was found in the view"
+        hint = ", or give a higher --limit" if self.reached else ""
+        if self.nearest is None:
+            return f"{text}: widen it, or move it to the edge of the set{hint}"
+        root = self.nearest[1]
+        right, up = (float(part) for part in self._offset(root))
+        sides = (right, "widths to the", "right", "left"), (up, "heights", "up", "down")
+        way = " and ".join(
+            f"{abs(far):.2g} {unit} {ahead if far > 0 else back}"
+            for far, unit, ahead, back in sides
+            if abs(far) >= 0.01
+        )
+        return (
+            f"{text}; the nearest is of period {root.period}, {way} from the center: "
+            f"widen the view{hint}"
+        )
+
+
+def _decimal(value: Any, places: int) -> str:
+    """Return a number's digits down to this place, without zeros at the end."""
+    text = format(value, f".{places}f").rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text
+
+
+def _rounded(value: Any) -> str:
+    """Return a number to six digits."""
+    return str(Decimal(format(value, ".5e")).normalize()).lower()

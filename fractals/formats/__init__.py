@@ -1,1 +1,0 @@
-"""Files of other programs, one file a format: ``make() -> Format``."""

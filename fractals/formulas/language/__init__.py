@@ -1,0 +1,1 @@
+"""The language of a user's own formulas: parser, derivatives, code."""

@@ -1,0 +1,278 @@
+"""Formulas made of expressions: a tree becomes functions that every backend compiles.
+
+Their text is written from the tree, in real arithmetic with `fma`, and holds nothing that a user
+wrote but numbers. A product is never left to be added: a compiler might contract the two.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from fractals.formulas.language import derivative, parser
+from fractals.formulas.language.parser import Tree
+from fractals.kernels import elementary, primitives
+from fractals.kernels.formula import Formula
+
+Value = tuple[str | None, str | None]  # names of real and imaginary part; None: 0
+
+NAMES = {
+    name: getattr(module, name)
+    for module, names in (
+        (primitives, ("fma", "number", "select", "sqrt")),
+        (elementary, ("exp", "sincos", "sinhcosh", "log", "angle", "quotient")),
+    )
+    for name in names
+}
+Z, DZ, DC = ("z",), ("dz",), ("dc",)
+
+
+def compose(
+    name: str,
+    title: str,
+    step: str | Tree,
+    start: str | Tree = "0",
+    parameters: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> Formula:
+    """Return the formula of an expression in z and c; `start` is one in c.
+
+    `settings` are other attributes of `fractals.kernels.formula.Formula`.
+    """
+    tree = parser.parse(step) if isinstance(step, str) else step
+    first = parser.parse(start) if isinstance(start, str) else start
+    holomorphic = derivative.is_holomorphic(tree) and derivative.is_holomorphic(first)
+    settings = {"degree": derivative.degree_of(tree), "can_return": True, **settings}
+    return Formula(
+        name=name,
+        title=title,
+        step=compiled("step", "x, y, a, b", {"z": "xy", "c": "ab"}, (tree,)),
+        derivative=None,
+        tangent=compiled(
+            "tangent",
+            "x, y, p, q, a, b, e, f",
+            {"z": "xy", "c": "ab", "dz": "pq", "dc": "ef"},
+            (_tangent(tree, holomorphic),),
+        ),
+        start=compiled(
+            "start", "a, b, p, q", {"c": "ab", "dc": "pq"}, (first, _tangent(first, holomorphic))
+        ),
+        holomorphic=holomorphic,
+        parameters=parameters or {},
+        **settings,
+    )
+
+
+def _tangent(tree: Tree, holomorphic: bool) -> Tree:
+    if not holomorphic:
+        return derivative.change(tree, DZ, DC)
+    by_z, by_c = (derivative.derivative(tree, name) for name in "zc")
+    return derivative.plus(derivative.times(by_z, DZ), derivative.times(by_c, DC))
+
+
+def compiled(name: str, arguments: str, leaves: Mapping[str, str], trees: tuple[Tree, ...]) -> Any:
+    """Return a function of real numbers that computes the parts of the trees' values."""
+    writer = _Writer(arguments[0], leaves)
+    results = [part or "zero" for tree in trees for part in writer.value(tree)]
+    lines = [f"zero = number(0, {arguments[0]})", *writer.lines, f"return {', '.join(results)}"]
+    body = "\n    ".join(lines)
+    digest = hashlib.sha256(body.encode()).hexdigest()[:16]
+    names = {"__name__": __name__, **NAMES}
+    exec(f"def {name}_{digest}({arguments}):\n    {body}\n", names)  # our own text: see above
+    return names[f"{name}_{digest}"]
+
+
+class _Writer:
+    """Writes lines that compute trees; what occurs twice is computed once."""
+
+    def __init__(self, like: str, leaves: Mapping[str, str]) -> None:
+        self.like, self.lines = like, list[str]()
+        self._values: dict[Tree, Value] = {
+            (name,): (own[0], own[1]) for name, own in leaves.items()
+        }
+        self._known: dict[str, str] = {}
+
+    def let(self, text: str, count: int = 1) -> str:
+        """Return the name of a value, or, of a tuple of values, their common beginning."""
+        if text not in self._known:
+            name = self._known[text] = f"t{len(self.lines)}"
+            names = ", ".join(f"{name}{'_' * k}" for k in range(count))
+            self.lines.append(f"{names} = {text}")
+        return self._known[text]
+
+    def value(self, tree: Tree) -> Value:
+        if tree not in self._values:
+            self._values[tree] = self._write(tree)
+        return self._values[tree]
+
+    def _write(self, tree: Tree) -> Value:
+        kind = tree[0]
+        if kind == "number":
+            return self.real(tree[1].real), self.real(tree[1].imag)
+        if kind in ("+", "-"):
+            return self.sum(tree)
+        if kind in ("power", "*", "/", "neg", "along"):
+            return getattr(self, {"*": "product", "/": "quotient"}.get(str(kind), str(kind)))(tree)  # type: ignore[no-any-return]
+        return getattr(self, f"of_{kind}")(self.value(tree[1]))  # type: ignore[no-any-return]
+
+    # Real numbers, None being 0
+
+    def real(self, value: float) -> str | None:
+        return self.let(f"number({value!r}, {self.like})") if value else None
+
+    def fma(self, a: str | None, b: str | None, c: str | None = None) -> str | None:
+        if a is None or b is None:
+            return c
+        return self.let(f"fma({a}, {b}, {c or 'zero'})")
+
+    def add(self, a: str | None, b: str | None) -> str | None:
+        if a is None or b is None:
+            return a or b
+        return self.let(f"{a} + {b}")
+
+    def minus(self, a: str | None) -> str | None:
+        return None if a is None else self.let(f"-{a}")
+
+    def divide(self, a: str | None, b: str) -> str | None:
+        return None if a is None else self.let(f"quotient({a}, {b})")
+
+    def half(self, a: str | None) -> str | None:
+        return self.fma(a, self.real(0.5))
+
+    def square_of(self, a: Value) -> str:
+        """Return |a|²."""
+        return self.fma(a[0], a[0], self.fma(a[1], a[1])) or "zero"
+
+    # Complex numbers
+
+    def multiply(self, a: Value, b: Value, c: Value = (None, None)) -> Value:
+        """Return a b + c."""
+        low = self.fma(self.minus(a[1]), b[1], c[0])
+        if a == b:
+            return self.fma(a[0], a[0], low), self.fma(self.add(a[0], a[0]), a[1], c[1])
+        return self.fma(a[0], b[0], low), self.fma(a[0], b[1], self.fma(a[1], b[0], c[1]))
+
+    def negative(self, a: Value) -> Value:
+        return self.minus(a[0]), self.minus(a[1])
+
+    def sum(self, tree: Tree) -> Value:
+        """Return a sum or difference; a product in it becomes one with the addition."""
+        kind, left, right = tree
+        if right[0] == "*" or (right[0] == "power" and right[2] == 2):
+            a, b = right[1], right[2] if right[0] == "*" else right[1]
+            first = self.value(a) if kind == "+" else self.negative(self.value(a))
+            return self.multiply(first, self.value(b), self.value(left))
+        other = self.value(right) if kind == "+" else self.negative(self.value(right))
+        if left[0] == "*" or (left[0] == "power" and left[2] == 2):
+            a, b = left[1], left[2] if left[0] == "*" else left[1]
+            return self.multiply(self.value(a), self.value(b), other)
+        own = self.value(left)
+        return self.add(own[0], other[0]), self.add(own[1], other[1])
+
+    def product(self, tree: Tree) -> Value:
+        return self.multiply(self.value(tree[1]), self.value(tree[2]))
+
+    def over(self, a: Value, b: Value) -> Value:
+        """Return a / b."""
+        if b[1] is None:
+            return tuple(self.divide(part, b[0] or "zero") for part in a)  # type: ignore[return-value]
+        size = self.square_of(b)
+        above = self.multiply(a, (b[0], self.minus(b[1])))
+        return self.divide(above[0], size), self.divide(above[1], size)
+
+    def quotient(self, tree: Tree) -> Value:
+        return self.over(self.value(tree[1]), self.value(tree[2]))
+
+    def neg(self, tree: Tree) -> Value:
+        return self.negative(self.value(tree[1]))
+
+    def power(self, tree: Tree) -> Value:
+        base, n = self.value(tree[1]), abs(tree[2])
+        if n == 0:
+            return self.real(1.0), None
+        result = base
+        for bit in bin(n)[3:]:
+            result = self.multiply(result, result)
+            if bit == "1":
+                result = self.multiply(result, base)
+        return self.over((self.real(1.0), None), result) if tree[2] < 0 else result
+
+    def along(self, tree: Tree) -> Value:
+        """Return how |a| changes with a, 0 at 0."""
+        a, da = self.value(tree[1]), self.value(tree[2])
+        size = self.size(a)
+        toward = self.fma(a[0], da[0], self.fma(a[1], da[1]))
+        if toward is None:
+            return None, None
+        known = self.let(f"{size} > zero")
+        below = self.let(f"select({known}, {size}, {self.real(1.0)})")
+        return self.let(f"select({known}, {toward} / {below}, zero)"), None
+
+    def size(self, a: Value) -> str:
+        """Return |a|."""
+        if a[0] is None or a[1] is None:
+            return self.let(f"abs({a[0] or a[1] or 'zero'})")
+        return self.let(f"sqrt({self.square_of(a)})")
+
+    # Functions
+
+    def pair(self, function: str, a: str | None) -> tuple[str | None, str]:
+        """Return sine and cosine, or the hyperbolic ones."""
+        if a is None:
+            return None, self.real(1.0) or ""
+        name = self.let(f"{function}({a})", 2)
+        return name, f"{name}_"
+
+    def of_sin(self, a: Value) -> Value:
+        (s, c), (sh, ch) = self.pair("sincos", a[0]), self.pair("sinhcosh", a[1])
+        return (self.fma(s, ch) if a[1] else s), self.fma(c, sh)
+
+    def of_cos(self, a: Value) -> Value:
+        (s, c), (sh, ch) = self.pair("sincos", a[0]), self.pair("sinhcosh", a[1])
+        return (self.fma(c, ch) if a[1] else c), self.minus(self.fma(s, sh))
+
+    def of_tan(self, a: Value) -> Value:
+        return self.over(self.of_sin(a), self.of_cos(a))
+
+    def of_sinh(self, a: Value) -> Value:
+        (s, c), (sh, ch) = self.pair("sincos", a[1]), self.pair("sinhcosh", a[0])
+        return (self.fma(sh, c) if a[1] else sh), self.fma(ch, s)
+
+    def of_cosh(self, a: Value) -> Value:
+        (s, c), (sh, ch) = self.pair("sincos", a[1]), self.pair("sinhcosh", a[0])
+        return (self.fma(ch, c) if a[1] else ch), self.fma(sh, s)
+
+    def of_tanh(self, a: Value) -> Value:
+        return self.over(self.of_sinh(a), self.of_cosh(a))
+
+    def of_exp(self, a: Value) -> Value:
+        size = self.let(f"exp({a[0]})") if a[0] else self.real(1.0)
+        s, c = self.pair("sincos", a[1])
+        return (self.fma(size, c) if a[1] else size), self.fma(size, s)
+
+    def of_log(self, a: Value) -> Value:
+        half = self.half(self.let(f"log({self.square_of(a)})"))
+        return half, self.let(f"angle({a[0] or 'zero'}, {a[1] or 'zero'})")
+
+    def of_sqrt(self, a: Value) -> Value:
+        x, y = a[0] or "zero", a[1] or "zero"
+        large = self.let(f"sqrt({self.half(self.let(f'abs({x}) + {self.size(a)}'))})")
+        below = self.let(f"select({large} > zero, {large}, {self.real(1.0)})")
+        small = self.half(self.let(f"abs({y}) / {below}"))
+        right, up = self.let(f"{x} >= zero"), self.let(f"{y} >= zero")
+        imaginary = self.let(f"select({right}, {small}, {large})")
+        return (
+            self.let(f"select({right}, {large}, {small})"),
+            self.let(f"select({up}, {imaginary}, -{imaginary})"),
+        )
+
+    def of_abs(self, a: Value) -> Value:
+        return self.size(a), None
+
+    def of_conj(self, a: Value) -> Value:
+        return a[0], self.minus(a[1])
+
+    def of_re(self, a: Value) -> Value:
+        return a[0], None
+
+    def of_im(self, a: Value) -> Value:
+        return a[1], None

@@ -1,0 +1,123 @@
+"""Derivatives, degrees and holomorphy of expression trees."""
+
+from collections.abc import Callable
+
+from fractals.formulas.language.parser import BENT, Tree, uses
+
+MOST_DEGREE = 500
+
+
+# --- Trees made of trees. Numbers are folded, so that derivatives stay short.
+
+ZERO, ONE = ("number", 0j), ("number", 1 + 0j)
+
+
+def plus(a: Tree, b: Tree) -> Tree:
+    """Return a + b."""
+    return b if a == ZERO else a if b == ZERO else ("+", a, b)
+
+
+def minus(a: Tree, b: Tree) -> Tree:
+    """Return a - b."""
+    return a if b == ZERO else ("neg", b) if a == ZERO else ("-", a, b)
+
+
+def times(a: Tree, b: Tree) -> Tree:
+    """Return a b."""
+    if ZERO in (a, b):
+        return ZERO
+    return b if a == ONE else a if b == ONE else ("*", a, b)
+
+
+def over(a: Tree, b: Tree) -> Tree:
+    """Return a / b."""
+    return ZERO if a == ZERO else a if b == ONE else ("/", a, b)
+
+
+def power(a: Tree, n: int) -> Tree:
+    """Return a to the power n."""
+    return ONE if n == 0 else a if n == 1 else ("power", a, n)
+
+
+def derivative(tree: Tree, name: str) -> Tree:
+    """Return the derivative of a holomorphic tree by "z" or "c"."""
+    return change(tree, *((ONE, ZERO) if name == "z" else (ZERO, ONE)))
+
+
+def change(tree: Tree, dz: Tree, dc: Tree) -> Tree:
+    """Return how a tree changes, to first order, when z changes by `dz` and c by `dc`."""
+    kind = tree[0]
+    if kind in ("number", "z", "c"):
+        return {"number": ZERO, "z": dz, "c": dc}[kind]
+    a, inner = tree[1], change(tree[1], dz, dc)
+    if kind == "neg":
+        return minus(ZERO, inner)
+    if kind in "+-*/":
+        b, other = tree[2], change(tree[2], dz, dc)
+        if kind == "+":
+            return plus(inner, other)
+        if kind == "-":
+            return minus(inner, other)
+        if kind == "*":
+            return plus(times(inner, b), times(a, other))
+        return minus(over(inner, b), times(over(a, power(b, 2)), other))
+    if kind == "power":
+        if tree[2] == 0:
+            return ZERO
+        return times(times(("number", complex(tree[2])), power(a, tree[2] - 1)), inner)
+    if inner == ZERO:
+        return ZERO
+    if kind in BENT:
+        return ("along", a, inner) if kind == "abs" else (kind, inner)
+    return times(_outer(kind, a), inner)
+
+
+def _outer(function: str, a: Tree) -> Tree:
+    """Return the derivative of a function at a."""
+    two = ("number", 2 + 0j)
+    rules: dict[str, Callable[[], Tree]] = {
+        "sin": lambda: ("cos", a),
+        "cos": lambda: ("neg", ("sin", a)),
+        "tan": lambda: plus(ONE, power(("tan", a), 2)),
+        "exp": lambda: ("exp", a),
+        "log": lambda: over(ONE, a),
+        "sqrt": lambda: over(ONE, times(two, ("sqrt", a))),
+        "sinh": lambda: ("cosh", a),
+        "cosh": lambda: ("sinh", a),
+        "tanh": lambda: minus(ONE, power(("tanh", a), 2)),
+    }
+    return rules[function]()
+
+
+def is_holomorphic(tree: Tree) -> bool:
+    """Tell whether it has a complex derivative."""
+    return not any(uses(tree, name) for name in BENT)
+
+
+def degree_of(tree: Tree) -> int:
+    """Return the growth exponent at infinity, of a tree in z; 0 where there is none above 1.
+
+    That of polynomials, quotients and what folds them, by the rules for their degrees; terms that
+    cancel are not seen. Other functions have none.
+    """
+    found = _degree(tree)
+    return found if found is not None and 1 < found <= MOST_DEGREE else 0
+
+
+def _degree(tree: Tree) -> int | None:
+    kind = tree[0]
+    if kind in ("number", "c"):
+        return 0
+    if kind == "z":
+        return 1
+    inner = _degree(tree[1])
+    if inner is None:
+        return None
+    if kind in "+-*/":
+        other = _degree(tree[2])
+        if other is None:
+            return None
+        return {"*": inner + other, "/": inner - other}.get(kind, max(inner, other))
+    if kind == "power":
+        return inner * int(tree[2])
+    return inner if kind in ("neg", *BENT) or inner == 0 else None

@@ -1,0 +1,1 @@
+"""Files: pictures, raw numbers, scenes and palettes, of this program and of others."""

@@ -1,0 +1,85 @@
+"""Replaces the names of palette and picture files in a scene's table by what the files hold."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fractals import catalog
+from fractals.color import trap_image
+from fractals.errors import SceneError
+from fractals.io import palettes
+
+SUFFIXES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}  # of trap pictures
+
+
+def embed_files(
+    table: Mapping[str, Any], folder: Path, lost: list[str] | None
+) -> Mapping[str, Any]:
+    """Return a scene's table whose palettes and trap pictures are values, in all of its layers.
+
+    Files are sought in `folder`, where the scene's own file is, and then in the current folder.
+
+    Parameters
+    ----------
+    lost : list of str or None
+        Receives a line for each part of a palette file that has no equivalent.
+
+    Raises
+    ------
+    SceneError
+        A file can't be read, or is invalid.
+    """
+    color = table.get("color")
+    if not isinstance(color, Mapping):
+        return table
+    embedded = _embed_paint(color, folder, lost)
+    if isinstance(color.get("layers"), list | tuple):
+        embedded["layers"] = [
+            _embed_paint(layer, folder, lost) if isinstance(layer, Mapping) else layer
+            for layer in color["layers"]
+        ]
+    return {**table, "color": embedded}
+
+
+def _embed_paint(paint: Mapping[str, Any], folder: Path, lost: list[str] | None) -> dict[str, Any]:
+    embedded = dict(paint)
+    name = paint.get("palette")
+    if isinstance(name, str) and name not in ("auto", *catalog.names("palette")):
+        found, lines = palettes.find(name, folder)
+        if lost is not None:
+            lost += [f"{name}: {line}" for line in lines]
+        embedded["palette"] = found or name
+    coloring = paint.get("coloring")
+    if isinstance(coloring, Mapping) and isinstance(coloring.get("picture"), str):
+        picture = read_trap_image(coloring["picture"], folder)
+        embedded["coloring"] = {**coloring, "picture": picture}
+    return embedded
+
+
+def read_trap_image(name: str, folder: Path = Path()) -> str:
+    """Return what a scene keeps of a trap picture: a built-in name, or the picture's PNG as text.
+
+    Raises
+    ------
+    SceneError
+        There is no such picture; or it is too large, damaged, or of another kind.
+    """
+    if name == trap_image.BUILT_IN or name.startswith(trap_image.KEPT):
+        trap_image.decode(name)
+        return name
+    path = folder / name if (folder / name).is_file() else Path(name)
+    if path.suffix.lower() not in SUFFIXES:
+        ends = " ".join(SUFFIXES)
+        raise SceneError(
+            f"'{name[:80]}' is no picture: name a file ({ends}), or {trap_image.BUILT_IN}"
+        )
+    try:
+        if not path.is_file():
+            raise SceneError(f"{path}: no such file")
+        if path.stat().st_size > trap_image.MOST_BYTES:
+            limit = trap_image.MOST_BYTES // 2**20
+            raise SceneError(f"{path}: a picture's file has at most {limit} MiB")
+        data = path.read_bytes()
+    except OSError as error:
+        raise SceneError(f"{path}: {error.strerror or error}") from None
+    return trap_image.encode(trap_image.opened(data, SUFFIXES[path.suffix.lower()], str(path)))

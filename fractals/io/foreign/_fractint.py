@@ -1,0 +1,181 @@
+"""The types of Fractint in our terms: formula, first view, parameters and what tells what escapes.
+
+After the summary of fractal types in the documentation of Fractint and Iterated Dynamics.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from fractals.formulas.language.parser import HOLOMORPHIC
+from fractals.io.foreign._view import Kin, power_of
+
+# How a function is written here. Not abs, which takes the absolute values of both parts there.
+FUNCTIONS = {
+    **{name: name + "({})" for name in (*HOLOMORPHIC, "conj")},
+    "cosxx": "conj(cos({}))",
+    "cotan": "(1/tan({}))",
+    "cotanh": "(1/tanh({}))",
+    "ident": "({})",
+    "recip": "(1/({}))",
+    "sqr": "({})^2",
+}
+USUAL = ("sin", "sqr", "sinh", "cosh")  # functions, where an entry names none
+CONVERGED = "the test of having converged: a step is shorter than 1e-6 here"
+ATTRACTED = "what converges as a part of the inside: it has colors of its own here"
+PARTIAL = "the escape test of one part of z: it is of |z| here"
+HOME, SMALL = ("-0.5", "0", "3"), ("0", "0", "3")
+MEDIUM, LARGE = ("0", "0", "6"), ("0", "0", "12")
+
+
+@dataclass(frozen=True)
+class Given:
+    """What an entry gives its type: parameters as decimal text, and keys of `FUNCTIONS`."""
+
+    params: list[str]
+    functions: list[str]
+
+    def whole(self, place: int, least: int, most: int) -> int | None:
+        """Return a parameter that is a whole number in a range, or None."""
+        value = Decimal(self.params[place])
+        return int(value) if least <= value <= most and value == int(value) else None
+
+    def pair(self, place: int) -> str:
+        """Return two parameters as a complex number of an expression."""
+        return f"({self.params[place]} + {self.params[place + 1]}*i)"
+
+    def of(self, place: int, argument: str = "z") -> str:
+        """Return a function of an argument, as an expression."""
+        return FUNCTIONS[self.functions[place]].format(argument)
+
+    def zero(self, *places: int) -> bool:
+        """Tell whether these parameters are 0."""
+        return not any(Decimal(self.params[place]) for place in places)
+
+
+@dataclass(frozen=True)
+class Type:
+    """A type of Fractint.
+
+    Attributes
+    ----------
+    make : callable
+        ``make(given)`` returns the formula, or None where it is none of ours.
+    params : str
+        Its parameters, where an entry names none.
+    view : tuple
+        The center and the height of its first view.
+    role : str
+        What the first two parameters are: "z", added to where an orbit begins, or "c" of a Julia
+        set. "p": the first one alone is c.
+    bailout : float
+        The square of its escape radius, where that tells what is inside; 0 where any does.
+    lost : str
+        What a scene does otherwise.
+    """
+
+    make: Callable[[Given], Kin | None]
+    params: str = "0/0"
+    view: tuple[str, str, str] = SMALL
+    role: str = ""
+    bailout: float = 0.0
+    lost: str = ""
+
+
+def _named(name: str) -> Callable[[Given], Kin | None]:
+    return lambda given: Kin(name)
+
+
+def _power(given: Given) -> Kin | None:
+    power = given.whole(2, 2, 8)
+    return power_of(power) if power and given.zero(3) else None
+
+
+def _ship(given: Given) -> Kin | None:  # x² - y² - 2i|xy| + c, which has at c what ours has at c*
+    power = given.whole(2, 2, 2)
+    return Kin("burning_ship", same=False, conjugate=True) if power else None
+
+
+def _newton(given: Given) -> Kin | None:
+    power = given.whole(0, 2, 12)
+    return Kin({"name": "newton", "power": power}) if power else None
+
+
+def _halley(given: Given) -> Kin | None:  # of z (z**power - 1)
+    power, factor = given.whole(0, 2, 12), float(given.params[1])
+    if not power or not 0.01 <= factor <= 1.99 or not given.zero(3):
+        return None
+    return Kin({"name": "halley", "polynomial": f"z^{power + 1} - z", "relaxation": factor})
+
+
+def _phoenix(place: int, *zeros: int) -> Callable[[Given], Kin | None]:
+    def make(given: Given) -> Kin | None:
+        memory = Decimal(given.params[place])
+        known = -2 <= memory <= 2 and given.zero(*zeros)
+        return Kin({"name": "phoenix", "memory": float(memory)}) if known else None
+
+    return make
+
+
+def _factor(given: Given) -> Kin | None:  # of functions whose escape tests are alike
+    name = given.functions[0]
+    if name in ("sin", "exp"):
+        return Kin("sine" if name == "sin" else "exponential")
+    return _own(f"c*{given.of(0)}") if name in ("cos", "cosxx", "sinh", "cosh") else None
+
+
+def _own(step: str) -> Kin:
+    """Return an expression; its orbits begin at the pixel."""
+    return Kin({"name": "expression", "step": step, "start": "c"})
+
+
+TYPES = {
+    "mandel": Type(_named("mandelbrot"), view=HOME, role="z"),
+    "julia": Type(_named("mandelbrot"), "0.3/0.6", role="c"),
+    "mandel4": Type(lambda given: power_of(4), role="z"),
+    "julia4": Type(lambda given: power_of(4), "0.6/0.55", role="c"),
+    "manzpower": Type(_power, "0/0/2/0", HOME, "z"),
+    "julzpower": Type(_power, "0.3/0.6/2/0", role="c"),
+    "burning-ship": Type(_ship, "0/0/2", HOME, "z"),
+    "mandellambda": Type(_named("logistic"), view=("1", "0", "6"), role="z", bailout=4),
+    "lambda": Type(_named("logistic"), "0.85/0.6", ("0.5", "0", "3"), "c", 4),
+    "phoenix": Type(_phoenix(1, 2), "0.56667/-0.5/0", role="p", bailout=4),
+    "phoenixcplx": Type(_phoenix(2, 3, 4), "0.2/0/0.3/0/0", role="c", bailout=4),
+    "mandphoenixclx": Type(_phoenix(2, 3, 4), "0/0/0.5/0/0", HOME, "z", 4),
+    "newton": Type(_newton, "3", lost=CONVERGED),
+    "newtbasin": Type(_newton, "3/0", lost=CONVERGED),
+    "halley": Type(_halley, "6/1/0.0001/0", ("0", "0", "2.6"), lost=CONVERGED),
+    "magnet1m": Type(_named("magnet1"), "0/0", MEDIUM, "z", 100, ATTRACTED),
+    "magnet1j": Type(_named("magnet1"), "0/0", LARGE, "c", 100, ATTRACTED),
+    "magnet2m": Type(_named("magnet2"), "0/0", ("1.1", "0", "3.9"), "z", 100, ATTRACTED),
+    "magnet2j": Type(_named("magnet2"), "0/0", LARGE, "c", 100, ATTRACTED),
+    "mandelfn": Type(_factor, "0/0", LARGE, "z", lost=PARTIAL),
+    "lambdafn": Type(_factor, "1/0.4", MEDIUM, "c", lost=PARTIAL),
+    "manfn+zsqrd": Type(lambda given: _own(f"{given.of(0)} + z^2 + c"), "0/0", HOME, "z", 4),
+    "julfn+zsqrd": Type(lambda given: _own(f"{given.of(0)} + z^2 + c"), "-0.5/0.5", SMALL, "c", 4),
+    "manfn+exp": Type(lambda given: _own(f"{given.of(0)} + exp(z) + c"), "0/0", LARGE, "z", 4),
+    "julfn+exp": Type(lambda given: _own(f"{given.of(0)} + exp(z) + c"), "0/0", MEDIUM, "c", 4),
+    "fn(z*z)": Type(lambda given: _own(given.of(0, "z^2")), "", MEDIUM, bailout=4),
+    "sqr(fn)": Type(lambda given: _own(f"({given.of(0)})^2"), "", MEDIUM, bailout=64),
+    "sqr(1/fn)": Type(lambda given: _own(f"1/({given.of(0)})^2"), "", MEDIUM, bailout=64),
+    "fn*fn": Type(lambda given: _own(f"{given.of(0)}*{given.of(1)}"), "", MEDIUM, bailout=64),
+    "fn+fn": Type(
+        lambda given: _own(f"{given.pair(0)}*{given.of(0)} + {given.pair(2)}*{given.of(1)}"),
+        "1/0/1/0",
+        MEDIUM,
+        bailout=64,
+    ),
+    "fn*z+z": Type(
+        lambda given: _own(f"{given.pair(0)}*{given.of(0)}*z + {given.pair(2)}*z"),
+        "1/0/1/0",
+        MEDIUM,
+        bailout=64,
+    ),
+    "fn(z)+fn(pix)": Type(
+        lambda given: _own(f"{given.of(0)} + {given.pair(2)}*{given.of(1, 'c')}"),
+        "0/0/1/0",
+        HOME,
+        "z",
+        64,
+    ),
+}

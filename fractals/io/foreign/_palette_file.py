@@ -1,0 +1,82 @@
+"""Parts shared by the palette files of other programs."""
+
+import io
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from fractals.color.gradient import (
+    sampled,
+)
+from fractals.color.palette import Palette
+from fractals.color.spaces import ENTRIES, srgb_from_linear
+from fractals.errors import SceneError
+from fractals.io.files import printable
+
+MOST_BYTES = 8 * 2**20  # of a palette file; the largest known, of 587 gradients, has 2
+
+
+def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
+    """Yield each line's number, from 1, and its text without blanks around it.
+
+    Raises
+    ------
+    SceneError
+        The file is too large, or holds a zero byte, as no text does.
+    """
+    if len(data) > MOST_BYTES:
+        raise SceneError(f"{len(data)} bytes: a palette file has at most {MOST_BYTES}")
+    for number, line in enumerate(io.BytesIO(data), 1):
+        if b"\0" in line:
+            raise SceneError(f"line {number}: a zero byte, so this is no text")
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip()
+        yield number, text if text.isprintable() else printable(text)
+
+
+def triple(number: int, text: str) -> str:
+    """Return the color, as ``"#rrggbb"``, of a line that begins with red, green and blue."""
+    parts = text.split(None, 3)[:3]
+    good = [p for p in parts if p.isascii() and p.isdecimal() and len(p) < 9 and int(p) <= 255]
+    if len(good) < 3:
+        raise SceneError(f"line {number}: {text[:40]!r} is not three numbers from 0 to 255")
+    red, green, blue = map(int, good)
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def palette_of_scene(table: Mapping[str, Any], name: str) -> tuple[Palette, tuple[str, ...]]:
+    """Return the palette of a scene's plain values, and what else is in it, a line each.
+
+    `name` is that of the kind of file that will hold the palette alone.
+    """
+    from fractals.scene.model import Scene
+    from fractals.scene.paint import Color
+
+    color = table.get("color", {})
+    found = Color.model_validate(color).make_palette()
+    usual = Scene().to_table()
+    rest = [key for key in table if key != "color" and table[key] != usual.get(key)]
+    rest += [
+        f"color.{key}"
+        for key in color
+        if key != "palette" and color[key] != usual["color"].get(key)
+    ]
+    lost = [f"{key}: a {name} file holds a palette alone" for key in rest]
+    if not found.cyclic:
+        lost.append("the palette's two ends: other programs go round")
+    return found, tuple(lost)
+
+
+def bytes_of(palette: Palette, count: int = 256) -> tuple[list[tuple[int, int, int]], list[str]]:
+    """Return `count` colors of a palette as bytes, and what is lost if they are few."""
+    rows = np.rint(255 * sampled(palette, count)).astype(int)
+    at = np.linspace(0, 1, ENTRIES, endpoint=not palette.cyclic)
+    whole = 255 * np.clip(srgb_from_linear(palette.linear(at)), 0, 1)
+    closed = np.concatenate([rows, rows[:1]]) if palette.cyclic else rows
+    grid = np.linspace(0, 1, len(closed))
+    again = np.stack([np.interp(at, grid, channel) for channel in closed.T], axis=1)
+    off = np.abs(again - whole).max()
+    lost = (
+        [f"detail: {count} colors are off by up to {off:.0f}/255 between them"] if off > 1.5 else []
+    )
+    return [(int(red), int(green), int(blue)) for red, green, blue in rows], lost

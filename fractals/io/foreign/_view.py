@@ -1,0 +1,156 @@
+"""What formats of scenes share: numbers as text, where a view lies, and formulas by their folds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from typing import Any
+
+from fractals import catalog
+from fractals.io.foreign._text import negated
+from fractals.scene.model import Image
+
+SIZE: tuple[int, int] = Image.model_fields["size"].default
+# Widths are rounded to DIGITS; what is computed from one has more, so that it gives it back.
+DIGITS = 25
+WIDTHS = Context(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
+EXACT = Context(prec=2 * DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
+
+@dataclass(frozen=True)
+class Kin:
+    """A formula of ours that draws another program's.
+
+    Attributes
+    ----------
+    formula : str or dict
+        As in a scene.
+    same, conjugate : bool
+        Whether the other program's picture has at c what ours has at c, and at its conjugate.
+    """
+
+    formula: Any
+    same: bool = True
+    conjugate: bool = False
+
+
+@dataclass(frozen=True)
+class Place:
+    """A view, in another program's own terms.
+
+    Attributes
+    ----------
+    center : (str, str)
+        Decimal text.
+    height : Decimal
+        Of the view in the plane.
+    up : bool
+        Whether the imaginary axis points up in its pictures.
+    angle : float
+        Degrees from its real axis towards its imaginary axis by which the view is turned.
+    stretch, stretch_angle : float
+        As in a scene: along which direction in the picture things look how much longer.
+    size : (int, int), optional
+        In pixels; of a new scene where the file names none.
+    julia : (str, str), optional
+        The c of a Julia set.
+    """
+
+    center: tuple[str, str]
+    height: Decimal
+    up: bool = True
+    angle: float = 0.0
+    stretch: float = 1.0
+    stretch_angle: float = 0.0
+    size: tuple[int, int] | None = None
+    julia: tuple[str, str] | None = None
+
+
+def placed(kin: Kin, place: Place) -> dict[str, Any]:
+    """Return the part of a scene that draws `kin` at a place.
+
+    Where the imaginary axis points down there and the formula allows it, the conjugate is drawn,
+    which is the same picture; otherwise the view is mirrored.
+    """
+    turned = not kin.same or (kin.conjugate and not place.up)
+    flip = negated if turned else str
+    angle = -place.angle if turned else place.angle
+    view = {
+        "center": [place.center[0], flip(place.center[1])],
+        "width": width_of(place.height, place.size or SIZE),
+        "rotation": turn(angle),
+    }
+    if turned == place.up:
+        view["mirror"] = True
+    if place.stretch != 1:
+        view |= {"stretch": place.stretch, "stretch_angle": turn(place.stretch_angle)}
+    table: dict[str, Any] = {"formula": kin.formula, "view": view}
+    if place.size:
+        table["image"] = {"size": list(place.size)}
+    if place.julia:
+        table["julia"] = [place.julia[0], flip(place.julia[1])]
+    return table
+
+
+def width_of(height: Decimal, size: tuple[int, int]) -> str:
+    """Return the width of a view of this height, for a picture of `size` pixels."""
+    across, down = map(Decimal, size)
+    return str(WIDTHS.divide(EXACT.multiply(height, across), down).normalize(WIDTHS))
+
+
+def height_of(table: Mapping[str, Any]) -> tuple[tuple[str, str], Decimal]:
+    """Return the center and the height of the view of a whole scene's plain values."""
+    formula, view = table["formula"], table["view"]
+    options = {"name": formula} if isinstance(formula, str) else dict(formula)
+    home = catalog.load("formula", options.pop("name"))(**options)
+    x, y = view.get("center") or home.center
+    width = Decimal(view.get("width") or home.width)
+    if "zoom" in view:
+        width = EXACT.divide(width, Decimal(view["zoom"]))
+    across, down = table["image"]["size"]
+    return (x, y), EXACT.divide(EXACT.multiply(width, Decimal(down)), Decimal(across))
+
+
+def turn(degrees: float) -> float:
+    """Return an angle from -180 to 180 degrees.
+
+    Examples
+    --------
+    >>> turn(-310.25), turn(540.0)
+    (49.75, -180.0)
+    """
+    return (degrees + 180) % 360 - 180 if abs(degrees) > 180 else degrees + 0.0
+
+
+def power_of(power: int) -> Kin | None:
+    """Return z**power + c, if we have it."""
+    if not 2 <= power <= 8:
+        return None
+    formula = "mandelbrot" if power == 2 else {"name": "multibrot", "power": power}
+    return Kin(formula, conjugate=True)
+
+
+def folded(before: frozenset[str], power: int, after: frozenset[str]) -> Kin | None:
+    """Return the formula that changes z, takes a power, changes that, and adds c, if we have it.
+
+    The changes are of "absx", "absy", "negx" and "negy".
+    """
+    if not before and not after:
+        return power_of(power)
+    return FOLDS.get((before, after)) if power == 2 else None
+
+
+FOLDS = {
+    (frozenset({"absx", "absy"}), frozenset[str]()): Kin("burning_ship"),
+    (frozenset({"absy"}), frozenset[str]()): Kin("perpendicular_burning_ship"),
+    (frozenset({"absy", "negy"}), frozenset[str]()): Kin(
+        "perpendicular_burning_ship", same=False, conjugate=True
+    ),
+    (frozenset({"negy"}), frozenset[str]()): Kin("tricorn", conjugate=True),
+    (frozenset({"negx"}), frozenset[str]()): Kin("tricorn", conjugate=True),
+    (frozenset({"absx"}), frozenset[str]()): Kin("heart", conjugate=True),
+    (frozenset({"absx"}), frozenset({"absx"})): Kin("celtic_heart", conjugate=True),
+    (frozenset({"absx", "absy"}), frozenset({"absx"})): Kin("buffalo"),
+    (frozenset[str](), frozenset({"absy"})): Kin("burning_ship"),
+    (frozenset[str](), frozenset({"absx"})): Kin("celtic", conjugate=True),
+    (frozenset[str](), frozenset({"absx", "absy"})): Kin("buffalo"),
+}

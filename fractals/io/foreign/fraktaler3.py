@@ -1,0 +1,120 @@
+"""Parameters of Fraktaler-3 (`.f3.toml`); what a file leaves out has its default.
+
+The view is 4 / zoom high. A formula is flags and a power, or opcodes for a machine with one
+register and a place to store it: ``absx absy sqr add`` is the Burning Ship.
+"""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from fractals.errors import SceneError
+from fractals.io.foreign import Format, Imported
+from fractals.io.foreign._text import limit, number, only_one, positive, real, toml_of, whole
+from fractals.io.foreign._view import EXACT, Kin, Place, folded, placed
+
+TABLES = {"location", "bailout", "transform", "image"}
+FLAGS = {"abs_x": "absx", "abs_y": "absy", "neg_x": "negx", "neg_y": "negy"}
+SIZE = 1024, 576
+# What matters only to how it is computed there.
+TECHNICAL = {"program", "version", "reference", "algorithm", "newton", "opencl", "render"}
+
+
+def read(data: bytes, entry: str) -> Imported:
+    """Return the scene of a file of parameters."""
+    only_one(entry)
+    table = toml_of(data)
+    location, bailout, transform, image = (
+        section(table, key) for key in ("location", "bailout", "transform", "image")
+    )
+    across = whole(image.get("width", SIZE[0]), "image.width")
+    down = whole(image.get("height", SIZE[1]), "image.height")
+    if across < 1 or down < 1:
+        raise SceneError(f"image: {across}x{down} is no size")
+    place = Place(
+        center=(
+            number(location.get("real", 0), "location.real"),
+            number(location.get("imag", 0), "location.imag"),
+        ),
+        height=EXACT.divide(Decimal(4), positive(location.get("zoom", 1), "location.zoom")),
+        up=transform.get("reflect", False) is False,
+        angle=real(transform.get("rotate", 0), "transform.rotate"),
+        size=(across, down),
+    )
+    scene, lost = placed(formula_of(table.get("formula", [])), place), list[str]()
+    scene["iteration"] = {
+        "limit": limit(bailout.get("iterations", 1024), "bailout.iterations", lost),
+        "escape_radius": max(2.0, real(bailout.get("escape_radius", 625), "bailout.escape_radius")),
+    }
+    if real(transform.get("stretch_amount", 0), "transform.stretch_amount"):
+        lost.append("the stretched view (transform.stretch_amount)")
+    if transform.get("exponential_map", False) is not False:
+        raise SceneError("transform.exponential_map: that projection is none of ours")
+    lost += [f"'{key[:80]}'" for key in table if key not in {*TABLES, *TECHNICAL, "formula"}]
+    return Imported(scene, tuple(lost))
+
+
+def section(table: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return a table of the file; an empty one where it is absent."""
+    found = table.get(key, {})
+    if not isinstance(found, dict):
+        raise SceneError(f"{key}: a table was expected, not {str(found)[:40]!r}")
+    return found
+
+
+def formula_of(given: Any) -> Kin:
+    """Return our formula for the steps of the file, of which there may be one."""
+    if not isinstance(given, list) or not all(isinstance(step, dict) for step in given):
+        raise SceneError("formula: a list of tables was expected")
+    if len(given) > 1:
+        raise SceneError(f"formula: a hybrid of {len(given)} steps is none of ours")
+    step = given[0] if given else {}
+    before = {name for flag, name in FLAGS.items() if step.get(flag, False) is not False}
+    after: set[str] = set()
+    power = whole(step.get("power", 2), "formula.power")
+    if step.get("opcodes"):
+        before, power, after = parse_opcodes(str(step["opcodes"]))
+    kin = folded(frozenset(before), power, frozenset(after))
+    if kin is None:
+        said = " ".join([*sorted(before), f"power {power}", *sorted(after)])
+        raise SceneError(f"formula: '{said}' is none of ours")
+    return kin
+
+
+def parse_opcodes(text: str) -> tuple[set[str], int, set[str]]:
+    """Return what changes z before a power is taken, the power, and what changes it afterwards.
+
+    Examples
+    --------
+    >>> parse_opcodes("store sqr mul absx add")
+    (set(), 3, {'absx'})
+    """
+    before: set[str] = set()
+    after: set[str] = set()
+    power = stored = 1
+    words = text.split()
+    for word in words[:-1]:
+        if word in FLAGS.values():
+            (before if power == 1 else after).add(word)
+        elif word == "store" and not after:
+            stored = power
+        elif word in ("sqr", "mul") and not after and power <= 8:
+            power = 2 * power if word == "sqr" else power + stored
+        else:
+            break
+    else:
+        if words and words[-1] == "add":
+            return before, power, after
+    raise SceneError(f"formula.opcodes: '{text[:80]}' is none of ours")
+
+
+def claims(table: Mapping[str, Any]) -> bool:
+    """Return whether a TOML file is one of Fraktaler-3's."""
+    return "location" in table or table.get("program") == "fraktaler-3"
+
+
+def make() -> Format:
+    """Return the format."""
+    return Format(
+        "fraktaler3", "Fraktaler-3, parameters", (".f3.toml", ".toml"), read, claims=claims
+    )

@@ -1,0 +1,401 @@
+"""Locations of Kalles Fraktaler (`.kfr`): ``Key: value`` lines, any of which may be absent.
+
+The view is 4 / Zoom high, and the imaginary axis points down unless ImagPointsUp says otherwise.
+Colors go round in 1024 steps: step = f(count) / IterDiv + ColorOffset.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from decimal import Context, Decimal
+from typing import Any, get_args
+
+from fractals.color import palette, spaces
+from fractals.color.palette import Palette
+from fractals.errors import SceneError
+from fractals.io.foreign import Format, Imported
+from fractals.io.foreign._text import (
+    limit,
+    lines_of,
+    negated,
+    number,
+    only_one,
+    positive,
+    real,
+    whole,
+)
+from fractals.io.foreign._view import (
+    EXACT,
+    Kin,
+    Place,
+    folded,
+    height_of,
+    placed,
+    power_of,
+    turn,
+    width_of,
+)
+from fractals.scene.paint import Color
+
+Fields = Mapping[str, tuple[str, str]]  # key: its value, and where, such as "line 3: Re"
+STEPS = 1024  # of its palette, which has as many colors at most
+RADIUS = 100.0  # its escape radius where nothing else is said
+SAMPLES = 256  # colors that are written of a palette with uneven stops
+MOST_STRETCH = 9  # powers of two
+WRITTEN_LIMIT = 100_000  # where a scene's limit is "auto"
+
+NAMES = (
+    "Mandelbrot, Burning Ship, Buffalo, Celtic, Mandelbar, Mandelbar Celtic, "
+    "Perpendicular Mandelbrot, Perpendicular Burning Ship, Perpendicular Celtic, "
+    "Perpendicular Buffalo"
+)
+TYPES = {  # of power 2
+    1: Kin("burning_ship"),
+    2: Kin("buffalo"),
+    3: Kin("celtic", conjugate=True),
+    4: Kin("tricorn", conjugate=True),
+    7: Kin("perpendicular_burning_ship", same=False, conjugate=True),  # (x - i|y|)²
+}
+# a z² + z**power + c, or minus that power; a is 2, or of FactorAR and FactorAI
+SUMS = {42: 3, 43: -3, 44: -3, 45: 4, 46: -4, 47: 5, 48: -5, 49: 6, 50: -6}
+NOVA = 98  # by Newton's method for z**power - 1, less 1; 97 is that of power 3
+CONVERGED = "the test of having converged: a step is shorter than 1e-6 here"
+# ColorMethod: the transfer, and what its value is multiplied by to be Kalles Fraktaler's
+CURVES = {
+    0: ("linear", 1.0),
+    1: ("sqrt", 1.0),
+    2: ("cbrt", 1.0),
+    3: ("log", math.log(2)),
+    10: ("atan", math.pi / 2),  # from 0 to 1
+}
+METHODS = {2: "cube root", 4: "stretched", 9: "log log", 10: "arc tangent", 11: "fourth root"}
+DISTANCES = (5, 6, 7, 8)
+# What a scene can't say yet, and the value with which it does nothing.
+UNKNOWN = {
+    "Ratio": ("360", "the stretched view"),
+    "Slopes": ("0", "slopes"),
+    "MultiColor": ("0", "colors in waves"),
+    "TextureEnabled": ("0", "the texture"),
+    "ColorPhaseStrength": ("0", "colors by phase"),
+    "InvTransition": ("0", "the inverse transition"),
+    "Flat": ("0", "flat colors"),
+    "TriangleInequalityAverage": ("0", "the triangle inequality average"),
+    "UseOpenGL": ("0", "colors by a shader of its own"),
+    "BailoutNormPreset": ("1", "another norm in the escape test"),
+    "real": ("1", "another norm in the escape test"),
+    "imag": ("1", "another norm in the escape test"),
+}
+# Keys that are read, or mean nothing without one of those.
+KNOWN = (
+    "Re Im Zoom Iterations IterDiv ColorMethod ColorOffset Colors InteriorColor Smooth Power "
+    "FractalType SeedR SeedI RotateAngle Rotate StretchAngle StretchAmount ImagPointsUp "
+    "ImageWidth ImageHeight UseHybridFormula HybridFormula BailoutRadiusPreset "
+    "BailoutRadiusCustom BailoutNormCustom SmoothMethod SmoothingMethod Differences BlendMC "
+    "MultiColors SlopePower SlopeRatio SlopeAngle FactorAR FactorAI Period "
+    "TextureMerge TexturePower TextureRatio TextureFile TextureResize GLSL UseSRGB Version"
+)
+PLAIN_HYBRID = re.compile(
+    r"\d+/1\|([01]),([01]),([01]),([01]),(\d{1,2}),1,0;0,0,0,0,0,0,0;\d+", re.ASCII
+)
+
+
+def read(data: bytes, entry: str) -> Imported:
+    """Return the scene of a location."""
+    only_one(entry)
+    fields = fields_of(data)
+    kin, place = formula_of(fields), place_of(fields)
+    table, lost = placed(kin, place) if place else {"formula": kin.formula}, list[str]()
+    table["iteration"] = {"escape_radius": radius_of(fields)}
+    if "Iterations" in fields:
+        table["iteration"]["limit"] = limit(*fields["Iterations"], lost)
+    table["color"] = color_of(fields, lost)
+    if isinstance(kin.formula, dict) and kin.formula["name"] == "nova":
+        lost.append(CONVERGED)
+    return Imported(table, (*lost, *unknown_of(fields)))
+
+
+def unknown_of(fields: Fields) -> list[str]:
+    """Return what the keys say that a scene has not."""
+    lost = []
+    for key, (value, where) in fields.items():
+        nothing, name = UNKNOWN.get(key, ("", ""))
+        if name and real(value or nothing, where) != float(nothing):
+            lost.append(f"{name} ({key}: {value[:40]})")
+        elif not name and key not in KNOWN.split():
+            lost.append(f"'{key}: {value[:40]}', which is not known")
+    return lost
+
+
+def fields_of(data: bytes) -> dict[str, tuple[str, str]]:
+    """Return the keys of a file, each with its value and where it stands; the first one counts."""
+    fields: dict[str, tuple[str, str]] = {}
+    for k, line in enumerate(lines_of(data), 1):
+        key, colon, value = line.partition(":")
+        key = key.strip()
+        if line.strip() and not (colon and key.isidentifier()):
+            raise SceneError(f"line {k}: {line.strip()[:40]!r} is not 'Key: value'")
+        if line.strip():
+            fields.setdefault(key, (value.strip(), f"line {k}: {key}"))
+    if not fields.keys() & {*KNOWN.split(), *UNKNOWN}:
+        raise SceneError("no key of Kalles Fraktaler is there, such as Re, Im and Zoom")
+    return fields
+
+
+def given(fields: Fields, key: str, default: str) -> tuple[str, str]:
+    """Return the value of a key and where it stands."""
+    return fields.get(key, (default, key))
+
+
+def formula_of(fields: Fields) -> Kin:
+    """Return our formula for the one that the file names."""
+    kind = whole(*given(fields, "FractalType", "0"))
+    power = whole(*given(fields, "Power", "2"))
+    for key in ("SeedR", "SeedI"):
+        seed, where = given(fields, key, "0")
+        if real(seed, where):
+            raise SceneError(f"{where}: orbits that begin at {seed[:40]} and not at 0 are unknown")
+    if whole(*given(fields, "UseHybridFormula", "0")):
+        text, where = given(fields, "HybridFormula", "")
+        plain = PLAIN_HYBRID.fullmatch(text)
+        if plain:
+            names = ("absx", "absy", "negx", "negy")
+            folds = {name for name, on in zip(names, plain.groups(), strict=False) if on == "1"}
+            kin = folded(frozenset(folds), int(plain[5]), frozenset())
+        if not plain or not kin:
+            raise SceneError(f"{where}: the hybrid formula '{text[:80]}' is none of ours")
+        return kin
+    kin = power_of(power) if kind == 0 else TYPES.get(kind) if power == 2 else None
+    if (kind == NOVA and 2 <= power <= 12) or (kind, power) == (97, 3):
+        kin = Kin({"name": "nova", "power": power}, conjugate=True)
+    if kind in SUMS and power == abs(SUMS[kind]):
+        kin = _sum(fields, power, "+" if SUMS[kind] > 0 else "-")
+    if kin is None:
+        known = NAMES.split(", ")
+        name = f"'{known[kind]}'" if 0 <= kind < len(known) else f"of FractalType {kind}"
+        where = given(fields, "FractalType" if kind else "Power", "")[1]
+        raise SceneError(f"{where}: the formula {name} with power {power} is none of ours")
+    return kin
+
+
+def _sum(fields: Fields, power: int, sign: str) -> Kin:
+    x, y = "2", "0"
+    if whole(*fields["FractalType"]) != 44:
+        x, y = (number(*given(fields, *own)) for own in (("FactorAR", "1"), ("FactorAI", "0")))
+    step = f"({x} + {y}*i)*z^2 {sign} z^{power} + c"
+    return Kin({"name": "expression", "step": step}, conjugate=not Decimal(y))
+
+
+def place_of(fields: Fields) -> Place | None:
+    """Return the view, if the file has one."""
+    if not {"Re", "Im", "Zoom"} & fields.keys():
+        return None
+    size = None
+    if {"ImageWidth", "ImageHeight"} <= fields.keys():
+        across, down = whole(*fields["ImageWidth"]), whole(*fields["ImageHeight"])
+        size = (across, down) if across > 0 and down > 0 else None  # -1: it isn't said
+    angle = real(*given(fields, "RotateAngle", "0"))
+    if "RotateAngle" not in fields:  # the older key is in radians, and turns the other way
+        angle = -math.degrees(real(*given(fields, "Rotate", "0")))
+    up = real(*given(fields, "ImagPointsUp", "0")) != 0
+    amount, where = given(fields, "StretchAmount", "0")
+    if abs(real(amount, where)) > MOST_STRETCH:
+        raise SceneError(f"{where}: {amount[:40]} is beyond -{MOST_STRETCH} to {MOST_STRETCH}")
+    along = real(*given(fields, "StretchAngle", "0"))
+    return Place(
+        center=(number(*given(fields, "Re", "0")), number(*given(fields, "Im", "0"))),
+        height=EXACT.divide(Decimal(4), positive(*given(fields, "Zoom", "1"))),
+        up=up,
+        angle=angle,
+        # There the view is longer along the angle, which turns as the imaginary axis points.
+        stretch=2 ** real(amount, where),
+        stretch_angle=turn(90 - along if up else 90 + along),
+        size=size,
+    )
+
+
+def radius_of(fields: Fields) -> float:
+    """Return the escape radius."""
+    if "BailoutRadiusPreset" not in fields:
+        return 2.0 if whole(*given(fields, "SmoothMethod", "0")) else RADIUS
+    preset = whole(*fields["BailoutRadiusPreset"])
+    if preset == 3:
+        return max(2.0, real(*given(fields, "BailoutRadiusCustom", "2")))
+    return 2.0 if preset else RADIUS
+
+
+def color_of(fields: Fields, lost: list[str]) -> dict[str, Any]:
+    """Return the colors; what they lack is added to `lost`."""
+    smooth = whole(*given(fields, "Smooth", "1")) != 0
+    color: dict[str, Any] = {"coloring": "smooth" if smooth else "count"}
+    key = "SmoothingMethod" if "SmoothingMethod" in fields else "SmoothMethod"  # an older key
+    if smooth and whole(*given(fields, key, "0")) == 1:
+        lost.append(f"linear smoothing ({key}: 1)")
+    if {"ColorMethod", "IterDiv"} & fields.keys():
+        method = whole(*given(fields, "ColorMethod", "0"))
+        divisor, where = given(fields, "IterDiv", "1")
+        said = f"ColorMethod: {method}, IterDiv: {divisor[:40]}"
+        name, factor = CURVES.get(method, ("", 1.0))
+        if method in DISTANCES:
+            color["coloring"] = "distance"
+            lost.append(f"how distance becomes color ({said})")
+        elif name in get_args(Color.model_fields["transfer"].annotation):
+            density = factor / STEPS / (real(divisor, where) or 1.0)
+            color |= {"transfer": name, "density": float(f"{density:.12g}")}
+            if abs(density) > 1e6:
+                raise SceneError(f"{where}: {divisor[:40]} is too near 0")
+        else:
+            lost.append(f"the curve of colors: {METHODS.get(method, 'an unknown one')} ({said})")
+    if "ColorOffset" in fields:
+        color["offset"] = real(*fields["ColorOffset"]) / STEPS
+    if "Colors" in fields:
+        color["palette"] = palette_of(*fields["Colors"])
+    if "InteriorColor" in fields:
+        color["inside"] = colors_of(*fields["InteriorColor"])[0]
+    return color
+
+
+def palette_of(text: str, where: str) -> dict[str, Any]:
+    """Return the palette of its list of colors: equal steps, along half a cosine each, in sRGB."""
+    return {"stops": colors_of(text, where), "space": "srgb", "blend": "cosine"}
+
+
+def colors_of(text: str, where: str) -> list[str]:
+    """Return the colors of a list of numbers: blue, green, red, blue, ..."""
+    parts = [part.strip() for part in text.split(",", 3 * STEPS + 1)]
+    if parts[-1] == "":
+        parts.pop()
+    for part in parts:
+        if not re.fullmatch(r"[0-9]{1,3}", part) or int(part) > 255:
+            raise SceneError(f"{where}: '{part[:40]}' is not a number from 0 to 255")
+    if not parts or len(parts) % 3 or len(parts) > 3 * STEPS:
+        raise SceneError(
+            f"{where}: {len(parts)} numbers, which are not 1 to {STEPS} colors of three each"
+        )
+    values = list(map(int, parts))
+    return [
+        f"#{red:02x}{green:02x}{blue:02x}"
+        for blue, green, red in zip(values[::3], values[1::3], values[2::3], strict=True)
+    ]
+
+
+def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
+    """Return the location of a whole scene's plain values, and what was lost."""
+    lost = [f"the {key}" for key in ("title", "author", "note") if table[key]]
+    (kind, power), kin = _kind(table["formula"])
+    if table.get("julia"):
+        raise SceneError("Kalles Fraktaler has no Julia sets")
+    (x, y), height = height_of(table)
+    across, down = table["image"]["size"]
+    view = table["view"]
+    if view["projection"] != "plane":
+        raise SceneError("a location of Kalles Fraktaler has no exponential map")
+    rotation, up = view["rotation"], view["mirror"] == kin.conjugate
+    along = 90 - view["stretch_angle"] if up else view["stretch_angle"] - 90
+    steps, radius = table["iteration"]["limit"], table["iteration"]["escape_radius"]
+    if steps == "auto":
+        lost.append(f"the limit 'auto': {WRITTEN_LIMIT} is written")
+    # Where it can be, the axis points down, as it does in every version.
+    values = {
+        "Re": x,
+        "Im": negated(y) if kin.conjugate else y,
+        "Zoom": _zoom(height, (across, down)),
+        "Iterations": WRITTEN_LIMIT if steps == "auto" else steps,
+        **_written_colors(table["color"], lost),
+        "BailoutRadiusPreset": 0 if radius == RADIUS else 3,
+        "BailoutRadiusCustom": radius,
+        "Power": power,
+        "FractalType": kind,
+        "RotateAngle": turn(-rotation if kin.conjugate else rotation),
+        "StretchAngle": turn(along) if view["stretch"] != 1 else 0,
+        "StretchAmount": math.log2(view["stretch"]),
+        "ImagPointsUp": 1 if up else 0,
+        "ImageWidth": across,
+        "ImageHeight": down,
+    }
+    text = "".join(f"{key}: {value}\r\n" for key, value in values.items())
+    return text.encode(), tuple(lost)
+
+
+def _zoom(height: Decimal, size: tuple[int, int]) -> str:
+    """Return the shortest zoom from which the same width is read."""
+    width = width_of(height, size)
+    zoom = EXACT.divide(Decimal(4), height)
+    for digits in range(1, EXACT.prec):
+        rounded = Context(digits, Emax=EXACT.Emax, Emin=EXACT.Emin).plus(zoom)
+        if width_of(EXACT.divide(Decimal(4), rounded), size) == width:
+            return f"{rounded:E}".replace("E+", "E")
+    return f"{zoom:E}".replace("E+", "E")
+
+
+def _kind(formula: Any) -> tuple[tuple[int, int], Kin]:
+    """Return FractalType and Power of a formula of ours."""
+    for power in range(2, 9):
+        kin = power_of(power)
+        if kin and formula in (kin.formula, {"name": "multibrot", "power": power}):
+            return (0, power), kin
+    for kind, kin in TYPES.items():
+        if formula == kin.formula:
+            return (kind, 2), kin
+    name = formula if isinstance(formula, str) else formula["name"]
+    if name == "nova" and (isinstance(formula, str) or "relaxation" not in formula):
+        power = 3 if isinstance(formula, str) else formula.get("power", 3)
+        return (NOVA, power), Kin(formula, conjugate=True)
+    raise SceneError(f"Kalles Fraktaler has no formula '{name}'")
+
+
+def _written_colors(table: Mapping[str, Any], lost: list[str]) -> dict[str, Any]:
+    own = Color.model_validate(table)
+    curve, coloring = own.transfer, own.coloring.name
+    lost += [
+        f"the {key}"
+        for key in ("layers", "mask", "range")
+        if key in own.model_fields_set and getattr(own, key) != Color.model_fields[key].default
+    ]
+    if coloring not in ("smooth", "count", "distance"):
+        lost.append(f"the coloring '{coloring}'")
+    if curve == "auto":
+        curve = "log"
+        lost.append("the transfer 'auto', which counts from the lowest count of a deep view")
+    method, factor = next((k, f) for k, (name, f) in CURVES.items() if name == curve)
+    if own.density <= 0:
+        lost.append(f"the density of {own.density}")
+    divisor = factor / STEPS / own.density if own.density > 0 else 1.0
+    offset = own.offset * STEPS
+    if offset != round(offset):
+        lost.append(f"the offset of {own.offset}, but in whole steps of 1/{STEPS}")
+    return {
+        "IterDiv": f"{divisor:.15g}",
+        "SmoothingMethod": 0,
+        "ColorMethod": 7 if coloring == "distance" else method,
+        "Differences": 7,
+        "ColorOffset": round(offset) % STEPS,
+        "Colors": _numbers(_even_colors(own.make_palette(), lost)),
+        "InteriorColor": _numbers([own.inside]),
+        "Smooth": 0 if coloring == "count" else 1,
+    }
+
+
+def _even_colors(own: Palette, lost: list[str]) -> list[str]:
+    """Return the colors of a palette at equal steps, as they are or sampled."""
+    count = len(own.stops)
+    even = all(abs(place - k / count) < 1e-9 for k, (place, _) in enumerate(own.stops))
+    mixed_alike = own.space == "srgb" and own.blend == "cosine"
+    if own.cyclic and even and mixed_alike and count <= STEPS:
+        return [color for _, color in own.stops]
+    lost.append(f"the palette's stops: {SAMPLES} colors at equal steps are written")
+    rows = own.lookup("#000")[: spaces.ENTRIES : spaces.ENTRIES // SAMPLES]
+    srgb = spaces.srgb_from_linear(rows)
+    return ["#" + bytes(round(255 * float(v)) for v in row).hex() for row in srgb]
+
+
+def _numbers(colors: list[str]) -> str:
+    """Return colors as numbers: blue, green, red, blue, ..."""
+    values = []
+    for color in colors:
+        values += [str(round(255 * part)) for part in reversed(palette.parse_color(color))]
+    return ",".join(values) + ","
+
+
+def make() -> Format:
+    """Return the format."""
+    return Format("kfr", "Kalles Fraktaler, a location", (".kfr",), read, write)

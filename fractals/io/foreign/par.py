@@ -1,0 +1,263 @@
+"""Parameters of Fractint and Iterated Dynamics (`.par`): entries ``name { key=value ... }``.
+
+A view is 2 / magnification high, and the screen 4:3. Counts go round colors 1 to 255.
+"""
+
+import math
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from fractals import catalog
+from fractals.errors import SceneError
+from fractals.io.foreign import Format, Imported
+from fractals.io.foreign._fractint import FUNCTIONS, TYPES, USUAL, Given, Type
+from fractals.io.foreign._text import limit, lines_of, number, positive, real, whole
+from fractals.io.foreign._view import EXACT, Kin, Place, placed
+
+MOST_ENTRIES = 10_000
+MOST_COLORS = 256
+LIMIT = "150"  # of iterations, where an entry names none
+ASPECT = 0.75  # height of the screen / its width
+DIGITS = {c: k for k, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`")} | {
+    chr(ord("a") + k): 38 + k for k in range(26)
+}
+# Keys that are read, that mean nothing in a picture, that only color it (and what does nothing),
+# and that change it altogether.
+READ = "type params function corners center-mag maxiter bailout inside colors logmap"
+QUIET = (
+    "reset float passes symmetry periodicity finattract video savename overwrite sound "
+    "askvideo fillcolor mathtolerance truecolor aspectdrift viewwindows background comment "
+    "olddemmcolors orbitdelay batch savetime cyclerange cyclelimit textcolors formulafile"
+)
+COLORS = {"outside": "iter", "biomorph": "-1", "decomp": "0", "potential": "0", "distest": "0"}
+WHOLLY = ("invert", "initorbit", "julibrotmode", "3d", "rseed", "bailoutest")
+COLOR = re.compile(r"<(\d{1,3})>|([0-9A-Z_`a-z]{3})", re.ASCII)
+Entry = dict[str, tuple[str, str]]  # key: its value, and where, such as "line 3: maxiter"
+
+
+@dataclass
+class _Open:
+    name: str
+    line: int
+    fields: Entry = field(default_factory=dict)
+    skipped: bool = False
+
+
+def read(data: bytes, entry: str) -> Imported:
+    """Return the scene of an entry, by default of the first one."""
+    entries = entries_of(lines_of(data))
+    if not entries:
+        raise SceneError("no entry is there, such as 'name { type=mandel }'")
+    names = {name.lower(): name for name in entries}
+    if entry and entry.lower() not in names:
+        hint = catalog.did_you_mean(entry, entries)
+        known = ", ".join(entries)
+        known = known if len(known) <= 1000 else known[:1000] + ", ..."
+        raise SceneError(f"no entry '{entry[:80]}'{hint}; there is {known}")
+    name = names[entry.lower()] if entry else next(iter(entries))
+    try:
+        imported = scene_of(entries[name])
+    except SceneError as error:
+        more = "" if entry or len(entries) == 1 else f"; #NAME takes another of {len(entries)}"
+        raise SceneError(f"{name[:80]}: {error}{more}") from None
+    if len(entries) == 1 or entry:
+        return imported
+    others = f"the other {len(entries) - 1} entries: #NAME takes one of them"
+    return Imported(imported.table, (*imported.lost, others))
+
+
+def entries_of(lines: list[str]) -> dict[str, Entry]:
+    """Return the entries of a file by name, without formulas and comments."""
+    entries: dict[str, Entry] = {}
+    now: _Open | None = None
+    joined, begun = "", 0
+    for k, line in enumerate([*lines, ""], 1):
+        joined, begun = (joined + line.lstrip(), begun) if joined else (line, k)
+        if joined.endswith("\\") and k <= len(lines):
+            joined = joined[:-1] or " "
+            continue
+        code, joined = joined.partition(";")[0], ""
+        while code.strip():
+            if now is None:
+                name, brace, code = code.partition("{")
+                if not brace:
+                    raise SceneError(f"line {begun}: {name.strip()[:40]!r} is in no entry")
+                kind, colon, _ = name.strip().partition(":")
+                skipped = bool(colon) or kind.lower() == "comment"
+                now = _Open(name.strip(), begun, skipped=skipped)
+            code, brace, rest = code.partition("}")
+            for word in () if now.skipped else code.split():
+                key, _, value = word.partition("=")
+                now.fields.setdefault(key.lower(), (value, f"line {begun}: {key[:40]}"))
+            code = rest
+            if brace:
+                if not now.skipped:
+                    entries.setdefault(now.name, now.fields)
+                now = None
+        if len(entries) > MOST_ENTRIES:
+            raise SceneError(f"line {begun}: a file has at most {MOST_ENTRIES} entries")
+    if now is not None:
+        raise SceneError(f"line {now.line}: the entry '{now.name[:80]}' is never closed")
+    return entries
+
+
+def scene_of(fields: Entry) -> Imported:
+    """Return the scene of an entry."""
+    own, kin, julia = formula_of(fields)
+    lost = [own.lost] if own.lost else []
+    for key, (value, where) in fields.items():
+        if key in WHOLLY:
+            raise SceneError(f"{where}: '{key}={value[:60]}' is none of ours")
+        known = (*READ.split(), *QUIET.split())
+        if key not in known and value.lower() != COLORS.get(key):
+            lost.append(f"'{key[:40]}={value[:60]}'" + ("" if key in COLORS else ", not known"))
+    table = placed(kin, place_of(fields, own, julia, lost))
+    steps = limit(*fields.get("maxiter", (LIMIT, "maxiter")), lost)
+    table["iteration"] = {"limit": steps}
+    table["color"] = color_of(fields, steps, lost)
+    if own.bailout or table["color"].get("coloring") == "count":
+        bailout = real(*fields.get("bailout", ("0", "bailout"))) or own.bailout or 4.0
+        table["iteration"]["escape_radius"] = min(math.sqrt(max(bailout, 4.0)), 1e9)
+    if fields.get("type", ("",))[0].lower() == "newtbasin":
+        table["color"] = {"coloring": "root"}
+        lost.append("the colors of the roots")
+    return Imported(table, tuple(lost))
+
+
+def values_of(fields: Entry, key: str, most: int) -> tuple[list[str], str]:
+    """Return the values of a list, as decimal text, and where it stands."""
+    text, where = fields.get(key, ("", key))
+    values = [number(part, where) for part in text.split("/")] if text else []
+    if len(values) > most:
+        raise SceneError(f"{where}: {len(values)} values, and {most} are the most")
+    return values, where
+
+
+def formula_of(fields: Entry) -> tuple[Type, Kin, tuple[str, str] | None]:
+    """Return the type of an entry, our formula for it, and the c of a Julia set."""
+    kind, where = fields.get("type", ("mandel", "type"))
+    if kind.lower() == "formula":
+        name, file = (fields.get(key, ("?",))[0][:80] for key in ("formulaname", "formulafile"))
+        raise SceneError(f"{where}: the formula '{name}' of '{file}': no such files are read")
+    own = TYPES.get(kind.lower()) or TYPES.get(kind.lower().removesuffix("fp"))
+    params, at = values_of(fields, "params", 10)
+    usual = own.params.split("/") if own and own.params else []
+    params += usual[len(params) :]
+    functions = [name for name in fields.get("function", ("", ""))[0].lower().split("/") if name]
+    functions += USUAL[len(functions) :]
+    known = all(name in FUNCTIONS for name in functions)
+    kin = own.make(Given(params, functions)) if own and known else None
+    if own is None or kin is None:
+        keys = [key for key in ("params", "function") if own and key in fields]
+        said = "".join(f" {key}={fields[key][0][:60]}" for key in keys)
+        raise SceneError(f"{where}: the type '{kind[:80]}{said}' is none of ours")
+    if own.role == "c":
+        return own, kin, (params[0], params[1])
+    if own.role == "p":
+        return own, kin, (params[0], "0")
+    if own.role == "z" and (Decimal(params[0]) or Decimal(params[1])):
+        raise SceneError(f"{at}: orbits that begin elsewhere than at 0 are unknown")
+    return own, kin, None
+
+
+def place_of(fields: Entry, own: Type, julia: tuple[str, str] | None, lost: list[str]) -> Place:
+    """Return the view of an entry."""
+    if "corners" in fields and "center-mag" not in fields:
+        return _cornered(fields, julia, lost)
+    values, where = values_of(fields, "center-mag", 6)
+    if not values:
+        return Place(own.view[:2], Decimal(own.view[2]), julia=julia)
+    if len(values) < 3:
+        raise SceneError(f"{where}: {len(values)} values, and 3 are the fewest")
+    rest = [real(value, where) for value in values[3:]] + [1.0, 0.0, 0.0][len(values) - 3 :]
+    if rest[0] != 1 or rest[2] != 0:
+        lost.append(f"the stretched view ({where}: factor {rest[0]}, skew {rest[2]})")
+    height = EXACT.divide(Decimal(2), positive(values[2], where))
+    return Place((values[0], values[1]), height, angle=-rest[1], julia=julia)
+
+
+def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> Place:
+    """Return the view of ``corners=left/right/bottom/top``, and of a third corner, if any."""
+    texts, where = values_of(fields, "corners", 6)
+    if len(texts) not in (4, 6):
+        raise SceneError(f"{where}: {len(texts)} values, and not 4 or 6")
+    exact = EXACT.copy()
+    exact.prec += max(len(text) for text in texts)
+    left, right, bottom, top, *third = map(Decimal, texts)
+    x, y = third or (left, bottom)  # the corner at the bottom left
+    along = (exact.subtract(right, x), exact.subtract(bottom, y))
+    upward = (exact.subtract(left, x), exact.subtract(top, y))
+    center = tuple(
+        str(exact.divide(exact.add(a, b), Decimal(2))) for a, b in ((left, right), (bottom, top))
+    )
+    width, height = (
+        exact.sqrt(exact.add(exact.multiply(a, a), exact.multiply(b, b)))
+        for a, b in (along, upward)
+    )
+    if not width or not height:
+        raise SceneError(f"{where}: the corners lie on one another")
+    # Shares of the sides, which floats can hold whatever the depth.
+    (a, b), (p, q) = (
+        tuple(float(exact.divide(part, side)) for part in parts)
+        for parts, side in ((along, width), (upward, height))
+    )
+    shape = float(exact.divide(height, width)) / ASPECT
+    if abs(shape - 1) > 0.02 or abs(a * p + b * q) > 0.02 or a * q - b * p < 0:
+        lost.append(f"the stretched, skewed or mirrored view ({where})")
+    return Place((center[0], center[1]), height, angle=math.degrees(math.atan2(b, a)), julia=julia)
+
+
+def color_of(fields: Entry, steps: int, lost: list[str]) -> dict[str, Any]:
+    """Return the colors of an entry; what they lack is added to `lost`."""
+    color: dict[str, Any] = {}
+    text, where = fields.get("colors", ("", "colors"))
+    colors = [] if text.startswith("@") else colors_of(text, where)
+    if text.startswith("@"):
+        lost.append(f"the palette in the file '{text[1:][:80]}'")
+    if len(colors) > 1:
+        around = colors[1:]
+        turns = 1 / len(around)
+        color["palette"] = {"stops": [[k * turns, c] for k, c in enumerate(around)]}
+        color |= {"coloring": "count", "transfer": "linear", "density": turns, "offset": -turns}
+    logmap, where = fields.get("logmap", ("no", "logmap"))
+    if logmap.lower() in ("yes", "1") and colors:
+        color |= {"transfer": "log", "density": 1 / max(math.log2(1 + steps), 1.0), "offset": 0.0}
+    elif logmap.lower() not in ("no", "0"):
+        lost.append(f"the curve of colors (logmap={logmap[:40]})")
+    inside, where = fields.get("inside", ("", "inside"))
+    if re.fullmatch(r"\d{1,3}", inside, re.ASCII):
+        index = whole(inside, where)
+        if index < len(colors):
+            color["inside"] = colors[index]
+    elif inside:
+        lost.append(f"the coloring inside (inside={inside[:40]})")
+    return color
+
+
+def colors_of(text: str, where: str) -> list[str]:
+    """Return the colors of a text: three digits from 0 to 63 each, ``<n>`` for n in between."""
+    colors: list[tuple[float, ...]] = []
+    between, at = 0, 0
+    while at < len(text):
+        found = COLOR.match(text, at)
+        if not found or len(colors) >= MOST_COLORS:
+            raise SceneError(f"{where}: {text[at : at + 20]!r}, after {len(colors)} colors")
+        at = found.end()
+        if found[1]:
+            between = int(found[1])
+            continue
+        color = tuple(DIGITS[digit] / 63 for digit in found[2])
+        before = colors[-1] if colors else color
+        for k in range(1, between + 2):
+            share = k / (between + 1)
+            colors.append(tuple(a + share * (b - a) for a, b in zip(before, color, strict=True)))
+        between = 0
+    rows = colors[:MOST_COLORS]
+    return ["#" + bytes(round(255 * part) for part in row).hex() for row in rows]
+
+
+def make() -> Format:
+    """Return the format."""
+    return Format("par", "Fractint, many scenes", (".par",), read)

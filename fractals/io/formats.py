@@ -1,0 +1,93 @@
+"""Files of other programs: their format found by the suffix, read within bounds, and written."""
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fractals import catalog
+from fractals.errors import SceneError
+from fractals.io.files import (
+    printable,
+    read_bytes,
+    read_toml,
+)
+from fractals.io.foreign import MOST_BYTES, Format, Imported
+
+OURS = (".toml", ".json", ".png", ".fz")
+
+
+@functools.cache
+def formats() -> tuple[Format, ...]:
+    """Return every format."""
+    return tuple(catalog.load("format", name)() for name in catalog.names("format"))
+
+
+def suffixes(writing: bool = False) -> str:
+    """Return what the name of a file may end in, that is read or written, as text."""
+    ours = OURS[:2] if writing else OURS
+    found = {suffix for each in formats() if each.write or not writing for suffix in each.suffixes}
+    return " ".join([*ours, *sorted(found - set(ours))])
+
+
+def find(name: str, writing: bool = False) -> Format | None:
+    """Return the format of a file by its name's end, if there is one; the longest suffix counts.
+
+    Examples
+    --------
+    >>> find("place.KFR").name, find("place.f3.toml").name, find("sea.toml"), find("a.txt")
+    ('kfr', 'fraktaler3', None, None)
+    """
+    ends = [
+        (len(suffix), each)
+        for each in formats()
+        if each.write or not writing
+        for suffix in each.suffixes
+        if name.lower().endswith(suffix) and suffix not in OURS
+    ]
+    return max(ends, key=lambda end: end[0])[1] if ends else None
+
+
+def read(source: str) -> Imported:
+    """Return what a file says, such as ``"place.kfr"`` or, of many things, ``"many.par#name"``.
+
+    Raises
+    ------
+    SceneError
+        No format is known by the suffix, the file can't be read, or it is invalid.
+    """
+    path, entry = split(source)
+    if path.suffix.lower() == ".toml" and find(path.name) is None:
+        form = claimant(read_toml(path))
+    else:
+        form = find(path.name)
+    if form is None:
+        raise SceneError(
+            f"{source[:300]}: not a scene: name a gallery scene, or a file that ends in "
+            f"{suffixes()}"
+        )
+    data = read_bytes(path, MOST_BYTES)
+    try:
+        found = form.read(data, entry)
+    except SceneError as error:
+        raise SceneError(f"{path}: {printable(str(error))}") from None
+    return Imported(found.table, tuple(map(printable, found.lost)))
+
+
+def split(source: str) -> tuple[Path, str]:
+    """Return the path and the entry of ``"many.par#name"``; a file of this whole name comes first.
+
+    Examples
+    --------
+    >>> split("many.par#name") == (Path("many.par"), "name")
+    True
+    """
+    path, mark, entry = source.rpartition("#")
+    if not mark or Path(source).exists():
+        return Path(source), ""
+    return Path(path), entry
+
+
+def claimant(table: Mapping[str, Any]) -> Format | None:
+    """Return the format of another program that a TOML table is written in, if there is one."""
+    return next((each for each in formats() if each.claims and each.claims(table)), None)

@@ -1,0 +1,129 @@
+"""Palettes by name: built in, in a file of ours or of another program, or of the package cmap."""
+
+import importlib.util
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fractals import catalog
+from fractals.color import palette
+from fractals.color.palette import Palette
+from fractals.errors import OptionError, SceneError
+from fractals.io import formats
+from fractals.io.files import read_toml
+from fractals.scene.paint import INSTALL_CMAP
+
+CMAP = "cmap:"
+
+
+def find(name: str, folder: Path = Path()) -> tuple[Palette | None, tuple[str, ...]]:
+    """Return the palette of a name, and what of its file was lost, a line each.
+
+    A name is that of a built-in palette; a file, of which ``#entry`` may name a part, in `folder`
+    or in the current one; or a color map of the package cmap, after ``cmap:`` where a built-in
+    palette has its name too. None where there is no palette of this name.
+
+    Raises
+    ------
+    OptionError
+        A name after ``cmap:`` is unknown, or the package is not installed.
+    SceneError
+        The file can't be read, or is invalid; names the file, and the line where that is known.
+    """
+    if name in catalog.names("palette"):
+        return palette.load(name), ()
+    if parts := split_entry(name):
+        path = folder / parts[0] if (folder / parts[0]).is_file() else parts[0]
+        return read(path, parts[1])
+    if name.startswith(CMAP) or cmap_installed():
+        if found := from_cmap(name.removeprefix(CMAP)):
+            return found, ()
+        if name.startswith(CMAP):
+            raise OptionError(f"cmap has no color map '{name.removeprefix(CMAP)[:80]}'")
+    return None, ()
+
+
+def split_entry(name: str) -> tuple[Path, str] | None:
+    """Return the file and the entry that ``file.ugr#entry`` names; None where it is no file.
+
+    Examples
+    --------
+    >>> split_entry("a/b.ugr#Dusk 3"), split_entry("ember")
+    ((PosixPath('a/b.ugr'), 'Dusk 3'), None)
+    """
+    ends = "|".join(map(re.escape, _suffixes()))
+    parts = re.fullmatch(rf"(.*?(?:{ends}))(?:#(.*))?", name, re.IGNORECASE | re.DOTALL)
+    return (Path(parts[1]), parts[2] or "") if parts else None
+
+
+def read(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
+    """Return the palette in a file, and what was lost; see `find`."""
+    try:
+        if path.suffix.lower() == ".toml":
+            return palette.parse(read_toml(path)), ()
+        imported = formats.read(f"{path}#{entry}" if entry else str(path))
+        color = dict(imported.table.get("color", {}))
+        table = color.pop("palette", None)
+        if not isinstance(table, Mapping):
+            raise SceneError("there is no palette in it")
+        lost = *(f"color.{key}: {value}" for key, value in color.items()), *imported.lost
+        return palette.parse({"source": path.name, **table}), lost
+    except SceneError as error:
+        text = str(error)
+        raise SceneError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+
+
+def from_cmap(name: str) -> Palette | None:
+    """Return a color map of the package cmap; None where it has none of this name.
+
+    One that is cyclic, or has no order, goes round as it is; others go there and back in a turn,
+    so that they have no seam.
+
+    Raises
+    ------
+    OptionError
+        The package is not installed.
+    """
+    if not cmap_installed():
+        raise OptionError(f"the palette '{CMAP}{name[:80]}' wants the package cmap: {INSTALL_CMAP}")
+    import cmap
+    import numpy as np
+
+    from fractals.color.gradient import pieces_of, stops_of
+
+    try:
+        colors = cmap.Colormap(name)
+    except (ValueError, TypeError):
+        return None
+    once = colors.category in ("cyclic", "qualitative")
+    if colors.interpolation == "nearest":
+        rows = np.asarray(colors.lut(colors.num_colors), np.float64)[:, :3]
+        rows = rows if once else np.concatenate([rows, rows[-2:0:-1]])
+        bands = [(k / len(rows), (k + 1) / len(rows), _constant(row)) for k, row in enumerate(rows)]
+        stops, _ = stops_of(bands)
+    else:
+        rows = np.asarray(colors.lut(256), np.float64)[:, :3]
+        rows = rows if once else np.concatenate([rows, rows[-2::-1]])
+        stops, _ = stops_of(pieces_of(rows))
+    facts = getattr(colors, "info", None)
+    table: dict[str, Any] = {"stops": stops, "space": "srgb", "title": name[:200]}
+    table["source"] = f"cmap: {colors.name}"[:200]
+    licence = str(getattr(facts, "license", None) or "")
+    table["licence"] = "" if licence == "UNKNOWN" else licence[:200]
+    return palette.parse(table)
+
+
+def _constant(row: Any) -> Any:
+    color = tuple(map(float, row))
+    return lambda _: color
+
+
+def cmap_installed() -> bool:
+    """Tell whether the package cmap can be imported."""
+    return importlib.util.find_spec("cmap") is not None
+
+
+def _suffixes() -> tuple[str, ...]:
+    ends = {suffix for each in formats.formats() for suffix in each.suffixes}
+    return tuple(sorted({".toml", *ends}))

@@ -1,0 +1,33 @@
+"""The formats of raw numbers, a file each: ``make() -> RawFormat``. The suffix is its name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fractals.io.escape_data import EscapeData
+
+
+def _nothing_to_check() -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class RawFormat:
+    """A format of files of raw numbers.
+
+    Attributes
+    ----------
+    save : callable
+        ``save(raw, path, overwrite)`` writes a file, or raises an `OptionError`.
+    load : callable
+        ``load(path)`` returns the raw numbers of a file, or raises a `SceneError`.
+    lost : str
+        What the format does not keep; empty where it keeps everything.
+    check : callable
+        Raises a `FractalsError` where a library that the format requires is not installed.
+    """
+
+    save: Callable[[EscapeData, Path, bool], None]
+    load: Callable[[Path], EscapeData]
+    lost: str = ""
+    check: Callable[[], object] = _nothing_to_check

@@ -1,0 +1,265 @@
+"""Raw numbers in OpenEXR pictures, with the channels of Kalles Fraktaler 2+ and Fraktaler-3.
+
+``N`` (uint)
+    The whole part of the smooth count plus the attribute ``IterationsBias``; 2**32 - 1 inside. It
+    is the count itself, but where an orbit jumped further than R**degree in its last step: by an
+    escape radius of 256 that is two samples in a million. Counts beyond 32 bits are read in two
+    channels, ``N0`` and ``N1``, the lower half first.
+``NF`` (float)
+    The smooth count's fraction, from 0 to 1: N + NF is n + 1 - log(log|z| / log R) / log degree.
+``T`` (float)
+    The angle of z_n in turns, from 0 to 1.
+``DEX``, ``DEY`` (float)
+    The estimate of the distance to the set, |z| log|z| / |dz/dc|, in the pixels of the EXR, which
+    are our samples, and which way it changes: z log|z| / (dz/dc), turned as the picture is. Where
+    the raw numbers have dz. Half of what the coloring "distance" shows: the set lies between half
+    and twice this far away.
+
+The attributes ``Iterations`` (the limit), ``fractals:scene``, ``fractals:base`` and
+``fractals:method`` go with them. z
+and dz are made again from the channels when an EXR is read, to the six digits that a float has:
+enough for all colorings but those that watch orbits, as what they watched is not kept.
+"""
+
+import contextlib
+import importlib
+import io
+import json
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.io.escape_data import EscapeData
+from fractals.io.files import SCENE_KEY, check_output, written
+from fractals.io.load import load_scene
+from fractals.io.raw import RawFormat
+from fractals.scene.geometry import place_of
+from fractals.scene.model import MOST_ITERATIONS, Scene
+
+BASE_KEY = "fractals:base"
+METHOD_KEY = "fractals:method"
+BIAS = 1024  # what the other programs add to counts, as 0 means "not computed"
+INSIDE = 2**32 - 1
+BELOW_ONE = np.nextafter(np.float32(1), np.float32(0))
+MOST_SAMPLES = 2**31  # of a file that is read
+MAGIC = b"\x76\x2f\x31\x01"
+LOST = "z and dz keep six digits in an EXR, and what colorings watched along orbits is not kept"
+
+
+def library() -> Any:
+    """Return the module OpenEXR, or say how to get it."""
+    try:
+        return importlib.import_module("OpenEXR")
+    except ImportError:
+        raise FractalsError(
+            "EXR pictures need OpenEXR: pip install 'fractals-numba[exr]'"
+        ) from None
+
+
+def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
+    """Write raw numbers as an EXR."""
+    check_output(path, overwrite)
+    view = raw.scene.view
+    if view.mirror or view.stretch != 1 or view.projection != "plane":
+        raise OptionError(
+            f"'{path}': other programs take an EXR's directions for those of a plain view, and "
+            "this one is mirrored, stretched or projected: compute a store (.fz)"
+        )
+    exr = library()
+    header = {
+        "compression": exr.ZIP_COMPRESSION,
+        "type": exr.scanlineimage,
+        "Iterations": int(raw.limit),
+        "IterationsBias": BIAS,
+        SCENE_KEY: raw.scene.to_json(),
+        BASE_KEY: int(raw.base),
+        METHOD_KEY: raw.method,
+    }
+    with written(path) as file:
+        try:
+            with _quiet(), exr.File(header, channels(raw)) as picture:
+                picture.write(file.name)
+        except (RuntimeError, ValueError) as error:
+            raise OSError(str(error).splitlines()[0]) from None
+
+
+def channels(raw: EscapeData) -> dict[str, NDArray[Any]]:
+    """Return the arrays that an EXR of raw numbers holds."""
+    scene = raw.scene
+    radius, degree = scene.iteration.escape_radius, scene.make_formula().degree
+    outside = raw.count < raw.limit
+    z = np.where(outside, raw.z, 1).astype(np.complex128)
+    with np.errstate(all="ignore"):
+        beyond = np.log(np.log(np.abs(z)) / math.log(radius)) / math.log(degree)
+        beyond = np.where(outside & np.isfinite(beyond), beyond, 1)
+        carry = np.floor(1 - beyond)
+        fraction = np.minimum(
+            (1 - beyond - carry).astype(np.float32), np.nextafter(np.float32(1), 0)
+        )
+        turns = (np.angle(z) / (2 * math.pi) % 1).astype(np.float32)
+    turns = np.where(turns < 1, turns, 0)
+    found: dict[str, NDArray[Any]] = {
+        "N": np.where(outside, raw.count + carry.astype(np.int64) + BIAS, INSIDE).astype(np.uint32),
+        "NF": np.where(outside, fraction, np.float32(0)),
+        "T": np.where(outside, turns, np.float32(0)),
+    }
+    if raw.dz is not None:
+        with np.errstate(all="ignore"):
+            away = z * np.log(np.abs(z)) / (raw.dz * _turned(scene, raw.method))
+        known = outside & np.isfinite(away)
+        found["DEX"] = np.where(known, away.real, 0).astype(np.float32)
+        found["DEY"] = np.where(known, away.imag, 0).astype(np.float32)
+    return found
+
+
+def _turned(scene: Scene, method: str) -> complex:
+    """Return what one sample to the right in the picture is in units of dz."""
+    columns = scene.image.size[0] * scene.image.supersampling
+    width, _ = place_of(scene, scene.make_formula())
+    unit = 1.0 if method == "perturbation" else float(width)
+    turn = math.radians(scene.view.rotation)
+    return complex(math.cos(turn), math.sin(turn)) * unit / columns
+
+
+def load(path: Path) -> EscapeData:
+    """Read raw numbers from an EXR of ours, or of another program.
+
+    That of another program carries no scene that we know: it is colored as one of z**2 + c.
+
+    Raises
+    ------
+    SceneError
+        The file is missing, damaged, or has no channel of counts.
+    """
+    attributes, found = _read(path)
+    count = _counts(path, found)
+    rows, columns = count.shape
+    inside = count < 0
+    count -= _number(path, attributes, "IterationsBias", 0)
+    most = int(count[~inside].max(initial=0))
+    limit = _number(path, attributes, "Iterations", most + 1)
+    if most >= MOST_ITERATIONS or not most < limit <= 2 * MOST_ITERATIONS:
+        raise SceneError(f"{path}: a count of {most} with a limit of {limit} can't be read")
+    scene = _scene(path, attributes, (columns, rows))
+    limit = min(limit, MOST_ITERATIONS)
+    method = str(attributes.get(METHOD_KEY, "direct"))
+    if method not in ("direct", "perturbation"):
+        raise SceneError(f"{path}: its attribute {METHOD_KEY} is neither direct nor perturbation")
+    z, dz = _orbits(scene, method, inside, found)
+    return EscapeData(
+        np.where(inside, limit, count).astype(np.int32),
+        z,
+        dz,
+        limit,
+        scene,
+        method=method,
+        base=_number(path, attributes, BASE_KEY, 0),
+        exact=False,
+    )
+
+
+def _number(path: str | Path, attributes: dict[str, Any], key: str, default: int) -> int:
+    try:
+        return int(attributes.get(key, default))
+    except (ValueError, TypeError):
+        raise SceneError(f"{path}: its attribute {key} is no whole number") from None
+
+
+def _scene(path: str | Path, attributes: dict[str, Any], size: tuple[int, int]) -> Scene:
+    if SCENE_KEY not in attributes:
+        return Scene().replace(size=size, supersampling=1)
+    try:
+        scene = load_scene(json.loads(str(attributes[SCENE_KEY])))
+    except ValueError as error:
+        raise SceneError(f"{path}: the scene in it is damaged ({str(error)[:80]})") from None
+    n = scene.image.supersampling
+    if (scene.image.size[0] * n, scene.image.size[1] * n) != size:
+        raise SceneError(f"{path} is {size[0]}x{size[1]}, and the scene inside says otherwise")
+    return scene
+
+
+def _counts(path: str | Path, found: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
+    """Return counts with their bias; -2**62 inside."""
+    low = found.get("N", found.get("N0"))
+    if low is None or low.dtype != np.uint32 or low.ndim != 2:
+        raise SceneError(
+            f"{path}: no channel N of counts: it has {', '.join(sorted(found)) or 'none'}"
+        )
+    count = low.astype(np.int64)
+    inside = low == INSIDE
+    if "N" not in found and "N1" in found:
+        high = found["N1"].astype(np.int64)
+        inside &= high == INSIDE
+        count |= np.minimum(high, 2**30) << 32
+    return np.where(inside, -(2**62), count)
+
+
+def _orbits(
+    scene: Scene, method: str, inside: NDArray[np.bool_], found: dict[str, NDArray[Any]]
+) -> tuple[NDArray[np.complex128], NDArray[np.complex128] | None]:
+    """Return a z with this fraction and angle, and a dz with this distance."""
+    radius, degree = scene.iteration.escape_radius, scene.make_formula().degree
+    shape = inside.shape
+    none = np.zeros(shape, np.float32)
+    fraction = np.nan_to_num(found.get("NF", none).astype(np.float64)).clip(0, 1)
+    turns = np.nan_to_num(found.get("T", none).astype(np.float64))
+    log = math.log(radius) * degree ** (1 - fraction)  # of |z|
+    z = np.exp(log + 2j * math.pi * turns)
+    dz = None
+    if {"DEX", "DEY"} <= set(found):
+        away = found["DEX"].astype(np.float64) + 1j * found["DEY"]
+        with np.errstate(all="ignore"):
+            dz = z * log / (away * _turned(scene, method))
+        dz = np.where(inside | ~np.isfinite(dz), 0, dz)
+    return np.where(inside, 0, z), dz
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    exr = library()
+    try:
+        with open(path, "rb") as file:
+            if file.read(4) != MAGIC:
+                raise SceneError(f"{path}: not an EXR picture")
+    except FileNotFoundError:
+        raise SceneError(f"{path}: no such file") from None
+    except OSError as error:
+        raise SceneError(f"{path}: {error.strerror or error}") from None
+    try:
+        with _quiet(), exr.File(str(path), header_only=True) as picture:
+            low, high = picture.header()["dataWindow"]
+        width, height = (int(b) - int(a) + 1 for a, b in zip(low, high, strict=True))
+        if width * height > MOST_SAMPLES:
+            raise SceneError(f"{path}: {width}x{height} samples: at most {MOST_SAMPLES} are read")
+        with _quiet(), exr.File(str(path), separate_channels=True) as picture:
+            pixels = {name: channel.pixels for name, channel in picture.channels().items()}
+            return dict(picture.header()), pixels
+    except SceneError:
+        raise
+    except (RuntimeError, ValueError, TypeError, KeyError, IndexError) as error:
+        reason = str(error).splitlines()[0][:80] if str(error) else "no pixels"
+        raise SceneError(f"{path}: the EXR is damaged or cut short ({reason})") from None
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the library's own words to itself: it writes to stdout, and past Python to stderr."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def make() -> RawFormat:
+    """Return the format."""
+    return RawFormat(save, load, LOST, library)

@@ -1,0 +1,47 @@
+"""Raw numbers in a store, tile by tile: see `fractals.io.store`."""
+
+from pathlib import Path
+
+from fractals.errors import FractalsError
+from fractals.io.escape_data import EscapeData, arrays_of
+from fractals.io.files import HEADER
+from fractals.io.raw import RawFormat
+from fractals.io.store import create_store, open_store
+from fractals.io.store_lock import check_complete, claimed, clear
+
+
+def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
+    """Write raw numbers that are whole to a new store."""
+    if (path / HEADER).exists() and not overwrite:
+        raise FractalsError(f"'{path}' exists already: name another store, or give --overwrite")
+    planes = raw.planes
+    with claimed(path):
+        clear(path)
+        types = {name: plane.dtype for name, plane in planes.items()}
+        store = create_store(path, raw.scene, types, raw.limit, raw.base, raw.method)
+        try:
+            for k in range(store.tiles):
+                rows = store.window(k)
+                raw.check_rows(rows, planes)
+                store.write(k, {name: plane[rows] for name, plane in planes.items()})
+        finally:
+            store.close()
+
+
+def load(path: Path) -> EscapeData:
+    """Return the raw numbers of a complete store; its arrays are read from the files on use."""
+    store = open_store(path)
+    check_complete(store)
+    return EscapeData(
+        **arrays_of(store.read()),
+        limit=store.limit,
+        scene=store.scene,
+        method=store.method,
+        base=store.base,
+        check_rows=store.check_rows,
+    )
+
+
+def make() -> RawFormat:
+    """Return the format."""
+    return RawFormat(save, load)

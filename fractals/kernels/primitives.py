@@ -1,0 +1,123 @@
+"""Arithmetic that is the same on every target: fma, select, number, sqrt and others."""
+
+import math
+import struct
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+
+def fma(a: Any, b: Any, c: Any) -> Any:
+    """``a * b + c``, rounded once (IEEE 754 fusedMultiplyAdd).
+
+    Examples
+    --------
+    >>> fma(1 + 2.0**-30, 1 + 2.0**-30, -1.0) == 2.0**-29 + 2.0**-60
+    True
+    """
+    if isinstance(a, np.float32):
+        return _fma32(a, b, c)
+    if isinstance(a, float):
+        return _fma64(a, b, c)
+    return a * b + c  # big floats: another rounding at their precision does no harm
+
+
+def _fma32(a: Any, b: Any, c: Any) -> np.float32:
+    """In float64 the product is exact; the sum is rounded to odd, so that rounding again is safe.
+
+    After Boldo and Melquiond, *Emulation of FMA and correctly rounded sums* (2008).
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        product, addend = float(a) * float(b), float(c)
+        total = product + addend
+        virtual = total - product
+        error = (product - (total - virtual)) + (addend - virtual)
+        if math.isfinite(total) and error != 0 and not np.float64(total).view(np.int64) & 1:
+            total = math.nextafter(total, math.inf if error > 0 else -math.inf)
+        return np.float32(total)
+
+
+def _fma64(a: float, b: float, c: float) -> float:
+    try:
+        return _fma64_finite(a, b, c)
+    except (OverflowError, ValueError):  # something infinite or NaN goes in or comes out
+        finite = math.isfinite(a) and math.isfinite(b) and math.isfinite(c)
+        return math.copysign(math.inf, a * b + c) if finite else a * b + c
+
+
+def _fma64_exact(a: float, b: float, c: float) -> float:
+    """For Python before 3.13, which has `math.fma`."""
+    if math.isinf(c) and math.isfinite(a) and math.isfinite(b):
+        return c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)  # raises for infinities and NaN
+    return float(exact) if exact else a * b + c  # the latter keeps the sign of zero
+
+
+_fma64_finite: Callable[[float, float, float], float] = getattr(math, "fma", _fma64_exact)
+
+
+def select(condition: Any, a: Any, b: Any) -> Any:
+    """`a` where `condition` holds, otherwise `b`; both are computed."""
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, a, b)
+    return a if condition else b
+
+
+def number(value: float, like: Any) -> Any:
+    """The constant `value` in the type of the number `like`.
+
+    A bare ``0.25`` in a formula would turn float32 arithmetic into float64.
+    """
+    return np.full_like(like, value) if isinstance(like, np.ndarray) else type(like)(value)
+
+
+def sqrt(v: Any) -> Any:
+    """Square root, correctly rounded; NaN below 0.
+
+    Examples
+    --------
+    >>> sqrt(2.25)
+    1.5
+    """
+    if isinstance(v, np.ndarray):
+        return np.sqrt(v)
+    return type(v)(math.sqrt(v) if v >= 0 else math.nan)
+
+
+def split(v: Any) -> tuple[Any, Any]:
+    """Return m in [1, 2) and the whole number e with ``v == m * 2**e``, for a normal v > 0.
+
+    By the bits, so that other numbers give the same nonsense on every target.
+
+    Examples
+    --------
+    >>> split(20.0)
+    (1.25, 4)
+    """
+    single = isinstance(v, np.float32)
+    fraction, bias, (code, word) = (23, 127, "fi") if single else (52, 1023, "dq")
+    (bits,) = struct.unpack(word, struct.pack(code, v))
+    exponent = ((bits >> fraction) & (2 * bias + 1)) - bias
+    mantissa = (bits & ((1 << fraction) - 1)) | (bias << fraction)
+    return type(v)(*struct.unpack(code, struct.pack(word, mantissa))), exponent
+
+
+def two_to(k: int, like: Any) -> Any:
+    """2**k in the type of the number `like`; 0 below the exponents of normal numbers.
+
+    Examples
+    --------
+    >>> two_to(-3, 1.0), two_to(-2000, 1.0)
+    (0.125, 0.0)
+    """
+    least = -126 if isinstance(like, np.float32) else -1022
+    return type(like)(math.ldexp(1.0, k) if k >= least else 0)
+
+
+def diffabs(c, d):  # compiled code takes it as it is
+    """``|c + d| - |c|`` without cancellation, for the perturbed steps of formulas with kinks."""
+    zero = number(0, c)
+    size, grown = abs(c), select(c < zero, -d, d)  # by as much as |c + d| is larger, with c's sign
+    return select(size + grown < zero, -(size + size + grown), grown)

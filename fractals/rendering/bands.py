@@ -1,0 +1,173 @@
+"""Bands of a streamed picture: drawn, compressed, written and freed in order."""
+
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from fractals.io import png
+from fractals.rendering.forecast import MOST_BANDS
+from fractals.rendering.render import Session
+from fractals.rendering.tiles import Tile
+from fractals.threads import WAKE, Queue
+
+
+class Bands:
+    """The rows of a picture that are in memory: being drawn, waiting, or being compressed.
+
+    Tiles must be begun from top to bottom, and may end in any order: a thread that is too far ahead
+    waits until the first band is written.
+
+    Attributes
+    ----------
+    height : int
+        Rows of a band.
+    rows : ndarray, shape (rows, width, 3)
+        Row r of the picture is in row r % len(rows) while its band is in memory.
+    pixels_left : ndarray of int64
+        How many pixels of each band are still to be drawn.
+    """
+
+    def __init__(self, session: Session, writer: png.Writer) -> None:
+        self._session, self._writer = session, writer
+        picture = session.scene.image
+        width, height = picture.size
+        self._compression = picture.compression
+        self._strip = png.strip_rows(picture.size, picture.bits)
+        self.height = session.plan.band
+        tops = range(0, height, self.height)
+        self.rows = np.empty((min(height, MOST_BANDS * self.height), width, 3), session.dtype)
+        tall = np.array([min(self.height, height - top) for top in tops])
+        self.pixels_left = tall * width
+        self._strips_left = -(-tall // self._strip)
+        self._whole = np.zeros(len(tall), bool)
+        self._first = 0  # all bands above are written
+        self._pending: deque[int] = deque()  # strips that can be compressed
+        self._changed = threading.Condition()
+        self._helpers: list[threading.Thread] = []
+        self._no_more = False
+        self._error: BaseException | None = None
+        ends = [tile.y + tile.height for tile in session.plan.tiles]
+        self._last = (np.array(ends) - 1) // self.height  # of the bands that each tile touches
+
+    def wait_for_room(self, tile: Tile) -> None:
+        """Wait until there is memory for a tile, and compress strips meanwhile."""
+        last = (tile.y + tile.height - 1) // self.height
+        self._wait(lambda: last < self._first + MOST_BANDS)
+
+    def wait_for_tiles(self, queue: Queue) -> bool:
+        """Wait until there is memory for a tile of the queue; return False where none is left.
+
+        Strips are compressed meanwhile.
+        """
+
+        def ready() -> bool:
+            queue.allow(int(np.searchsorted(self._last, self._first + MOST_BANDS)))
+            return queue.waiting > 0 or queue.left == 0
+
+        self._wait(ready)
+        return queue.left > 0
+
+    def _wait(self, ready: Callable[[], bool]) -> None:
+        while True:
+            self._raise()
+            with self._changed:
+                if ready():
+                    return
+                if not self._pending:
+                    self._changed.wait(WAKE)
+            self.help()
+
+    def keep(self, tile: Tile, rgb: Any) -> None:
+        """Copy a tile's pixels, which are on the device, to the bands it lies in."""
+        left, right = tile.x, tile.x + tile.width
+        for k in range(tile.y // self.height, (tile.y + tile.height - 1) // self.height + 1):
+            top = max(tile.y, k * self.height)
+            bottom = min(tile.y + tile.height, (k + 1) * self.height)
+            into = self._rows(top, bottom)[:, left:right]
+            self._session.backend.to_host(rgb[top - tile.y : bottom - tile.y], into)
+            with self._changed:
+                self.pixels_left[k] -= (bottom - top) * tile.width
+        self.note()
+
+    def note(self) -> None:
+        """Look which bands have become whole, so that their strips can be compressed."""
+        with self._changed:
+            for k in np.flatnonzero((self.pixels_left == 0) & ~self._whole).tolist():
+                self._whole[k] = True
+                first = k * self.height // self._strip
+                self._pending.extend(range(first, first + int(self._strips_left[k])))
+                self._changed.notify_all()
+
+    def help(self) -> None:
+        """Compress strips while there are some; the last band is left to all threads together."""
+        while not self._whole.all():
+            try:
+                strip = self._pending.popleft()
+            except IndexError:
+                return
+            self._compress(strip)
+
+    def start_helpers(self, threads: int) -> None:
+        """Start threads that compress until all is done."""
+        self._helpers = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
+        for helper in self._helpers:
+            helper.start()
+
+    def join_helpers(self) -> None:
+        """Wait until all strips are written; Ctrl-C is heard."""
+        with self._changed:
+            self._no_more = True
+            self._changed.notify_all()
+        for helper in self._helpers:
+            while helper.is_alive():
+                helper.join(WAKE)
+        self._raise()
+
+    @contextlib.contextmanager
+    def given_up_on_error(self) -> Iterator[None]:
+        """On an error let go of everything, so that no other thread waits in vain."""
+        try:
+            yield
+        except BaseException as error:
+            with self._changed:
+                self._error = self._error or error
+                self._no_more = True
+                self._pending.clear()
+                self._changed.notify_all()
+            raise
+
+    def _work(self) -> None:
+        with contextlib.suppress(BaseException), self.given_up_on_error():
+            while (strip := self._next()) is not None:
+                self._compress(strip)
+
+    def _next(self) -> int | None:
+        """Wait for a strip; None where there are no more."""
+        with self._changed:
+            while not (self._pending or self._no_more):
+                self._changed.wait()
+            return self._pending.popleft() if self._pending else None
+
+    def _compress(self, strip: int) -> None:
+        top = strip * self._strip
+        k = top // self.height
+        rows = self._rows(top, min(top + self._strip, self._session.plan.size[1]))
+        self._writer.put(strip, png.compress(rows, self._compression))
+        with self._changed:
+            self._strips_left[k] -= 1
+            while self._first < len(self._whole) and not self._strips_left[self._first]:
+                self._first += 1
+            self._changed.notify_all()
+
+    def _rows(self, top: int, bottom: int) -> Any:
+        """Return rows of the picture that lie in one band."""
+        first = top % len(self.rows)
+        return self.rows[first : first + bottom - top]
+
+    def _raise(self) -> None:
+        if self._error:
+            raise self._error

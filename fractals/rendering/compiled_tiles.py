@@ -1,0 +1,98 @@
+"""Tiles that compiled code takes from a queue itself, where all of their work can be compiled.
+
+That is direct iteration on the CPU, and coloring by a single layer. Otherwise Python goes from tile
+to tile, as `fractals.rendering.render.Session.draw` does: the numbers and the colors are the same.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.base import Backend, Work
+from fractals.io.png import Pixels
+from fractals.rendering.direct import Direct
+from fractals.rendering.iteration import Method
+from fractals.rendering.plan import Plan
+from fractals.rendering.shading import Painter
+from fractals.threads import Queue
+
+STAGES = ("iterate", "color", "copy")
+
+# What a thread calls until there is no tile left. It returns what the stages took, in the ticks of
+# the processor's clock.
+Spent = dict[str, float]
+DrawTiles = Callable[[Queue, Pixels, int, NDArray[np.int64]], Spent]
+KeepTiles = Callable[[Queue], Spent]
+
+
+def tiles_drawn(
+    backend: Backend, plan: Plan, method: Method | None, painter: Painter, dtype: Any
+) -> list[DrawTiles]:
+    """Return ``draw(queue, picture, band, pixels_left)`` for each thread; none: Python draws.
+
+    They have their memory already, so that no thread waits for the interpreter's lock. Each draws
+    tiles of the plan until the queue ends or a band of so many rows is whole: row r goes to row
+    r % len(picture) of the picture, and ``pixels_left`` says what is left of each band.
+    """
+    if not _is_plain(method, plan):
+        return []
+    shading = painter.single(method.limit, method.base)
+    if shading is None:
+        return []
+    place, coloring, paint, colors = shading
+    work = _iterating(plan, method)._replace(
+        place=place, coloring=coloring, paint=paint, colors=colors
+    )
+    prepare = backend.join(work, dtype)
+    if prepare is None:
+        return []
+
+    def prepared() -> DrawTiles:
+        run = prepare()
+        return lambda queue, *where: _spent(run(queue.cells, *where))
+
+    return [prepared() for _ in range(backend.threads)]
+
+
+def tiles_kept(
+    backend: Backend, plan: Plan, method: Method | None, planes: Mapping[str, NDArray[Any]]
+) -> list[KeepTiles]:
+    """Return ``keep(queue)`` for each thread, which fills planes of the whole picture; or none."""
+    if not _is_plain(method, plan) or not {"count"} <= planes.keys() <= {"count", "z", "dz"}:
+        return []
+    prepare = backend.join(_iterating(plan, method))
+    if prepare is None:
+        return []
+    pairs = [np.empty((0, 0, 2), backend.real)] * 2
+    for k, name in enumerate(("z", "dz")):
+        if name in planes:
+            pairs[k] = planes[name].view(backend.real).reshape(*planes[name].shape, 2)
+
+    def prepared() -> KeepTiles:
+        run = prepare()
+        return lambda queue: _spent(run(queue.cells, planes["count"], *pairs))
+
+    return [prepared() for _ in range(backend.threads)]
+
+
+def _is_plain(method: Method | None, plan: Plan) -> TypeGuard[Direct]:
+    """Tell whether samples are iterated by themselves, in columns and rows."""
+    return isinstance(method, Direct) and not method.part and not plan.listed
+
+
+def _iterating(plan: Plan, method: Direct) -> Work:
+    """Return the work of iterating a plan's tiles."""
+    return Work(
+        tiles=np.array(plan.tiles, np.int64),
+        n=plan.supersampling,
+        derivative=method.derivative,
+        planes=method.watching.planes,
+        iterate=method.run,
+        grid=(method.columns, method.rows, method.point, np.int32(method.limit)),
+    )
+
+
+def _spent(laps: NDArray[np.int64]) -> Spent:
+    return dict(zip(STAGES, laps.tolist(), strict=True))

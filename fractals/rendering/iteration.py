@@ -1,0 +1,121 @@
+"""How raw numbers of samples come about on a backend: `Direct` iteration, or `Perturbation`."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from fractals.backends.base import Backend
+from fractals.deep.reference import Reference
+from fractals.rendering.plan import Plan
+from fractals.rendering.sampling import Index, Samples, coordinates, indices
+from fractals.rendering.tiles import Tile
+from fractals.scene.layers import Layers
+from fractals.scene.model import MOST_ITERATIONS, Scene
+
+FULL = 2**18  # samples that fill a GPU: a launch of fewer takes as long as one of so many
+HEAVY = 8  # a perturbed step, or a skip, takes so many times as long as a direct step
+WITHOUT_END = 2.0**52  # steps of a launch that need not be bounded
+
+
+FindOrbit = Callable[..., Reference]  # one of those in `fractals.deep.orbit_cache`
+
+
+class Method(Protocol):
+    """Computes raw numbers; what is named here is known after `start`."""
+
+    limit: int  # most steps
+    base: int  # as of `fractals.io.escape_data.EscapeData`
+    reference: float  # seconds that the reference orbit took
+    note: str  # what the user is told
+
+    def start(self) -> None:
+        """Compile the program, and bring its inputs to the device."""
+
+    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
+        """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
+
+    def iterate_some(
+        self, i: Index, j: Index, shape: tuple[int, int], limit: int | None = None
+    ) -> tuple[Any, ...]:
+        """Return the same of samples in columns `i` and rows `j`, in arrays of this shape."""
+
+    def stop(self) -> None:
+        """Have calls under way in other threads return early."""
+
+
+class _Method:
+    """What both methods have in common: places of samples, and arrays for their numbers."""
+
+    def __init__(self, backend: Backend, scene: Scene, plan: Plan, layers: Layers) -> None:
+        self.backend, self.scene, self.plan = backend, scene, plan
+        self.derivative, self.watching = layers.derivative, layers.watching
+        self.formula = scene.make_formula()
+        self.limit, self.base = plan.iterations, 0
+        self.reference, self.note = 0.0, ""
+        self.stopped = False
+        self.nothing = backend.to_device(np.zeros((1, 1), backend.real))
+        self.no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
+        self._place(plan)
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    def _steps_a_launch(self) -> int:
+        """Return how many iterations of a tile one launch may take."""
+        if not self.backend.steps:
+            return MOST_ITERATIONS
+        at_once = self.plan.largest_tile
+        if self.backend.kind == "cuda":
+            at_once = max(at_once, FULL)
+        return max(1, self.backend.steps // at_once)
+
+    def _place(self, plan: Plan) -> None:
+        if plan.listed:
+            self.samples = Samples(plan)
+            return
+        self.columns, self.rows = (part.astype(self.backend.real) for part in coordinates(plan))
+        self.all_columns = self.backend.to_device(self.columns)
+
+    def _inputs(self, tile: Tile, n: int) -> tuple[tuple[int, int], Any, Any]:
+        """Return the shape of a tile's samples, and their columns and rows on the device."""
+        rows, columns = tile.window(n)
+        shape = tile.height * n, tile.width * n
+        if self.plan.listed:
+            return shape, *self._listed(self.samples, *indices((rows, columns)), shape)
+        across = self.all_columns  # strips are as wide as the picture
+        if tile.width * n < self.columns.shape[1]:
+            across = self.backend.to_device(np.ascontiguousarray(self.columns[:, columns]))
+        down = self.backend.to_device(np.ascontiguousarray(self.rows[:, rows]))
+        return shape, across, down
+
+    def _listed(
+        self, samples: Samples, i: Index, j: Index, shape: tuple[int, int]
+    ) -> tuple[Any, Any]:
+        """Return a list of samples in place of columns and rows, on the device."""
+        places = samples.at(i, j).astype(self.backend.real)
+        empty = np.zeros((2, shape[0]), self.backend.real)
+        return self.backend.to_device(places), self.backend.to_device(empty)
+
+    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
+        shape, across, down = self._inputs(tile, self.plan.supersampling)
+        return self._iterate(shape, across, down, limit or self.limit)
+
+    def iterate_some(
+        self, i: Index, j: Index, shape: tuple[int, int], limit: int | None = None
+    ) -> tuple[Any, ...]:
+        across, down = self._listed(self.samples, i, j, shape)
+        return self._iterate(shape, across, down, limit or self.limit)
+
+    def _iterate(
+        self, shape: tuple[int, int], across: Any, down: Any, limit: int
+    ) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    def _outputs(self, shape: tuple[int, int]) -> tuple[Any, ...]:
+        backend = self.backend
+        z = [backend.empty(shape, backend.real) for _ in range(2)]
+        dz = [backend.empty(shape, backend.real) if self.derivative else self.nothing for _ in "pq"]
+        planes = self.watching.planes
+        watched = backend.empty((planes, *shape), backend.real) if planes else self.no_planes
+        return backend.empty(shape, np.int32), *z, *dz, watched

@@ -1,0 +1,182 @@
+"""Where a picture's samples lie in the plane: how a view is turned and stretched, and projected.
+
+A *place* in the picture is counted from its center, to the right and up. The view's matrix takes it
+to a distance from the center of the view in the plane. In the exponential map it is an angle and
+the logarithm of a radius first. Jittered samples lie anywhere in their cells of the grid.
+"""
+
+import functools
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.scene.geometry import _power, matrix, turn_of
+
+if TYPE_CHECKING:
+    from fractals.rendering.plan import Plan
+Index = NDArray[np.int64]
+PERIOD = 128  # samples, after which the shifts of jittered ones repeat
+
+
+def coordinates(plan: "Plan") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return where the samples of a plain grid lie: ``columns`` (2, width), ``rows`` (2, height).
+
+    The sample in column i and row j is at ``columns[0, i] + rows[0, j]`` on the real axis and
+    ``columns[1, i] + rows[1, j]`` on the imaginary one, which points up. Row 0 is the top. Each
+    number is rounded once from its exact value, the same for every backend. For perturbation they
+    are distances from the center, divided by 2**exponent.
+    """
+    n, view = plan.supersampling, plan.view
+    across, down = plan.size[0] * n, plan.size[1] * n
+    (x, y), half = plan.center, plan.pixel / n / 2
+    zero = Fraction(0)
+    if plan.deep:
+        x = y = zero
+        half /= Fraction(2) ** plan.exponent
+    a, b, c, d = matrix(view)
+    if not b and not c:
+        columns = [_rounded(x, a * half, across), np.zeros(across)]
+        rows = [np.zeros(down), _rounded(y, -d * half, down)]
+    else:
+        columns = [_rounded(x, a * half, across), _rounded(y, c * half, across)]
+        rows = [_rounded(zero, -b * half, down), _rounded(zero, -d * half, down)]
+    return np.stack(columns), np.stack(rows)
+
+
+def _rounded(middle: Fraction, half: Fraction, count: int) -> NDArray[np.float64]:
+    """Return `count` places about `middle`, twice `half` apart, each rounded once.
+
+    A quotient of whole numbers is rounded as a fraction is, in a thirtieth of the time.
+    """
+    below = math.lcm(middle.denominator, half.denominator)
+    first, step = int((middle - (count - 1) * half) * below), int(2 * half * below)
+    return np.array([(first + k * step) / below for k in range(count)])
+
+
+@functools.cache
+def shifts() -> NDArray[np.float32]:
+    """Return how far jittered samples lie from the middles of their cells, shape (2, P, P).
+
+    In cells, to the right and down, from -0.5 to 0.5. The sample in column i and row j has that of
+    ``[:, j % P, i % P]``, wherever the picture is cut into tiles. The samples are blue noise: below
+    two thirds of the grid's frequency they have at most a fiftieth of the power of white noise, and
+    at that of the grid none, so that no moire is left. scripts/blue_noise.py makes them.
+    """
+    table: NDArray[np.uint8] = np.load(Path(__file__).with_name("blue_noise.npy"))
+    return ((table + np.float32(0.5)) / np.float32(PERIOD) - np.float32(0.5)).astype(np.float32)
+
+
+def indices(window: tuple[slice, slice]) -> tuple[Index, Index]:
+    """Return columns (1, width) and rows (height, 1) of a window of samples."""
+    rows, columns = window
+    return np.arange(columns.start, columns.stop)[None], np.arange(rows.start, rows.stop)[:, None]
+
+
+class Samples:
+    """Where samples lie that are no sums of a column and a row.
+
+    Attributes
+    ----------
+    scaled : bool
+        Whether each has an exponent of two of its own.
+    """
+
+    def __init__(self, plan: "Plan", count: tuple[int, int] | None = None) -> None:
+        """`count`: samples across and down, if not those of the plan; they are not jittered."""
+        n, self.plan = plan.supersampling, plan
+        across, down = count or (plan.size[0] * n, plan.size[1] * n)
+        self.exponential = plan.view.projection == "exponential"
+        self.scaled = self.exponential and plan.extended
+        self._shifts = shifts() if plan.jittered and not count else None
+        if self.exponential:
+            self._project(across, down)
+        else:
+            self._columns, self._rows = coordinates(plan)
+            if self._shifts is not None:
+                self._moves = self._steps()
+
+    def _steps(self) -> NDArray[np.float64]:
+        """Return the shifts in the plane, shape (2, P, P)."""
+        assert self._shifts is not None
+        step = self.plan.pixel / self.plan.supersampling / Fraction(2) ** self.plan.exponent
+        a, b, c, d = (float(part * step) for part in matrix(self.plan.view))
+        right, up = self._shifts[0].astype(np.float64), -self._shifts[1].astype(np.float64)
+        return np.stack([a * right + b * up, c * right + d * up])
+
+    def _project(self, across: int, down: int) -> None:
+        """Note the directions of the columns, and the radii of the rows."""
+        plan = self.plan
+        turn = 2 * math.pi / across
+        angles = [((across - 1) / 2 - i) * turn for i in range(across)]
+        self._directions = np.array([[math.cos(t), math.sin(t)] for t in angles]).T
+        a, b, c, d = (float(part) for part in matrix(plan.view))
+        x, y = self._directions
+        self._columns = np.stack([a * x + b * y, c * x + d * y])
+        shrinking = turn_of(plan.size) * plan.size[1] / down
+        mantissa = float(plan.width / Fraction(2) ** plan.outer)
+        radii = [_power(-(j + 0.5) * shrinking) for j in range(down)]
+        exponents = [e + plan.outer - 1 for _, e in radii]
+        if self.scaled:
+            self._radii = np.array([m * mantissa for m, _ in radii])
+        else:
+            self._radii = np.array(
+                [math.ldexp(m * mantissa, e) for (m, _), e in zip(radii, exponents, strict=True)]
+            )
+        self._exponents = np.array(exponents, np.float64)
+        if self._shifts is not None:
+            right, down_ = (part.astype(np.float64) * turn for part in self._shifts)
+            self._moves = _each(
+                lambda p, q: (math.exp(-q) * math.cos(p), -math.exp(-q) * math.sin(p)), right, down_
+            )
+
+    def at(self, i: Index, j: Index) -> NDArray[np.float64]:
+        """Return where samples in columns `i` and rows `j` lie, shape (2 or 3, their number).
+
+        The indices may be of any shapes that NumPy broadcasts. The third row, if there is one, are
+        exponents.
+        """
+        if not self.exponential:
+            x, y = (self._columns[k][i] + self._rows[k][j] for k in range(2))
+            if self._shifts is not None:
+                x, y = (
+                    part + self._moves[k, j % PERIOD, i % PERIOD] for k, part in enumerate((x, y))
+                )
+            return np.stack([x.ravel(), y.ravel()])
+        x, y = self._polar(self._columns, i, j)
+        if not self.plan.deep:
+            x, y = x + float(self.plan.center[0]), y + float(self.plan.center[1])
+        places = [x.ravel(), y.ravel()]
+        if self.scaled:
+            places.append((self._exponents[j] + 0 * i).ravel())
+        return np.stack(places)
+
+    def arms(self, i: Index, j: Index) -> NDArray[np.float64]:
+        """Return the radii at samples of an exponential map as vectors, before the view's matrix.
+
+        Divided by the powers of two of their exponents, if they have some; shape (2, their number).
+        """
+        return np.stack([part.ravel() for part in self._polar(self._directions, i, j)])
+
+    def _polar(self, columns: NDArray[np.float64], i: Index, j: Index) -> tuple[Any, Any]:
+        radii = self._radii[j]
+        if self._shifts is None:
+            return columns[0][i] * radii, columns[1][i] * radii
+        # A turn by the angle that a sample is moved: that of the direction, before the matrix.
+        p, q = self._moves[:, j % PERIOD, i % PERIOD] * radii
+        x, y = self._directions[0][i], self._directions[1][i]
+        x, y = x * p - y * q, x * q + y * p
+        if columns is self._directions:
+            return x, y
+        a, b, c, d = (float(part) for part in matrix(self.plan.view))
+        return a * x + b * y, c * x + d * y
+
+
+def _each(function: Any, *tables: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a function's pairs for the elements of tables, by the library's own cos and exp."""
+    values: Iterable[Any] = map(function, *(table.ravel().tolist() for table in tables))
+    return np.array(list(values)).T.reshape(2, *tables[0].shape)

@@ -1,0 +1,104 @@
+"""Raw numbers that are there already, as a method gives them: `Recoloring` instead of iterating."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.base import Backend
+from fractals.backends.probe import memory_size
+from fractals.errors import OptionError
+from fractals.io.escape_data import EscapeData, parts_of, planes_for
+from fractals.kernels.statistics import INSIDE_TOO
+from fractals.rendering.plan import Plan
+from fractals.rendering.sampling import Index
+from fractals.rendering.tiles import Tile
+from fractals.scene.layers import Layers, kept_as
+
+BYTES_A_VALUE = 40  # of memory, a sample, while values of the whole picture are put in order
+
+
+class Recoloring:
+    """A `fractals.rendering.iteration.Method` that reads what was computed before.
+
+    Raises
+    ------
+    OptionError
+        The raw numbers are of another size, or a layer needs what they lack.
+    """
+
+    reference, note = 0.0, ""
+
+    def __init__(self, backend: Backend, plan: Plan, layers: Layers, raw: EscapeData) -> None:
+        self.backend, self.plan, self.raw = backend, plan, raw
+        self.limit, self.base = raw.limit, raw.base
+        n, planes = plan.supersampling, raw.planes
+        if raw.count.shape != (plan.size[1] * n, plan.size[0] * n):
+            rows, columns = raw.count.shape
+            raise OptionError(
+                f"the raw numbers are {columns}x{rows} samples, and the scene wants "
+                f"{plan.size[0]}x{plan.size[1]} pixels of {n}x{n}: compute it anew"
+            )
+        _check_layers(layers, raw)
+        if layers.whole:
+            _check_memory(raw.count.size)
+        own = [name for name in planes_for(layers) if name.isidentifier()]
+        watched = [_kept_as(name, raw) for name in layers.watching.names]
+        self._names = [*own, *watched]
+        self._parts = [part for name in own for part in parts_of(planes[name])]
+        self._watched = [planes[name] for name in watched]
+        self._nothing = backend.to_device(np.zeros((1, 1), backend.real))
+        self._no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
+
+    def start(self) -> None:
+        """Do nothing: there is no program to compile."""
+
+    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
+        """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
+        rows, columns = tile.window(self.plan.supersampling)
+        self.raw.check_rows(rows, self._names)
+        return self._gathered(lambda part: part[rows, columns])
+
+    def iterate_some(
+        self, i: Index, j: Index, shape: tuple[int, int], limit: int | None = None
+    ) -> tuple[Any, ...]:
+        """Return the same of samples in columns `i` and rows `j`, in arrays of this shape."""
+        self.raw.check_rows(slice(int(j.min()), int(j.max()) + 1), self._names)
+        return self._gathered(lambda part: part[j, i].reshape(shape))
+
+    def _gathered(self, taken: Callable[[NDArray[Any]], NDArray[Any]]) -> tuple[Any, ...]:
+        to_device = self.backend.to_device
+        found = [to_device(np.ascontiguousarray(taken(part))) for part in self._parts]
+        watched = self._no_planes
+        if self._watched:
+            watched = to_device(np.stack([taken(plane) for plane in self._watched]))
+        return *(*found, self._nothing, self._nothing)[:5], watched
+
+    def stop(self) -> None:
+        """Do nothing: a tile is soon read."""
+
+
+def _kept_as(name: str, raw: EscapeData) -> str:
+    found = kept_as(name, raw.watched) or kept_as(name.removesuffix(INSIDE_TOO), raw.watched)
+    assert found, "that it is there was checked layer by layer"
+    return found
+
+
+def _check_layers(layers: Layers, raw: EscapeData) -> None:
+    if lacking := layers.lacking(raw.planes):
+        layer, names = lacking
+        why = f"these raw numbers lack: {layer.remedy}"
+        if not (raw.exact or any(name.isidentifier() for name in names)):
+            why = "an EXR does not keep: compute a store (.fz)"
+        raise OptionError(f"the coloring '{layer.label}' needs {', '.join(names)}, which {why}")
+
+
+def _check_memory(samples: int) -> None:
+    free = memory_size()
+    if free and BYTES_A_VALUE * samples > 0.9 * free:
+        raise OptionError(
+            "a coloring that sees the whole picture (histogram, rank) takes "
+            f"{BYTES_A_VALUE * samples / 2**30:.1f} GiB for {samples} samples, and "
+            f"{free / 2**30:.1f} GiB are free: choose another, or compute a smaller --size"
+        )

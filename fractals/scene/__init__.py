@@ -1,0 +1,1 @@
+"""What to draw: scenes, views, layers, and the exact geometry of a view."""

@@ -1,0 +1,156 @@
+"""The layers of a scene, and what they need of the iteration, all together."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from fractals import catalog
+from fractals.errors import OptionError
+from fractals.kernels.coloring import Coloring, short
+from fractals.kernels.formula import Formula
+from fractals.kernels.statistics import INSIDE_TOO, Watching
+from fractals.scene.model import Scene
+from fractals.scene.paint import Layer, Paint
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A layer that is drawn.
+
+    Attributes
+    ----------
+    paint : Paint
+        What the scene says of it.
+    side : str
+        The samples that it is drawn for: "escaped", "inside" or "both".
+    """
+
+    paint: Paint
+    coloring: Coloring
+    side: str
+
+    @property
+    def blend(self) -> str:
+        """Return how it is blended over those below."""
+        blend = self.paint.blend if isinstance(self.paint, Layer) else "normal"
+        return self.coloring.blend if blend == "auto" else blend
+
+    @property
+    def opacity(self) -> float:
+        """Return its opacity, from 0 to 1."""
+        return self.paint.opacity if isinstance(self.paint, Layer) else 1.0
+
+    @property
+    def transfer(self) -> str:
+        """Return the curve between value and palette."""
+        transfer = self.paint.transfer
+        return self.coloring.transfer if transfer == "auto" else transfer
+
+    @property
+    def needs(self) -> list[str]:
+        """Return the names of what it needs of each sample besides count and z."""
+        watching = Watching.of((self.coloring,), self.side != "escaped")
+        return [*(["dz"] if self.coloring.derivative else []), *watching.names]
+
+    @property
+    def label(self) -> str:
+        """Return its coloring with the options that are set, as --coloring takes it."""
+        options = self.paint.coloring.model_extra or {}
+        return ",".join([self.coloring.name, *(f"{k}={short(v)}" for k, v in options.items())])
+
+    @property
+    def remedy(self) -> str:
+        """Return how to compute what it needs, where raw numbers lack that."""
+        if isinstance(self.paint, Layer) or self.paint.mask != "auto":
+            return "compute them from a scene that has this layer"
+        return f"compute them with --coloring {self.label}"
+
+
+@dataclass(frozen=True)
+class Layers:
+    """All layers, from the bottom to the top."""
+
+    drawn: tuple[Drawn, ...]
+    watching: Watching
+    note: str = ""  # what the user is told
+
+    @property
+    def derivative(self) -> bool:
+        """Tell whether one of them needs dz."""
+        return any(layer.coloring.derivative for layer in self.drawn)
+
+    @property
+    def whole(self) -> bool:
+        """Tell whether one of them must see the whole picture before any of it is colored."""
+        return any(layer.coloring.knots for layer in self.drawn)
+
+    def lacking(self, kept: Collection[str]) -> tuple[Drawn, list[str]] | None:
+        """Return the first layer that needs more than what is kept, by name, and what that is."""
+        for layer in self.drawn:
+            if absent := [name for name in layer.needs if not kept_as(name, kept)]:
+                return layer, absent
+        return None
+
+    def check_deep(self) -> None:
+        """Raise an `OptionError` if a layer can't be drawn by perturbation."""
+        for layer in self.drawn:
+            if layer.coloring.powers:
+                raise OptionError(
+                    f"the coloring '{layer.coloring.name}' follows derivatives that float64 can't "
+                    "hold in a view so deep: choose another, such as multiplier"
+                )
+
+
+def kept_as(name: str, kept: Collection[str]) -> str | None:
+    """Return the name under which a plane is kept: what was watched inside too serves outside."""
+    return next((own for own in (name, name + INSIDE_TOO) if own in kept), None)
+
+
+def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Coloring:
+    """Return the coloring, or what takes its place for a formula whose orbits don't escape.
+
+    Raises
+    ------
+    OptionError
+        It says nothing about such orbits, or about Julia sets.
+    """
+    converges = formula.tolerance > 0
+    if coloring.converging and (converges or formula.coloring):
+        name = formula.coloring or coloring.converging
+        other: Coloring = catalog.load("coloring", name)().choose({})
+        return other
+    if coloring.ends == ("escaping" if converges else "converging"):
+        ends = "converge" if converges else "escape"
+        others = "speed, root or count" if converges else "smooth or count"
+        raise OptionError(
+            f"the coloring '{coloring.name}' is for orbits that "
+            f"{'escape' if converges else 'converge'}, and those of '{formula.name}' {ends}: "
+            f"choose another, such as {others}"
+        )
+    if coloring.memoryless and formula.memory:
+        raise OptionError(
+            f"the coloring '{coloring.name}' supposes that z alone decides what follows, and "
+            f"'{formula.name}' has a memory: choose another, such as smooth"
+        )
+    if coloring.powers and (julia or not formula.is_power):
+        what = "Julia sets" if julia else f"'{formula.name}'"
+        raise OptionError(
+            f"the coloring '{coloring.name}' is for the sets of z**d + c (mandelbrot, multibrot), "
+            f"not for {what}: choose another, such as multiplier"
+        )
+    return coloring
+
+
+def make_layers(scene: Scene) -> Layers:
+    """Return the layers of a scene."""
+    drawn = []
+    formula = scene.make_formula()
+    paints: list[Paint] = [scene.color, *scene.color.layers]
+    for paint in paints:
+        coloring = fitting(paint.coloring.make(), formula, scene.julia is not None)
+        side = {"all": "both", "auto": coloring.side}.get(paint.mask, paint.mask)
+        drawn.append(Drawn(paint, coloring, side))
+    inside = any(layer.side != "escaped" and layer.coloring.watcher for layer in drawn)
+    watching = Watching.of(tuple(layer.coloring for layer in drawn), inside)
+    bands = formula.degree < 2 and any(layer.coloring.converging for layer in drawn)
+    note = f"the formula '{formula.name}' has no degree: counts are drawn, not smooth ones"
+    return Layers(tuple(drawn), watching, note if bands else "")

@@ -1,0 +1,328 @@
+"""View and Scene: what to draw. Frozen values, read from and written to TOML, JSON and our PNGs."""
+
+import json
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+
+from fractals import catalog
+from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.kernels.formula import Formula
+from fractals.scene.numbers import decimal_text
+from fractals.scene.paint import Color, Finite, Layer, Table, plain_name
+
+VERSION = 1  # of the scene format; raised when an older program would misread a newer scene
+MOST_ITERATIONS = 2_000_000_000  # counts are int32
+
+NAME = re.compile(r"\w+", re.ASCII)  # of a formula; another text is an expression
+
+PAIR = re.compile(r"\[\n +([^\n]+),\n +([^\n]+),\n *\]")  # as a person would write it: on one line
+
+
+def _positive(text: str) -> str:
+    if not Decimal(text) > 0:
+        raise ValueError(f"'{text[:40]}' is not greater than 0")
+    return text
+
+
+def _name(kind: str) -> Any:
+    def check(name: str) -> str:
+        if name not in catalog.names(kind):
+            raise ValueError(str(catalog.unknown(kind, name)))
+        return name
+
+    return AfterValidator(check)
+
+
+def _limit(given: Any) -> Any:
+    text = str(given)
+    if text == "auto" or (
+        text.isdecimal() and len(text) < 20 and 1 <= int(text) <= MOST_ITERATIONS
+    ):
+        return text if text == "auto" else int(text)
+    raise ValueError(f"'{text[:40]}' is not 'auto' or a whole number from 1 to {MOST_ITERATIONS}")
+
+
+def _bits(given: Any) -> int:
+    if str(given) not in ("8", "16"):
+        raise ValueError(f"'{str(given)[:40]}' is not 8 or 16")
+    return int(given)
+
+
+Coordinate = Annotated[str, BeforeValidator(decimal_text)]
+Length = Annotated[Coordinate, AfterValidator(_positive)]
+Point = tuple[Coordinate, Coordinate]
+Side = Annotated[int, Field(ge=1, le=200_000)]
+
+
+class FormulaName(Table):
+    """A formula of the catalog, with its options."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    name: Annotated[str, _name("formula")] = "mandelbrot"
+
+    @model_validator(mode="after")
+    def _options_fit(self) -> "FormulaName":
+        self.make()
+        return self
+
+    def make(self) -> Formula:
+        """Return the formula itself."""
+        make = catalog.load("formula", self.name)
+        try:
+            formula: Formula = make(**(self.model_extra or {}))
+        except TypeError:
+            options = ", ".join(f"'{key}'" for key in self.model_extra or {})
+            known = ", ".join(f"'{key}'" for key in make().parameters) or "none"
+            raise ValueError(f"{self.name} has not the options {options}; it has {known}") from None
+        return formula
+
+
+def _formula(given: Any) -> Any:
+    if not isinstance(given, str | Mapping | FormulaName | Formula):
+        raise ValueError(f"{given!r:.40} is neither a name nor a table with a name")
+    if isinstance(given, str):
+        return {"name": given} if NAME.fullmatch(given) else {"name": "expression", "step": given}
+    return given
+
+
+class View(Table):
+    """Where the picture lies in the plane."""
+
+    center: Point | None = Field(None, description="decimal text; None: the formula's home")
+    width: Length | None = Field(None, description="full width of the picture in the plane")
+    zoom: Length | None = Field(None, description="instead of width: the home width divided by it")
+    rotation: Finite = Field(0.0, ge=-360, le=360, description="degrees, counter-clockwise")
+    mirror: bool = Field(False, description="the imaginary axis points down")
+    stretch: Finite = Field(
+        1.0, ge=1e-3, le=1e3, description="how much longer things look along stretch_angle"
+    )
+    stretch_angle: Finite = Field(
+        0.0, ge=-360, le=360, description="degrees in the picture, counter-clockwise from the right"
+    )
+    projection: Literal["plane", "exponential"] = Field(
+        "plane", description="exponential: x is the angle, y the logarithm of the radius"
+    )
+
+    @model_validator(mode="after")
+    def _one_scale(self) -> "View":
+        if self.width is not None and self.zoom is not None:
+            raise ValueError("width and zoom are both given: give one of them")
+        return self
+
+
+class Image(Table):
+    """How many pixels, of how many samples each, and how they are kept in a file."""
+
+    size: tuple[Side, Side] = Field((1920, 1080), description="(width, height) in pixels")
+    supersampling: int = Field(2, ge=1, le=16, description="n: n x n samples a pixel")
+    antialias: Literal["grid", "jittered", "adaptive"] = Field(
+        "grid", description="how samples are chosen and averaged"
+    )
+    bits: Annotated[Literal[8, 16], BeforeValidator(_bits)] = Field(8, description="a channel")
+    dpi: Finite | None = Field(None, ge=1, le=65_535, description="pixels an inch, in print")
+    compression: Literal["fast", "small"] = Field("fast", description="of a PNG")
+
+
+class Iteration(Table):
+    """When an orbit is given up, and when it has escaped."""
+
+    limit: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = "auto"
+    escape_radius: Finite = Field(256.0, ge=2, le=1e9)
+    number: Literal["auto", "float64", "float32"] = "auto"
+
+    @property
+    def number_type(self) -> str:
+        """Return the type to iterate in; "auto" is float64."""
+        return "float64" if self.number == "auto" else self.number
+
+
+class Scene(Table):
+    """What to draw; every key has a default.
+
+    Examples
+    --------
+    >>> Scene().replace(size=(64, 48), palette="ember").image.size
+    (64, 48)
+    """
+
+    version: Literal[1] = 1
+    title: str = Field("", max_length=1000)
+    author: str = Field("", max_length=1000)
+    note: str = Field("", max_length=10_000)
+    formula: Annotated[
+        FormulaName | InstanceOf[Formula],
+        BeforeValidator(_formula),
+        WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
+    ] = FormulaName()
+    julia: Point | None = Field(None, description="the c of the formula's Julia set to draw")
+    view: View = View()
+    image: Image = Image()
+    iteration: Iteration = Iteration()
+    color: Color = Color()
+
+    def replace(self, **changes: Any) -> "Scene":
+        """Return a scene with some keys changed, named without their table: ``size``, ``palette``.
+
+        Raises
+        ------
+        OptionError
+            No key has this name.
+        """
+        table = self.to_values()
+        for key, value in changes.items():
+            table = merge(table, nest(key, value))
+        return validate(table, "")
+
+    def make_formula(self) -> Formula:
+        """Return the formula itself."""
+        return self.formula if isinstance(self.formula, Formula) else self.formula.make()
+
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values, without the keys that have none.
+
+        Raises
+        ------
+        SceneError
+            The formula is a function of the user's own, which has no name to write down.
+        """
+        if isinstance(self.formula, Formula):
+            raise SceneError(
+                f"the formula '{self.formula.name}' is a function of yours: a scene that is saved "
+                "names one of the catalog (fractals list formulas)"
+            )
+        return self.to_values()
+
+    def to_values(self) -> dict[str, Any]:
+        """Return plain values, but for a formula of the user's own."""
+        table = self.model_dump(mode="json", exclude_none=True, exclude={"formula"})
+        for paint in (table["color"], *table["color"]["layers"]):
+            if paint["mask"] == "auto":
+                del paint["mask"]
+        if not self.color.layers:
+            del table["color"]["layers"]
+        own = isinstance(self.formula, Formula)
+        named = self.formula if own else plain_name(self.formula)
+        if isinstance(named, dict) and set(named) == {"name", "step"}:  # a user's own expression
+            named = named["step"] if not NAME.fullmatch(named["step"]) else named
+        return {**table, "formula": named}
+
+    def _repr_html_(self) -> str:
+        from fractals.scene.notebook import folded_html
+
+        try:
+            text = self.to_toml()
+        except SceneError as error:  # a formula of the user's own can't be named
+            text = f"# {error}"
+        return folded_html(self.title or "scene", text)
+
+    def to_json(self) -> str:
+        """Return the scene as JSON."""
+        return json.dumps(self.to_table(), ensure_ascii=False)
+
+    def to_toml(self) -> str:
+        """Return the scene as TOML."""
+        return toml_text(self.to_table())
+
+
+def toml_text(table: Mapping[str, Any]) -> str:
+    """Return plain values as TOML, pairs of them on one line."""
+    import tomli_w
+
+    return PAIR.sub(r"[\1, \2]", tomli_w.dumps(table))
+
+
+TABLES: dict[str, type[BaseModel]] = {
+    "view": View,
+    "image": Image,
+    "iteration": Iteration,
+    "color": Color,
+}
+
+
+def nest(key: str, value: Any) -> dict[str, Any]:
+    """Return the table in which `key`, named without its table, has this value.
+
+    Examples
+    --------
+    >>> nest("palette", "ember")
+    {'color': {'palette': 'ember'}}
+    """
+    if key in Scene.model_fields:
+        return {key: value}
+    for table, model in TABLES.items():
+        if key in model.model_fields:
+            return {table: {key: value}}
+    known = [*Scene.model_fields, *(key for model in TABLES.values() for key in model.model_fields)]
+    raise OptionError(f"a scene has no key '{key}'{catalog.did_you_mean(key, known)}")
+
+
+def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `first` with the keys of `second`, table by table; its width replaces a zoom."""
+    merged = dict(first)
+    for key, value in second.items():
+        old = merged.get(key)
+        if key in TABLES and isinstance(value, Mapping) and isinstance(old, Mapping):
+            kept = dict(old)
+            if {"width", "zoom"} & set(value):
+                kept = {k: v for k, v in kept.items() if k not in ("width", "zoom")}
+            merged[key] = {**kept, **value}
+        else:
+            merged[key] = value
+    return merged
+
+
+def validate(table: Mapping[str, Any], origin: str) -> Scene:
+    """Return the scene of a table, or raise one `SceneError` that lists all that is wrong in it."""
+    version = table.get("version", VERSION)
+    prefix = f"{origin}: " if origin else ""
+    if isinstance(version, int) and version > VERSION:
+        raise SceneError(
+            f"{prefix}a scene of version {version}, and this program reads up to {VERSION}: "
+            "pip install --upgrade fractals-numba"
+        )
+    try:
+        return Scene.model_validate(table)
+    except ValidationError as error:
+        wrong = [item for item in error.errors() if item["type"] != "is_instance_of"]
+        lines = dict.fromkeys(_explain(item) for item in wrong)
+        raise SceneError("\n".join(prefix + line for line in lines)) from None
+    except FractalsError as error:  # from a palette
+        raise SceneError(f"{prefix}{error}") from None
+
+
+def _explain(error: Mapping[str, Any]) -> str:
+    path = [
+        str(part)
+        for part in error["loc"]
+        if "[" not in str(part) and part not in ("FormulaName", "int")
+    ]
+    where = ".".join(path)
+    if error["type"] == "extra_forbidden":
+        path = path or [str(error["loc"][-1])]
+        where = ".".join(path)
+        model: type[BaseModel] = TABLES.get(path[0], Scene) if len(path) > 1 else Scene
+        model = Layer if path[:2] == ["color", "layers"] else model
+        known = [*model.model_fields, *([] if model is not Scene else TABLES)]
+        elsewhere = [t for t, m in TABLES.items() if path[-1] in m.model_fields]
+        hint = catalog.did_you_mean(path[-1], known)
+        if elsewhere:
+            hint = f"; '{path[-1]}' belongs in the table [{elsewhere[0]}]"
+        return f"{where[:200]}: unknown key{hint}"
+    message = str(error["msg"]).removeprefix("Value error, ")
+    given = error.get("input")
+    quoted = f" (given: {str(given)[:40]!r})" if isinstance(given, str | int | float) else ""
+    return f"{where}: {message}" + ("" if error["type"] == "value_error" else quoted)

@@ -1,0 +1,152 @@
+"""Paint, Layer and Color: how a scene says what colors its numbers get."""
+
+import importlib.util
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
+
+from fractals import catalog
+from fractals.color import palette, trap_image
+from fractals.color.palette import Palette
+from fractals.kernels.coloring import Coloring
+
+INSTALL_CMAP = "pip install 'fractals-numba[palettes]'"
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Blend = Literal["auto", "normal", "multiply", "screen", "overlay", "soft_light", "add"]
+
+
+class Table(BaseModel):
+    """Values of a scene; no others are taken."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+def plain_name(named: Any) -> Any:
+    """Return the name alone of what has no options."""
+    return named.model_dump() if named.model_extra else named.name
+
+
+def _color(text: str) -> str:
+    palette.parse_color(text)
+    return text
+
+
+def _palette(given: Any) -> Any:
+    if isinstance(given, str) and given not in ("auto", *catalog.names("palette")):
+        hint = "; fractals list formats shows which files hold one" if "." in given else ""
+        if not hint and importlib.util.find_spec("cmap") is None:
+            hint = f"; hundreds more with {INSTALL_CMAP}"
+        raise ValueError(f"{catalog.unknown('palette', given)}{hint}")
+    if isinstance(given, str | Palette):
+        return given
+    return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
+
+
+def _plain_palette(given: str | Palette) -> Any:
+    return given if isinstance(given, str) else given.to_table()
+
+
+class ColoringName(Table):
+    """A coloring of the catalog, with its options."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    name: str = "smooth"
+
+    @model_validator(mode="after")
+    def _options_fit(self) -> "ColoringName":
+        if self.name not in catalog.names("coloring"):
+            raise ValueError(str(catalog.unknown("coloring", self.name)))
+        self.make()
+        return self
+
+    def make(self) -> Coloring:
+        """Return the coloring itself, its options set."""
+        coloring: Coloring = catalog.load("coloring", self.name)()
+        return coloring.choose(self.model_extra or {})
+
+
+def _coloring(given: Any) -> Any:
+    if isinstance(given, str):
+        return {"name": given}
+    if isinstance(given, Mapping):
+        picture = given.get("picture")
+        if isinstance(picture, str):
+            trap_image.check(picture)
+        return given
+    if not isinstance(given, ColoringName):
+        raise ValueError(f"{given!r:.40} is neither a name nor a table with a name")
+    return given
+
+
+class Paint(Table):
+    """A coloring, and the colors of its values."""
+
+    coloring: Annotated[
+        ColoringName,
+        BeforeValidator(_coloring),
+        PlainSerializer(plain_name),
+        WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
+    ] = ColoringName()
+    palette: Annotated[
+        str | InstanceOf[Palette],
+        BeforeValidator(_palette),
+        PlainSerializer(_plain_palette),
+        WithJsonSchema(
+            {"type": ["string", "array", "object"], "description": "a name, a file, or stops"}
+        ),
+    ] = "auto"
+    transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"] = Field(
+        "auto", description="curve from a coloring's value v to turns; log is log2(1 + v)"
+    )
+    density: Finite = Field(1.0, ge=-1e6, le=1e6, description="turns of the palette")
+    offset: Finite = Field(0.0, ge=-1e6, le=1e6, description="in turns")
+    mask: Literal["auto", "escaped", "inside", "all"] = Field("auto", description="where to draw")
+    range: tuple[Finite, Finite] | None = Field(None, description="of values; others aren't drawn")
+
+    @model_validator(mode="after")
+    def _can_be_seen(self) -> "Paint":
+        coloring = self.coloring.make()
+        wanted = {"all": "both", "auto": coloring.side}.get(self.mask, self.mask)
+        if coloring.side not in ("both", wanted):
+            lacking = "escaped" if coloring.side == "inside" else "did not escape"
+            raise ValueError(f"the coloring '{coloring.name}' has no value where orbits {lacking}")
+        if self.range and not self.range[0] < self.range[1]:
+            raise ValueError(f"the range {list(self.range)} is empty: its first value is less")
+        return self
+
+    def make_palette(self) -> Palette:
+        """Return the palette itself."""
+        if isinstance(self.palette, Palette):
+            return self.palette
+        if self.palette != "auto":
+            return palette.load(self.palette)
+        coloring = self.coloring.make()
+        if coloring.make_palette:
+            own: Palette = coloring.make_palette(**coloring.settings)
+            return own
+        return palette.load(coloring.palette)
+
+
+class Layer(Paint):
+    """What is blended over the layers before it, in sRGB values, as CSS and paint programs do."""
+
+    blend: Blend = "auto"
+    opacity: Finite = Field(1.0, ge=0, le=1)
+
+
+class Color(Paint):
+    """How raw numbers become colors: the first layer, and those over it."""
+
+    inside: Annotated[str, AfterValidator(_color)] = "#000000"
+    layers: tuple[Layer, ...] = Field((), max_length=16, description="from the bottom to the top")

@@ -1,0 +1,1 @@
+"""Programs that use the library: benchmarks, the gallery, verification."""

@@ -1,0 +1,1 @@
+"""Devices timed on the same work: measurements, reports and charts."""

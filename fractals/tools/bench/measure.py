@@ -1,0 +1,346 @@
+"""Bench: the same work on several devices, its stages timed apart, the results compared."""
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals import catalog
+from fractals.backends.devices import choose
+from fractals.backends.probe import Device
+from fractals.errors import OptionError
+from fractals.io.load import load_scene
+from fractals.rendering.render import Session, render
+from fractals.scene.model import Scene
+from fractals.tools.bench.ladder import NAIVE, Rung, Spread, climb, count, spread
+
+STAGES = ("plan", "compile", "iterate", "color", "copy", "encode")
+DRAWING = ("iterate", "color", "copy")  # what a device does, and so what the crossover compares
+ONE_THREAD = "ours, 1 thread"
+SMALLEST = 60  # pixels across, in the crossover
+
+Tell = Callable[[str], None]
+
+
+def _silent(line: str) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Something to draw, and how to measure it.
+
+    Attributes
+    ----------
+    interior : bool
+        Whether the interior shortcuts are on.
+    steps : tuple of str
+        What the same counts are also computed with: "python", "numpy", "jit"; empty: no ladder.
+    """
+
+    name: str
+    scene: Scene
+    interior: bool = True
+    steps: tuple[str, ...] = ()
+
+    def change(
+        self, size: tuple[int, int] | str | None = None, number: str | None = None
+    ) -> "Workload":
+        """Return the workload at another size, or in another number type."""
+        changes = {"size": size or None, "number": number}
+        given = {key: value for key, value in changes.items() if value}
+        return replace(self, scene=self.scene.replace(**given)) if given else self
+
+
+def _counts(
+    center: tuple[str, str], width: str, limit: int, size: tuple[int, int] = (1024, 1024)
+) -> dict[str, Any]:
+    return {
+        "view": {"center": center, "width": width},
+        "image": {"size": size, "supersampling": 1},
+        "iteration": {"limit": limit, "escape_radius": 2},
+        "color": {"coloring": "count"},
+    }
+
+
+ARTICLE = ("-0.5", "0"), "3", 20, (1536, 1024)
+TABLES: dict[str, tuple[str, dict[str, Any]]] = {
+    "default": ("what fractals render draws", {}),
+    "classic": ("the article's picture, 20 iterations", _counts(*ARTICLE)),
+    "a": ("[-2, 1] x [-1, 1], 20 iterations", _counts(*ARTICLE)),
+    "b": ("the same, 1000 iterations", _counts(("-0.5", "0"), "3", 1000, (1536, 1024))),
+    "c": (
+        "seahorse valley, 3e-6 wide, 5000 iterations",
+        _counts(("-0.743643887037151", "0.131825904205330"), "3e-6", 5000),
+    ),
+    "d": ("all inside, no shortcuts, 1000 iterations", _counts(("-0.2", "0"), "0.8", 1000)),
+    "e": (
+        "Julia set of -0.8 + 0.156i, 1000 iterations",
+        {"julia": ("-0.8", "0.156"), **_counts(("0", "0"), "3.2", 1000)},
+    ),
+}
+
+
+def load_workload(name: str) -> Workload:
+    """Return the workload of a name, or the one that draws a scene of the gallery or a file.
+
+    Raises
+    ------
+    OptionError
+        There is neither.
+
+    Examples
+    --------
+    >>> load_workload("classic").scene.image.size
+    (1536, 1024)
+    """
+    if name in TABLES:
+        title, table = TABLES[name]
+        steps = ("python", "numpy", "jit") if name == "classic" else ("jit",)
+        scene = load_scene({"title": title, **table})
+        return Workload(name, scene, interior=name != "d", steps=steps)
+    known = [*TABLES, *catalog.names("gallery")]
+    if Path(name).suffix == "" and not Path(name).exists() and name not in known:
+        hint = (
+            catalog.did_you_mean(name, known) or f"; there are {', '.join(TABLES)} and the gallery"
+        )
+        raise OptionError(f"unknown workload '{name[:80]}'{hint}")
+    return Workload(Path(name).stem, load_scene(name))
+
+
+@dataclass(frozen=True)
+class DeviceTimes:
+    """What a device took for a workload.
+
+    Attributes
+    ----------
+    device : str
+        "cpu", "cuda", "cuda:1", "simulator" or "python".
+    threads : int
+        Tiles under way at once; on a GPU 2, one of which is copied while the other is computed.
+    first_compile : float
+        Seconds of the first compile; the later ones, in `stages`, find the compiled code on disk.
+    stages : dict of str to Spread
+        plan (and all that is no other stage), compile, iterate, color, copy, encode. Tiles under
+        way at once share the time that passed.
+    total : Spread
+        From scene to PNG.
+    iterations_per_second : float
+        The sum of the counts, over the median of iterate.
+    samples_per_second : float
+        Over the medians of iterate, color and copy.
+    differing_counts, differing_pixels : int
+        Against the first device's.
+    """
+
+    device: str
+    name: str
+    threads: int
+    first_compile: float
+    stages: dict[str, Spread]
+    total: Spread
+    iterations_per_second: float
+    samples_per_second: float
+    differing_counts: int
+    differing_pixels: int
+    equal: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """All that was measured of a workload.
+
+    Attributes
+    ----------
+    iterations : int
+        The sum of the counts; shortcuts do not lower it.
+    naive_ratio : float, optional
+        How many times as long the naive ``@jit`` loop takes as ours on one thread.
+    crossover : list of dict
+        For each size of the picture, the median seconds of iterate, color and copy by device.
+    """
+
+    workload: str
+    title: str
+    size: tuple[int, int]
+    supersampling: int
+    limit: int
+    number: str
+    interior: bool
+    runs: int
+    iterations: int
+    devices: tuple[DeviceTimes, ...]
+    ladder: tuple[Rung, ...] = ()
+    naive_ratio: float | None = None
+    crossover: tuple[dict[str, Any], ...] = ()
+
+
+def choose_devices(requests: Sequence[str] = (), tell: Tell = _silent) -> list[Device]:
+    """Return the devices asked for, each once; by default the CPU, and a GPU or the simulator.
+
+    Raises
+    ------
+    DeviceError
+        A GPU was asked for by name and is missing.
+    OptionError
+        A name is unknown, or a GPU and the simulator are to run in one process.
+    """
+    found: list[Device] = []
+    for request in requests or ("cpu", "gpu"):
+        device, note = choose(request)
+        if note:
+            tell(note)
+        if device not in found:
+            found.append(device)
+    if {"cuda", "simulator"} <= {device.kind for device in found}:
+        raise OptionError("a GPU and the simulator can't share a process: bench them one by one")
+    return found
+
+
+def label(device: Device) -> str:
+    """Return the short name of a device, which `render` also takes."""
+    if device.others:
+        return f"{device.kind}:all"
+    return f"{device.kind}:{device.index}" if device.index else device.kind
+
+
+class _Lane:
+    """A workload on a device: drawn whole by `draw`, and its counts alone by `count`."""
+
+    def __init__(self, workload: Workload, device: Device, threads: int | None, tell: Tell) -> None:
+        self.device, self.name = device, label(device)
+        self.workload, self._threads, self._tell = workload, threads, tell
+        self.first, self.pixels = self.draw()
+        self.differing_pixels = 0
+        self.laps: list[dict[str, float]] = []
+        scene, interior = workload.scene, workload.interior
+        self.session = Session(scene, self.name, None, threads, interior, tell, raw=True)
+        self.session.start(iterating=True)
+        _, self.counts = count(self.session)
+
+    def draw(self, size: tuple[int, int] | None = None) -> tuple[dict[str, float], NDArray[Any]]:
+        begun = perf_counter()
+        image = render(
+            self.workload.scene if size is None else self.workload.scene.replace(size=size),
+            device=self.name,
+            threads=self._threads,
+            interior=self.workload.interior,
+            tell=self._tell,
+        )
+        image.encode("PNG")
+        total = perf_counter() - begun
+        plan = total - sum(image.timings.values())
+        return {**image.timings, "plan": plan, "total": total}, image.pixels
+
+    def times(self, first: "_Lane", iterations: int) -> DeviceTimes:
+        """Return what the laps took, compared with the first device."""
+        stages = {stage: spread([lap[stage] for lap in self.laps]) for stage in STAGES}
+        drawing = sum(stages[stage].median for stage in DRAWING)
+        differing = int(np.count_nonzero(self.counts != first.counts))
+        return DeviceTimes(
+            device=self.name,
+            name=self.device.name,
+            threads=max(1, self.session.backend.threads),
+            first_compile=self.first["compile"],
+            stages=stages,
+            total=spread([lap["total"] for lap in self.laps]),
+            iterations_per_second=iterations / stages["iterate"].median,
+            samples_per_second=self.counts.size / drawing,
+            differing_counts=differing,
+            differing_pixels=self.differing_pixels,
+            equal=not (differing or self.differing_pixels),
+        )
+
+
+def measure(
+    workload: Workload,
+    devices: Sequence[Device],
+    runs: int = 5,
+    threads: int | None = None,
+    crossover: bool = False,
+    quick: bool = False,
+    tell: Tell = _silent,
+) -> Result:
+    """Run a workload on devices, `runs` times each, in turns, after one run that warms them up.
+
+    Parameters
+    ----------
+    crossover : bool
+        Also draw it at smaller and smaller sizes.
+    quick : bool
+        Extrapolate the time of plain Python from a tenth of the rows.
+    """
+    lanes = [_Lane(workload, device, threads, tell) for device in devices]
+    first, plan = lanes[0], lanes[0].session.plan
+    for _ in range(runs):
+        for lane in lanes:
+            lap, pixels = lane.draw()
+            differing = int(np.count_nonzero((pixels != first.pixels).any(axis=2)))
+            lane.differing_pixels = max(lane.differing_pixels, differing)
+            lane.laps.append(lap)
+    iterations = int(first.counts.sum(dtype=np.int64))
+    ladder: tuple[Rung, ...] = ()
+    if workload.steps and plan.number == "float64" and "cpu" in [lane.name for lane in lanes]:
+        ladder = climb(_rungs(workload, lanes, tell), workload.steps, runs, quick)
+    seconds = {rung.name: rung.seconds.median for rung in ladder}
+    return Result(
+        workload=workload.name,
+        title=workload.scene.title,
+        size=plan.size,
+        supersampling=plan.supersampling,
+        limit=plan.iterations,
+        number=plan.number,
+        interior=workload.interior,
+        runs=runs,
+        iterations=iterations,
+        devices=tuple(lane.times(first, iterations) for lane in lanes),
+        ladder=ladder,
+        naive_ratio=seconds[NAIVE] / seconds[ONE_THREAD] if seconds else None,
+        crossover=tuple(_cross(lanes, plan.size, runs)) if crossover else (),
+    )
+
+
+def _rungs(workload: Workload, lanes: Sequence[_Lane], tell: Tell) -> dict[str, Session]:
+    """Return a started session for each rung of the ladder that is ours."""
+    single = Session(workload.scene, "cpu", None, 1, workload.interior, tell, raw=True)
+    single.start(iterating=True)
+    rungs = {ONE_THREAD: single}
+    for lane in lanes:
+        threads = lane.session.backend.threads
+        if lane.name != "cpu":
+            rungs[lane.name] = lane.session
+        elif threads > 1:
+            rungs[f"ours, {threads} threads"] = lane.session
+    return rungs
+
+
+def sizes(full: tuple[int, int]) -> list[tuple[int, int]]:
+    """Return `full` and its halves, down to a thumbnail, the smallest first.
+
+    Examples
+    --------
+    >>> sizes((256, 144))
+    [(64, 36), (128, 72), (256, 144)]
+    """
+    found = [full]
+    while found[0][0] // 2 >= SMALLEST and found[0][1] > 1:
+        found.insert(0, (found[0][0] // 2, found[0][1] // 2))
+    return found
+
+
+def _cross(lanes: list[_Lane], full: tuple[int, int], runs: int) -> list[dict[str, Any]]:
+    found = []
+    for size in sizes(full):
+        seconds: dict[str, list[float]] = {lane.name: [] for lane in lanes}
+        for _ in range(runs):
+            for lane in lanes:
+                lap, _ = lane.draw(size)
+                seconds[lane.name].append(sum(lap[stage] for stage in DRAWING))
+        medians = {name: statistics.median(values) for name, values in seconds.items()}
+        found.append({"size": size, "seconds": medians})
+    return found

@@ -1,0 +1,140 @@
+"""The CPU's wavefront gives the numbers of the plain loop, which other tests hold to the truth."""
+
+import cmath
+import itertools
+import math
+import random
+
+import numpy as np
+import pytest
+from support.scenes import each_compiled, label, scene, slow_but
+
+from fractals.backends.cpu import direct, target
+from fractals.kernels import escape
+from fractals.rendering import plan, sampling
+
+
+class Both:
+    """One escape program, compiled as a plain loop and as a wavefront."""
+
+    def __init__(self, drawn, derivative=False, interior=True, block=8):
+        number = drawn.iteration.number_type
+        self.real = np.dtype(number).type
+        options = drawn.make_formula(), drawn.julia is not None, derivative, interior, block
+        self.plain = target.compile_loop(escape.make_body, number, options)
+        body = direct.make_body(target.cpu_target(number), *options)
+        self.wave = target.compile_body(body, direct.make_body, number, options)
+        self.derivative = derivative
+
+    def compare(self, drawn):
+        """Assert that both fill their arrays with the same bits; return the counts."""
+        planned = plan.plan(drawn)
+        width, height = planned.size
+        columns, rows = (part.astype(self.real) for part in sampling.coordinates(planned))
+        x, y = map(float, drawn.julia or ("0", "0"))
+        point = np.array([x, y, drawn.iteration.escape_radius**2], self.real)
+        rest = columns, rows, point, np.int32(planned.iterations)
+        filled = []
+        for _ in range(2):
+            shape = (height, width) if self.derivative else (1, 1)
+            slopes = [np.full(shape, -7, self.real) for _ in range(2)]
+            z = [np.full((height, width), -7, self.real) for _ in range(2)]
+            watched = np.zeros((1, 1, 1), self.real)
+            filled.append([np.full((height, width), -7, np.int32), *z, *slopes, watched])
+        self.plain(*filled[0], *rest)
+        numbers, places = direct.scratch_sizes(width)
+        scratch = np.full(numbers, np.nan, self.real), np.full(places, -1, f"i{point.itemsize}")
+        self.wave(*(part.reshape(-1) for part in filled[1]), *rest, *scratch)
+        for plain, wave in zip(*filled, strict=True):
+            assert plain.tobytes() == wave.tobytes(), drawn.to_json()
+        return filled[1][0]
+
+
+def views(seed, count, **keys):
+    """Yield views at random, around points of the Mandelbrot set's cardioid."""
+    chance = random.Random(seed)
+    for _ in range(count):
+        turn = cmath.exp(2j * math.pi * chance.random())
+        point = turn / 2 - turn**2 / 4
+        yield {
+            "center": [str(point.real), str(point.imag)],
+            "width": str(10 ** chance.uniform(-2.5, 0.6)),
+            "size": (
+                chance.choice([1, 7, 39, 40, 41, 96, 161]),
+                chance.choice([1, 2, 13, 64, 150]),
+            ),
+            "limit": chance.choice([1, 2, 3, 23, 24, 25, 26, 27, 28, 48, 49, 200, 1000, 1003]),
+            "rotation": chance.choice([0, 30]),
+            **keys,
+        }
+
+
+@pytest.mark.parametrize(
+    ("julia", "derivative", "number"),
+    slow_but(
+        [(False, False, "float64"), (False, True, "float32"), (True, True, "float64")],
+        itertools.product([False, True], [False, True], ["float64", "float32"]),
+    ),
+)
+def test_random_views_of_the_mandelbrot_set(julia, derivative, number):
+    both = Both(scene(julia=julia, number=number), derivative)
+    seen = set()
+    for view in views(f"{julia}{derivative}{number}", 60, number=number):
+        seen |= set(np.unique(both.compare(scene(julia=julia, **view))))
+    assert len(seen) > 100
+
+
+@each_compiled
+def test_random_views_of_other_formulas(formula):
+    both = Both(scene(formula), derivative=label(formula) in ("tricorn", "multibrot3"))
+    counts = [both.compare(scene(formula, **view)) for view in views(label(formula), 25)]
+    assert len(set(np.concatenate(counts, axis=None).tolist())) > 25
+
+
+@pytest.mark.parametrize("number", slow_but(["float64"], ["float64", "float32"]))
+def test_every_step_is_looked_at_where_an_escaped_orbit_may_come_back(number):
+    # |c| > R: many orbits pass the radius and are back within it a step later.
+    keys = {"julia": ["-2.05", "0"], "escape_radius": 2, "number": number}
+    both = Both(scene(**keys), block=1)
+    tested_at_ends = Both(scene(**keys), block=8)
+    wrong = 0
+    for view in views(number, 25, **keys):
+        counts = both.compare(scene(**{**view, "center": ["0", "0"], "width": "4.5"}))
+        try:
+            assert (tested_at_ends.compare(scene(**{**view, "width": "4.5"})) == counts).all()
+        except AssertionError:
+            wrong += 1
+    assert wrong > 0  # the views do hold such orbits
+
+
+@pytest.mark.parametrize("formula", slow_but(["mandelbrot"], ["mandelbrot", "burning_ship"]))
+def test_shortcuts_change_no_number(formula):
+    with_shortcuts, without = (Both(scene(formula), interior=on) for on in (True, False))
+    for view in views(formula, 20):
+        drawn = scene(formula, **view)
+        assert (with_shortcuts.compare(drawn) == without.compare(drawn)).all()
+
+
+@pytest.mark.parametrize("limit", range(1, 140, 6))
+def test_limits_that_are_no_multiple_of_a_block(limit, mandelbrot):
+    drawn = scene(size=(64, 48), center=("-0.7436", "0.1318"), width="0.01", limit=limit)
+    counts = mandelbrot.compare(drawn)
+    assert counts.max() == limit
+
+
+@pytest.fixture(scope="module")
+def mandelbrot():
+    return Both(scene())
+
+
+def test_pictures_with_infinities_and_nan(mandelbrot):
+    drawn = scene(size=(33, 5), width="1e15", escape_radius=1e6)
+    assert mandelbrot.compare(drawn).max() <= 60
+
+
+def test_a_real_julia_set_in_float32_meets_denormals():
+    """y falls below the smallest normal number and is taken as 0: no count changes."""
+    keys = {"julia": ["-0.75", "0"], "number": "float32", "limit": 2000}
+    both = Both(scene(**keys), interior=False)
+    counts = both.compare(scene(size=(96, 64), width="3.4", **keys))
+    assert (counts == 2000).mean() > 0.2

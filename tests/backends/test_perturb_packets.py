@@ -1,0 +1,119 @@
+"""Packets of samples on the CPU: the same bits as the loop in which each goes alone."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+from support.deep import deep_scene, nothing_skipped, on_a_minibrot
+from support.scenes import KIN, SOME_FORMULAS, label
+
+import fractals
+from fractals.backends.cpu import backend, packet_lists
+from fractals.backends.cpu.simd import pack
+from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import fma
+
+SIZE = (70, 41)  # no multiples of a block, nor of a pack; more samples than one list has
+
+needs_packs = pytest.mark.skipif(not pack.FUSED, reason="this CPU has no fused multiply-add")
+pytestmark = needs_packs
+
+
+def alone(drawn):
+    """Compute without packets."""
+    with mock.patch.object(backend.packs, "FUSED", False):
+        return fractals.compute(drawn, device="cpu", tell=str)
+
+
+def in_packets(drawn):
+    """Compute with packets, and fail where they can't be compiled."""
+    made = []
+    whole = backend.CpuBackend._in_packets
+
+    def noted(self, *options):
+        made.append(options)
+        return whole(self, *options)
+
+    with (
+        mock.patch.object(backend.CpuBackend, "_in_packets", noted),
+        mock.patch.object(backend, "NumbaError", ()),
+    ):
+        raw = fractals.compute(drawn, device="cpu", tell=str)
+    assert made
+    return raw
+
+
+def assert_same(drawn, least=10):
+    one, other = alone(drawn), in_packets(drawn)
+    assert one.method == "perturbation"
+    assert len(np.unique(one.count)) >= least
+    for part in ("count", "z", "dz"):
+        assert getattr(one, part).tobytes() == getattr(other, part).tobytes(), part
+
+
+@pytest.mark.parametrize(
+    ("formula", "julia"), [("mandelbrot", False), ("mandelbrot", True), ("burning_ship", False)]
+)
+def test_packets_change_no_bit(formula, julia):
+    assert_same(deep_scene(formula, julia, 24, size=SIZE))
+
+
+def test_packets_that_share_an_exponent_change_no_bit():
+    assert_same(on_a_minibrot(260, size=SIZE))
+
+
+def test_what_is_too_small_for_float64_goes_on_alone():
+    drawn = on_a_minibrot(260, size=(20, 15))
+    with nothing_skipped():
+        assert_same(drawn, least=5)
+
+
+def test_limit_ends_lanes_wherever_they_are():
+    for limit in (1, 2, 57, 113):
+        assert_same(deep_scene("mandelbrot", False, 24, size=(30, 20), limit=limit), least=1)
+
+
+def test_orbits_that_repeat_end_and_change_no_bit():
+    drawn = on_a_minibrot(24, size=(40, 30), limit=20_000)
+    assert_same(drawn)
+    assert (fractals.compute(drawn, device="cpu").count == 20_000).mean() > 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("extended", [False, True], ids=["float64", "extended"])
+@pytest.mark.parametrize("julia", [False, True], ids=["parameters", "julia"])
+@pytest.mark.parametrize("formula", [*SOME_FORMULAS, *KIN], ids=label)
+def test_no_formula_changes_a_bit(formula, julia, extended):
+    if extended and not fractals.Scene(formula=formula).make_formula().holomorphic:
+        pytest.skip("formulas with kinks have no packets where z needs an exponent")
+    with mock.patch.object(fractals.planning, "EXTENDED", 0 if extended else -900):
+        assert_same(deep_scene(formula, julia, 24, size=SIZE), least=1)
+
+
+def test_more_samples_than_a_list_holds():
+    width = 70
+    drawn = deep_scene("mandelbrot", False, 24, size=(width, 2 * packet_lists.SAMPLES // width))
+    assert_same(drawn)
+
+
+def test_formula_that_packs_cannot_compute_goes_alone():
+    mandelbrot = fractals.Scene().make_formula()
+
+    def perturbed(X, Y, x, y, a, b):
+        if x > 1e300:  # a lane can't take another way than the others
+            return a, b
+        u, v = X + X + x, Y + Y + y
+        return fma(u, x, fma(-v, y, a)), fma(u, y, fma(v, x, b))
+
+    own = Formula(
+        name="own",
+        title="own",
+        step=mandelbrot.step,
+        derivative=mandelbrot.derivative,
+        perturbed=perturbed,
+        degree=2,
+    )
+    drawn = deep_scene("mandelbrot", False, 24, size=(12, 8))
+    known = fractals.compute(drawn, device="cpu")
+    raw = fractals.compute(drawn.replace(formula=own), device="cpu", tell=str)
+    assert np.array_equal(raw.count, known.count)

@@ -1,0 +1,341 @@
+"""The code our kernels become on GPUs, looked at where there is none (``scripts/ptx``).
+
+That the CPU and a GPU give the same bits rests on two facts which only this code can show: a
+float32 kernel is float32 throughout, and what is rounded once is written as one `fma`.
+"""
+
+import functools
+import os
+import re
+import typing
+
+import pytest
+from support import ptx
+from support.scenes import FORMULAS, OTHERS, PRECISIONS, formula_for, label, scene, slow_but
+
+import fractals
+from fractals import catalog
+from fractals.color import palette
+from fractals.formulas import mandelbrot
+from fractals.rendering.plan import BLOCK
+from fractals.scene.paint import Color, Layer
+
+if reason := ptx.missing():
+    if os.environ.get("FRACTALS_REQUIRE_PTX"):
+        pytest.fail(f"FRACTALS_REQUIRE_PTX is set, and {reason}", pytrace=False)
+    pytest.skip(reason, allow_module_level=True)
+
+HOPPER = (9, 0)  # every kernel is compiled for it, a few for the others
+CAPABILITIES = [(7, 5), (8, 0), (8, 6), (8, 9), (10, 0), (12, 0)]
+REGISTERS = 80  # most a thread may take: 12 blocks of 64 threads share a multiprocessor then
+# Of perturbation, whose three loops have more to keep, and of those who watch for two colorings.
+REGISTERS_MORE = 96
+# Of interior_distance, which keeps 14 numbers of an orbit, and those before; of deep views whose
+# orbits are watched; and of matrices with exponents, which skip a thousand times what a fifth fewer
+# threads cost.
+REGISTERS_MOST = 120
+
+# Most machine instructions an iteration on sm_90, its share of the tests at a block's end included:
+# in float32, in float64, and in both with dz. Lower a budget when the code gets better.
+BUDGET = {
+    "buffalo": (5.9, 6.0, 24.0, 32.0),
+    "burning_ship": (4.9, 5.0, 20.0, 24.0),
+    "celtic_heart": (5.9, 6.0, 21.75, 27.75),
+    "heart": (4.9, 5.0, 18.0, 20.25),
+    "celtic": (5.9, 6.0, 20.25, 24.25),
+    "mandelbrot": (4.9, 5.0, 11.0, 11.25),
+    "multibrot2": (4.9, 5.0, 11.0, 11.25),
+    "multibrot3": (9.0, 9.0, 20.0, 20.25),
+    "multibrot4": (9.0, 9.0, 24.0, 24.0),
+    "multibrot5": (13.0, 13.0, 32.0, 32.0),
+    "multibrot6": (13.0, 13.0, 36.5, 36.5),
+    "multibrot7": (17.0, 17.0, 45.0, 45.0),
+    "multibrot8": (17.0, 17.0, 49.0, 49.0),
+    "perpendicular_burning_ship": (4.9, 5.0, 19.0, 23.25),
+    "shark_fin": (4.9, 5.0, 16.0, 16.25),
+    "tricorn": (4.9, 5.0, 16.0, 16.25),
+}
+STICKY = (7.75, 7.75)  # the same of a Mandelbrot step that is tested each time
+FAR = ["-2.5", "0"]  # beyond the escape radius: orbits may come back
+# NVVM unrolls a whole block only where it is short enough; the loop then holds no test at its end.
+ITERATIONS_A_LOOP = {
+    ("buffalo", True): 4,
+    ("burning_ship", True): 4,
+    ("celtic_heart", True): 4,
+    ("multibrot4", True): 4,
+    ("multibrot5", True): 4,
+    ("multibrot6", True): 2,
+    ("multibrot7", True): 2,
+    ("multibrot8", True): 2,
+}
+
+UNMARKED = re.compile(r"\b(mul|add|sub)\.(f32|f64)\b")  # as marked, .rn: rounded to nearest
+
+
+def iterating(formula, julia, derivative, number, limit=60):
+    """Return what compiles an escape kernel."""
+    coloring = "distance" if derivative else "count"
+    radius = 64 if julia != FAR else 2
+    drawn = scene(formula, julia, size=(1, 1), escape_radius=radius, coloring=coloring, limit=limit)
+    return functools.partial(fractals.compute, drawn, device="cuda", number=number)
+
+
+def perturbing(formula, julia, extended, **keys):
+    """Return what compiles a perturbation kernel, with dz; after it, that of those who watch."""
+    place = {"center": ["-0.75", "0.1"], "width": "1e-400" if extended else "1e-30"}
+    drawn = scene(formula, julia, size=(1, 1), **place, **keys)
+    return functools.partial(fractals.compute, drawn, device="cuda", tell=str, cache=False)
+
+
+def shading(coloring, transfer, colors, number, bits=8):
+    """Return what compiles two kernels: positions in the palette, and paint."""
+    formula = formula_for(coloring)
+    drawn = scene(
+        formula, size=(1, 1), coloring=coloring, transfer=transfer, palette=colors, bits=bits
+    )
+    raw = fractals.compute(drawn, device="python", number=number)
+    return functools.partial(fractals.color, raw, device="cuda")
+
+
+def watching(coloring, number, formula="mandelbrot", **keys):
+    """Return what compiles an escape kernel that watches orbits."""
+    if formula == "mandelbrot":
+        formula = formula_for(coloring)
+    drawn = scene(formula, size=(1, 1), coloring=coloring, **keys)
+    return functools.partial(fractals.compute, drawn, device="cuda", number=number)
+
+
+def blending(mode, bits=8):
+    """Return what compiles the kernels of two layers; the last two blend them, and take means."""
+    layers = [{"coloring": "count", "blend": mode}]
+    drawn = scene(size=(1, 1), coloring="count", bits=bits, layers=layers)
+    raw = fractals.compute(drawn, device="python", number="float32")
+    return functools.partial(fractals.color, raw, device="cuda")
+
+
+def escape_name(formula, julia, derivative, number):
+    return " ".join([formula, *["julia"] * julia, *["dz"] * derivative, number])
+
+
+TRANSFERS = [
+    name for name in typing.get_args(Color.model_fields["transfer"].annotation) if name != "auto"
+]
+CYCLIC, ENDING = (
+    next(name for name in catalog.names("palette") if palette.load(name).cyclic is cyclic)
+    for cyclic in (True, False)
+)
+# What is compiled often; the others, which take many minutes, are slow tests.
+OFTEN = {"mandelbrot", "burning_ship", "sticky", "smooth", "stripe_average", "multiply", "nova"}
+
+
+def often(names):
+    names = list(names)
+    return slow_but([name for name in names if OFTEN & set(name.split())], names)
+
+
+ESCAPES = {
+    escape_name(label(formula), julia, derivative, number): functools.partial(
+        iterating, formula, julia, derivative, number
+    )
+    for formula in FORMULAS
+    for julia in (False, True)
+    for derivative in (False, True)
+    for number in PRECISIONS
+}
+ESCAPES |= {
+    f"sticky {number}": functools.partial(iterating, "mandelbrot", FAR, False, number)
+    for number in PRECISIONS
+}
+ESCAPES |= {
+    f"{formula} parts {number}": functools.partial(
+        iterating, formula, False, True, number, limit=10**6
+    )
+    for formula in ("mandelbrot", "burning_ship")
+    for number in PRECISIONS
+}
+SHADES = {
+    f"{coloring} {transfer} {colors} {number}": functools.partial(
+        shading, coloring, transfer, colors, number
+    )
+    for coloring in catalog.names("coloring")
+    for transfer in (TRANSFERS if coloring in ("count", "distance", "smooth") else ["linear"])
+    for colors in ([CYCLIC, ENDING] if transfer == "linear" else [CYCLIC])
+    for number in PRECISIONS
+}
+WATCHERS = [name for name in catalog.names("coloring") if catalog.load("coloring", name)().watcher]
+WATCHES = {
+    f"watch {coloring} {number}": functools.partial(watching, coloring, number)
+    for coloring in WATCHERS
+    for number in PRECISIONS
+}
+MOST_WATCHED = {"layers": [{"coloring": name} for name in ("stripe_average", "slopes")]}
+WATCHES |= {
+    f"watch two, with a Jacobian {number}": functools.partial(
+        watching, "curvature_average", number, "burning_ship", **MOST_WATCHED
+    )
+    for number in PRECISIONS
+}
+WATCHES |= {
+    f"watch in parts {number}": functools.partial(
+        watching, "triangle_average", number, "mandelbrot", limit=10**6
+    )
+    for number in PRECISIONS
+}
+BLENDS = {
+    f"{part} {mode} float32": functools.partial(blending, mode)
+    for part, modes in (("blend", Layer.model_fields["blend"].annotation), ("mean", None))
+    for mode in (typing.get_args(modes) if modes else ["normal"])
+    if mode != "auto"
+}
+PAINTS = {
+    f"paint {bits} bits {number}": functools.partial(
+        shading, catalog.names("coloring")[0], "linear", CYCLIC, number, bits
+    )
+    for bits in (8, 16)
+    for number in PRECISIONS
+}
+DEEP = {
+    f"{formula} deep{' extended' * extended}": functools.partial(
+        perturbing, formula, False, extended
+    )
+    for formula in ("mandelbrot", "burning_ship")
+    for extended in (False, True)
+}
+DEEP |= {
+    f"{formula} deep{' extended' * extended}, watched": functools.partial(
+        perturbing, formula, False, extended, layers=[{"coloring": "triangle_average"}]
+    )
+    for formula in ("mandelbrot", "burning_ship")
+    for extended in (False, True)
+}
+KERNELS = {**ESCAPES, **WATCHES, **SHADES, **BLENDS, **PAINTS, **DEEP}
+EVERYWHERE = [*PAINTS, *DEEP, *(name for name in SHADES if " log " in name)]
+EVERYWHERE += [name for name in ESCAPES if re.match(r"(mandelbrot|burning_ship)( dz)? f", name)]
+
+
+def most_registers(name):
+    if name.startswith(("watch interior_distance", "burning_ship deep extended")) or (
+        name in DEEP and "watched" in name
+    ):
+        return REGISTERS_MOST
+    return REGISTERS_MORE if name in DEEP or "two" in name else REGISTERS
+
+
+@functools.cache
+def kernel(name):
+    compiled = ptx.compile_kernels(KERNELS[name](), HOPPER)
+    if name in BLENDS:
+        return compiled[-2 if name.startswith("blend") else -1]
+    if name in SHADES:
+        return compiled[-2]  # after what ranks a picture's values, if they are ranked
+    assert len(compiled) == (2 if name in PAINTS or "watched" in name else 1)
+    return compiled[-1]
+
+
+def doubles(text):
+    """Return the lines of PTX that name the type float64."""
+    return [line.strip() for line in text.splitlines() if ".f64" in line]
+
+
+def fused(text):
+    """Count the fused operations in PTX."""
+    return len(re.findall(r"\bfma\.", text))
+
+
+def fused_in(binary):
+    """Count the fused operations in a binary."""
+    return sum(bool(re.match(r"[FD]FMA", code.name)) for code in ptx.instructions(binary))
+
+
+@pytest.mark.parametrize("name", often(name for name in KERNELS if name.endswith("float32")))
+def test_float32_kernels_compute_nothing_in_float64(name):
+    assert doubles(ptx.text(kernel(name), HOPPER)) == []
+    used = {code.name for code in ptx.instructions(ptx.binary(kernel(name), HOPPER))}
+    wide = re.compile(r"D(ADD|MUL|FMA|SETP|MNMX)|.*F64|MUFU.*64H")
+    assert [name for name in used if wide.match(name)] == []
+
+
+# With an exponent, numbers are scaled by powers of two, which is exact, and so is contracting it.
+@pytest.mark.parametrize("name", often(name for name in KERNELS if "extended" not in name))
+def test_nothing_is_left_to_the_compiler_to_contract(name):
+    text = ptx.text(kernel(name), HOPPER)
+    assert fused(text) == fused(ptx.unfused_text(kernel(name), HOPPER))
+    # The assembler may contract what is not marked as rounded, and knows that a - b < 0 is a < b.
+    free, bound = ptx.assemble(text), ptx.assemble(UNMARKED.sub(r"\1.rn.\2", text))
+    assert free == bound or fused_in(free) == fused_in(bound)
+
+
+@pytest.mark.parametrize("name", often(KERNELS))
+def test_kernels_fit_into_registers(name):
+    registers, local = ptx.resources(ptx.binary(kernel(name), HOPPER))
+    assert local == 0
+    assert registers <= most_registers(name)
+
+
+@pytest.mark.parametrize("number", PRECISIONS)
+@pytest.mark.parametrize("name", often([*OTHERS, "z**3 + c*sin(z)"]))
+def test_other_formulas_fit_into_registers(name, number):
+    """With dz or, where orbits converge, what `speed` watches."""
+    converging = scene(name, coloring="count").make_formula().tolerance
+    drawn = scene(
+        name, size=(1, 1), coloring="speed" if converging else "distance", escape_radius=64
+    )
+    (made,) = ptx.compile_kernels(
+        functools.partial(fractals.compute, drawn, device="cuda", number=number)
+    )
+    registers, local = ptx.resources(ptx.binary(made, HOPPER))
+    assert local == 0
+    assert registers <= REGISTERS_MORE
+    if number == "float32":
+        assert doubles(ptx.text(made, HOPPER)) == []
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES, ids="sm_{0[0]}{0[1]}".format)
+@pytest.mark.parametrize("name", often(EVERYWHERE))
+def test_every_capability_is_served(name, capability):
+    registers, local = ptx.resources(ptx.binary(kernel(name), capability))
+    assert local == 0
+    assert registers <= most_registers(name)
+    assert (
+        name in DEEP
+        or name.endswith("float64")
+        or doubles(ptx.text(kernel(name), capability)) == []
+    )
+
+
+def cost_of(name, capability, length=BLOCK["cuda"]):
+    """Return the machine instructions an iteration, of the `length` that the loop holds."""
+    return len(ptx.hot_loop(ptx.instructions(ptx.binary(kernel(name), capability)))) / length
+
+
+@pytest.mark.parametrize("number", PRECISIONS)
+@pytest.mark.parametrize("derivative", [False, True], ids=["z", "dz"])
+@pytest.mark.parametrize("formula", often(label(formula) for formula in FORMULAS))
+def test_instructions_an_iteration(formula, derivative, number):
+    assert formula in BUDGET, "state the budget of a new formula"
+    length = ITERATIONS_A_LOOP.get((formula, derivative), BLOCK["cuda"])
+    cost = cost_of(escape_name(formula, False, derivative, number), HOPPER, length)
+    budget = BUDGET[formula][2 * derivative + (number == "float64")]
+    assert 0.95 * budget <= cost <= budget
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES, ids="sm_{0[0]}{0[1]}".format)
+@pytest.mark.parametrize("number", PRECISIONS)
+def test_instructions_an_iteration_elsewhere(number, capability):
+    cost = cost_of(escape_name("mandelbrot", False, False, number), capability)
+    assert cost <= BUDGET["mandelbrot"][number == "float64"]
+
+
+@pytest.mark.parametrize("number", PRECISIONS)
+def test_instructions_an_iteration_that_is_tested(number):
+    assert cost_of(f"sticky {number}", HOPPER) <= STICKY[number == "float64"]
+
+
+def test_the_tests_above_notice_carelessness(monkeypatch):
+    monkeypatch.setattr(mandelbrot, "step", lambda x, y, a, b: (x * x - y * y + a, 2.0 * x * y + b))
+    (careless,) = ptx.compile_kernels(iterating("mandelbrot", False, False, "float32"))
+    text, unfused = ptx.text(careless, HOPPER), ptx.unfused_text(careless, HOPPER)
+    assert doubles(text)
+    assert fused(text) > fused(unfused)
+    free = re.sub(r"\b(mul|add|sub)\.rn\.", r"\1.", unfused)
+    assert fused_in(ptx.assemble(free)) > fused_in(ptx.assemble(unfused))

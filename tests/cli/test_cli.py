@@ -1,0 +1,490 @@
+"""The command line, in this process where that is the same and in its own where it is not."""
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import PIL.Image
+import pytest
+from support.command_line import SMALL, one_line
+
+import fractals
+from fractals import catalog
+from fractals.backends import probe
+from fractals.cli import COMMANDS
+from fractals.tools.palette_sheet import turn
+
+
+@pytest.mark.parametrize("verb", [(), *((verb,) for verb in COMMANDS)])
+def test_help_ends_with_three_examples(run, verb):
+    code, out, _ = run(*verb, "--help")
+    examples = out.decode().split("Examples:")[1].strip().splitlines()
+    assert code == 0
+    assert len(examples) == 3
+    assert all(line.strip().startswith("fractals ") for line in examples)
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys\nfrom fractals.cli import main\n"
+        "try:\n    main(['render', '--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numba', 'numpy', 'pydantic', 'rich', 'PIL'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_render_writes_a_picture_and_one_line(run):
+    code, out, err = run("render", *SMALL)
+    assert (code, out) == (0, b"")
+    assert one_line(err)
+    for word in ("mandelbrot.png", "32x18", "cpu", "float64", "iterate", "encode"):
+        assert word in err
+    with PIL.Image.open("mandelbrot.png") as picture:
+        assert picture.size == (32, 18)
+
+
+def test_a_picture_is_a_scene_byte_for_byte(run):
+    run("render", "seahorse", *SMALL, "--palette", "ember", "--number", "float32", "-o", "a.png")
+    assert run("render", "a.png", "--cpu", "-o", "b.png")[0] == 0
+    assert Path("a.png").read_bytes() == Path("b.png").read_bytes()
+    assert run("render", "a.png", "--cpu", "--size", "300%", "-o", "c.png")[0] == 0
+    with PIL.Image.open("c.png") as picture:
+        assert picture.size == (96, 54)
+
+
+def test_json_on_stdout(run):
+    code, out, err = run("render", *SMALL, "--json")
+    facts = json.loads(out)
+    assert (code, err) == (0, "")
+    assert facts["size"] == [32, 18]
+    assert set(facts["timings"]) == {"compile", "reference", "iterate", "color", "copy", "encode"}
+
+
+def test_picture_on_stdout(run):
+    code, out, _ = run("render", *SMALL, "-o", "-")
+    assert code == 0
+    assert out.startswith(b"\x89PNG")
+    assert os.listdir() == []
+
+
+def test_dry_run_writes_nothing(run):
+    code, out, _ = run("render", "--dry-run", "--json")
+    assert code == 0
+    assert json.loads(out)["iterations"] >= 1000
+    assert {"method", "number", "tiles", "seconds", "memory"} <= set(json.loads(out))
+    assert b"direct" in run("render", "--dry-run")[1]
+    assert os.listdir() == []
+
+
+def test_gpu_without_one_is_simulated_and_says_so(run, monkeypatch):
+    monkeypatch.setattr(probe, "gpus", lambda: ([], "the driver sees no CUDA GPU"))
+    code, _, err = run("render", "--size", "32x18", "--gpu", "-o", "a.png")
+    first, second = err.splitlines()
+    assert code == 0
+    for words in ("no CUDA GPU", "the driver sees", "simulator", "expect about", "--cpu is faster"):
+        assert words in first
+    assert "simulator" in second
+    run("render", *SMALL, "-o", "b.png")
+    assert Path("a.png").read_bytes() == Path("b.png").read_bytes()
+
+
+def gpu(problem="", index=0):
+    return probe.Device(kind="cuda", name="Toy", index=index, problem=problem, driver="13.0")
+
+
+@pytest.mark.parametrize(
+    ("found", "request_", "code", "words"),
+    [
+        ([], "cuda", 4, "no CUDA GPU for 'cuda'"),
+        ([gpu()], "cuda:1", 4, "there are 1, numbered from 0"),
+        ([gpu("pip install something")], "cuda", 4, "pip install something"),
+        ([], "tpu", 2, "unknown device 'tpu'"),
+        ([], "cuda:x", 2, "unknown device 'cuda:x'"),
+    ],
+)
+def test_device_that_is_missing(run, monkeypatch, found, request_, code, words):
+    reason = found[0].problem if found else "no NVIDIA driver"
+    monkeypatch.setattr(probe, "gpus", lambda: (found, reason))
+    given = run("render", "--device", request_)
+    assert given[0] == code
+    assert one_line(given[2])
+    assert words in given[2]
+
+
+def test_gpu_that_cannot_be_used_is_not_passed_over_in_silence(run, monkeypatch):
+    problem = "numba-cuda is not installed: pip install 'fractals-numba[gpu]'"
+    monkeypatch.setattr(probe, "gpus", lambda: ([gpu(problem)], problem))
+    code, _, err = run("render", "--size", "32x18")
+    assert code == 0
+    assert problem in err.splitlines()[0]
+    assert "drawing on the CPU" in err.splitlines()[0]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("numba_cuda"), reason="numba-cuda is installed")
+@pytest.mark.parametrize(
+    ("request_", "code", "words"),
+    [
+        ("cuda", 4, "pip install 'fractals-numba[gpu]'"),
+        ("auto", 0, "drawing on the CPU"),
+        ("gpu", 0, "drawing in the simulator"),
+    ],
+)
+def test_driver_without_toolkit(run, monkeypatch, request_, code, words):
+    # What is found out only when numba.cuda is imported.
+    monkeypatch.setattr(probe, "gpus", lambda: ([gpu()], ""))
+    given, _, err = run("render", "--size", "32x18", "--device", request_)
+    assert given == code
+    assert err.startswith("fractals: a GPU is there but numba.cuda can't use it")
+    assert words in err.splitlines()[0]
+
+
+BAD = [
+    (("render", "--formula", "mandelbrt"), 2, "did you mean 'mandelbrot'"),
+    (("render", "--formula", "multibrot,power=99"), 2, "power is a whole number from 2 to 8"),
+    (("render", "--formula", "multibrot,powr=3"), 2, "it has 'power'"),
+    (("render", "--palette", "embr"), 2, "did you mean 'ember'"),
+    (("render", "--palette", "none.map"), 3, "none.map: no such file"),
+    (("list", "formulas", "--preview", "a.png"), 2, "none of formulas"),
+    (("list", "palettes", "--preview", "a.jpg"), 2, "does not end in .png"),
+    (("render", "--coloring", "smoth"), 2, "did you mean 'smooth'"),
+    (("render", "--size", "0x5"), 2, "greater than or equal to 1"),
+    (("render", "--size=-4x5"), 2, "greater than or equal to 1"),
+    (("render", "--size", "10x10furlong@300dpi"), 2, "unknown unit 'furlong'"),
+    (("render", "--size", "big"), 2, "1920x1080"),
+    (("render", "--size", "200000x200000", "-o", "a.tif"), 2, "or write a .png"),
+    (("render", "--size", "70000x5", "-o", "a.jpg"), 2, "JPEG holds at most 65500 pixels a side"),
+    (("render", "--bits", "12"), 2, "'12' is not 8 or 16"),
+    (("render", "--bits", "16", "-o", "a.jpg"), 2, "JPEG holds 8 bits a channel here"),
+    (("render", "--dpi", "0"), 2, "greater than or equal to 1"),
+    (("render", "--dpi", "70000"), 2, "less than or equal to 65535"),
+    (("render", "--dpi", "inf"), 2, "finite"),
+    (("render", "--dpi", "fine"), 2, "--dpi: "),
+    (("render", "--compression", "tiny"), 2, "'fast' or 'small'"),
+    (("render", "--size", "300000x5"), 2, "200000"),
+    (("render", "--width", "0"), 2, "not greater than 0"),
+    (("render", "--width=-1"), 2, "not greater than 0"),
+    (("render", "--width", "abc"), 2, "not a decimal number"),
+    (("render", "--width", "nan"), 2, "not a decimal number"),
+    (("render", "--center", "inf,0"), 2, "not a decimal number"),
+    (("render", "--center", "1"), 2, "not two numbers"),
+    (("render", f"--center={'1' * 1_000_000},0"), 2, "at most 150000 digits"),
+    (("render", "--zoom", "1e30", "--number", "float32"), 2, "too deep"),
+    (("render", "--zoom", "1e1000000"), 2, "--force"),
+    (("render", "--width", "1", "--zoom", "1"), 2, "give one of them"),
+    (("render", "--limit", "0"), 2, "whole number from 1"),
+    (("render", "--number", "float16"), 2, "float32"),
+    (("render", "--density", "nan"), 2, "finite"),
+    (("render", "--inside", "red"), 2, "not a color"),
+    (("render", "--cpu", "--gpu"), 2, "contradict"),
+    (("render", "nosuch"), 2, "unknown scene 'nosuch'"),
+    (("render", "nosuch.toml"), 3, "no such file"),
+    (("render", "nosuch.png"), 3, "no such file"),
+    (("render", "foo.bar"), 3, "not a scene"),
+    (("render", "-o", "missing/a.png"), 1, "does not exist"),
+    (("render", "-o", "a.xyz"), 2, "names no type of picture"),
+    (("render", "--siz", "4"), 2, "--size"),
+    (("rendr",), 2, "did you mean 'render'"),
+    (("compute", "-o", "a.png"), 2, ".npz"),
+    (("recolor", "nosuch.npz"), 3, "no such file"),
+    (("show", "nosuch"), 2, "unknown scene"),
+    (("convert", "seahorse", "b.txt"), 2, "ends in .toml .json"),
+    (("list", "foo"), 2, "formulas"),
+    (("gallery", "nosuch"), 2, "unknown scene"),
+    (("verify", "nosuch.png"), 3, "no such file"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "words"), BAD, ids=lambda x: str(x)[:50])
+def test_bad_input_is_one_line_and_writes_nothing(run, arguments, code, words):
+    given, out, err = run(*arguments)
+    assert (given, out) == (code, b"")
+    assert one_line(err)
+    assert words in err
+    assert len(err) < 400
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.toml", b'formula = "mandel', "a.toml: "),
+        ("a.toml", b"[view]\nwidht = 3", "view.widht: unknown key; did you mean 'width'?"),
+        ("a.toml", b'palette = "ember"', "belongs in the table [color]"),
+        ("a.toml", b"\xff\xfe", "a.toml: "),
+        ("a.json", b'{"version": 9}', "a scene of version 9"),
+        ("a.json", b"[1]", "a table of keys"),
+        ("a.json", b"[" * 100_000, "a.json: "),
+        ("a.png", b"", "not a PNG"),
+        ("a.png", b"junk", "not a PNG"),
+        ("a.npz", b"junk", "not raw numbers"),
+    ],
+)
+def test_bad_files(run, name, content, words):
+    Path(name).write_bytes(content)
+    verb = "recolor" if name.endswith("npz") else "render"
+    code, _, err = run(verb, name, "-o", "out.png")
+    assert code == 3
+    assert one_line(err)
+    assert words in err
+    assert os.listdir() == [name]
+
+
+def test_all_errors_of_a_file_at_once(run):
+    Path("bad.toml").write_text('[view]\nwidth = "x"\nwidht = 1\n[image]\nsize = [0, 5]\n')
+    code, _, err = run("render", "bad.toml")
+    assert code == 3
+    assert [line.split(": ")[2] for line in err.splitlines()] == [
+        "view.width",
+        "view.widht",
+        "image.size.0",
+    ]
+
+
+def test_pictures_cut_short_or_without_a_scene(run):
+    run("render", *SMALL, "-o", "whole.png")
+    whole = Path("whole.png").read_bytes()
+    for keep in (20, 300, len(whole) - 30):
+        Path("cut.png").write_bytes(whole[:keep])
+        code, _, err = run("render", "cut.png", "-o", "out.png")
+        assert code == 3
+        assert "damaged or cut short" in err
+    PIL.Image.new("RGB", (4, 4)).save("plain.png")
+    code, _, err = run("render", "plain.png", "-o", "out.png")
+    assert code == 3
+    assert "carries no scene" in err
+    assert not Path("out.png").exists()
+
+
+def test_16_bits_dpi_and_compression_are_drawn_again(run):
+    how = ("--bits", "16", "--dpi", "300", "--compression", "small", "--limit", "100")
+    run("render", *SMALL, *how, "-o", "a.png")
+    assert run("render", "a.png", "--cpu", "-o", "b.png")[0] == 0
+    assert Path("a.png").read_bytes() == Path("b.png").read_bytes()
+    assert run("render", "a.png", "--cpu", "-o", "-")[1] == Path("a.png").read_bytes()
+    picture = fractals.load_scene("b.png").image
+    assert (picture.bits, picture.dpi, picture.compression) == (16, 300, "small")
+    assert "5 of 5 pixels are right" in run("verify", "a.png", "--pixels", "5")[2]
+    Path("a.png").write_bytes(Path("a.png").read_bytes().replace(b'"limit": 100', b'"limit": 010'))
+    assert run("verify", "a.png")[0] == 3
+
+    run("compute", *SMALL, *how[-2:], "-o", "a.npz")
+    assert run("recolor", "a.npz", "--cpu", *how[:-2], "-o", "c.png")[0] == 0
+    assert Path("c.png").read_bytes() == Path("b.png").read_bytes()
+
+
+def test_physical_size_is_in_the_file(run):
+    small = ("--supersampling", "1", "--limit", "50", "--cpu")
+    for name in ("a.png", "a.jpg", "a.tif", "a.ppm"):
+        code, _, err = run("render", "--size", "10x5mm@150dpi", *small, "-o", name)
+        assert code == 0
+        with PIL.Image.open(name) as picture:
+            assert picture.size == (59, 30)
+            dpi = picture.info.get("dpi", (0, 0))
+        assert dpi == pytest.approx((0, 0) if name == "a.ppm" else (150, 150), abs=0.02)
+        assert ("no scene and no dpi" in err) == (name == "a.ppm")
+    run("render", "a.png", "--dpi", "72", "--cpu", "-o", "b.png")
+    assert fractals.load_scene("b.png").image.dpi == 72
+    run("render", "--size", "10x5mm@150dpi", "--dpi", "72", *small, "-o", "c.png")
+    assert fractals.load_scene("c.png").image.dpi == 72
+
+
+def test_dry_run_of_a_picture_larger_than_memory(run):
+    facts = [
+        json.loads(run("render", "--size", "60000x60000", "--dry-run", "--json", "-o", name)[1])
+        for name in ("a.png", "a.jpg")
+    ]
+    assert facts[0]["memory"] < 2**30 < 20 * 2**30 < facts[1]["memory"]
+
+
+def test_existing_output_is_kept_unless_asked(run):
+    Path("a.png").write_bytes(b"precious")
+    code, _, err = run("render", *SMALL, "-o", "a.png")
+    assert code == 1
+    assert one_line(err)
+    assert "--overwrite" in err
+    assert Path("a.png").read_bytes() == b"precious"
+    assert run("render", *SMALL, "-o", "a.png", "--overwrite")[0] == 0
+    assert Path("a.png").read_bytes().startswith(b"\x89PNG")
+    assert os.listdir() == ["a.png"]
+
+
+def test_full_disk_leaves_no_half_file(run, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    code, _, err = run("render", *SMALL, "-o", "a.png")
+    assert code == 1
+    assert one_line(err)
+    assert "No space left on device" in err
+    assert os.listdir() == []
+
+
+def test_read_only_folder(run, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    code, _, err = run("render", *SMALL)
+    assert code == 1
+    assert "can't be written to" in err
+
+
+def test_gpu_out_of_memory_is_one_line(run, monkeypatch):
+    from fractals.backends.cuda.streams import Lane
+
+    def empty(self, shape, dtype):
+        raise RuntimeError("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")
+
+    monkeypatch.setattr(Lane, "empty", empty)
+    code, _, err = run("render", "--device", "simulator")
+    assert code == 1
+    assert one_line(err)
+    assert "out of memory" in err
+    assert os.listdir() == []
+
+
+def test_compute_then_recolor_is_render(run):
+    run("render", "seahorse", *SMALL, "-o", "a.png")
+    assert run("compute", "seahorse", *SMALL, "-o", "a.npz")[0] == 0
+    assert run("recolor", "a.npz", "--cpu", "-o", "b.png")[0] == 0
+    assert Path("a.png").read_bytes() == Path("b.png").read_bytes()
+    assert run("recolor", "a.npz", "--cpu", "--palette", "ink", "-o", "c.png")[0] == 0
+    assert Path("c.png").read_bytes() != Path("a.png").read_bytes()
+    code, _, err = run("recolor", "a.npz", "--coloring", "distance", "-o", "d.png")
+    assert code == 2
+    assert "needs dz" in err
+
+
+def test_show_and_convert(run):
+    run("render", "seahorse", *SMALL, "-o", "a.png")
+    assert run("convert", "a.png", "a.toml")[0] == 0
+    assert run("convert", "a.toml", "a.json")[0] == 0
+    scenes = [fractals.load_scene(f"a.{suffix}") for suffix in ("png", "toml", "json")]
+    assert scenes[0] == scenes[1] == scenes[2]
+    assert run("show", "a.png")[1] == Path("a.toml").read_bytes()
+    assert json.loads(run("show", "--json", "a.png")[1]) == json.loads(Path("a.json").read_text())
+    assert "properties" in json.loads(run("show", "--schema")[1])
+
+
+def test_verify_tells_right_from_wrong(run):
+    run("render", "seahorse", "--size", "16x9", "--cpu", "--limit", "300", "-o", "a.png")
+    code, out, err = run("verify", "a.png", "--exact", "--pixels", "5")
+    assert (code, out) == (0, b"")
+    assert "5 of 5 pixels are right" in err
+
+    image = fractals.render("a.png", device="cpu")
+    image.pixels[:] = 255 - image.pixels
+    image.save("a.png")
+    code, out, err = run("verify", "a.png", "--pixels", "5", "--json")
+    assert code == 5
+    assert len(json.loads(out)["wrong"]) == 5
+
+
+def test_sheet_of_palettes(run):
+    code, out, err = run("list", "palettes", "--preview", "sheet.png", "--json")
+    names = catalog.names("palette")
+    assert (code, set(json.loads(out))) == (0, set(names))
+    assert err == f"fractals: sheet.png: {len(names)} palettes\n"
+    with PIL.Image.open("sheet.png") as picture:
+        pixels = np.asarray(picture.convert("RGB")).reshape(-1, 3)
+    seen = set(map(tuple, pixels.tolist()))
+    for name in names:  # of each, the color at half a turn, in its strip
+        assert set(map(tuple, turn(name, 256).tolist())) <= seen, name
+    assert run("list", "palettes", "--preview", "sheet.png")[0] == 1
+    assert run("list", "palettes", "--preview", "sheet.png", "--overwrite")[0] == 0
+
+
+def test_palette_files(run):
+    Path("a.ugr").write_text("A {\ngradient:\n index=0 color=255 index=200 color=0\n}\nB {\n}\n")
+    code, _, err = run("render", *SMALL, "--palette", "a.ugr", "-o", "a.png")
+    assert code == 0
+    assert err.splitlines()[0].startswith("fractals: lost: a.ugr: 1 more gradients")
+    Path("a.toml").write_text('[color]\npalette = "a.ugr"')
+    code, _, err = run("render", "a.toml", *SMALL, "-o", "c.png")
+    assert code == 0
+    assert err.splitlines()[0].startswith("fractals: lost: a.ugr: 1 more gradients")
+    Path("a.ugr").unlink()
+    assert fractals.load_scene("a.png").color.palette.stops == ((0, "#ff0000"), (0.5, "#000000"))
+    assert run("render", "a.png", "--cpu", "-o", "b.png")[0] == 0
+    assert Path("b.png").read_bytes() == Path("a.png").read_bytes()
+    Path("bad.map").write_text("1 2 3\nx\n")
+    code, _, err = run("render", *SMALL, "--palette", "bad.map", "-o", "d.png")
+    assert (code, err) == (
+        3,
+        "fractals: bad.map: line 2: 'x' is not three numbers from 0 to 255\n",
+    )
+    Path("bad.toml").write_text('[color]\npalette = "bad.map"')
+    code, _, err = run("render", "bad.toml", *SMALL, "-o", "d.png")
+    assert code == 3
+    assert one_line(err)
+    assert "bad.map: line 2" in err
+
+
+def test_lists_and_devices(run):
+    assert set(json.loads(run("list", "formulas", "--json")[1])) >= {"mandelbrot", "tricorn"}
+    assert b"ember" in run("list", "palettes")[1]
+    assert set(json.loads(run("list", "palettes", "--json")[1])) == set(catalog.names("palette"))
+    found = json.loads(run("devices", "--json")[1])["devices"]
+    assert {"cpu", "simulator"} <= {device["kind"] for device in found}
+    assert sum(device["auto"] for device in found) == 1
+    assert b"<- auto" in run("devices")[1]
+
+
+def test_environment_sets_options(run, monkeypatch):
+    monkeypatch.setenv("FRACTALS_SIZE", "20x10")
+    monkeypatch.setenv("FRACTALS_THREADS", "1")
+    assert json.loads(run("render", "--cpu", "--json")[1])["size"] == [20, 10]
+
+
+def test_scenes_merge_from_left_to_right_and_options_come_last(run):
+    Path("a.toml").write_text('[view]\nwidth = "1"\n[color]\npalette = "ember"\n')
+    Path("b.toml").write_text('[view]\nzoom = "10"\n')
+    run("render", "a.toml", "b.toml", *SMALL, "--inside", "#fff", "-o", "c.png")
+    scene = fractals.load_scene("c.png")
+    assert (scene.view.width, scene.view.zoom) == (None, "10")
+    assert (scene.color.palette, scene.color.inside) == ("ember", "#fff")
+
+
+def test_gallery_draws_and_writes_its_page(run):
+    assert run("gallery", "seahorse", "-o", "g", "--width", "32", "--cpu")[0] == 0
+    assert os.listdir("g") == ["seahorse.png"]
+
+
+def test_the_gallery_page_is_up_to_date():
+    from fractals.tools.gallery import page
+
+    folder = Path(__file__).parents[2] / "gallery"
+    assert (folder / "README.md").read_text() == page()
+    for scene in folder.glob("*.toml"):
+        assert scene.with_suffix(".png").exists()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(run, shell):
+    assert b"_FRACTALS_COMPLETE" in run("completion", shell)[1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
+@pytest.mark.parametrize("device", ["cpu", "simulator", "python"])
+def test_ctrl_c_ends_at_once_without_a_file(tmp_path, device):
+    command = [sys.executable, "-c", "from fractals.cli import main; main()", "render"]
+    heavy = ["--no-interior", "--limit", "2000000000", "--center=-0.1,0", "--width", "0.01"]
+    process = subprocess.Popen(
+        [*command, *heavy, "--device", device, "-o", "a.png"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    time.sleep(2.5)  # it would go on for years
+    begun = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err.decode().splitlines()[-1] == "fractals: interrupted"
+    assert time.monotonic() - begun < 10  # a second, but the machine may be busy
+    assert os.listdir(tmp_path) == []

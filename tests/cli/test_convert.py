@@ -1,0 +1,144 @@
+"""`fractals convert`, and other verbs on files of other programs."""
+
+import json
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+from support.command_line import SMALL, one_line
+
+from fractals.io import formats
+from fractals.io.foreign import Format, Imported
+from fractals.io.load import load_scene
+
+KFR = "Re: -0.5\r\nIm: 0.25\r\nZoom: 4\r\nIterations: 90\r\nSlopes: 1\r\n"
+PAR = """first { type=spider }
+second { type=mandel center-mag=-0.5/0/0.8 maxiter=60 colors=000zzz<30>00z }
+"""
+
+
+@pytest.fixture(autouse=True)
+def files(run):
+    """Write a file of each kind into the empty folder."""
+    Path("place.kfr").write_bytes(KFR.encode())
+    Path("many.par").write_text(PAR)
+
+
+def test_a_place_is_drawn_and_says_what_was_lost(run):
+    code, out, err = run("render", "place.kfr", *SMALL, "--json")
+    assert code == 0
+    facts = json.loads(out)
+    assert facts["output"] == "place.png"
+    assert facts["lost"] == ["place.kfr: slopes (Slopes: 1)"]
+    assert "fractals: lost: place.kfr: slopes (Slopes: 1)\n" in err
+    assert load_scene("place.png").view.center == ("-0.5", "-0.25")
+
+
+def test_an_entry_is_drawn(run):
+    code, _, err = run("render", "many.par#second", "seahorse", "many.par#second", *SMALL)
+    assert code == 0
+    assert one_line(err)
+    assert load_scene("second.png").view.center == ("-0.5", "0")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("render", "many.par"), 3, "many.par: first: line 1: type: the type 'spider'"),
+        (("render", "many.par#third"), 3, "no entry 'third'; there is first, second"),
+        (("render", "place.kfr#x"), 3, "'#x': a file of this kind holds one thing"),
+        (("render", "a.xyz"), 3, f"ends in {formats.suffixes()}"),
+        (("convert", "place.kfr", "a.xpf"), 2, "name a file that ends in .toml .json"),
+        (("convert", "a.kfr", "b.kfr"), 3, "a.kfr: no such file"),
+        (("convert", "place.kfr", "place.kfr"), 1, "exists already"),
+        (("convert", "seahorse", "-", "--json"), 2, "both want stdout"),
+        (("convert", "snowflakes", "a.kfr"), 3, "no Julia sets"),
+    ],
+)
+def test_what_cannot_be_is_one_line(run, arguments, code, words):
+    given, out, err = run(*arguments)
+    assert (given, out) == (code, b"")
+    assert one_line(err)
+    assert words in err
+    assert sorted(os.listdir()) == ["many.par", "place.kfr"]
+
+
+def test_places_become_scenes_and_come_back(run):
+    code, out, err = run("convert", "place.kfr", "a.toml", "--json")
+    assert (code, json.loads(out)) == (
+        0,
+        {"output": "a.toml", "lost": ["place.kfr: slopes (Slopes: 1)"]},
+    )
+    assert err == "fractals: lost: place.kfr: slopes (Slopes: 1)\n"
+    assert load_scene("a.toml") == load_scene("place.kfr")
+    code, out, err = run("convert", "a.toml", "b.kfr")
+    assert (code, out) == (0, b"")
+    assert "lost: b.kfr: the transfer 'auto'" in err
+    assert run("convert", "b.kfr", "c.json")[2] == "fractals: c.json: nothing was lost\n"
+    assert load_scene("c.json") == load_scene("b.kfr")
+    assert load_scene("c.json").view == load_scene("a.toml").view
+    assert (
+        run("convert", "many.par#second", "-")[1]
+        == load_scene("many.par#second").to_toml().encode()
+    )
+
+
+def test_show_reads_them_too(run):
+    code, out, err = run("show", "place.kfr", "--json")
+    assert code == 0
+    assert json.loads(out)["view"]["center"] == ["-0.5", "-0.25"]
+    assert "lost: place.kfr: slopes" in err
+
+
+def test_suffixes_are_those_of_the_formats():
+    assert {".toml", ".json", ".png", ".f3.toml", ".kfr"} <= set(formats.suffixes().split())
+    written = formats.suffixes(writing=True).split()
+    assert ".kfr" in written
+    assert not {".png", ".xpf", ".par"} & set(written)
+
+
+def test_formats_are_listed(run):
+    out = run("list", "formats")[1].decode()
+    assert [line.split()[0] for line in out.splitlines()] == sorted(
+        form.name for form in formats.formats()
+    )
+    assert "Kalles Fraktaler, a location: read and written" in out
+
+
+@pytest.fixture
+def palettes(monkeypatch):
+    """Add a format of palettes: its lines are colors."""
+
+    def read(data, entry):
+        return Imported({"color": {"palette": {"stops": data.decode().split()}}}, ("a name",))
+
+    def write(table):
+        palette = load_scene(table).color.make_palette()
+        return "\n".join(color for _, color in palette.stops).encode(), ("the view",)
+
+    form = Format("lines", "Lines", (".lines",), read, write)
+    monkeypatch.setattr(formats, "formats", lambda: (form,))
+
+
+def test_palettes_are_parts_of_scenes(run, palettes):
+    Path("a.lines").write_text("#000001 #0000ff")
+    code, _, err = run("convert", "a.lines", "a.toml")
+    assert (code, err) == (0, "fractals: lost: a.lines: a name\n")
+    table = tomllib.loads(Path("a.toml").read_text())
+    assert table == {
+        "color": {"palette": {"stops": [[0.0, "#000001"], [0.5, "#0000ff"]], "cyclic": True}}
+    }
+    merged = load_scene("seahorse", "a.toml")
+    assert merged.view == load_scene("seahorse").view
+    assert run("convert", "a.toml", "b.lines")[2] == "fractals: lost: b.lines: the view\n"
+    assert Path("b.lines").read_text().split() == ["#000001", "#0000ff"]
+
+
+def test_palettes_are_named_or_files_of_stops(run, palettes):
+    Path("stops.toml").write_text('stops = ["#010203", "#ffffff"]\ntitle = "Mine"\n')
+    assert run("convert", "stops.toml", "a.lines")[0] == 0
+    assert Path("a.lines").read_text().split() == ["#010203", "#ffffff"]
+    assert run("convert", "ember", "b.lines")[0] == 0
+    stops = load_scene({"color": {"palette": "ember"}}).color.make_palette().stops
+    assert Path("b.lines").read_text().split() == [color for _, color in stops]

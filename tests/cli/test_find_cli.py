@@ -1,0 +1,110 @@
+"""`fractals find`, as it is typed."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from support.command_line import one_line
+
+from fractals.io.load import load_scene
+
+MINIBROT = ("--center=-1.75,0", "--width", "0.1")
+
+
+@pytest.fixture
+def find(run):
+    return lambda *arguments: run("find", *arguments)
+
+
+@pytest.mark.parametrize("verb", ["nucleus", "period", "julia"])
+def test_help_ends_with_three_examples(find, verb):
+    code, out, _ = find(verb, "--help")
+    examples = out.decode().split("Examples:")[1].strip().splitlines()
+    assert code == 0
+    assert len(examples) == 3
+    assert all(line.strip().startswith("fractals find ") for line in examples)
+
+
+def test_period(find):
+    assert find("period", *MINIBROT) == (0, b"3\n", "")
+    assert json.loads(find("period", "minibrot", "--json")[1]) == {"period": 77}
+
+
+def test_nucleus_on_stdout_is_a_scene(find):
+    code, out, err = find("nucleus", *MINIBROT, "--size", "320x200")
+    assert code == 0
+    assert one_line(err)
+    for words in ("period 3", "cardioid", "0.0190355", "20 decimals"):
+        assert words in err
+    Path("mini.toml").write_bytes(out)
+    scene = load_scene("mini.toml")
+    assert scene.view.center == ("-1.75487766624669276005", "0")
+    assert scene.image.size == (320, 200)
+    assert find("period", "mini.toml")[1] == b"3\n"
+
+
+def test_nucleus_in_files(find):
+    code, out, err = find("nucleus", "minibrot", "--upright", "-o", "mini.toml")
+    assert (code, out) == (0, b"")
+    assert "mini.toml" in err.splitlines()[1]
+    assert load_scene("mini.toml").view.rotation == pytest.approx(-140.311, abs=1e-3)
+    assert find("nucleus", "minibrot", "--upright", "-o", "mini.json")[0] == 0
+    assert load_scene("mini.json") == load_scene("mini.toml")
+    code, _, err = find("nucleus", "minibrot", "-o", "mini.toml")
+    assert code != 0
+    assert "--overwrite" in err
+    assert one_line(err)
+    assert find("nucleus", "minibrot", "-o", "mini.toml", "--overwrite")[0] == 0
+    assert load_scene("mini.toml").view.rotation == 0
+
+
+def test_json(find):
+    facts = json.loads(find("nucleus", *MINIBROT, "--json")[1])
+    assert (facts["period"], facts["cardioid"], facts["angle"]) == (3, True, 0)
+    assert facts["center"] == facts["scene"]["view"]["center"]
+    facts = json.loads(find("julia", *MINIBROT, "--fraction", "0.5,0.75", "--json")[1])
+    assert facts["fractions"] == [0.5, 0.75]
+    assert [scene["view"]["center"] for scene in facts["scenes"]] == [facts["center"]] * 2
+
+
+def test_julia_in_files(find):
+    assert find("julia", "minibrot", "-o", "a.toml")[0] == 0
+    assert find("julia", "minibrot", "--fraction", "0.5,0.75", "-o", "b.toml")[0] == 0
+    assert sorted(os.listdir()) == ["a.toml", "b-0.5.toml", "b-0.75.toml"]
+    assert load_scene("a.toml") == load_scene("b-0.75.toml")
+
+
+def test_a_low_limit_is_raised_and_said(find):
+    Path("low.toml").write_text('[view]\ncenter=["-1.75", "0"]\nwidth="0.1"\n[iteration]\nlimit=50')
+    code, out, err = find("nucleus", "low.toml")
+    assert code == 0
+    assert 'limit = "auto"' in out.decode()
+    assert "limit of 50 is low" in err.splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["nucleus", "julia"], 3, "a Julia set has no nuclei"),
+        (["nucleus", "no_such_scene"], 2, "no_such_scene"),
+        (["period", "--center=3,0", "--width", "1"], 1, "no nucleus was found"),
+        (["period", *MINIBROT, "--limit", "2"], 1, "up to 2 was found"),
+        (["period", *MINIBROT, "--limit", "0"], 2, "--limit: '0'"),
+        (["period", *MINIBROT, "--limit", "many"], 2, "--limit: 'many'"),
+        (["nucleus", *MINIBROT, "-o", "a.png"], 2, ".toml or .json"),
+        (["nucleus", "armada", "--upright"], 2, "skewed"),
+        (["nucleus", "--center=a,0"], 2, "--center"),
+        (["julia", *MINIBROT, "--fraction", "1.5"], 2, "--fraction: '1.5'"),
+        (["julia", *MINIBROT, "--fraction", "x"], 2, "--fraction: 'x'"),
+        (["julia", *MINIBROT, "--fraction", "0.5,0.75"], 2, "--output"),
+        (["nucles"], 2, "nucleus"),
+    ],
+)
+def test_errors_are_one_line(find, arguments, code, words):
+    got, out, err = find(*arguments)
+    assert got == code
+    assert words in err
+    assert out == b""
+    assert one_line(err) or arguments[-1] == "--upright"
+    assert os.listdir() == []

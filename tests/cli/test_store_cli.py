@@ -1,0 +1,167 @@
+"""Stores on the command line: compute, recolor, show and convert."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.command_line import SMALL, one_line
+
+import fractals
+from fractals.io import store
+from fractals.rendering import compute_store
+
+
+def test_compute_goes_on_and_recolor_is_render(run, monkeypatch):
+    monkeypatch.setattr(store, "LEAST_SAMPLES", 64)
+    assert run("compute", "seahorse", *SMALL)[0] == 0
+    assert os.listdir() == ["seahorse.fz"]
+    before = {path.name: path.read_bytes() for path in Path("seahorse.fz").iterdir()}
+    tiles = np.load("seahorse.fz/tiles.npy")
+    tiles[3:] = 0
+    np.save("seahorse.fz/tiles.npy", tiles)
+    with open("seahorse.fz/tiles.npy", "r+b") as file:
+        file.write(before["tiles.npy"][:128])
+
+    code, out, err = run("recolor", "seahorse.fz", "--cpu", "-o", "a.png")
+    assert (code, out) == (3, b"")
+    assert one_line(err)
+    assert f"3 of {len(tiles)} tiles are there" in err
+    assert "fractals compute seahorse.fz computes the others" in err
+    code, _, err = run("show", "seahorse.fz")
+    assert code == 0
+    assert f"3 of {len(tiles)} tiles are there" in err
+
+    code, _, err = run("compute", "seahorse.fz", "--cpu")
+    assert code == 0
+    assert err.splitlines()[0].endswith(f"3 of {len(tiles)} tiles were there already")
+    assert {path.name: path.read_bytes() for path in Path("seahorse.fz").iterdir()} == before
+    assert run("compute", "seahorse", *SMALL, "--palette", "ink", "-o", "seahorse.fz")[0] == 0
+
+    run("render", "seahorse", *SMALL, "--palette", "ember", "-o", "a.png")
+    code, _, err = run("recolor", "seahorse.fz", "--cpu", "--palette", "ember")
+    assert code == 0
+    assert one_line(err)
+    assert "recolor, float64" in err
+    assert Path("a.png").read_bytes() == Path("seahorse.png").read_bytes()
+
+
+def test_show_says_what_is_inside(run):
+    run("compute", *SMALL, "--coloring", "distance", "-o", "a.fz")
+    code, out, err = run("show", "a.fz", "--json")
+    assert code == 0
+    assert json.loads(out)["color"]["coloring"] == "distance"
+    words = "64x36 samples", "count (int32)", "dz (complex128)", "1 of 1 tiles", "limit 1000"
+    assert all(word in err for word in words), err
+    run("compute", *SMALL, "-o", "a.npz")
+    assert "64x36 samples in float64" in run("show", "a.npz")[2]
+
+
+def test_convert_raw_numbers(run):
+    run("compute", *SMALL, "-o", "a.fz")
+    code, _, err = run("convert", "a.fz", "a.npz")
+    assert code == 0
+    assert "nothing was lost" in err
+    assert run("convert", "a.npz", "b.fz")[0] == 0
+    for name in os.listdir("a.fz"):
+        assert Path("a.fz", name).read_bytes() == Path("b.fz", name).read_bytes()
+    assert run("convert", "a.fz", "a.toml")[0] == 0
+    assert fractals.load_scene("a.toml") == fractals.load_scene("a.fz")
+    assert run("convert", "a.npz", "b.fz")[0] == 1
+    assert run("convert", "a.npz", "b.fz", "--overwrite")[0] == 0
+    assert run("convert", "a.fz", "./a.fz", "--overwrite")[0] == 2
+
+
+def test_exr(run):
+    pytest.importorskip("OpenEXR", reason="OpenEXR is not installed (extra exr)")
+    code, _, err = run("compute", *SMALL, "-o", "a.exr")
+    assert code == 0
+    assert "z and dz keep six digits in an EXR" in err.splitlines()[-1]
+    run("compute", *SMALL, "-o", "a.fz")
+    assert "keep six digits" in run("convert", "a.fz", "b.exr")[2]
+    assert run("recolor", "b.exr", "--cpu", "--palette", "ember", "-o", "a.png")[0] == 0
+    assert "64x36 samples" in run("show", "b.exr")[2]
+
+
+BAD = [
+    (("compute", "nosuch.fz"), 3, "nosuch.fz: no such store"),
+    (("recolor", "nosuch.fz"), 3, "nosuch.fz: no such store"),
+    (("recolor", "nosuch.exr"), (1, 3), "exr"),
+    (("show", "nosuch.fz"), 3, "no such store"),
+    (("render", "nosuch.fz"), 3, "no such store"),
+    (("compute", "-o", "missing/a.fz"), 1, "does not exist"),
+    (("compute", "-o", "a.zarr"), 2, "ends in .fz, .npz, .exr"),
+    (("compute", "there.fz", "--limit", "7"), 2, "iteration.limit differs"),
+    (("compute", "there.fz", "--coloring", "distance"), 2, "needs dz too"),
+    (("recolor", "there.fz", "--coloring", "distance"), 2, "compute them with --coloring distance"),
+    (("recolor", "there.fz", "-o", "there.fz"), 2, "names no type of picture"),
+    (("compute", "empty.fz"), 3, "not a store"),
+    (("recolor", "file.fz"), 3, "not a store"),
+    (("compute", "-o", "file.fz"), 1, "can't be written"),
+    (("compute", "-o", "other.fz"), 1, "holds other things"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "words"), BAD, ids=lambda x: str(x)[:50])
+def test_bad_input_is_one_line(run, arguments, code, words):
+    run("compute", *SMALL, "-o", "there.fz")
+    Path("empty.fz").mkdir()
+    Path("other.fz").mkdir()
+    Path("other.fz", "mine.txt").touch()
+    Path("file.fz").write_bytes(b"junk")
+    given, out, err = run(*arguments)
+    assert given in (code if isinstance(code, tuple) else (code,))
+    assert out == b""
+    assert one_line(err)
+    assert words in err
+    assert len(err) < 400
+    assert sorted(os.listdir()) == ["empty.fz", "file.fz", "other.fz", "there.fz"]
+
+
+def test_without_the_extra_nothing_is_computed(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "OpenEXR", None)
+    monkeypatch.setattr("fractals.rendering.render.compute", None)
+    code, _, err = run("compute", *SMALL, "-o", "a.exr")
+    assert code == 1
+    assert one_line(err)
+    assert "pip install 'fractals-numba[exr]'" in err
+
+
+def test_interrupted_says_that_it_can_go_on(run, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    ended = []
+    monkeypatch.setattr(compute_store, "compute_to", interrupt)
+    monkeypatch.setattr(os, "_exit", lambda code: ended.append(code) or sys.exit(code))
+    _, _, err = run("compute", *SMALL, "-o", "a.fz")
+    assert ended == [130]
+    assert [line for line in err.splitlines() if line] == [
+        "fractals: a.fz: what is computed is kept, and the same command goes on",
+        "fractals: interrupted",
+    ]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
+def test_the_command_itself_killed(tmp_path):
+    """As somebody would do it, on a picture that takes a second or two."""
+    command = [sys.executable, "-m", "fractals", "compute", "--cpu", "--threads", "1"]
+    command += ["--size", "800x600", "--no-interior", "--limit", "3000", "-o", "a.fz"]
+    begun = time.monotonic()
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    took = time.monotonic() - begun
+    shutil.move(tmp_path / "a.fz", tmp_path / "whole.fz")
+    for k in range(4):
+        child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE)
+        time.sleep(took * (0.5 + 0.1 * k))
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    for path in (tmp_path / "whole.fz").iterdir():
+        assert path.read_bytes() == (tmp_path / "a.fz" / path.name).read_bytes()

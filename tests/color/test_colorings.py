@@ -1,0 +1,345 @@
+"""Each coloring's value is that of plain complex arithmetic, and what it is given is checked."""
+
+import io
+import itertools
+import math
+
+import numpy as np
+import pytest
+from oracle import naive_colorings as naive
+from support.scenes import scene, slow_but
+
+import fractals
+from fractals import catalog
+from fractals.kernels import coloring_math, ranking
+from fractals.rendering.render import Session
+from fractals.rendering.tiles import Tile
+from fractals.tools import verify
+
+SIZE, LIMIT, RADIUS = (32, 18), 80, 64
+JULIA = ["-0.4", "0.59"]
+FEW = 25  # steps after which rounding has not grown yet
+
+
+def drawn_scene(coloring, **keys):
+    keys = {"size": SIZE, "limit": LIMIT, "escape_radius": RADIUS, **keys}
+    return scene(coloring=coloring, **keys)
+
+
+def values_of(drawn, device="cpu"):
+    """Return the counts and the coloring's values of a whole picture, NaN where it has none."""
+    session = Session(drawn, device)
+    session.start(iterating=True, shading=True)
+    width, height = session.plan.size
+    raw = session.iterate(Tile(0, 0, width, height))
+    found = session.backend.empty((height, width), session.backend.real)
+    fill = session.painter.value_program(session.layers.drawn[0])
+    fill(found, raw, session.limit, session.base)
+    values, counts = np.empty((height, width)), np.empty((height, width), np.int32)
+    session.backend.to_host(found, values)
+    session.backend.to_host(raw[0], counts)
+    return counts, values
+
+
+def places(drawn):
+    """Yield row, column and place of each sample."""
+    width, height = SIZE
+    across = 4.2 if drawn.julia else float(drawn.make_formula().width)
+    middle = 0 if drawn.julia else complex(*map(float, drawn.make_formula().center))
+    for j in range(height):
+        for i in range(width):
+            x, y = (i + 0.5 - width / 2) / width, (height / 2 - j - 0.5) / width
+            yield j, i, middle + across * complex(x, y)
+
+
+def compare(coloring, expected, power=2, julia=False, side="escaped", **keys):
+    """Hold a coloring's values against ``expected(points, c)``, None where it can't be said."""
+    formula = "mandelbrot" if power == 2 else {"name": "multibrot", "power": power}
+    drawn = drawn_scene(coloring, formula=formula, julia=JULIA if julia else None, **keys)
+    counts, values = values_of(drawn)
+    seen = 0
+    for j, i, place in places(drawn):
+        c = complex(*map(float, JULIA)) if julia else place
+        points = naive.orbit(power, place if julia else 0j, c, LIMIT, RADIUS)
+        if len(points) - 1 != counts[j, i] or FEW < counts[j, i] < LIMIT:
+            continue
+        out = naive.escaped(points, LIMIT)
+        if side != "both" and out != (side == "escaped"):
+            assert math.isnan(values[j, i])
+            continue
+        wanted = expected(points, c)
+        if wanted is not None:
+            assert values[j, i] == pytest.approx(wanted, rel=1e-6, abs=1e-6), (j, i, points[-1])
+            seen += 1
+    assert seen > 30
+
+
+kinds = pytest.mark.parametrize(
+    ("power", "julia"), [(2, False), (2, True), (3, False)], ids=["set", "julia", "cubic"]
+)
+
+
+@kinds
+@pytest.mark.parametrize("density", slow_but([4], [1, 4, 7]))
+def test_stripe_average(density, power, julia):
+    def expected(points, c):
+        terms = naive.stripe_terms(points, c, density)
+        return naive.smooth_mean(terms, naive.fraction(points, RADIUS, power))
+
+    compare({"name": "stripe_average", "density": density}, expected, power, julia)
+
+
+@kinds
+@pytest.mark.parametrize("name", ["triangle", "curvature"])
+def test_other_averages(name, power, julia):
+    def expected(points, c):
+        terms = getattr(naive, f"{name}_terms")(points, c)
+        return naive.smooth_mean(terms, naive.fraction(points, RADIUS, power))
+
+    compare(f"{name}_average", expected, power, julia)
+
+
+SHAPES = ("point", "line", "cross", "circle")
+
+
+@pytest.mark.parametrize(
+    ("shape", "mask"),
+    slow_but(
+        [("cross", "escaped"), ("cross", "inside"), *((shape, "all") for shape in SHAPES)],
+        itertools.product(SHAPES, ["escaped", "all", "inside"]),
+    ),
+)
+def test_orbit_trap(shape, mask):
+    own = {"name": "orbit_trap", "shape": shape, "x": 0.2, "y": -0.1, "angle": 30, "radius": 0.4}
+
+    def expected(points, c):
+        near = naive.trap_distance(points, shape, 0.2 - 0.1j, 30, 0.4)
+        return 0.25 / (0.25 + near)
+
+    side = {"all": "both"}.get(mask, mask)
+    compare(own, expected, side=side, mask=mask)
+
+
+def test_pickover_stalks():
+    def expected(points, c):
+        return 0.05 / (0.05 + naive.trap_distance(points, "cross", 0, 0, 0))
+
+    compare({"name": "pickover_stalks", "thickness": 0.05}, expected, side="both")
+
+
+def test_atom_domains():
+    def expected(points, c):
+        first, second = sorted(abs(z) for z in points[1:])[:2] if len(points) > 2 else (0, 1)
+        if second - first < 1e-6:
+            return None  # both are nearest
+        return naive.nearest_step(points) * (3 - math.sqrt(5)) / 2
+
+    compare("atom_domains", expected, side="both")
+
+
+@pytest.mark.parametrize("name", ["period", "multiplier"])
+def test_cycles(name):
+    drawn = drawn_scene(name, limit=4000, size=(32, 18), width="2.2", center=["-0.6", "0"])
+    _, values = values_of(drawn)
+    known = np.isfinite(values)
+    assert known.sum() > 100
+    seen, wrong = set(), 0
+    for j, i in np.argwhere(known):
+        c = complex(-0.6 + 2.2 * (i + 0.5 - 16) / 32, 2.2 * (9 - j - 0.5) / 32)
+        settled = naive.orbit(2, 0j, c, 10_000, 2)[-1]
+        period, stretch = naive.cycle(2, c, settled)
+        wanted = period * (3 - math.sqrt(5)) / 2 if name == "period" else stretch
+        wrong += values[j, i] != pytest.approx(wanted, abs=1e-4)
+        seen.add(period)
+    assert wrong <= 0.02 * known.sum()  # next to a boundary multiples of the period come near first
+    assert {1, 2, 4, 5} <= seen
+
+
+@kinds
+def test_slopes(power, julia):
+    light = {"direction": 20, "height": 60, "strength": 2, "ambient": 0.3, "specular": 0.4}
+
+    def expected(points, c):
+        dz = naive.derivative(points, power, julia)
+        return naive.relief(points[-1], dz, **light)
+
+    compare({"name": "slopes", **light}, expected, power, julia)
+
+
+@pytest.mark.parametrize("parts", [2, 5])
+def test_angles(parts):
+    def expected(points, c):
+        place = naive.turns(points[-1])
+        return None if min(place, 1 - place) < 1e-9 else place
+
+    def stepped(points, c):
+        place = expected(points, c)
+        if place is None or abs(place * parts - round(place * parts)) < 1e-6:
+            return None
+        return math.floor(place * parts) / parts
+
+    compare("final_angle", expected)
+    compare({"name": "decomposition", "parts": parts}, stepped)
+
+
+@kinds
+def test_lines(power, julia):
+    def line(points, c):
+        return naive.field_line(points, RADIUS, power, 3, 0.4)
+
+    def net(points, c):
+        own = naive.field_line(points, RADIUS, power, 3, 0.4)
+        return min(own, naive.band_border(points, RADIUS, power, 3, 0.4))
+
+    compare({"name": "field_lines", "lines": 3, "weight": 0.4}, line, power, julia)
+    compare({"name": "exterior_grid", "lines": 3, "weight": 0.4}, net, power, julia)
+
+
+def test_biomorph():
+    def expected(points, c):
+        z = points[-1]
+        return min(1, min(abs(z.real), abs(z.imag)) / RADIUS)
+
+    compare("biomorph", expected)
+
+
+def test_distance_line():
+    def expected(points, c):
+        size = abs(points[-1])
+        far = 2 * size * math.log(size) / abs(naive.derivative(points, 2, False))
+        return naive.smoothstep(1000 * far / width / 30)
+
+    width = float(drawn_scene("distance_line").make_formula().width)
+    compare({"name": "distance_line", "weight": 30}, expected)
+
+
+# Those that must see the whole picture
+
+
+def test_rank_and_histogram():
+    smooth_counts, smooth = values_of(drawn_scene("smooth", size=(64, 36)))
+    out = smooth_counts < LIMIT
+    drawn = {}
+    for name in ("rank", "histogram"):
+        grey = {"stops": ["#000", "#fff"], "cyclic": False}
+        wanted = drawn_scene(name, size=(64, 36), palette=grey, bits=16, inside="#000")
+        picture = fractals.render(wanted, device="cpu").pixels[..., 0]
+        light = fractals.palette.linear_from_srgb(picture / 65535)
+        drawn[name] = np.cbrt(light)  # grey is even in OKLab, whose lightness is a cube root
+    order = np.argsort(np.argsort(smooth[out])) / (out.sum() - 1)
+    seen = order > 0.05  # 16 bits can't tell darker ones apart
+    assert np.abs(drawn["rank"][out] - order)[seen].max() < 4e-3  # within a cell it is even
+    counts = smooth_counts[out]
+    below = np.array([(counts < n).mean() for n in counts])
+    up_to = np.array([(counts <= n).mean() for n in counts])
+    part = smooth[out] - counts
+    shares = below + part.clip(0, 1) * (up_to - below)
+    seen = shares > 0.05
+    assert np.abs(drawn["histogram"][out] - shares)[seen].max() < 2e-3
+
+
+def test_ranked_pictures_in_files(tmp_path):
+    drawn = drawn_scene("rank")
+    wanted = fractals.render(drawn, device="cpu")
+    fractals.render_to(tmp_path / "a.png", drawn, device="cpu")
+    file = io.BytesIO()
+    fractals.render_to(file, drawn, device="cpu")
+    assert (tmp_path / "a.png").read_bytes() == file.getvalue() == wanted.encode()
+    with pytest.raises(fractals.SceneError, match="depend on all others"):
+        verify.verify(tmp_path / "a.png")
+
+
+@pytest.mark.parametrize("name", ["rank", "histogram"])
+def test_ranks_of_nothing_and_of_much(name):
+    inside = scene(coloring=name, center=["-0.1", "0"], width="0.01")
+    assert not fractals.render(inside, device="cpu").pixels.any()
+    knots = getattr(coloring_math, f"{name}_knots")
+    for values in (
+        np.random.default_rng(1).uniform(1, 1e6, 10**5),
+        np.random.default_rng(2).exponential(3, 10**5) + 12_000_000,
+        np.array([5e6, 1.5, 3e9]),
+    ):
+        lowest, *shares = knots(values)
+        assert len(shares) == ranking.KNOTS
+        assert (np.diff(shares) >= 0).all()
+        assert lowest <= values.min()
+        assert (shares[0], shares[-1]) == (0, 1)
+        for value in np.quantile(values, [0.01, 0.4, 0.9]):
+            share = np.interp(value, ranking._edges(lowest), shares)
+            assert share == pytest.approx(
+                (values < value).mean(), abs=0.34 if len(values) == 3 else 0.02
+            )
+
+
+# Functions
+
+
+@pytest.mark.parametrize("number", [float, np.float32])
+def test_turn(number):
+    rng = np.random.default_rng(5)
+    points = [*rng.normal(size=(2000, 2)), (1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1)]
+    points += [(1e-30, 1), (1, 1e-30), (-1, -1e-30), (1e150, -1e150) if number is float else (3, 4)]
+    error = 2e-11 if number is float else 2e-7
+    for x, y in points:
+        wanted = (math.atan2(y, x) / (2 * math.pi)) % 1
+        found = coloring_math.turn(number(x), number(y))
+        assert type(found) is number
+        assert abs((float(found) - wanted + 0.5) % 1 - 0.5) < error
+    assert coloring_math.turn(number(0), number(0)) == 0
+
+
+# Options, and what says that they are wrong
+
+
+@pytest.mark.parametrize("name", catalog.names("coloring"))
+def test_options_are_declared(name):
+    coloring = catalog.load("coloring", name)().choose({})
+    assert set(coloring.settings) == set(coloring.options)
+    for key, option in coloring.options.items():
+        assert option.meaning
+        assert "," not in str(option.default)
+        if not isinstance(option.default, str):
+            assert option.least <= option.default <= option.most
+            for value in (option.least, option.most):
+                coloring.choose({key: type(option.default)(value)})
+            with pytest.raises(ValueError, match=f"{key} is from"):
+                coloring.choose({key: type(option.default)(option.most) + 1})
+        with pytest.raises(ValueError, match=f"{name}: {key} is"):
+            coloring.choose({key: None})
+
+
+@pytest.mark.parametrize(
+    ("coloring", "message"),
+    [
+        ("stripe", "unknown coloring 'stripe'; did you mean"),
+        ({"name": "stripe_average", "densty": 3}, "no option 'densty'; did you mean 'density'"),
+        ({"name": "smooth", "density": 3}, "no option 'density'; it has none"),
+        ({"name": "slopes", "gloss": 3}, "it has direction, height"),
+        ({"name": "stripe_average", "density": 2.5}, "density is a whole number, not 2.5"),
+        ({"name": "stripe_average", "density": True}, "density is a whole number, not True"),
+        ({"name": "orbit_trap", "x": math.nan}, "x is from -10 to 10, not nan"),
+        ({"name": "orbit_trap", "shape": "star"}, "shape is one of point, line"),
+        (7, "7 is neither a name nor a table"),
+    ],
+)
+def test_wrong_options(coloring, message):
+    with pytest.raises(fractals.FractalsError, match=message):
+        fractals.load_scene({"color": {"coloring": coloring}})
+
+
+def test_scenes_with_options_come_back():
+    own = {"name": "orbit_trap", "shape": "circle", "radius": 0.3}
+    layers = [{"coloring": "slopes", "opacity": 0.5}, {"coloring": "period", "mask": "inside"}]
+    given = fractals.load_scene({"color": {"coloring": own, "layers": layers, "range": [0, 1]}})
+    assert fractals.load_scene(given.to_table()) == given
+    assert given.color.coloring.make().settings["radius"] == 0.3
+    plain = fractals.Scene().to_table()["color"]
+    assert set(plain) == {"coloring", "palette", "transfer", "density", "offset", "inside"}
+    assert plain["coloring"] == "smooth"
+
+
+def test_palettes_of_colorings():
+    ink = fractals.Scene().replace(coloring="slopes")
+    assert ink.color.make_palette() == fractals.palette.load("ink")
+    assert ink.replace(palette="moss").color.make_palette() == fractals.palette.load("moss")
+    assert fractals.Scene().color.make_palette() == fractals.palette.load("lagoon")

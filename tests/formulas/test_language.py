@@ -1,0 +1,237 @@
+"""Formulas as text: the grammar, its errors, and functions made of trees."""
+
+import mpmath
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import mpc, mpf
+from oracle import naive
+
+import fractals
+from fractals.cli.options import parse_formula
+from fractals.formulas.language import derivative
+from fractals.formulas.language.codegen import compose
+from fractals.formulas.language.parser import (
+    BENT,
+    FUNCTIONS,
+    HOLOMORPHIC,
+    ExpressionError,
+    parse,
+    text_of,
+)
+from fractals.io.load import load_scene
+from fractals.kernels import elementary
+
+leaves = st.one_of(
+    st.sampled_from([("z",), ("c",), ("number", 1j)]),
+    st.floats(0, 1e6).map(lambda v: ("number", complex(v))),
+)
+
+
+def grown(inner, functions=FUNCTIONS):
+    return st.one_of(
+        st.tuples(st.sampled_from("+-*/"), inner, inner),
+        st.tuples(st.just("neg"), inner),
+        st.tuples(st.just("power"), inner, st.integers(-6, 6)),
+        st.tuples(st.sampled_from(functions), inner),
+    )
+
+
+trees = st.recursive(leaves, grown, max_leaves=12)
+smooth_trees = st.recursive(leaves, lambda inner: grown(inner, HOLOMORPHIC), max_leaves=6)
+
+
+@given(trees)
+def test_what_is_printed_is_parsed_again(tree):
+    assert parse(text_of(tree)) == tree
+
+
+@given(st.one_of(st.text(max_size=60), st.text("zci0123456789.+-*/^() sincoexp", max_size=60)))
+@settings(max_examples=500)
+def test_any_text_is_an_expression_or_an_error_with_its_column(text):
+    wrong = None
+    try:
+        tree = parse(text)
+    except ExpressionError as error:
+        wrong = error
+    if wrong:
+        assert 1 <= wrong.column <= len(text) + 1
+        assert str(wrong).startswith(f"column {wrong.column}: ")
+    else:
+        assert parse(text_of(tree)) == tree
+
+
+@given(st.text("zc2+-*/^(), =\n", min_size=1, max_size=30))
+@settings(max_examples=100, deadline=None)
+def test_any_text_in_a_scene_is_a_formula_or_one_line(text):
+    line = "column"
+    try:
+        load_scene({"formula": text})
+    except fractals.SceneError as error:
+        line = str(error)
+    assert "column" in line or "unknown formula" in line
+
+
+def value(tree, z, c):
+    """Return what a tree is, by mpmath."""
+    kind = tree[0]
+    if kind in ("number", "z", "c"):
+        return {"z": z, "c": c}.get(kind, mpc(tree[-1]) if kind == "number" else None)
+    a = value(tree[1], z, c)
+    if kind == "neg":
+        return -a
+    if kind == "power":
+        return a ** tree[2]
+    if len(tree) == 3:
+        b = value(tree[2], z, c)
+        return a / b if kind == "/" else a * b if kind == "*" else a + b if kind == "+" else a - b
+    return {"abs": abs, "conj": mpmath.conj, "re": mpmath.re, "im": mpmath.im}.get(
+        kind, getattr(mpmath, kind, None)
+    )(a)
+
+
+TEXTS = [
+    "z^2 + c",
+    "z**3 + c*sin(z)",
+    "c*z*(1 - z)",
+    "(2 + 7*z - (2 + 5*z)*cos(pi*z))/4",
+    "sqrt(z) + c*log(z + 2) - exp(c)",
+    "tan(z)*tanh(c) + cosh(z) - sinh(z*i)",
+    "(abs(re(z)) + i*abs(im(z)))^2 + c",
+    "conj(z)^3/abs(z) + c",
+    "z^-2 - -c*2.5e-1",
+    "z^5 - z^7/3 + im(c)*abs(z)",
+    "e*z - sqrt(c)*re(z)",
+]
+assert naive.mp.dps == 50  # digits of the oracle
+PLACES = [(mpc(0.7, -1.3), mpc(-0.4, 0.9)), (mpc(-1.1, 0.2), mpc(1.5, -0.3))]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_functions_are_those_of_mpmath(text):
+    tree, formula = parse(text), compose("x", "x", text)
+    for z, c in PLACES:
+        wanted = value(tree, z, c)
+        own = [float(part) for v in (z, c) for part in (v.real, v.imag)]
+        assert abs(mpc(*formula.step(*own)) - wanted) < 1e-14 * (1 + abs(wanted))
+        h, dz, dc = mpf("1e-12"), mpc(0.3, 0.8), mpc(-0.6, 0.1)
+        ahead, behind = (value(tree, z + k * h * dz, c + k * h * dc) for k in (1, -1))
+        parts = (part for v in (z, dz, c, dc) for part in (v.real, v.imag))
+        found = mpc(*formula.tangent(*parts))
+        assert abs(found - (ahead - behind) / (2 * h)) < 1e-13 * (1 + abs(found))
+
+
+@given(smooth_trees)
+@settings(max_examples=50, deadline=None)
+def test_derivatives_are_finite_differences(tree):
+    z, c, h = mpc(0.37, 0.61), mpc(-0.23, 0.48), mpf("1e-18")
+    try:
+        values = [value(derivative.derivative(tree, "z"), z, c)]
+        values += [value(tree, z + k * h, c) for k in (-1, 0, 1)]
+    except (ZeroDivisionError, OverflowError, ValueError, mpmath.libmp.NoConvergence):
+        return
+    if max(map(abs, values)) > 1e6 or min(map(abs, values)) < 1e-6:
+        return  # steep, or at a pole or a cut
+    found = (values[3] - values[1]) / (2 * h)
+    assert abs(found - values[0]) < mpf("1e-8") * (1 + abs(found))
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message"),
+    [
+        ("", 1, "a number, z, c, i, a function or '(' is expected, not the end"),
+        ("z + ", 5, "not the end"),
+        ("2z", 2, "an operator or the end is expected, not 'z'"),
+        ("sin z", 5, "'(' after 'sin' is expected"),
+        ("z**c", 4, "a power's exponent is a number"),
+        ("z^1.5", 3, "a whole number, at most 64"),
+        ("z ? 2", 3, "unknown character '?'"),
+        ("(z", 3, "an operator or ')' is expected"),
+        ("foo(z)", 1, "unknown name 'foo'"),
+        ("z + 1e999", 5, "too large"),
+        ("(" * 60 + "z" + ")" * 60, 51, "nested deeper"),
+        ("z" + "+z" * 200, 162, "more than 80 operations"),
+        ("z+" * 300, 501, "longer than 500"),
+    ],
+)
+def test_errors_tell_the_column(text, column, message):
+    with pytest.raises(ExpressionError, match=f"^column {column}: ") as caught:
+        parse(text)
+    assert message in str(caught.value)
+
+
+def test_the_deepest_expressions_are_compiled():
+    for text in ("z/" * 80 + "c", "sin(" * 40 + "z" + ")" * 40, "-" * 49 + "z", "z*" * 80 + "z"):
+        formula = compose("x", "x", text)
+        assert len(formula.tangent(0.3, 0.2, 1.0, 0.0, 0.5, 0.1, 0.0, 0.0)) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "degree"),
+    [("z^3 + c*z", 3), ("(z^5 + 1)/(z^2 + c)", 3), ("sin(z)", 0), ("z + c", 0), ("conj(z)^2", 2),
+     ("(abs(re(z)) + i*im(z))^4", 4), ("z^2*sin(c)", 2), ("((z^64)^64)^64", 0)],
+)  # fmt: skip
+def test_degree(text, degree):
+    assert derivative.degree_of(parse(text)) == degree
+
+
+def test_a_scene_keeps_the_text():
+    drawn = load_scene({"formula": "z**3 + c*sin(z)"})
+    assert drawn.to_table()["formula"] == "z**3 + c*sin(z)"
+    assert load_scene(drawn.to_table()) == drawn
+    options = {"name": "expression", "step": "z**2 + c", "start": "c/2"}
+    assert load_scene({"formula": options}).to_table()["formula"] == options
+    with pytest.raises(fractals.SceneError, match=r"formula: step 'z\*\*3 \+ ', column 8"):
+        load_scene({"formula": "z**3 + "})
+
+
+def test_the_same_on_the_command_line():
+    assert parse_formula("z**3 + c*sin(z)") == {"name": "expression", "step": "z**3 + c*sin(z)"}
+    assert parse_formula("newton,power=5,relaxation=0.8,polynomial=z^5-1") == {
+        "name": "newton", "power": 5, "relaxation": 0.8, "polynomial": "z^5-1",
+    }  # fmt: skip
+    with pytest.raises(fractals.OptionError, match="not KEY=VALUE"):
+        parse_formula("z**2 + c,start")
+
+
+def test_an_expression_draws_what_the_formula_does():
+    view = {"center": ["-0.65", "0"], "width": "4.6"}
+    keys, drawn = {"size": [40, 24], "supersampling": 1}, {"limit": 90}
+    own, ours = (
+        fractals.compute(
+            {"formula": f, "image": keys, "view": view, "iteration": drawn}, device="cpu"
+        )
+        for f in ("z^2 + c", "mandelbrot")
+    )
+    assert (own.count == ours.count).all()
+    assert own.z.tobytes() == ours.z.tobytes()
+
+
+def test_poles_are_infinite_and_no_error():
+    drawn = {"formula": "z^2 + c/z^2", "image": {"size": [9, 9], "supersampling": 1}}
+    raws = [fractals.compute(drawn, device=device, tell=str) for device in ("python", "cpu")]
+    assert (raws[0].count == raws[1].count).all()
+    assert (raws[0].count == 1).all()  # 0 is a pole
+
+
+def test_bent_functions_are_not_holomorphic():
+    for name in BENT:
+        assert not compose("x", "x", f"{name}(z) + c").holomorphic
+    assert compose("x", "x", "sin(z) + c").holomorphic
+
+
+@given(st.floats(-600, 600), st.floats(-600, 600))
+def test_series_are_as_near_as_float64_can_be(x, y):
+    X, Y = mpf(x), mpf(y)
+    assert abs(elementary.exp(x) - mpmath.exp(X)) <= mpf("4e-16") * mpmath.exp(X)
+    sine, cosine = elementary.sincos(x)
+    assert abs(sine - mpmath.sin(X)) < mpf("3e-16")
+    assert abs(cosine - mpmath.cos(X)) < mpf("3e-16")
+    sine, cosine = elementary.sinhcosh(x)
+    assert abs(sine - mpmath.sinh(X)) <= mpf("1e-15") * abs(mpmath.sinh(X)) + mpf("1e-300")
+    assert abs(cosine - mpmath.cosh(X)) <= mpf("1e-15") * mpmath.cosh(X)
+    if abs(x) > 1e-300:
+        assert abs(elementary.log(abs(x)) - mpmath.log(abs(X))) < mpf("1e-15") * (
+            1 + abs(mpmath.log(abs(X)))
+        )
+        assert abs(elementary.angle(x, y) - mpmath.atan2(Y, X)) < mpf("2e-15")

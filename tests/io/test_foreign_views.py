@@ -1,0 +1,387 @@
+"""Scenes of Fraktaler-3, rust-fractal, XaoS and Fractint, and what no file may do to a parser."""
+
+import cmath
+import contextlib
+import math
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fractals import Scene
+from fractals.errors import SceneError
+from fractals.io.foreign import fraktaler3, kfr, par, rust_fractal, xpf
+from fractals.io.foreign._view import FOLDS
+from fractals.io.load import load_scene
+
+
+def read(form, text, entry=""):
+    """Return the scene of a text, and what was lost."""
+    imported = form.read(text.encode(), entry)
+    return load_scene(imported.table), imported.lost
+
+
+def corners(scene):
+    """Return the top left, bottom left and bottom right corner of a view."""
+    across, down = scene.image.size
+    width = float(scene.view.width)
+    half = complex(width, width * down / across) / 2
+    turn = cmath.exp(1j * math.radians(scene.view.rotation))
+    center = complex(*map(float, scene.view.center))
+    return [
+        center + turn * move for move in (complex(-half.real, half.imag), -half, half.conjugate())
+    ]
+
+
+FOLDING = {
+    "absx": lambda z: complex(abs(z.real), z.imag),
+    "absy": lambda z: complex(z.real, abs(z.imag)),
+    "negx": lambda z: complex(-z.real, z.imag),
+    "negy": lambda z: complex(z.real, -z.imag),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), FOLDS)
+def test_folds_are_our_formulas(before, after):
+    """Signs are taken away first; at c, or at its conjugate, the picture is ours."""
+    kin = FOLDS[before, after]
+    formula = Scene().replace(formula=kin.formula).make_formula()
+    for z in (0.3 + 0.8j, -0.9 + 0.4j, -0.2 - 0.7j, 1.1 - 0.5j):
+        w, c = z, 0.2 - 0.6j
+        for name in sorted(before):
+            w = FOLDING[name](w)
+        w = w * w
+        for name in sorted(after):
+            w = FOLDING[name](w)
+        w += c
+        x, y = formula.step(z.real, z.imag, c.real, c.imag)
+        assert not kin.same or abs(complex(x, y) - w) < 1e-14
+        x, y = formula.step(z.real, -z.imag, c.real, -c.imag)
+        assert not kin.conjugate or abs(complex(x, -y) - w) < 1e-14
+
+
+# Fraktaler-3
+
+
+def test_fraktaler_defaults():
+    scene, lost = read(fraktaler3, 'program = "fraktaler-3"')
+    assert scene.make_formula().name == "mandelbrot"
+    assert (scene.view.center, scene.image.size) == (("0", "0"), (1024, 576))
+    assert float(scene.view.width) == pytest.approx(4 * 1024 / 576)
+    assert (scene.iteration.limit, scene.iteration.escape_radius) == (1024, 625)
+    assert lost == ()
+
+
+def test_fraktaler_view():
+    text = (
+        'location.real = "-1.75"\nlocation.imag = "0.03"\nlocation.zoom = "1.5e300"\n'
+        "bailout.iterations = 5000\ntransform.rotate = 30.0\nimage.width = 90\nimage.height = 90\n"
+    )
+    scene, lost = read(fraktaler3, text)
+    assert scene.view.center == ("-1.75", "0.03")
+    assert Decimal(scene.view.width) == Decimal("2.666666666666666666666667E-300")
+    assert (scene.view.rotation, scene.iteration.limit, lost) == (30, 5000, ())
+    scene, lost = read(fraktaler3, text + "transform.reflect = true\n")
+    assert (scene.view.center, scene.view.rotation, lost) == (("-1.75", "-0.03"), -30, ())
+    scene, lost = read(fraktaler3, text + "transform.stretch_amount = 12.5\n[colour]\nshader='x'\n")
+    assert lost == ("the stretched view (transform.stretch_amount)", "'colour'")
+
+
+@pytest.mark.parametrize(
+    ("opcodes", "label"),
+    [
+        ("sqr add", "mandelbrot"),
+        ("store sqr mul add", "multibrot,power=3"),
+        ("store sqr mul sqr mul add", "multibrot,power=7"),
+        ("sqr sqr sqr add", "multibrot,power=8"),
+        ("absx absy sqr add", "burning_ship"),
+        ("absy sqr add", "perpendicular_burning_ship"),
+        ("negy sqr add", "tricorn"),
+        ("sqr absx add", "celtic"),
+        ("sqr absx absy add", "buffalo"),
+    ],
+)
+def test_opcodes_are_formulas(opcodes, label):
+    scene, _ = read(fraktaler3, f'[[formula]]\nopcodes = "{opcodes}"')
+    assert scene.make_formula().label == label
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[formula]]\n[[formula]]\n", "a hybrid of 2 steps"),
+        ("[[formula]]\nabs_x = true\nneg_x = true\n", "'absx negx power 2' is none of ours"),
+        ('[[formula]]\nopcodes = "sqr"\n', "formula.opcodes: 'sqr' is none of ours"),
+        ('[[formula]]\nopcodes = "sqr add sqr add"\n', "'sqr add sqr add' is none of ours"),
+        ("formula = 3\n", "formula: a list of tables was expected"),
+        ("location.zoom = -1\n", "location.zoom: '-1' is not greater than 0"),
+        ("image.width = 0\n", "image: 0x576 is no size"),
+        ("transform.exponential_map = true\n", "that projection is none of ours"),
+        ("location.real = [1]\n", "location.real: '[1]' is not a decimal number"),
+        ("a = 1\nb =\n", "line 2"),
+    ],
+)
+def test_fraktaler_files_are_refused(text, words):
+    with pytest.raises(SceneError) as caught:
+        read(fraktaler3, text)
+    assert words in str(caught.value)
+
+
+# rust-fractal
+
+
+def test_rust_fractal():
+    text = 'real = "-0.5"\nimag = "0.25"\nzoom = "2.0E3"\niterations = 77\nrotate = -50.0\n'
+    scene, lost = read(
+        rust_fractal, text + "image_width = 80\nimage_height = 40\nlighting = true\n"
+    )
+    assert scene.view.center == ("-0.5", "0.25")
+    assert (float(scene.view.width), scene.view.rotation) == (0.004, -50)
+    assert (scene.iteration.limit, scene.image.size, scene.view.mirror) == (77, (80, 40), True)
+    assert [line.partition(",")[0] for line in lost] == [
+        "the formula",
+        "'lighting'",
+    ]
+
+
+# XaoS
+
+
+def test_xaos():
+    text = """;A comment (view 1 2 3 4)
+(initstate) (maxiter 9)
+(initstate)
+(formula 'mandel3)(view -0.25 0.5
+ 0.9 0.1) (angle 400) (maxiter 500)
+(outcoloring 0) (text "a ; (b)")
+"""
+    scene, lost = read(xpf, text)
+    assert scene.make_formula().label == "multibrot,power=3"
+    assert (scene.view.center, scene.view.width) == (("-0.25", "-0.5"), "0.9")
+    assert scene.view.rotation == 40
+    assert scene.iteration.limit == 500
+    assert lost == ("(text ...), which is not known",)
+    high, _ = read(xpf, "(view 0 0 0.1 0.9)")  # all of it is shown
+    assert float(high.view.width) == pytest.approx(1.6)
+
+
+def test_xaos_julia_sets_are_conjugate_too():
+    text = "(formula 'mandel)(juliaseed 0.1 -0.7){}(view 0.5 0.25 3 3)"
+    assert read(xpf, text.format("(julia #t)"))[0].julia == ("0.1", "0.7")
+    assert read(xpf, text.format("(julia #t)"))[0].view.center == ("0.5", "-0.25")
+    assert read(xpf, text.format(""))[0].julia is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("(view 0 0 1 1)\n(plane 1)", "line 2: (plane 1) is none of ours"),
+        ("(view 0 0 1 1)(perturbation 0.1 0)", "(perturbation 0.1 0) is none of ours"),
+        ("(formula 'catseye)", "line 1: the formula 'catseye' is none of ours"),
+        ('\n(formula \'user)(usrform "z^2 + p")', "line 2: 'p' in (usrform ...) is none of ours"),
+        ('(formula \'user)(usrform "z*(")', "line 1: usrform: 'z*(', column 4: a number, z,"),
+        ("(formula 'phoenix)(julia #f)", "line 1: the formula 'phoenix', so drawn, is none"),
+        ("(view 0 0 1)", "line 1: (view ...) has 4 arguments"),
+        ("(view 0 x 1 1)", "line 1: view: 'x' is not a decimal number"),
+        ("(view 0 0 0 1)", "line 1: view: '0' is not greater than 0"),
+        ("(view 0 0 1 1", "line 1: a bracket is never closed"),
+        ("((view 0 0 1 1))", "line 1: a list in a list"),
+        ("(view 0 0 1 1)\n)", "line 2: ')' is out of place"),
+        ('(view 0 0 1 1)(text "open)', "'\"' is out of place"),
+        ("()", "line 1: an empty command"),
+        ("(hello)", "no command of XaoS"),
+        ("(a)" * 10_001, "at most 10000 commands"),
+    ],
+)
+def test_xaos_files_are_refused(text, words):
+    with pytest.raises(SceneError) as caught:
+        read(xpf, text)
+    assert words in str(caught.value)
+
+
+# Fractint
+
+MANY = """; first of all
+comment { nothing = here }
+Plain { ; a comment
+  reset=1960 type=mandel corners=-2.5/1.5/-1.5/1.5 maxiter=300
+}
+ Second {type=julia params=-0.8/0.156 center-mag=0.1/-0.2/2\\
+   .5/1/30 colors=000zzz<2>0000zz
+   float=y}
+frm:Some { z = pixel: z = z*z }
+"""
+
+
+def test_fractint_takes_the_first_or_the_named():
+    scene, lost = read(par, MANY)
+    assert scene.view.center == ("-0.5", "0.0")
+    assert float(scene.view.width) == pytest.approx(3 * 16 / 9)
+    assert scene.iteration.limit == 300
+    assert lost == ("the other 1 entries: #NAME takes one of them",)
+    scene, lost = read(par, MANY, "second")
+    assert (scene.julia, scene.view.center) == (("-0.8", "0.156"), ("0.1", "-0.2"))
+    assert float(scene.view.width) == pytest.approx(0.8 * 16 / 9)
+    assert scene.view.rotation == -30
+    assert lost == ()
+
+
+def test_fractint_colors():
+    scene, _ = read(par, MANY, "Second")
+    stops = scene.color.make_palette().stops
+    assert [color for _, color in stops] == ["#ffffff", "#aaaaaa", "#555555", "#000000", "#00ffff"]
+    # Count 1 has color 1, which is the first of those that go round.
+    assert scene.color.coloring.name == "count"
+    for count in (1, 4, 7):
+        turns = scene.color.density * count + scene.color.offset
+        assert turns % 1 * len(stops) == pytest.approx((count - 1) % len(stops))
+    scene, _ = read(par, "a {colors=00000e_`z inside=1 bailout=9 maxiter=5}")
+    assert scene.color.inside == "#0000aa"
+    assert (scene.iteration.escape_radius, scene.iteration.limit) == (3, 5)
+    assert par.colors_of("0Aa_`z", "") == ["#00289a", "#9296ff"]
+
+
+@pytest.mark.parametrize("turned", [0, 25, -100])
+def test_fractint_corners_are_the_view(turned):
+    """Top left, bottom right and bottom left, as the file has them."""
+    turn = cmath.exp(1j * math.radians(turned))
+    a, b, c = (
+        complex(0.3, -0.2) + turn * move
+        for move in (complex(-4, 3), complex(4, -3), complex(-4, -3))
+    )
+    text = f"x {{corners={a.real}/{b.real}/{b.imag}/{a.imag}/{c.real}/{c.imag}}}"
+    scene, lost = read(par, text)
+    found = corners(scene.replace(size=(400, 300), width=8))
+    assert max(abs(p - q) for p, q in zip(found, (a, c, b), strict=True)) < 1e-6
+    assert float(scene.view.width) == pytest.approx(6 * 16 / 9)
+    assert lost == ()
+
+
+def test_fractint_deep_corners_keep_their_digits():
+    text = "x { corners=0.1{0}1/0.1{0}5/0.2{0}1/0.2{0}4 }".replace("{0}", "0" * 400)
+    scene, lost = read(par, text)
+    assert scene.view.center == ("0.1" + "0" * 400 + "3", "0.2" + "0" * 400 + "25")
+    assert Decimal(scene.view.width).adjusted() == -402
+    assert lost == ()
+
+
+@pytest.mark.parametrize(
+    ("keys", "label"),
+    [
+        ("type=mandelfp", "mandelbrot"),
+        ("type=mandel4", "multibrot,power=4"),
+        ("type=manzpower params=0/0/3", "multibrot,power=3"),
+        ("type=julzpower params=0.1/0.2/5", "multibrot,power=5"),
+    ],
+)
+def test_fractint_types(keys, label):
+    assert read(par, f"a {{ {keys} }}")[0].make_formula().label == label
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        (
+            "center-mag=0/0/1/0.5/0/10",
+            "the stretched view (line 1: center-mag: factor 0.5, skew 10",
+        ),
+        ("corners=-1/1/-2/2", "the stretched, skewed or mirrored view"),
+        ("colors=@blues.map", "the palette in the file 'blues.map'"),
+        ("logmap=10", "the curve of colors (logmap=10)"),
+        ("inside=bof60", "the coloring inside (inside=bof60)"),
+        ("biomorph=0", "'biomorph=0'"),
+        ("frobnicate=yes", "'frobnicate=yes', not known"),
+    ],
+)
+def test_fractint_losses_are_listed(keys, words):
+    assert [line for line in read(par, f"a {{ {keys} }}")[1] if words in line]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no entry is there"),
+        ("a {\n type=spider\n}", "a: line 2: type: the type 'spider' is none of ours"),
+        ("a { params=0.1/0 }", "a: line 1: params: orbits that begin elsewhere"),
+        ("a { invert=1/0/0 }", "a: line 1: invert: 'invert=1/0/0' is none of ours"),
+        (
+            "a { type=manzpower params=0/0/2.5 }",
+            "'manzpower params=0/0/2.5' is none of ours",
+        ),
+        ("a { center-mag=0/0 }", "a: line 1: center-mag: 2 values, and 3 are the fewest"),
+        ("a { center-mag=0/0/0 }", "a: line 1: center-mag: '0' is not greater than 0"),
+        ("a { corners=1/1/0/2 }", "a: line 1: corners: the corners lie on one another"),
+        ("a { corners=1/2/3 }", "a: line 1: corners: 3 values, and not 4 or 6"),
+        ("a { corners=1/x/3/4 }", "a: line 1: corners: 'x' is not a decimal number"),
+        ("a { maxiter=x }", "a: line 1: maxiter: 'x' is not a whole number"),
+        ("a { colors=00!000 }", "a: line 1: colors: '00!000', after 0 colors"),
+        ("\nstray words\n", "line 2: 'stray words' is in no entry"),
+        ("a { type=mandel", "line 1: the entry 'a' is never closed"),
+        ("a {}\n" * 2 + "".join(f"b{k} {{}}\n" for k in range(10_000)), "at most 10000 entries"),
+    ],
+)
+def test_fractint_files_are_refused(text, words):
+    with pytest.raises(SceneError) as caught:
+        read(par, text)
+    assert words in str(caught.value)
+
+
+# Whatever is in a file, it is a scene or a `SceneError`.
+
+VALID = {
+    kfr: "Re: -1.75\r\nIm: 0.01\r\nZoom: 1E30\r\nIterations: 100\r\nIterDiv: 0.1\r\n"
+    "ColorMethod: 1\r\nColors: 1,2,3,4,5,6,\r\nPower: 2\r\nFractalType: 0\r\nSmooth: 1\r\n"
+    "RotateAngle: 30\r\nUseHybridFormula: 1\r\n"
+    "HybridFormula: 0/1|1,1,0,0,2,1,0;0,0,0,0,0,0,0;0\r\nImageWidth: 9\r\n",
+    fraktaler3: 'location.real = "-1.75"\nlocation.zoom = "1e9"\nbailout.iterations = 99\n'
+    'transform.rotate = 3.5\nimage.width = 8\n[[formula]]\nopcodes = "absx sqr add"\npower = 2\n',
+    rust_fractal: 'real = "0.5"\nimag = "1e-5"\nzoom = "1E50"\niterations = 10\nrotate = 0.5\n',
+    xpf: "(initstate)\n(formula 'mandel)(view 0 0.5 1e-3 1)(angle -30.5)(julia #t)\n"
+    '(juliaseed 0.1 0.2)(maxiter 500);x\n(usrform "z^2")(plane 0)\n',
+    par: MANY + "z{type=manzpower params=0/0/3 logmap=yes inside=0 colors=0123<9>abc bailout=9}"
+    "t{type=fn+fn function=cos/sqr params=1/0.5}u{type=phoenix params=0.5/-0.5/0}",
+}
+PIECES = st.one_of(
+    st.text(max_size=8),
+    st.sampled_from([*":=/(){}'\";#-.e[]\n\x00\x1a", "[[", "\\\n"]),
+    st.sampled_from(["1e999999", "1e-999999", "9" * 30, "nan", "inf", "0", "-1", "1e400", "٣"]),
+    st.sampled_from(["true", "1_0", "0x10", "1/0", "2020-01-01", "99999999999999999999", "<999>"]),
+)
+
+
+def settles(form, data, entry=""):
+    with contextlib.suppress(SceneError):
+        load_scene(form.read(data, entry).table)
+
+
+@pytest.mark.parametrize("form", VALID, ids=lambda form: form.__name__.rpartition(".")[2])
+@settings(deadline=None, max_examples=300)
+@given(data=st.data())
+def test_changed_files_settle(form, data):
+    text = VALID[form]
+    edits = data.draw(
+        st.lists(st.tuples(st.integers(0, len(text)), st.integers(0, 6), PIECES), max_size=5)
+    )
+    for at, cut, piece in edits:
+        text = text[:at] + piece + text[at + cut :]
+    settles(
+        form,
+        text.encode("utf-8", "surrogatepass"),
+        data.draw(st.sampled_from(["", "Second", "t", "u"])),
+    )
+
+
+@pytest.mark.parametrize("form", VALID, ids=lambda form: form.__name__.rpartition(".")[2])
+@settings(deadline=None, max_examples=100)
+@given(data=st.binary(max_size=300))
+def test_any_bytes_settle(form, data):
+    settles(form, data)
+
+
+@pytest.mark.parametrize("form", VALID, ids=lambda form: form.__name__.rpartition(".")[2])
+@pytest.mark.parametrize(
+    "piece", ["(", "[", "{", "a=[", "'", "a = 1\n", "9", "Re: 1\n", "a{b=1}\n"]
+)
+def test_long_repetitions_settle(form, piece):
+    settles(form, piece.encode() * 50_000)

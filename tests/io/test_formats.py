@@ -1,0 +1,220 @@
+"""Scenes of other programs: which files are read, by which format, and what they draw."""
+
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fractals
+from fractals import catalog
+from fractals.errors import SceneError
+from fractals.io import formats
+from fractals.io.foreign import MOST_BYTES
+from fractals.io.load import load_scene
+
+FOLDERS = {"kfr": "kfr", "par": "par", "rustfractal-toml": "rust_fractal", "xpf": "xpf"}
+# What can't be drawn, and words of the reason; all other samples become scenes.
+REFUSED = {
+    "42-3-TheRedshiftRider-1-az2+z3+c.kfr": "the hybrid formula '0/1|0,0,0,0,2,1,0;0,0,0,0,3",
+    "BurningShip.par": "the formula 'Burning_Ship' of 'MandelbrotDerivatives.frm'",
+    "Waves_in_the_Night.par": "the formula 'Man-YZ-XZ'",
+    "example1.par": "the type 'lambda(fn||fn)'",
+    "monument.par": "the formula 'minN-XY-YZrot'",
+    "barnsl4.xpf": "the formula 'barnsley'",
+    "head.xpf": "(plane 2) is none of ours",
+    "royal_fabric.xpf": "the formula 'spider'",
+}
+DRAWN = (
+    "kfr/smurfix_kf2__00-3-Mandelbrot.kfr",
+    "kfr/smurfix_kf2__01-2-Burning-Ship.kfr",
+    "kfr/smurfix_kf2__1e14.kfr",
+    "kfr/smurfix_kf2__multiwave.kfr",
+    "rustfractal-toml/rust-fractal_rust-fractal-core__burning_ship_test.toml",
+    "rustfractal-toml/rust-fractal_rust-fractal-core__e113.toml",
+    "xpf/xaos-project_XaoS__0rfel2.xpf",
+)
+
+
+def samples(data):
+    return [path for folder in FOLDERS for path in sorted((data / "formats" / folder).iterdir())]
+
+
+def test_every_sample_is_a_scene_or_refused_with_a_reason(data):
+    seen = set()
+    for path in samples(data):
+        name = path.name.partition("__")[2]
+        lost = []
+        seen.add(name)
+        if name in REFUSED:
+            with pytest.raises(SceneError) as caught:
+                load_scene(path)
+            assert REFUSED[name] in str(caught.value)
+            assert str(caught.value).startswith(f"{path}: ")
+            assert len(str(caught.value).splitlines()) == 1
+        else:
+            scene = load_scene(path, lost=lost)
+            assert load_scene(scene.to_table()) == scene
+            assert all(line.startswith(f"{path}: ") for line in lost)
+    assert seen > set(REFUSED)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_samples_are_not_blank(data, name):
+    scene = load_scene(data / "formats" / name, {"image": {"size": [96, 54], "supersampling": 1}})
+    raw = fractals.compute(scene, device="cpu")
+    assert len(np.unique(raw.count)) > 5
+
+
+def test_every_entry_of_a_file_of_many(data):
+    path = next((data / "formats" / "par").glob("*example1.par"))
+    with pytest.raises(SceneError, match="there is daisy, snow_storm, cat's_eye,") as caught:
+        formats.read(f"{path}#nothing")
+    names = str(caught.value).rpartition("there is ")[2].split(", ")
+    assert len(names) == 16
+    for name in names:
+        with pytest.raises(SceneError, match="is none of ours") as caught:
+            formats.read(f"{path}#{name}")
+        assert f"{name}: line " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "form"),
+    [
+        ("a.kfr", "kfr"),
+        ("A.KFR", "kfr"),
+        ("a.par", "par"),
+        ("a.xpf", "xpf"),
+        ("a.f3.toml", "fraktaler3"),
+        ("a.toml", None),
+        ("a.json", None),
+        ("a.txt", None),
+    ],
+)
+def test_the_suffix_names_the_format(file, form):
+    found = formats.find(file)
+    assert (found.name if found else None) == form
+
+
+def test_every_format_is_whole():
+    for name in catalog.names("format"):
+        form = catalog.load("format", name)()
+        assert form.name == name
+        assert form.title
+        assert all(suffix == suffix.lower() and suffix[0] == "." for suffix in form.suffixes)
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        ('real = "-1.75"\nimag = "0.01"\nzoom = "1e3"', "mandelbrot"),
+        ('program = "fraktaler-3"\nformula = [{ abs_x = true, abs_y = true }]', "burning_ship"),
+        ('location.real = "0"\nformula = [{ neg_y = true }]', "tricorn"),
+        ('formula = "celtic"', "celtic"),
+    ],
+)
+def test_the_keys_of_a_toml_file_tell_whose_it_is(tmp_path, text, formula):
+    path = tmp_path / "a.toml"
+    path.write_text(text)
+    assert load_scene(path).make_formula().name == formula
+
+
+def test_scenes_merge_with_ours(tmp_path):
+    (tmp_path / "a.kfr").write_text("Re: -0.5\r\nIm: 0.25\r\nZoom: 8\r\nIterations: 300\r\n")
+    (tmp_path / "b.toml").write_text('[iteration]\nlimit = 77\n[color]\npalette = "ember"\n')
+    scene = load_scene("seahorse", tmp_path / "a.kfr", tmp_path / "b.toml")
+    assert scene.view.center == ("-0.5", "-0.25")
+    assert (scene.iteration.limit, scene.color.palette) == (77, "ember")
+    assert scene.image == load_scene("seahorse").image
+
+
+def test_a_name_with_a_mark_may_be_a_file(tmp_path):
+    path = tmp_path / "a#b.kfr"
+    path.write_text("Zoom: 2\n")
+    assert formats.split(str(path)) == (path, "")
+    assert load_scene(path).view.center == ("0", "0")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.foo", b"", "a file that ends in .toml .json .png"),
+        ("missing.kfr", None, "no such file"),
+        ("a.kfr", b"Re 0\n", "line 1: 'Re 0' is not 'Key: value'"),
+        ("a.kfr#x", b"Re: 0\n", "holds one thing"),
+        ("a.xpf", b"\n(view 0 0 1", "line 2: a bracket is never closed"),
+        ("a.par", b"a { type=mandel", "line 1: the entry 'a' is never closed"),
+        ("a.f3.toml", b"location = 1", "location: a table was expected"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path, monkeypatch, name, content, words):
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path(name.partition("#")[0]).write_bytes(content)
+    with pytest.raises(SceneError) as caught:
+        load_scene(name)
+    assert words in str(caught.value)
+    assert str(caught.value).startswith(name.partition("#")[0])
+
+
+def test_size_is_bounded(tmp_path):
+    path = tmp_path / "a.kfr"
+    with path.open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    with pytest.raises(SceneError, match=f"larger than {MOST_BYTES} bytes"):
+        load_scene(path)
+    path.write_text("\n" * 200_000)
+    with pytest.raises(SceneError, match="at most 100000"):
+        load_scene(path)
+    path.write_text(f"Re: 0.{'1' * 160_000}\n")
+    with pytest.raises(SceneError, match=r"line 1: Re: .* at most 150000 digits"):
+        load_scene(path)
+
+
+def test_known_counts_of_a_sample(data, truth):
+    """Its axis points down: the picture is that of the conjugate, upside down."""
+    path = next((data / "formats" / "kfr").glob("*__1e14.kfr"))
+    place = truth["rf_e14"]
+    size = place["width"], place["height_px"]
+    scene = load_scene(path).replace(size=size, supersampling=1, escape_radius=64)
+    raw = fractals.compute(scene, device="cpu")
+    stable = [pixel for pixel in place["pixels"] if pixel[3]]
+    assert len(stable) > 5
+    assert [int(raw.count[size[1] - 1 - j, i]) for i, j, _, _ in stable] == [
+        count for _, _, count, _ in stable
+    ]
+
+
+@pytest.mark.parametrize("file", ["a.kfr", "a.toml"])
+def test_known_counts_of_the_ship(tmp_path, truth, file):
+    """It has no symmetry: the view is mirrored, as the imaginary axis points down there."""
+    place = truth["rf_burning_ship"]
+    keys = ("Re", "Im", "Zoom") if file == "a.kfr" else ("real", "imag", "zoom")
+    values = [place[key] for key in ("re", "im", "zoom")]
+    form = "{}: {}\n" if file == "a.kfr" else '{} = "{}"\n'
+    text = "".join(map(form.format, keys, values))
+    (tmp_path / file).write_text(text + ("FractalType: 1\n" if file == "a.kfr" else ""))
+    size = place["width"], place["height_px"]
+    scene = load_scene(tmp_path / file).replace(
+        formula="burning_ship", size=size, supersampling=1, escape_radius=64
+    )
+    assert scene.view.mirror
+    raw = fractals.compute(scene.replace(limit=place["max_iter"]), device="cpu")
+    stable = [pixel for pixel in place["pixels"] if pixel[3]]
+    found = [int(raw.count[size[1] - 1 - j, i]) for i, j, _, _ in stable]
+    assert found == [n for _, _, n, _ in stable]
+
+
+def test_samples_of_locations_agree(data):
+    """What a file says of a place is what was read from it independently."""
+    places = {
+        place["name"]: place for place in json.loads((data / "deep" / "locations.json").read_text())
+    }
+    for name, file in (("rf_e1086", "e1086"), ("rf_e50", "e50"), ("rf_e113", "e113")):
+        path = next((data / "formats" / "rustfractal-toml").glob(f"*__{file}.toml"))
+        scene, place = load_scene(path), places[name]
+        assert scene.view.center == (place["re"], place["im"])
+        across = Decimal(scene.view.width) / Decimal(place["height"]) * 9 / 16
+        assert float(across) == pytest.approx(1, rel=1e-9)
+        assert scene.iteration.limit == place["max_iter"]

@@ -1,0 +1,357 @@
+"""Locations of Kalles Fraktaler, against its own steps and its own pixels, written down here."""
+
+import cmath
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fractals
+from fractals import Scene
+from fractals.errors import SceneError
+from fractals.io.foreign import kfr
+from fractals.io.load import load_scene
+
+SIZE = (16, 9)
+LIMIT = 60
+# FractalType, Power: its step, of real numbers
+STEPS = {
+    (0, 2): lambda x, y: (x * x - y * y, 2 * x * y),
+    (0, 3): lambda x, y: (x * x * x - 3 * x * y * y, 3 * x * x * y - y * y * y),
+    (1, 2): lambda x, y: (x * x - y * y, abs(2 * x * y)),
+    (2, 2): lambda x, y: (abs(x * x - y * y), abs(2 * x * y)),
+    (3, 2): lambda x, y: (abs(x * x - y * y), 2 * x * y),
+    (4, 2): lambda x, y: (x * x - y * y, -2 * x * y),
+    (7, 2): lambda x, y: (x * x - y * y, -2 * x * abs(y)),
+}
+
+
+def count(step, c):
+    x = y = 0.0
+    for n in range(1, LIMIT):
+        x, y = step(x, y)
+        x, y = x + c.real, y + c.imag
+        if x * x + y * y > 1e4:
+            return n
+    return LIMIT
+
+
+def read(text):
+    return kfr.read(text.encode(), "")
+
+
+def scene_of(text):
+    imported = read(text)
+    return load_scene(imported.table), imported.lost
+
+
+@pytest.mark.parametrize("up", [0, 1])
+@pytest.mark.parametrize(("angle", "stretch"), [(0, (0, 0)), (35, (0, 0)), (-20, (25, 0.7))])
+@pytest.mark.parametrize(("kind", "power"), STEPS)
+def test_the_picture_is_its_picture(kind, power, angle, stretch, up):
+    """Pixel by pixel; only where a formula forbids the conjugate is the view mirrored."""
+    scene, lost = scene_of(
+        f"Re: -0.4\nIm: 0.3\nZoom: 2.5\nIterations: {LIMIT}\nFractalType: {kind}\nPower: {power}\n"
+        f"RotateAngle: {angle}\nImagPointsUp: {up}\n"
+        f"StretchAngle: {stretch[0]}\nStretchAmount: {stretch[1]}\n"
+    )
+    raw = fractals.compute(scene.replace(size=SIZE, supersampling=1), device="python")
+    assert not lost
+    assert scene.view.mirror == (bool(up) if kind == 7 else kind in (1, 2) and not up)
+    along, factor = cmath.exp(-1j * math.radians(stretch[0])), 2 ** stretch[1]
+    turn = cmath.exp(1j * math.radians(angle))
+    spacing = 4 / 2.5 / SIZE[1]
+    different = compared = 0
+    for j in range(SIZE[1]):
+        down = (j + 0.5 - SIZE[1] / 2) * spacing
+        for i in range(SIZE[0]):
+            right = (i + 0.5 - SIZE[0] / 2) * spacing
+            # R T S T' G of its matrix.cpp, which turns by -StretchAngle.
+            move = complex(right, -down if up else down) / along
+            move = complex(move.real * factor, move.imag / factor) * along
+            c = complex(-0.4, 0.3) + turn * move
+            wanted = {count(STEPS[kind, power], c + move) for move in (0, 1e-9, -1e-9, 1e-9j)}
+            compared += len(wanted) == 1
+            different += len(wanted) == 1 and int(raw.count[j, i]) not in wanted
+    assert compared > 120
+    assert different == 0
+
+
+def shown(text, zoom=1.2):
+    """Return the scene of a text, what was lost, and the c of each of its pixels."""
+    scene, lost = scene_of(f"Re: -0.3\nIm: 0.2\nZoom: {zoom}\nIterations: {LIMIT}\n{text}")
+    spacing = 4 / zoom / SIZE[1]
+    left, top = (
+        at - (count / 2 - 0.5) * spacing for at, count in zip((-0.3, 0.2), SIZE, strict=True)
+    )
+    places = [
+        [complex(left + i * spacing, top + j * spacing) for i in range(SIZE[0])]
+        for j in range(SIZE[1])
+    ]
+    return scene.replace(size=SIZE, supersampling=1), lost, places
+
+
+@pytest.mark.parametrize("a", [None, 0.75, 1 - 0.5j])
+@pytest.mark.parametrize("kind", kfr.SUMS)
+def test_sums_of_two_powers(kind, a):
+    power = abs(kfr.SUMS[kind])
+    a = 2 if kind == 44 else a
+    factor = "" if a is None else f"FactorAR: {a.real}\nFactorAI: {a.imag}\n"
+    scene, lost, places = shown(f"FractalType: {kind}\nPower: {power}\n{factor}")
+    raw = fractals.compute(scene, device="python")
+    sign, a = (1 if kfr.SUMS[kind] > 0 else -1), 1 if a is None else a
+
+    def first(c):
+        z = 0j
+        for n in range(1, LIMIT):
+            z = a * z * z + sign * z**power + c
+            if abs(z) > 100:
+                return n
+        return LIMIT
+
+    different = 0
+    for j, row in enumerate(places):
+        for i, c in enumerate(row):
+            wanted = {first(c + move) for move in (0, 1e-9, -1e-9, 1e-9j)}
+            different += len(wanted) == 1 and int(raw.count[j, i]) not in wanted
+    assert different == 0
+    assert len(set(raw.count.ravel().tolist())) > 5
+    assert not lost
+
+
+@pytest.mark.parametrize(("kind", "power"), [(97, 3), (98, 2), (98, 3), (98, 5)])
+def test_nova_converges_to_where_it_does_there(kind, power):
+    """There z is less by 1 than here, so that orbits begin at 0."""
+    scene, lost, places = shown(f"FractalType: {kind}\nPower: {power}\n", zoom=8)
+    raw = fractals.compute(scene, device="python")
+    assert lost == (kfr.CONVERGED,)
+    compared = 0
+    for j, row in enumerate(places):
+        for i, c in enumerate(row):
+            x = 0j
+            for _ in range(LIMIT):
+                y = x + 1
+                x = ((power - 1) * y**power + 1) / (power * y ** (power - 1)) - 1 + c
+            if raw.count[j, i] < LIMIT:  # the view is not mirrored, but conjugate
+                compared += 1
+                assert abs(complex(raw.z[j, i]).conjugate() - 1 - x) < 1e-4
+    assert compared > 25
+    written, _ = kfr.write(scene.to_table())
+    assert load_scene(kfr.read(written, "").table).formula == scene.formula
+
+
+def test_the_older_angle_is_in_radians_and_turns_the_other_way():
+    old, _ = scene_of("Re: 0\nRotate: 0.5\n")
+    new, _ = scene_of(f"Re: 0\nRotateAngle: {-math.degrees(0.5)!r}\n")
+    assert old == new
+    assert old.view.rotation == pytest.approx(math.degrees(0.5))
+
+
+def test_width_follows_height_and_size():
+    scene, _ = scene_of("Re: 0\nIm: 0\nZoom: 4E1086\n")
+    assert scene.view.width == "1.777777777777777777777778E-1086"
+    scene, _ = scene_of("Zoom: 4\nImageWidth: 300\nImageHeight: 100\n")
+    assert (scene.view.width, scene.image.size) == ("3", (300, 100))
+    scene, _ = scene_of("Power: 3\n")  # a formula alone has no place
+    assert scene.view == Scene().view
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        ("0/1|0,0,0,0,3,1,0;0,0,0,0,0,0,0;0", "multibrot,power=3"),
+        ("0/1|1,1,0,0,2,1,0;0,0,0,0,0,0,0;0", "burning_ship"),
+        ("0/1|0,0,0,1,2,1,0;0,0,0,0,0,0,0;0", "tricorn"),
+        ("0/1|0,1,0,0,2,1,0;0,0,0,0,0,0,0;0", "perpendicular_burning_ship"),
+        ("0/1|1,0,0,0,2,1,0;0,0,0,0,0,0,0;0", "heart"),
+    ],
+)
+def test_plain_hybrids_are_formulas(text, formula):
+    scene, _ = scene_of(f"FractalType: 99\nUseHybridFormula: 1\nHybridFormula: {text}\n")
+    assert scene.make_formula().label == formula
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("FractalType: 6\n", "line 1: FractalType: the formula 'Perpendicular Mandelbrot'"),
+        ("FractalType: 97\nPower: 4\n", "the formula of FractalType 97 with power 4 is none"),
+        ("FractalType: 42\nPower: 2\n", "the formula of FractalType 42 with power 2 is none"),
+        ("Power: 9\n", "line 1: Power: the formula 'Mandelbrot' with power 9"),
+        ("Re: 0\nFractalType: 52\n", "line 2: FractalType: the formula of FractalType 52"),
+        ("SeedR: 0.5\n", "line 1: SeedR: orbits that begin at 0.5"),
+        ("UseHybridFormula: 1\nHybridFormula: 0/2|x\n", "line 2: HybridFormula"),
+        ("Re: 1,5\n", "line 1: Re: '1,5' is not a decimal number"),
+        ("Re: 0\nZoom: 0\n", "line 2: Zoom: '0' is not greater than 0"),
+        ("Re: 0\n\nZoom: 1E9999999\n", "line 3: Zoom: '1E9999999' is beyond 1e"),
+        ("Iterations: many\n", "line 1: Iterations: 'many' is not a whole number"),
+        ("Colors: 1,2\n", "line 1: Colors: 2 numbers"),
+        ("Colors: 1,2,256,\n", "line 1: Colors: '256' is not a number from 0 to 255"),
+        ("Colors: \n", "line 1: Colors: 0 numbers"),
+        ("IterDiv: 1e-300\n", "line 1: IterDiv: 1e-300 is too near 0"),
+        ("hello\n", "line 1: 'hello' is not 'Key: value'"),
+        ("hello: world\n", "no key of Kalles Fraktaler"),
+        ("", "no key of Kalles Fraktaler"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(text, words):
+    with pytest.raises(SceneError) as caught:
+        read(text)
+    assert words in str(caught.value)
+
+
+def test_colors_are_blue_green_red():
+    scene, _ = scene_of("Colors: 1,2,3,250,0,16,\r\nInteriorColor: 255,128,0,\r\n")
+    assert scene.color.make_palette().stops == ((0.0, "#030201"), (0.5, "#1000fa"))
+    assert scene.color.inside == "#0080ff"
+
+
+@pytest.mark.parametrize(
+    ("method", "transfer", "value", "step"),
+    [(0, "linear", 300, 300.0), (1, "sqrt", 300, 300**0.5), (3, "log", 300, math.log(301))],
+)
+def test_a_count_has_its_step_of_the_palette(method, transfer, value, step):
+    scene, _ = scene_of(f"IterDiv: 2\nColorMethod: {method}\nColorOffset: 100\n")
+    curve = {"linear": value, "sqrt": value**0.5, "log": math.log2(1 + value)}[transfer]
+    assert scene.color.transfer == transfer
+    turns = scene.color.density * curve + scene.color.offset
+    assert turns * 1024 == pytest.approx(step / 2 + 100)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Ratio: 381.17\n", "the stretched view (Ratio: 381.17)"),
+        ("Slopes: 1\n", "slopes (Slopes: 1)"),
+        ("ColorMethod: 7\n", "how distance becomes color"),
+        ("ColorMethod: 11\n", "fourth root"),
+        ("UseOpenGL: 1\nGLSL: vec3\\ colour()\n", "colors by a shader of its own"),
+        ("real: 0\n", "another norm in the escape test (real: 0)"),
+        ("Iterations: 99000000000\n", "the limit of 99000000000 iterations"),
+        ("Re: 0\nFrobnicate: 3\n", "'Frobnicate: 3', which is not known"),
+        ("SmoothMethod: 1\n", "linear smoothing (SmoothMethod: 1)"),
+    ],
+)
+def test_what_is_lost_is_listed(text, words):
+    assert [line for line in scene_of(text)[1] if words in line]
+
+
+def test_defaults_lose_nothing():
+    text = "Re: 0\nRatio: 360.000000\nSlopes: 0\nSlopePower: 50\nreal: 1\nimag: 1\nSeedR: 0\n"
+    assert scene_of(text)[1] == ()
+
+
+def test_samples_come_back_the_same(data):
+    kept = 0
+    for path in sorted((data / "formats" / "kfr").iterdir()):
+        if "42-3" in path.name:
+            continue
+        first = load_scene(path)
+        written, lost = kfr.write(first.to_table())
+        second = load_scene(kfr.read(written, "").table)
+        kept += not lost
+        assert lost or second == first
+        assert kfr.write(second.to_table())[0] == written
+    assert kept == 4
+
+
+decimals = st.decimals(-2, 2, allow_nan=False, places=30).map(str)
+scenes = st.fixed_dictionaries(
+    {
+        "formula": st.sampled_from(
+            [
+                *("mandelbrot", "burning_ship", "buffalo", "celtic", "tricorn"),
+                *("perpendicular_burning_ship", {"name": "multibrot", "power": 5}),
+            ]
+        ),
+        "center": st.tuples(decimals, decimals),
+        "width": st.tuples(st.integers(1, 10**20), st.integers(-9000, 2)).map(
+            "{0[0]}e{0[1]}".format
+        ),
+        "rotation": st.floats(-180, 180, allow_nan=False),
+        "mirror": st.booleans(),
+        "stretch": st.sampled_from([1.0, 4.0]),
+        "stretch_angle": st.just(0.0),
+        "size": st.tuples(st.integers(1, 9999), st.integers(1, 9999)),
+        "limit": st.integers(1, 2_000_000_000),
+        "escape_radius": st.sampled_from([100.0, 2.0, 1e6]),
+        "coloring": st.sampled_from(["smooth", "count"]),
+        "transfer": st.sampled_from(["linear", "sqrt", "log"]),
+        "density": st.floats(1e-5, 1e3).map(lambda v: float(f"{v:.6g}")),
+        "offset": st.integers(0, 1023).map(lambda k: k / 1024),
+        "palette": st.fixed_dictionaries(
+            {
+                "stops": st.lists(st.sampled_from(["#000000", "#123456", "#fedcba"]), min_size=1),
+                "space": st.just("srgb"),
+                "blend": st.just("cosine"),
+            }
+        ),
+        "inside": st.sampled_from(["#000000", "#010203"]),
+    }
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(scenes)
+def test_scenes_come_back_the_same(keys):
+    if keys["formula"] not in ("burning_ship", "buffalo", "perpendicular_burning_ship"):
+        keys = {**keys, "mirror": False}  # the conjugate is the same picture, and comes back
+    scene = Scene().replace(**keys)
+    written, lost = kfr.write(scene.to_table())
+    assert lost == ()
+    imported = kfr.read(written, "")
+    assert imported.lost == ()
+    back = load_scene(imported.table)
+    assert back.replace(width=1) == scene.replace(width=1, palette=back.color.palette)
+    assert abs(Fraction(back.view.width) / Fraction(scene.view.width) - 1) < Fraction(1, 10**24)
+    assert back.color.make_palette().stops == scene.color.make_palette().stops
+    assert kfr.write(back.to_table())[0] == written
+
+
+@pytest.mark.parametrize(
+    ("width", "size", "zoom"),
+    [
+        ("4", (90, 90), "1E0"),
+        ("7.111111111111111111111111E-1086", (1920, 1080), "1E1086"),
+        ("0.1234567890123456789012345", (97, 31), None),
+        ("3." + "7" * 90, (1920, 1080), None),
+    ],
+)
+def test_zooms_are_as_short_as_can_be(width, size, zoom):
+    scene = Scene().replace(center=(0, 0), width=width, size=size, limit=9, transfer="log")
+    written, _ = kfr.write(scene.to_table())
+    text = written.decode().partition("Zoom: ")[2].partition("\r")[0]
+    assert len(text) < 60
+    assert zoom in (None, text)
+    back = load_scene(kfr.read(written, "").table)
+    assert abs(Fraction(back.view.width) / Fraction(width) - 1) < Fraction(1, 10**24)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"title": "Sea"}, "the title"),
+        ({"limit": "auto"}, "the limit 'auto': 100000 is written"),
+        ({"transfer": "auto"}, "the transfer 'auto'"),
+        ({"palette": {"stops": [[0, "#000"], [0.1, "#fff"]]}}, "256 colors at equal steps"),
+        ({"offset": 0.33}, "the offset of 0.33"),
+        ({"density": -1}, "the density of -1"),
+    ],
+)
+def test_what_a_location_cannot_say_is_listed(changes, words):
+    _, lost = kfr.write(Scene().replace(**changes).to_table())
+    assert [line for line in lost if words in line]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"julia": ("0", "1")}, "no Julia sets"),
+        ({"formula": "shark_fin"}, "no formula 'shark_fin'"),
+    ],
+)
+def test_what_it_cannot_draw_is_refused(changes, words):
+    with pytest.raises(SceneError, match=words):
+        kfr.write(Scene().replace(**changes).to_table())

@@ -1,0 +1,103 @@
+"""Notebooks: what our values show of themselves, and the example, cell by cell."""
+
+import ast
+import base64
+import html
+import io
+import json
+import re
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import PIL.Image
+import pytest
+from support.scenes import scene
+
+import fractals
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "first_steps.ipynb"
+
+
+@pytest.fixture(scope="module")
+def raw():
+    return fractals.compute(scene(title="<sea> & sky", size=(12, 8)), device="cpu")
+
+
+def run(source, names):
+    """Run a cell; return the value of its last line, as a notebook does."""
+    *body, last = ast.parse(source).body
+    exec(compile(ast.Module(body, []), "cell", "exec"), names)
+    if isinstance(last, ast.Expr):
+        return eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+    exec(compile(ast.Module([last], []), "cell", "exec"), names)
+    return None
+
+
+def test_the_example_runs(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads(EXAMPLE.read_text("utf-8"))["cells"]
+    codes = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] == [] for cell in cells if cell["cell_type"] == "code")
+    names = {}
+    shown = [run(code, names) for code in codes]
+    kinds = [type(value).__name__ for value in shown if value is not None]
+    assert kinds == ["Image", "Scene", "EscapeData", "Image", "Image", "bool", "Image"]
+    assert True in shown
+    for value in shown:
+        if hasattr(value, "_repr_html_"):
+            assert value._repr_html_().startswith("<")
+    for picture in (value for value in shown if isinstance(value, fractals.Image)):
+        assert len(np.unique(picture.pixels)) > 100
+
+
+def test_picture_shows_itself(raw):
+    image = fractals.recolor(raw, device="cpu")
+    text = image._repr_html_()
+    (data,) = re.findall(r'src="data:image/png;base64,([^"]*)"', text)
+    with PIL.Image.open(io.BytesIO(base64.b64decode(data))) as picture:
+        assert np.array_equal(np.asarray(picture), image.pixels)
+    assert "12x8, cpu" in text
+    assert "<th>color</th>" in text
+    assert "&lt;sea&gt; &amp; sky" in text
+    assert "<sea>" not in text
+
+
+def test_scene_and_numbers_show_themselves(raw):
+    (folded,) = re.findall(r"<pre>(.*)</pre>", raw.scene._repr_html_(), re.DOTALL)
+    assert html.unescape(folded) == raw.scene.to_toml()
+    text = raw._repr_html_()
+    assert "12x8 samples (count, z, dz) in float64" in text
+    assert f"limit {raw.limit}" in text
+
+
+def test_scene_that_cannot_be_written_says_so():
+    own = fractals.Scene().make_formula()
+    assert "function of yours" in fractals.Scene(formula=own)._repr_html_()
+
+
+def test_pixels_are_not_copied(raw):
+    image = fractals.recolor(raw, device="cpu")
+    assert np.asarray(image) is image.pixels
+    assert np.array(image) is not image.pixels
+    assert np.asarray(image, float).dtype == float
+    with pytest.raises(ValueError, match="without a copy"):
+        image.__array__(float, copy=False)
+
+
+def test_numbers_go_to_xarray(raw):
+    pytest.importorskip("xarray", reason="xarray is not installed")
+    found = raw.to_xarray()
+    assert found["count"].dims == ("row", "column")
+    assert np.shares_memory(found["count"].values, raw.count)
+    assert np.shares_memory(found["z"].values, raw.z)
+    assert json.loads(found.attrs["scene"])["title"] == "<sea> & sky"
+    assert found.attrs["limit"] == raw.limit
+
+
+def test_xarray_that_is_missing(raw):
+    with (
+        mock.patch.dict("sys.modules", xarray=None),
+        pytest.raises(fractals.OptionError, match=r"fractals-numba\[notebook\]"),
+    ):
+        raw.to_xarray()

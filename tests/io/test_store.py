@@ -1,0 +1,294 @@
+"""Stores of raw numbers: the same bytes, however often they were interrupted; recolored exactly."""
+
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import tracemalloc
+import zlib
+
+import numpy as np
+import pytest
+from support.scenes import scene
+from support.stores import contents, interrupted
+
+import fractals
+from fractals import EscapeData, SceneError
+from fractals.deep import orbit_cache
+from fractals.io import store
+from fractals.io.store import open_store
+from fractals.rendering import tiles
+
+DEEP = {
+    "center": ["-1.7685736562992577", "-0.0009642968513582"],
+    "width": "1e-13",
+    "limit": "auto",
+    "size": (32, 24),
+}
+
+
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch):
+    """Many tiles in a small picture."""
+    monkeypatch.setattr(store, "LEAST_SAMPLES", 64)
+
+
+# The same bytes
+
+
+@pytest.mark.parametrize("keys", [{}, {"supersampling": 2}, {"number": "float32"}], ids=str)
+def test_a_store_goes_on_on_any_device(tmp_path, compiled, keys):
+    drawn = scene(size=(20, 33), **keys)
+    raw = fractals.compute(drawn, device="cpu")
+    raw.save(tmp_path / "whole.fz")
+    interrupted(tmp_path / "a.fz", drawn, device="python")
+    done = fractals.compute_to(tmp_path / "a.fz", drawn, device=compiled)
+    assert 0 < done.before < done.tiles
+    assert (done.device, done.method, done.number) == (compiled, "direct", raw.number)
+    assert contents(tmp_path / "a.fz") == contents(tmp_path / "whole.fz")
+    again = fractals.compute_to(tmp_path / "a.fz", drawn, device=compiled)
+    assert again.before == again.tiles
+    assert contents(tmp_path / "a.fz") == contents(tmp_path / "whole.fz")
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads_change_no_byte(tmp_path, threads):
+    drawn = scene(size=(61, 47), supersampling=2)
+    fractals.compute(drawn, device="cpu").save(tmp_path / "whole.fz")
+    fractals.compute_to(tmp_path / "a.fz", drawn, device="cpu", threads=threads)
+    assert contents(tmp_path / "a.fz") == contents(tmp_path / "whole.fz")
+
+
+@pytest.mark.parametrize("coloring", ["smooth", "distance"])
+def test_deep_views_go_on_with_their_limit_and_base(tmp_path, monkeypatch, coloring):
+    monkeypatch.setattr(orbit_cache, "LEAST", 0)
+    few = {**tiles.SAMPLES_A_TILE, "simulator": 128}  # so that it takes two tiles at once
+    monkeypatch.setattr(tiles, "SAMPLES_A_TILE", few)
+    drawn = scene(**DEEP, coloring=coloring)
+    monkeypatch.setenv("FRACTALS_CACHE_DIR", str(tmp_path / "one"))
+    fractals.compute_to(tmp_path / "whole.fz", drawn, device="cpu")
+    fractals.render_to(tmp_path / "a.png", drawn, device="cpu")
+    monkeypatch.setenv("FRACTALS_CACHE_DIR", str(tmp_path / "two"))
+    deeper = drawn.replace(width="1e-22")  # whose orbit would serve, but is another
+    fractals.compute(deeper, device="cpu", tell=str)
+    interrupted(tmp_path / "a.fz", drawn, device="simulator")
+    fractals.compute_to(tmp_path / "a.fz", drawn, device="cpu")
+    assert contents(tmp_path / "a.fz") == contents(tmp_path / "whole.fz")
+    raw = EscapeData.load(tmp_path / "a.fz")
+    assert raw.method == "perturbation"
+    assert raw.base > 0
+    assert raw.count[raw.count < raw.limit].size > 0
+    fractals.recolor_to(tmp_path / "b.png", raw, device="cpu")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+CHILD = """
+import random, sys, time
+import fractals
+from fractals import scene, store
+store.LEAST_SAMPLES = 64
+dice, put = random.Random(int(sys.argv[2])), store.Store._put
+def slowly(self, name, offset, content):  # killed between any two bytes
+    cut = dice.randrange(len(content))
+    put(self, name, offset, content[:cut])
+    time.sleep(0.002)
+    put(self, name, offset + cut, content[cut:])
+store.Store._put = slowly
+drawn = fractals.load_scene(sys.argv[3])
+fractals.compute_to(sys.argv[1], drawn, device=sys.argv[4], tell=str)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no SIGKILL")
+def test_killed_at_any_moment(tmp_path):
+    dice = random.Random(5)
+    drawn = scene(size=(60, 60), coloring="distance")
+    (tmp_path / "a.json").write_text(drawn.to_json())
+    fractals.compute(drawn, device="cpu").save(tmp_path / "whole.fz")
+    path = tmp_path / "a.fz"
+    seen, killed = [], 0
+    for turn in range(60):
+        device = ("python", "cpu")[turn % 2]
+        command = [sys.executable, "-c", CHILD, path, str(turn), tmp_path / "a.json", device]
+        child = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE)
+        goal = (seen[-1] if seen else 0) + dice.randrange(1, 9)
+        while child.poll() is None and counted(path) < goal:
+            time.sleep(0.001)
+        time.sleep(dice.random() * 0.02)
+        child.send_signal(signal.SIGKILL)
+        error = child.communicate()[1].decode()
+        seen.append(counted(path))
+        if child.returncode == 0:
+            break
+        assert child.returncode == -signal.SIGKILL, error
+        killed += 1
+    assert child.returncode == 0
+    assert killed >= 5
+    assert seen == sorted(seen)
+    assert contents(path) == contents(tmp_path / "whole.fz")
+
+
+def counted(path):
+    """Return how many tiles a store has, which may be begun this moment."""
+    try:
+        return np.count_nonzero(open_store(path).done())
+    except SceneError:
+        return 0
+
+
+@pytest.mark.parametrize("left", [[], ["count.npy"], ["count.npy", "z.npy", "tiles.npy"]], ids=str)
+def test_killed_before_there_was_a_header(tmp_path, left):
+    (tmp_path / "a.fz").mkdir()
+    for name in left:
+        (tmp_path / "a.fz" / name).write_bytes(b"\x93NUMPY half")
+    (tmp_path / "a.fz" / ".header.json.xyz").write_bytes(b"{")
+    drawn = scene()
+    fractals.compute_to(tmp_path / "a.fz", drawn, device="python")
+    fractals.compute(drawn, device="python").save(tmp_path / "whole.fz")
+    assert contents(tmp_path / "a.fz") == contents(tmp_path / "whole.fz")
+
+
+@pytest.mark.parametrize("name", ["count", "z", "dz", "tiles"])
+def test_torn_tiles_are_computed_again(tmp_path, name):
+    """After a power failure a tile may be said to be there, and be zeros in part."""
+    drawn, path = scene(size=(40, 33)), tmp_path / "a.fz"
+    fractals.compute_to(path, drawn, device="cpu")
+    before = contents(path)
+    torn = bytearray(before[f"{name}.npy"])
+    torn[128 + (len(torn) - 128) // 2] ^= 1
+    (path / f"{name}.npy").write_bytes(torn)
+    with pytest.raises(SceneError, match=r"tile \d+ of \d+ is damaged: fractals compute .* again"):
+        fractals.recolor(EscapeData.load(path), device="cpu")
+    if name == "dz":  # which this coloring doesn't look at
+        fractals.recolor(EscapeData.load(path), drawn.replace(coloring="smooth"), device="cpu")
+    done = fractals.compute_to(path, drawn, device="cpu")
+    assert done.before == done.tiles - 1
+    assert contents(path) == before
+
+
+def test_what_says_that_a_tile_is_there_comes_last(tmp_path, monkeypatch):
+    written = []
+    put = store.Store._put
+
+    def note(self, name, offset, content):
+        written.append(name)
+        put(self, name, offset, content)
+
+    monkeypatch.setattr(store.Store, "_put", note)
+    fractals.compute_to(tmp_path / "a.fz", scene(), device="python")
+    tiles = len(written) // 4
+    assert written == ["count", "z", "dz", "tiles"] * tiles
+    assert tiles > 1
+
+
+# What a stranger reads
+
+
+def test_the_layout_is_what_it_says(tmp_path):
+    """Read by nothing of ours: NumPy, JSON and zlib."""
+    drawn = scene(size=(30, 20), supersampling=2)
+    fractals.compute_to(tmp_path / "a.fz", drawn, device="cpu")
+    raw = fractals.compute(drawn, device="cpu")
+    header = json.loads((tmp_path / "a.fz" / "header.json").read_text("utf-8"))
+    assert header["shape"] == [40, 60]
+    assert header["planes"] == {"count": "<i4", "z": "<c16", "dz": "<c16"}
+    assert (header["format"], header["version"]) == ("fractals store", 1)
+    assert fractals.load_scene(header["scene"]) == drawn
+    planes = [np.load(tmp_path / "a.fz" / f"{name}.npy") for name in header["planes"]]
+    for plane, wanted in zip(planes, (raw.count, raw.z, raw.dz), strict=True):
+        assert plane.dtype == wanted.dtype
+        assert plane.tobytes() == wanted.tobytes()
+    tiles = np.load(tmp_path / "a.fz" / "tiles.npy")
+    for k, begin in enumerate(range(0, 40, header["tile_rows"])):
+        rows = slice(begin, begin + header["tile_rows"])
+        assert tiles[k].tolist() == [2**32 + zlib.crc32(plane[rows].tobytes()) for plane in planes]
+    assert len(tiles) == k + 1 > 5
+
+
+def test_tiles_depend_on_the_scene_alone():
+    for size, n in (((3840, 2160), 1), ((200_000, 5), 16), ((1, 1), 1), ((7, 200_000), 2)):
+        rows = store.tile_rows(scene(size=size, supersampling=n))
+        assert rows % n == 0
+        assert rows > 0
+    slow, quick = (store.tile_rows(scene(size=(100, 9000), limit=n)) for n in (10**6, 100))
+    assert slow < quick
+
+
+# Recoloring
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"palette": "ember"},
+        {"coloring": "smooth", "transfer": "linear", "density": 0.02, "offset": 0.3},
+        {"coloring": "count", "inside": "#f80", "bits": 16, "dpi": 300},
+        {"palette": ["#000", "#fff"]},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("suffix", [".fz", ".npz"])
+def test_recolored_is_rendered(tmp_path, device, keys, suffix):
+    drawn = scene(size=(16, 20), supersampling=2)
+    fractals.compute(drawn, device="cpu").save(tmp_path / f"a{suffix}")
+    raw = EscapeData.load(tmp_path / f"a{suffix}")
+    other = drawn.replace(**keys)
+    for name in ("png", *(("tif",) if "bits" not in keys else ())):
+        fractals.render_to(tmp_path / f"a.{name}", other, device="cpu")
+        told = fractals.recolor_to(tmp_path / f"b.{name}", raw, other, device=device)
+        assert (tmp_path / f"a.{name}").read_bytes() == (tmp_path / f"b.{name}").read_bytes()
+        assert told.timings["iterate"] == 0
+    file = io.BytesIO()
+    fractals.recolor_to(file, raw, other, device=device)
+    assert file.getvalue() == fractals.recolor(raw, other, device=device).encode()
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"antialias": "jittered", "coloring": "distance"},
+        {"antialias": "adaptive"},
+        {"stretch": 1.5, "stretch_angle": 30, "mirror": True, "coloring": "slopes"},
+        {"projection": "exponential", "coloring": "slopes"},
+    ],
+    ids=str,
+)
+def test_any_view_is_recolored_as_it_is_rendered(tmp_path, keys):
+    drawn = scene(**{"size": (16, 20), "supersampling": 3, "coloring": "distance", **keys})
+    fractals.compute_to(tmp_path / "a.fz", drawn, device="cpu")
+    raw = EscapeData.load(tmp_path / "a.fz")
+    other = drawn.replace(palette="ember")
+    fractals.render_to(tmp_path / "a.png", other, device="cpu")
+    fractals.recolor_to(tmp_path / "b.png", raw, other, device="cpu")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_memory_is_that_of_the_bands(tmp_path, monkeypatch):
+    monkeypatch.undo()
+    drawn = scene(size=(1000, 16000), limit=1, coloring="count")
+    fractals.compute_to(tmp_path / "a.fz", drawn, device="cpu")
+    small = fractals.compute(scene(coloring="count"), device="cpu")
+    fractals.recolor_to(tmp_path / "a.png", small, device="cpu")  # imports
+    tracemalloc.start()
+    try:
+        raw = EscapeData.load(tmp_path / "a.fz")
+        fractals.recolor_to(tmp_path / "a.png", raw, device="cpu", threads=2)
+        used = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    plan = fractals.plan(drawn, threads=2, streamed=True)
+    assert used < plan.memory + 2**21 < 3 * 1000 * 16000
+
+
+def test_arrays_of_a_store_are_not_copied(tmp_path):
+    fractals.compute_to(tmp_path / "a.fz", scene(), device="python")
+    raw = EscapeData.load(tmp_path / "a.fz")
+    assert not raw.count.flags.writeable
+    assert not raw.z.flags.owndata
+    assert {name: plane.shape for name, plane in raw.planes.items()} == dict.fromkeys(
+        ("count", "z", "dz"), (9, 16)
+    )

@@ -1,0 +1,290 @@
+"""Who may go on with a store, and what is said of one that is damaged or can't be written."""
+
+import contextlib
+import json
+import os
+import threading
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies
+from support.scenes import scene
+from support.stores import contents, interrupted
+
+import fractals
+from fractals import EscapeData, OptionError, SceneError
+from fractals.errors import FractalsError
+from fractals.io import store, store_lock
+
+
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch):
+    """Many tiles in a small picture."""
+    monkeypatch.setattr(store, "LEAST_SAMPLES", 64)
+
+
+# Who may go on
+
+
+@pytest.mark.parametrize(
+    ("keys", "named"),
+    [
+        ({"limit": 61}, "iteration.limit differs"),
+        ({"size": (17, 9)}, "image.size differs"),
+        (
+            {"center": ["0.1", "0"], "escape_radius": 9},
+            "iteration.escape_radius, view.center differ",
+        ),
+        ({"formula": {"name": "multibrot", "power": 4}}, "formula"),
+        ({"julia": ["0", "1"]}, "julia"),
+        ({"rotation": 3, "zoom": "2"}, "view.rotation, view.width differ"),
+        ({"number": "float32", "supersampling": 2}, "image.supersampling, iteration.number differ"),
+    ],
+    ids=str,
+)
+def test_a_store_of_another_scene_is_refused(tmp_path, keys, named):
+    drawn, path = scene(), tmp_path / "a.fz"
+    fractals.compute_to(path, drawn, device="python")
+    before = contents(path)
+    with pytest.raises(OptionError) as refused:
+        fractals.compute_to(path, drawn.replace(**keys), device="python")
+    assert named in str(refused.value)
+    assert "--overwrite" in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1
+    assert contents(path) == before
+    fractals.compute_to(path, drawn.replace(**keys), device="python", overwrite=True)
+    fractals.compute(drawn.replace(**keys), device="python").save(tmp_path / "b.fz")
+    assert contents(path) == contents(tmp_path / "b.fz")
+
+
+def test_what_only_colors_is_no_difference(tmp_path):
+    drawn = scene(size=(40, 33), zoom="1", number="float64", center=["-0.75", "0"])
+    path = tmp_path / "a.fz"
+    interrupted(path, drawn, device="python")
+    width = str(float(fractals.plan(drawn).width)) + "00"
+    other = drawn.replace(palette="ember", coloring="smooth", bits=16, title="other")
+    other = other.replace(number="auto", width=width, center=["-0.750", "0.0e3"])
+    fractals.compute_to(path, other, device="python")
+    fractals.compute(drawn, device="python").save(tmp_path / "b.fz")
+    assert contents(path) == contents(tmp_path / "b.fz")
+
+
+def test_a_store_that_lacks_a_plane_is_refused(tmp_path):
+    fractals.compute_to(tmp_path / "a.fz", scene(coloring="smooth"), device="python")
+    with pytest.raises(OptionError, match="keeps count, z, and the coloring 'distance' needs dz"):
+        fractals.compute_to(tmp_path / "a.fz", scene(coloring="distance"), device="python")
+
+
+def test_another_version_of_the_program_does_not_go_on(tmp_path, monkeypatch):
+    interrupted(tmp_path / "a.fz", scene(size=(40, 33)), device="python")
+    monkeypatch.setattr(store_lock, "__version__", "9.9")
+    with pytest.raises(OptionError, match=r"begun by fractals .*, and this is 9\.9"):
+        fractals.compute_to(tmp_path / "a.fz", scene(size=(40, 33)), device="python")
+
+
+def test_what_is_refused_destroys_nothing(tmp_path):
+    path = tmp_path / "a.fz"
+    fractals.compute_to(path, scene(), device="python")
+    before = contents(path)
+    with pytest.raises(OptionError, match="too deep"):
+        fractals.compute_to(
+            path, scene(zoom="1e30", number="float32"), device="python", overwrite=True
+        )
+    assert contents(path) == before
+
+
+def test_one_process_at_a_time(tmp_path):
+    with (
+        store_lock.claimed(tmp_path / "a.fz"),
+        pytest.raises(FractalsError, match="another process"),
+    ):
+        fractals.compute_to(tmp_path / "a.fz", scene(), device="python")
+    assert not (tmp_path / "a.fz").exists()
+    fractals.compute_to(tmp_path / "a.fz", scene(), device="python")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there is no flock")
+def test_two_at_once_are_harmless_where_nothing_can_be_claimed(tmp_path, monkeypatch):
+    import fcntl
+
+    def refuse(*_):
+        raise OSError(95, "Operation not supported")
+
+    drawn, path = scene(size=(60, 60)), tmp_path / "a.fz"
+    interrupted(path, drawn, device="python")
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    both = [
+        threading.Thread(target=fractals.compute_to, args=(path, drawn), kwargs={"device": device})
+        for device in ("cpu", "python")
+    ]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    fractals.compute(drawn, device="cpu").save(tmp_path / "b.fz")
+    assert contents(path) == contents(tmp_path / "b.fz")
+
+
+# Bad input
+
+
+def begun(path):
+    fractals.compute_to(path, scene(), device="python")
+    return json.loads((path / "header.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"version": 2}, "a store of version 2, and this program reads version 1"),
+        ({"format": "zarr"}, "not a store"),
+        ({"shape": [9, 17]}, "don't fit together"),
+        ({"shape": "large"}, "header.json is damaged"),
+        ({"tile_rows": 0}, "don't fit together"),
+        ({"planes": {"count": "<i4"}}, "don't fit together"),
+        ({"planes": {"count": "nonsense", "z": "<c16"}}, "header.json is damaged"),
+        ({"planes": {"count": "|O", "z": "<c16"}}, "don't fit together"),
+        ({"planes": {"count": "<i4", "z": "<c16", "../z": "<c16"}}, "don't fit together"),
+        ({"planes": {"count": "<i4", "z": "<c16", "dz": "<c8"}}, "don't fit together"),
+        ({"planes": {"count": "<i4", "z": "<c16", "more": "|O"}}, "don't fit together"),
+        ({"planes": ["count", "z"]}, "header.json is damaged"),
+        ({"limit": None}, "header.json is damaged"),
+        ({"limit": float("inf")}, "header.json is damaged"),
+        ({"scene": {"view": {"width": "x"}}}, "view.width: 'x' is not a decimal"),
+        ({"tile_rows": 2}, "tiles.npy is damaged at its beginning"),
+    ],
+    ids=str,
+)
+def test_damaged_headers(tmp_path, change, words):
+    path = tmp_path / "a.fz"
+    (header := begun(path)).update(change)
+    (path / "header.json").write_text(json.dumps(header))
+    with pytest.raises(SceneError) as refused:
+        EscapeData.load(path)
+    assert words in str(refused.value)
+    assert str(refused.value).startswith(str(path))
+    assert len(str(refused.value).splitlines()) == 1
+    fractals.compute_to(path, scene(), device="python", overwrite=True)
+    assert EscapeData.load(path).limit == 60
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=strategies.data())
+def test_headers_of_any_kind_are_read_or_refused(tmp_path, data):
+    path = tmp_path / "a.fz"
+    if not (tmp_path / "header.json").exists():
+        (tmp_path / "header.json").write_text(json.dumps(begun(path)))
+    header = (tmp_path / "header.json").read_text()
+    at = data.draw(strategies.integers(0, len(header)))
+    piece = data.draw(strategies.sampled_from(["", "9", "-1", "e999", "null", "[", "{}", '"', "é"]))
+    cut = data.draw(strategies.integers(0, 9))
+    (path / "header.json").write_text(header[:at] + piece + header[at + cut :], "utf-8")
+    with contextlib.suppress(SceneError):
+        fractals.recolor(EscapeData.load(path), device="python")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("header.json", None, "not a store that fractals compute wrote"),
+        ("header.json", b"{", "header.json: "),
+        ("header.json", b"\xff\xff", "header.json: "),
+        ("z.npy", None, "z.npy is missing"),
+        ("z.npy", b"", "z.npy is damaged at its beginning"),
+        ("count.npy", b"junk" * 100, "count.npy is damaged at its beginning"),
+        ("tiles.npy", 100, "tiles.npy is damaged at its beginning"),
+        ("dz.npy", -1, "dz.npy is not of its size"),
+    ],
+)
+def test_damaged_files(tmp_path, name, content, words):
+    path = tmp_path / "a.fz"
+    begun(path)
+    file = path / name
+    if content is None:
+        file.unlink()
+    else:
+        file.write_bytes(content if isinstance(content, bytes) else file.read_bytes()[:content])
+    with pytest.raises(SceneError) as refused:
+        EscapeData.load(path)
+    assert words in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+def test_incomplete_stores_say_what_to_type(tmp_path):
+    path = tmp_path / "a.fz"
+    claimed = interrupted(path, scene(size=(40, 33)), device="python")
+    words = rf"{claimed.sum()} of {claimed.size} tiles are there \(.* %\): fractals compute .*a\.fz"
+    with pytest.raises(SceneError, match=words):
+        EscapeData.load(path)
+
+
+def test_other_folders_are_left_alone(tmp_path):
+    path = tmp_path / "a.fz"
+    path.mkdir()
+    (path / "precious.txt").write_text("mine")
+    for overwrite in (False, True):
+        with pytest.raises(FractalsError, match=r"holds other things \('precious\.txt'\)"):
+            fractals.compute_to(path, scene(), device="python", overwrite=overwrite)
+    assert (path / "precious.txt").read_text() == "mine"
+    (tmp_path / "file.fz").write_text("mine")
+    with pytest.raises(FractalsError, match="can't be written: File exists"):
+        fractals.compute_to(tmp_path / "file.fz", scene(), device="python")
+    begun(tmp_path / "b.fz")
+    raw = fractals.compute(scene(), device="python")
+    with pytest.raises(FractalsError, match=r"exists already.*--overwrite"):
+        raw.save(tmp_path / "b.fz", overwrite=False)
+
+
+def test_full_disk(tmp_path, monkeypatch):
+    path, put = tmp_path / "a.fz", store.Store._put
+    drawn, room = scene(size=(40, 33)), 20_000
+
+    def full(self, name, offset, content):
+        if name == "dz" and offset > room:
+            raise OSError(28, "No space left on device")
+        put(self, name, offset, content)
+
+    monkeypatch.setattr(store.Store, "_put", full)
+    with pytest.raises(FractalsError, match=r"a\.fz' can't be written: No space left on device"):
+        fractals.compute_to(path, drawn, device="python")
+    monkeypatch.setattr(store.Store, "_put", put)
+    assert fractals.compute_to(path, drawn, device="python").before > 0
+    fractals.compute(drawn, device="python").save(tmp_path / "b.fz")
+    assert contents(path) == contents(tmp_path / "b.fz")
+
+
+def test_a_disk_that_is_too_small_is_told_before_any_work(tmp_path):
+    drawn = scene(size=(200_000, 200_000), supersampling=16, limit=1, coloring="count")
+    with pytest.raises(FractalsError, match=r"takes .* GiB, and .* GiB are free"):
+        store.create_store(tmp_path, drawn, {"count": "<i4", "z": "<c16"}, 1, 0, "direct")
+
+
+def test_read_only(tmp_path, monkeypatch):
+    interrupted(tmp_path / "a.fz", scene(size=(40, 33)), device="python")
+
+    def refuse(*_):
+        raise PermissionError(30, "Read-only file system")
+
+    monkeypatch.setattr(store.Store, "_put", refuse)
+    with pytest.raises(FractalsError, match="can't be written: Read-only file system"):
+        fractals.compute_to(tmp_path / "a.fz", scene(size=(40, 33)), device="python")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(FractalsError, match="can't be written to"):
+        fractals.compute_to(tmp_path / "b.fz", scene(), device="python")
+
+
+def test_other_names_and_formulas_without_one(tmp_path):
+    with pytest.raises(OptionError, match=r"a store's name ends in \.fz"):
+        fractals.compute_to(tmp_path / "a.zarr", scene(), device="python")
+    with pytest.raises(OptionError, match=r"ends in \.fz, \.npz, \.exr"):
+        fractals.compute(scene(), device="python").save(tmp_path / "a.zarr")
+    own = scene().replace(formula=scene().make_formula())
+    with pytest.raises(SceneError, match="a function of yours"):
+        fractals.compute_to(tmp_path / "a.fz", own, device="python")
+    assert not (tmp_path / "a.fz").exists()
+
+
+def test_a_store_is_a_scene(tmp_path):
+    fractals.compute_to(tmp_path / "a.fz", scene(palette="ember"), device="python")
+    assert fractals.load_scene(tmp_path / "a.fz") == scene(palette="ember")
+    with pytest.raises(SceneError, match="no such store"):
+        fractals.load_scene(tmp_path / "b.fz")

@@ -1,0 +1,172 @@
+"""Tiles that compiled code takes from a queue: drawn as tile by tile, each once, till stopped."""
+
+import threading
+
+import numpy as np
+import pytest
+from support.scenes import scene
+from support.threads import end_by_themselves, in_a_thread
+
+import fractals
+from fractals.backends.cpu import tile_loop
+from fractals.backends.cpu.backend import CpuBackend
+from fractals.backends.cpu.simd import pack
+from fractals.rendering import compiled_tiles, plan, tiles
+from fractals.rendering.render import Session
+from fractals.threads import Queue
+
+pytestmark = pytest.mark.skipif(
+    not pack.FUSED or tile_loop.CLOCK is None, reason="this CPU goes from tile to tile"
+)
+
+SCENES = {
+    "plain": {},
+    "derivative": {"coloring": "distance"},
+    "watching": {"coloring": "stripe_average"},
+    "watching inside": {"coloring": "orbit_trap", "mask": "all"},
+    "julia": {"julia": ("-0.8", "0.156")},
+    "supersampling": {"supersampling": 3, "size": (31, 17)},
+    "16 bits": {"bits": 16},
+    "float32": {"number": "float32", "limit": 90},
+    "a sample": {"size": (1, 1)},
+}
+
+
+@pytest.fixture
+def joined(monkeypatch):
+    """Small tiles; and what compiled code was made for."""
+    found = []
+    join = CpuBackend.join
+
+    def note(*arguments):
+        found.append(join(*arguments))
+        return found[-1]
+
+    monkeypatch.setattr(CpuBackend, "join", note)
+    monkeypatch.setattr(tiles, "LEAST_TILE", 64)
+    monkeypatch.setattr(tiles, "SAMPLES_A_TILE", dict.fromkeys(tiles.SAMPLES_A_TILE, 200))
+    return found
+
+
+def tile_by_tile(monkeypatch, function, *arguments, **options):
+    with monkeypatch.context() as patch:
+        patch.setattr(CpuBackend, "join", lambda *_: None)
+        return function(*arguments, **options)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("kind", SCENES)
+def test_pictures_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads):
+    drawn = scene(**({"size": (61, 43), "limit": 300} | SCENES[kind]))
+    options = {"device": "cpu", "threads": threads}
+    image = fractals.render(drawn, **options)
+    assert len(joined) == 1
+    assert joined[0]
+    expected = tile_by_tile(monkeypatch, fractals.render, drawn, **options)
+    assert image.pixels.dtype == expected.pixels.dtype
+    assert np.array_equal(image.pixels, expected.pixels)
+    assert all(image.timings[stage] > 0 for stage in compiled_tiles.STAGES)
+
+
+@pytest.mark.parametrize("strips", [True, False], ids=["strips", "rectangles"])
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("kind", ["plain", "derivative", "julia", "supersampling", "float32"])
+def test_raw_numbers_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads, strips):
+    """Counts of strips are written where they stay, those of rectangles are copied."""
+    monkeypatch.setattr(tiles, "LEAST_ROWS", 1 if strips else 999)
+    drawn = scene(**({"size": (61, 43), "limit": 300} | SCENES[kind]))
+    first, second, *_ = plan.plan(drawn, "cpu", threads=threads).tiles
+    assert (first.y < second.y) == strips
+    options = {"device": "cpu", "threads": threads}
+    raw = fractals.compute(drawn, **options)
+    assert joined[0]
+    expected = tile_by_tile(monkeypatch, fractals.compute, drawn, **options)
+    for name, plane in expected.planes.items():
+        assert raw.planes[name].tobytes() == plane.tobytes(), name
+    assert raw.planes.keys() == expected.planes.keys()
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"antialias": "jittered", "supersampling": 2},
+        {"projection": "exponential"},
+        {"coloring": "distance", "rotation": 30},
+        {"center": ("-1.25" + 33 * "0", "0"), "width": "1e-30"},
+        {"layers": [{"coloring": "smooth"}, {"coloring": "count"}]},
+    ],
+)
+def test_what_needs_python_between_goes_from_tile_to_tile(joined, keys):
+    image = fractals.render(scene(**({"size": (20, 12), "limit": 50} | keys)), device="cpu")
+    assert not any(joined)
+    assert image.pixels.shape == (12, 20, 3)
+
+
+def session_of(**keys):
+    session = Session(scene(size=(64, 64), **keys), "cpu")
+    session.start(iterating=True, shading=True)
+    return session
+
+
+def test_a_queue_gives_each_tile_once(joined):
+    session = session_of()
+    queue, pixels = Queue(len(session.plan.tiles)), np.zeros((64, 64, 3), np.uint8)
+    tiles, left = queue.total, np.array([64 * 64])
+    works = [draw for _ in range(4) for draw in session.tiles_drawn()]
+    threads = [threading.Thread(target=draw, args=(queue, pixels, 64, left)) for draw in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert tiles > 10
+    assert queue.cells.tolist() == [tiles, tiles, tiles]
+    assert left.tolist() == [0]
+
+
+def test_tiles_beyond_the_limit_wait(joined):
+    session = session_of()
+    queue, pixels = Queue(len(session.plan.tiles)), np.zeros((64, 64, 3), np.uint8)
+    (draw, *_), left = session.tiles_drawn(), np.array([64 * 64])
+    queue.allow(3)
+    assert (queue.waiting, queue.left) == (3, queue.total)
+    draw(queue, pixels, 64, left)
+    drawn = sum(tile.width * tile.height for tile in session.plan.tiles[:3])
+    assert (queue.waiting, queue.left) == (0, queue.total - 3)
+    assert left[0] == 64 * 64 - drawn
+    queue.stop()
+    queue.allow(10)
+    draw(queue, pixels, 64, left)
+    assert (queue.waiting, queue.left) == (0, 0)
+    assert left[0] == 64 * 64 - drawn
+
+
+def test_rows_come_round_and_a_whole_band_ends_the_call(joined):
+    session = session_of()
+    expected = session.picture(None).pixels
+    queue, ring = Queue(len(session.plan.tiles)), np.zeros((32, 64, 3), np.uint8)
+    (draw, *_), left = session.tiles_drawn(), np.full(4, 16 * 64)
+    seen = 0
+    while queue.left:
+        draw(queue, ring, 16, left)
+        while seen < 4 and left[seen] == 0:
+            rows = slice(16 * seen % 32, 16 * seen % 32 + 16)
+            assert np.array_equal(ring[rows], expected[16 * seen :][:16])
+            seen += 1
+    assert seen == 4
+
+
+def test_ctrl_c_is_heard_between_tiles(joined):
+    """Also by the threads, which would otherwise draw for minutes."""
+    drawn = scene(size=(640, 640), limit=10**6, center=("-0.1", "0.7"), width="0.02")
+
+    def interrupt(done, tiles):
+        if done < tiles:
+            raise KeyboardInterrupt
+
+    def render():
+        fractals.render(drawn, device="cpu", threads=2, interior=False, progress=interrupt)
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        in_a_thread(render)
+    assert end_by_themselves(before)

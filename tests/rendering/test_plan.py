@@ -1,0 +1,309 @@
+"""Plans: tiles, coordinates, depth, limits."""
+
+import dataclasses
+import math
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import naive
+from support.scenes import scene
+
+import fractals
+from fractals.errors import OptionError
+from fractals.io.png import strip_rows
+from fractals.rendering import plan, tiles
+from fractals.rendering.sampling import coordinates
+from fractals.scene.model import MOST_ITERATIONS
+
+KINDS = ("cpu", "cuda", "simulator", "python")
+sides = st.integers(1, 700)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    width=sides,
+    height=sides,
+    n=st.integers(1, 16),
+    limit=st.integers(1, 10**6),
+    device=st.sampled_from(KINDS),
+    deep=st.booleans(),
+)
+def test_tiles_cover_each_pixel_once(width, height, n, limit, device, deep):
+    drawn = scene(size=(width, height), supersampling=n, limit=limit)
+    planned = list(tiles._tiles(drawn, device, limit, deep=deep))
+    if len(planned) > 5000:
+        planned = planned[:5000]  # more would take long to paint
+        height = max(tile.y for tile in planned)  # the rows that are whole
+    covered = np.zeros((700, 700), int)
+    samples = []
+    for tile in planned:
+        assert tile.width > 0
+        assert tile.height > 0
+        assert tile.x >= 0
+        assert tile.y >= 0
+        assert tile.x + tile.width <= width
+        covered[tile.y : tile.y + tile.height, tile.x : tile.x + tile.width] += 1
+        samples.append(tile.width * tile.height * n * n)
+    assert (covered[:height, :width] == 1).all()
+    assert not covered[:, width:].any()
+    if device in ("cpu", "python"):
+        assert max(samples) <= max(tiles.SAMPLES_A_TILE[device], n * n)
+
+
+decimals = st.decimals(-2, 2, allow_nan=False, allow_infinity=False, places=9).map(str)
+widths = st.floats(1e-9, 9).map(lambda v: f"{v:.6g}")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    x=decimals,
+    y=decimals,
+    width=widths,
+    size=st.tuples(st.integers(1, 40), st.integers(1, 40)),
+    n=st.integers(1, 3),
+)
+def test_coordinates_are_rounded_once(x, y, width, size, n):
+    planned = fractals.plan(scene(center=[x, y], width=width, size=size, supersampling=n))
+    columns, rows = coordinates(planned)
+    spacing = Fraction(width) / (size[0] * n)
+    for i in range(size[0] * n):
+        exact = Fraction(x) + (i + Fraction(1, 2) - Fraction(size[0] * n, 2)) * spacing
+        assert columns[0, i] == float(exact)
+    for j in range(size[1] * n):
+        exact = Fraction(y) + (Fraction(size[1] * n, 2) - j - Fraction(1, 2)) * spacing
+        assert rows[1, j] == float(exact)
+    assert not columns[1].any()
+    assert not rows[0].any()
+    assert planned.pixel == Fraction(width) / size[0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(x=decimals, y=decimals, width=widths, rotation=st.floats(-360, 360))
+def test_rotation_is_counter_clockwise(x, y, width, rotation):
+    size = 7, 5
+    planned = fractals.plan(scene(center=[x, y], width=width, size=size, rotation=rotation))
+    columns, rows = coordinates(planned)
+    for i, j in [(0, 0), (6, 0), (3, 2), (1, 4)]:
+        point = naive.position(i, j, size, (x, y), width, rotation)
+        drawn = columns[:, i] + rows[:, j]
+        assert drawn == pytest.approx([float(point.real), float(point.imag)], abs=1e-14)
+
+
+@given(
+    width=widths,
+    size=st.tuples(st.integers(1, 50), st.integers(1, 50)),
+    rotation=st.sampled_from([0, 17.5, -90, 180]),
+)
+@settings(max_examples=40, deadline=None)
+def test_coordinates_about_zero_are_mirrored_to_the_bit(width, size, rotation):
+    planned = fractals.plan(scene(center=["0", "0"], width=width, size=size, rotation=rotation))
+    for offsets in coordinates(planned):
+        assert (offsets == -offsets[:, ::-1]).all()
+
+
+@pytest.mark.parametrize(("number", "deepest"), [("float64", 2e-10), ("float32", 1e-4)])
+def test_method_by_depth(number, deepest):
+    keys = {"center": ["-0.75", "0.1"], "size": (160, 90), "number": number}
+    above = fractals.plan(scene(width=f"{100 * deepest}", **keys))
+    assert (above.method, above.bits, above.exponent) == ("direct", 0, 0)
+    below = scene(width=f"{deepest / 100}", **keys)
+    if number == "float32":
+        with pytest.raises(OptionError, match=r"too deep for float32, .* --number float64"):
+            fractals.plan(below)
+        return
+    planned = fractals.plan(below)
+    assert (planned.method, planned.number, planned.exponent) == ("perturbation", number, 0)
+    assert planned.bits >= 64 + 45
+
+
+@pytest.mark.parametrize("c", [["0.25", "0"], ["-0.1", "0.2"], ["-0.39054", "-0.58679"]])
+def test_the_inside_of_a_julia_set_is_iterated_directly(c):
+    """However near its orbits come to each other: nothing of that is seen."""
+    inside = fractals.plan(scene(julia=c, center=["0.1", "0.1"], width="1e-6", size=(160, 90)))
+    assert inside.method == "direct"
+
+
+def test_exponent_where_float64_has_none():
+    for width, extended in (("1e-260", False), ("1e-280", True), ("1e-5000", True)):
+        planned = fractals.plan(scene(center=["-0.75", "0.1"], width=width))
+        assert planned.extended == extended
+        columns, rows = coordinates(planned)
+        assert (np.diff(columns[0]) > 0).all()
+        assert (np.diff(rows[1]) < 0).all()
+        mantissa = planned.width / Fraction(2) ** planned.exponent
+        assert columns[0, -1] == pytest.approx(float(mantissa) * 15 / 32, rel=1e-12)
+
+
+def test_digits_that_the_center_lacks():
+    for center, lacking in ((["-0.75", "0.1"], 38), (["-0.75", "0." + "1" * 41], 0)):
+        drawn = scene(center=center, width="1e-39", size=(10, 10))
+        assert plan.missing_digits(drawn, fractals.plan(drawn)) == lacking
+
+
+def test_neighbours_differ_at_the_deepest_view():
+    """What is not refused has no two samples at one place."""
+    for center in (["-0.75", "0.1"], ["0", "1e-9"], ["-1.9999", "0"], ["1e-20", "1e-20"]):
+        width = 1.0
+        while True:
+            drawn = scene(center=center, width=repr(width), size=(64, 64))
+            planned = fractals.plan(drawn)
+            if planned.deep:
+                break
+            columns, rows = coordinates(planned)
+            assert (np.diff(columns[0]) > 0).all()
+            assert (np.diff(rows[1]) < 0).all()
+            width /= 2
+        assert width < 1e-9
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        {"width": "1", "center": ["1e400", "0"]},
+        {"width": "1e300000", "center": ["1", "1"]},
+        {"width": "1", "center": ["1e40", "0"]},
+    ],
+)
+def test_views_out_of_every_range_are_refused(view):
+    with pytest.raises(OptionError):
+        fractals.plan(scene(**view))
+
+
+@given(st.lists(st.floats(0, 11), min_size=2, max_size=6))
+@settings(max_examples=12, deadline=None)
+def test_auto_limit_grows_with_zoom(powers):
+    limits = [
+        fractals.plan(scene(limit="auto", center=["0.3", "0.4"], zoom=repr(10**power))).iterations
+        for power in sorted(powers)
+    ]
+    assert limits == sorted(limits)
+    assert limits[0] >= 1000
+    assert limits[-1] <= MOST_ITERATIONS
+
+
+def test_auto_limit_of_the_home_view():
+    assert fractals.plan(scene(limit="auto")).iterations == 1000
+    assert fractals.plan(scene(limit="auto", zoom="1e6")).iterations == pytest.approx(
+        10_000, rel=0.01
+    )
+
+
+@pytest.mark.parametrize("julia", [False, True])
+def test_width_is_the_home_width_over_zoom(julia):
+    home = fractals.plan(scene(julia=julia))
+    assert fractals.plan(scene(julia=julia, zoom="8")).width == home.width / 8
+    assert fractals.plan(scene(width="3.5")).width == Fraction(7, 2)
+
+
+def test_escape_radius_must_fit_the_number_type():
+    power8 = {"name": "multibrot", "power": 8}
+    with pytest.raises(OptionError, match="at most") as caught:
+        fractals.plan(scene(power8, escape_radius=1e9, number="float32"))
+    most = float(str(caught.value).split("at most ")[1].split(",")[0])
+    fractals.plan(scene(power8, escape_radius=most, number="float32"))
+    fractals.plan(scene(power8, escape_radius=1e9))
+
+
+def test_blocks_only_where_no_orbit_comes_back():
+    assert not fractals.plan(scene(escape_radius=2)).sticky
+    assert not fractals.plan(scene(julia=["3", "4"], escape_radius=5)).sticky
+    assert fractals.plan(scene(julia=["3", "4.1"], escape_radius=5)).sticky
+    returning = dataclasses.replace(fractals.Scene().make_formula(), can_return=True)
+    assert fractals.plan(fractals.Scene(formula=returning)).sticky
+
+
+def test_strips_where_samples_stand_alone_and_strips_are_not_flat():
+    def strips(device="cpu", **keys):
+        plan = fractals.plan(scene(**{"size": (1920, 1080)} | keys), device)
+        return all(tile.width == plan.size[0] for tile in plan.tiles)
+
+    assert strips()
+    assert strips(supersampling=2)
+    assert strips("cuda", size=(30000, 1000))
+    assert not strips(size=(30000, 1000))
+    assert not strips(supersampling=2, antialias="jittered")
+    assert not strips(center=("-1.25" + 33 * "0", "0"), width="1e-30")
+
+
+def test_strips_fill_a_gpu_whatever_the_limit():
+    planned = fractals.plan(scene(size=(2048, 1024), limit=2 * 10**9), "cuda")
+    assert [tile.width * tile.height for tile in planned.tiles] == [2**18] * 8
+
+
+def test_unknown_device_is_said():
+    with pytest.raises(OptionError, match="gpu"):
+        fractals.plan(scene(), "gpu")
+
+
+def test_a_plan_can_be_read():
+    table = fractals.plan(scene()).to_table()
+    assert table["method"] == "direct"
+    assert table["number"] == "float64"
+    assert table["size"] == [16, 9]
+    assert table["iterations"] == 60
+    assert table["seconds"] > 0
+    assert table["memory"] > 0
+    more = fractals.plan(scene(size=(1600, 900))).to_table()
+    assert more["seconds"] > table["seconds"]
+    assert more["memory"] > table["memory"]
+    assert 0 < math.log10(more["memory"] / table["memory"]) < 5
+
+
+def test_a_streamed_plan_is_bounded_whatever_the_size():
+    for size in [(60_000, 60_000), (100_000, 100_000), (200_000, 200_000)]:
+        for device, threads, bits in [("cpu", 16, 8), ("cpu", 16, 16), ("cuda", 1, 8)]:
+            drawn = scene(size=size, bits=bits)
+            whole = fractals.plan(drawn, device, threads=threads)
+            streamed = fractals.plan(drawn, device, threads=threads, streamed=True)
+            assert whole.band == size[1]
+            assert whole.memory > 2 * 3 * size[0] * size[1] * bits // 8
+            assert streamed.memory < 2**31
+            assert streamed.band % strip_rows(size, bits) == 0
+            assert streamed.band >= max(tile.height for tile in streamed.tiles)
+
+
+@pytest.mark.parametrize("rotation", [0, 30, -45.5, 90, 180])
+def test_places_are_rounded_once(rotation):
+    """Exactly as the fractions that they are."""
+    drawn = scene(size=(7, 5), center=("-0.1234567890123456789", "0.7"), rotation=rotation)
+    plan = fractals.plan(drawn)
+    columns, rows = coordinates(plan)
+    turn = math.radians(rotation)
+    cos, sin = (Fraction(math.cos(turn)), Fraction(math.sin(turn))) if rotation else (1, 0)
+    x, y = plan.center if rotation else (plan.center[0], Fraction(0))
+    for i in range(7):
+        d = (2 * i - 6) * plan.pixel / 2
+        assert list(columns[:, i]) == [float(x + cos * d), float(y + sin * d)]
+    for j in range(5):
+        d = (4 - 2 * j) * plan.pixel / 2
+        above = Fraction(0) if rotation else plan.center[1]
+        assert list(rows[:, j]) == [float(-sin * d), float(above + cos * d)]
+
+
+def test_a_plan_of_the_largest_picture_is_quick():
+    """200000 x 200000 pixels at a huge limit: refused or planned, but not one tile at a time."""
+    script = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30,) * 2)\n"
+        "import fractals\n"
+        "drawn = fractals.Scene().replace(size=(200_000, 200_000), supersampling=16, limit=10**9)\n"
+        "try:\n    fractals.plan(drawn)\n"
+        "except fractals.OptionError as error:\n    print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=20
+    )
+    assert done.returncode == 0, done.stderr[-500:]
+
+
+def test_planning_loads_no_numba():
+    script = (
+        "import sys, fractals\n"
+        "fractals.plan(fractals.Scene())\n"
+        "sys.exit(any(name.split('.')[0] in ('numba', 'llvmlite') for name in sys.modules))\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script]).returncode == 0

@@ -1,0 +1,63 @@
+"""What colorings watch along orbits is the same however the orbits are cut up."""
+
+import itertools
+
+import numpy as np
+import pytest
+from support.scenes import PRECISIONS, scene, slow_but
+
+import fractals
+from fractals.rendering import iteration
+
+SEEN = [
+    {"coloring": "orbit_trap", "mask": "all"},
+    {"coloring": "curvature_average"},
+]
+
+
+def watched(drawn, **options):
+    raw = fractals.compute(drawn, **options)
+    assert len(raw.watched) == 5
+    return [raw.count, raw.z, *raw.watched.values()]
+
+
+def same(found, wanted):
+    return all(a.tobytes() == b.tobytes() for a, b in zip(found, wanted, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("julia", "mask"),
+    slow_but(
+        [(False, "all"), (True, "escaped")],
+        itertools.product([False, True], ["escaped", "all"]),
+    ),
+)
+def test_packs_watch_what_plain_loops_do(julia, mask):
+    """At limits about the first steps, which are tested each, and beyond: inside and outside."""
+    for limit in (1, 2, 17, 32, 33, 34, 60, 333):
+        drawn = scene(
+            julia=julia, limit=limit, size=(41, 13), layers=[{**SEEN[0], "mask": mask}, SEEN[1]]
+        )
+        packed = watched(drawn, device="cpu")
+        assert same(packed, watched(drawn, device="simulator")), limit
+        inside = packed[0] == limit
+        assert (packed[2][inside] != 0).all() == (mask == "all") or not inside.any()
+
+
+@pytest.mark.parametrize("formula", ["mandelbrot", "burning_ship"])
+@pytest.mark.parametrize("number", slow_but(["float64"], PRECISIONS))
+def test_launches_in_parts_carry_it_on(formula, number, monkeypatch):
+    drawn = scene(formula, limit=120, size=(23, 9), layers=SEEN)
+    whole = watched(drawn, device="simulator", number=number)
+    monkeypatch.setattr(iteration._Method, "_steps_a_launch", lambda self: 7)
+    assert same(watched(drawn, device="simulator", number=number), whole)
+
+
+def test_shortcuts_change_nothing_outside():
+    drawn = scene(limit=300, size=(40, 23), layers=[SEEN[1], {**SEEN[0], "mask": "escaped"}])
+    quick = watched(drawn, device="cpu")
+    slow = watched(drawn, device="cpu", interior=False)
+    assert same(quick, slow)
+    assert (quick[0] == 300).any()
+    assert all((plane[quick[0] == 300] == 0).all() for plane in quick[2:])
+    assert np.isfinite(quick[2]).all()

@@ -1,0 +1,230 @@
+"""Tiles on threads: all are done once, errors and Ctrl-C end the work, progress is heard."""
+
+import gc
+import os
+import signal
+import threading
+import time
+import weakref
+from unittest import mock
+
+import numpy as np
+import pytest
+from support.threads import end_by_themselves, in_a_thread
+
+from fractals.threads import run_tiles
+
+threads_of_all_kinds = pytest.mark.parametrize("threads", [0, 1, 2, 7])
+
+
+def book(tile):
+    return {"iterate": float(tile), "color": 1.0}
+
+
+@threads_of_all_kinds
+@pytest.mark.parametrize("count", [1, 2, 50])
+def test_every_tile_is_done_once(threads, count):
+    done = []
+
+    def work(tile):
+        done.append(tile)
+        return book(tile)
+
+    spent = run_tiles(range(count), work, threads)
+    assert sorted(done) == list(range(count))
+    assert spent == {"iterate": sum(range(count)), "color": count}
+
+
+@threads_of_all_kinds
+def test_no_tiles(threads):
+    assert run_tiles([], book, threads) == {}
+
+
+def test_where_the_work_is_done():
+    """A GPU's context belongs to a thread: with 0 threads it is the calling one."""
+    seen = set()
+
+    def work(tile):
+        seen.add(threading.get_ident())
+        time.sleep(0.01)
+        return book(tile)
+
+    run_tiles(range(5), work, 0)
+    assert seen == {threading.get_ident()}
+    seen.clear()
+    run_tiles(range(20), work, 3)
+    assert len(seen) == 3
+    assert threading.get_ident() not in seen
+
+
+@threads_of_all_kinds
+@pytest.mark.parametrize("pause", [0, 0.02])
+def test_progress(threads, pause):
+    """It is told in the calling thread, never goes back, and ends with all tiles done."""
+    told = []
+
+    def progress(done, total):
+        assert total == 9
+        told.append((done, threading.get_ident()))
+
+    def work(tile):
+        time.sleep(pause)
+        return book(tile)
+
+    run_tiles(range(9), work, threads, progress)
+    assert {thread for _, thread in told} == {threading.get_ident()}
+    counts = [done for done, _ in told]
+    assert counts == sorted(counts)
+    assert counts[-1] == 9
+
+
+@threads_of_all_kinds
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_an_error_ends_all_work(threads, error):
+    begun = []
+
+    def work(tile):
+        begun.append(tile)
+        if tile == 3:
+            raise error("tile 3")
+        time.sleep(0.001)
+        return book(tile)
+
+    with pytest.raises(error, match="tile 3"):
+        run_tiles(range(500), work, threads)
+    time.sleep(0.02)
+    assert len(begun) < 100
+
+
+@threads_of_all_kinds
+def test_an_interrupt_is_heard_while_tiles_are_slow(threads):
+    begun = []
+
+    def work(tile):
+        begun.append(tile)
+        time.sleep(0.2)
+        return book(tile)
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_tiles(range(100), work, threads, interrupt)
+    assert time.monotonic() - started < 3
+    many = len(begun)
+    time.sleep(0.5)
+    assert len(begun) == many  # no worker takes another tile
+
+
+def test_threads_run_at_the_same_time():
+    meeting = threading.Barrier(4, timeout=10)
+
+    def work(tile):
+        meeting.wait()
+        return book(tile)
+
+    assert run_tiles(range(4), work, 4)["color"] == 4
+
+
+def cores_seen(threads):
+    """Return the cores that each thread may use while it works."""
+    meeting, seen = threading.Barrier(threads, timeout=10), {}
+
+    def work(tile):
+        meeting.wait()
+        seen[threading.get_ident()] = os.sched_getaffinity(0)
+        return book(tile)
+
+    run_tiles(range(threads), work, threads)
+    return seen
+
+
+on_linux = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no cores to choose")
+
+
+@on_linux
+def test_a_thread_a_core():
+    """Only where there is one for each, or a busy core would slow the work down."""
+    cores = os.sched_getaffinity(0)
+    several = len(cores) > 1
+    expected = [{core} for core in sorted(cores)] if several else [cores]
+    assert sorted(cores_seen(len(cores)).values(), key=min) == expected
+    assert list(cores_seen(len(cores) + 1).values()) == [cores] * (len(cores) + 1)
+    if several:
+        assert list(cores_seen(1).values()) == [cores]
+    assert os.sched_getaffinity(0) == cores
+
+
+@on_linux
+def test_cores_that_were_taken_away():
+    """As a container's may be: threads go on without, and others keep to what is left."""
+    cores = os.sched_getaffinity(0)
+    if len(cores) < 2:
+        pytest.skip("one core")
+    with mock.patch.object(os, "sched_setaffinity", side_effect=OSError("no such core")):
+        assert list(in_a_thread(cores_seen, len(cores)).values()) == [cores] * len(cores)
+    before = cores_seen(len(cores))
+    try:
+        os.sched_setaffinity(0, {min(cores)})
+        assert list(cores_seen(1).values()) == [{min(cores)}]
+        assert not before.keys() & cores_seen(1).keys()
+    finally:
+        os.sched_setaffinity(0, cores)
+    assert cores_seen(len(cores)) == before
+
+
+def test_threads_are_used_again_until_their_caller_ends():
+    def idents():
+        meeting, seen = threading.Barrier(2, timeout=10), set()
+
+        def work(tile):
+            meeting.wait()
+            seen.add(threading.get_ident())
+            return book(tile)
+
+        run_tiles(range(2), work, 2)
+        return seen
+
+    first, count = idents(), threading.active_count()
+    assert idents() == first
+    assert in_a_thread(idents).isdisjoint(first)
+    assert end_by_themselves(count)
+
+
+def test_work_within_work():
+    """A tile may need tiles of its own: its threads are others than those it is done by."""
+
+    def work(tile):
+        return run_tiles(range(3), book, 2)
+
+    assert run_tiles(range(4), work, 2) == {"iterate": 12, "color": 12}
+
+
+def test_what_was_done_is_let_go_of():
+    picture = np.zeros(1)
+    alive = weakref.ref(picture)
+    run_tiles([0], lambda tile, picture=picture: {"iterate": picture[0]}, 2)
+    del picture
+    gc.collect()
+    assert alive() is None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    run_tiles(range(2), book, 2)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = run_tiles(range(4), book, 2) != {"iterate": 6, "color": 4}
+        finally:
+            os._exit(int(code))
+    until = time.monotonic() + 20
+    while (found := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < until:
+        time.sleep(0.01)
+    if not found[0]:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert found == (child, 0)

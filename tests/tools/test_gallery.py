@@ -1,0 +1,73 @@
+"""The gallery, small: the counts of each scene are those that were hashed."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fractals
+from fractals import catalog
+from fractals.io.load import load_scene
+from fractals.rendering import plan
+from fractals.tools import gallery
+
+FOLDER = Path(__file__).parents[2] / "gallery"
+KNOWN = json.loads((FOLDER / gallery.HASHES).read_text())
+# Their reference orbits take seconds, or their kernels as long to compile.
+COSTLY = ("burr", "caravan", "daystar", "fan", "heirloom")
+
+
+def test_every_scene_has_a_hash():
+    assert list(KNOWN) == sorted(catalog.names("gallery"))
+
+
+def kernels():
+    """Return the names of the scenes that are drawn by the same compiled code, a list a code."""
+    found = {}
+    for name in KNOWN:
+        scene = load_scene(name)
+        deep = plan.plan(scene).method == "perturbation"
+        key = scene.make_formula().label, scene.julia is not None, deep, name in COSTLY
+        found.setdefault(key, []).append(name)
+    return list(found.values())
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(names, marks=[pytest.mark.slow] * (names[0] in COSTLY), id=names[0])
+        for names in kernels()
+    ],
+)
+def test_counts_are_as_ever(names):
+    """In the simulator, which compiles fastest; `fractals gallery --check` takes any device."""
+    assert {name: gallery.hash_of(name, "simulator") for name in names} == {
+        name: KNOWN[name] for name in names
+    }
+
+
+def test_a_hash_is_of_the_bytes_of_counts():
+    scene = load_scene("mandelbrot").replace(size=(96, 54), supersampling=1, coloring="count")
+    counts = fractals.compute(scene, device="simulator").count
+    plain = b"".join(int(n).to_bytes(4, "little") for n in counts.ravel())
+    assert hashlib.sha256(plain).hexdigest()[:16] == KNOWN["mandelbrot"]
+    assert len(np.unique(counts)) > 30
+
+
+def test_other_counts_are_found(run, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("g").mkdir()
+    code, _, err = run("gallery", "julia", "--check", "-o", "g", "--device", "simulator")
+    assert (code, "no such file, which holds hashes" in err) == (1, True)
+    Path("g/counts.json").write_text(json.dumps({"julia": "0" * 16, "gone": ""}))
+    code, _, err = run("gallery", "julia", "--check", "-o", "g", "--device", "simulator")
+    assert (code, "the counts of julia differ" in err) == (5, True)
+    code, _, err = run("gallery", "rabbit", "--check", "-o", "g", "--device", "simulator")
+    assert (code, "has no 'rabbit': 'fractals gallery rabbit'" in err) == (1, True)
+    # Drawing a scene makes its hash anew, and forgets scenes that are gone.
+    arguments = ("gallery", "julia", "-o", "g", "--width", "16", "--device", "simulator")
+    assert run(*arguments)[0] == 0
+    assert json.loads(Path("g/counts.json").read_text()) == {"julia": KNOWN["julia"]}
+    assert run("gallery", "julia", "--check", "-o", "g", "--device", "simulator")[0] == 0
