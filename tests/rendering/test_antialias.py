@@ -14,27 +14,33 @@ from support.scenes import scene
 import fractals
 from fractals.color import spaces
 from fractals.rendering import antialias, sampling
+from fractals.rendering import plan as planning
 from fractals.rendering.plan import plan
 from fractals.rendering.tiles import Tile
 from fractals.tools import verify
 
-BUSY = {"center": ["-0.7436", "0.1318"], "width": "0.02", "limit": 150, "coloring": "smooth"}
+BUSY = {
+    "center": ["-0.7436", "0.1318"],
+    "width": "0.02",
+    "max_iterations": 150,
+    "coloring": "smooth",
+}
 
 
 def cut(side):
     """Return a patch that cuts pictures into tiles of this side."""
 
-    def tiles(drawn, *_):
+    def squares(drawn, *_):
         width, height = drawn.image.size
         for y in range(0, height, side):
             for x in range(0, width, side):
                 yield Tile(x, y, min(side, width - x), min(side, height - y))
 
-    return mock.patch.object(tiles, "_tiles", tiles)
+    return mock.patch.object(planning, "make_tiles", squares)
 
 
 def pixels_of(drawn, device="cpu"):
-    return fractals.render(drawn, device=device, tell=str).pixels
+    return fractals.render(drawn, device=device, on_message=str).pixels
 
 
 def test_shifts_are_even_and_never_change():
@@ -119,7 +125,7 @@ def test_devices_agree(antialias, device):
 
 def test_deep_tiles_agree():
     keys = {"center": ["-0.743643887037151", "0.131825904205330"], "width": "1e-13"}
-    drawn = scene(size=(17, 12), supersampling=2, antialias="jittered", limit=9000, **keys)
+    drawn = scene(size=(17, 12), supersampling=2, antialias="jittered", max_iterations=9000, **keys)
     assert plan(drawn).deep
     whole = pixels_of(drawn)
     with cut(4):
@@ -183,9 +189,9 @@ def test_calm_pictures_take_few_samples():
     taken = []
     numbers = fractals.methods.Direct.iterate_some
 
-    def counted(self, i, j, shape, limit=None):
+    def counted(self, i, j, shape, max_iterations=None):
         taken.append(math.prod(shape))
-        return numbers(self, i, j, shape, limit)
+        return numbers(self, i, j, shape, max_iterations)
 
     keys = {"center": ["3", "0"], "width": "1", "coloring": "smooth", "density": 0.05}
     calm = scene(size=(64, 64), supersampling=4, antialias="adaptive", **keys)
@@ -198,7 +204,7 @@ def test_calm_pictures_take_few_samples():
 
 def test_jitter_is_nearer_to_the_truth_than_a_grid():
     """Of a place with detail below the pixel; the difference from 16 x 16 samples."""
-    keys = {**BUSY, "center": ["-0.74364", "0.13183"], "width": "0.002", "limit": 400}
+    keys = {**BUSY, "center": ["-0.74364", "0.13183"], "width": "0.002", "max_iterations": 400}
     drawn = scene(size=(48, 36), supersampling=2, **keys)
     error = {}
     for method in ("grid", "jittered", "adaptive"):
