@@ -13,8 +13,9 @@ from support.scenes import scene
 
 import fractals
 from fractals.color import spaces
-from fractals.rendering import antialias, sampling
+from fractals.rendering import antialias as antialiasing
 from fractals.rendering import plan as planning
+from fractals.rendering import sampling
 from fractals.rendering.plan import plan
 from fractals.rendering.tiles import Tile
 from fractals.tools import verify
@@ -76,7 +77,7 @@ def test_a_pixel_is_the_weighted_mean_of_its_samples(antialias, n, layers):
     """By loops over what the raw numbers say; adaptive where everything is busy is the same."""
     keys = {"layers": [{"coloring": "decomposition", "blend": "overlay"}]} if layers > 1 else {}
     drawn = scene(size=(9, 7), supersampling=n, antialias=antialias, bits=16, **BUSY, **keys)
-    with mock.patch.object(antialias, "DIFFER", -1):
+    with mock.patch.object(antialiasing, "DIFFER", -1):
         found = pixels_of(drawn).astype(float)
     single = drawn.replace(supersampling=1, antialias="grid", size=(9 * n, 7 * n))
     raw = fractals.compute(drawn, device="cpu")
@@ -157,8 +158,8 @@ def test_pictures_are_verified(tmp_path, antialias):
     height=st.integers(1, 9),
 )
 def test_first_samples_stand_for_those_around_them(n, x, y, width, height):
-    m = antialias.first_side(n)
-    i, j = antialias.first_samples(Tile(x, y, width, height), n, m)
+    m = antialiasing.first_side(n)
+    i, j = antialiasing.first_samples(Tile(x, y, width, height), n, m)
     assert i.shape == j.shape == (height * m, width * m)
     for r in range(height * m):
         for c in range(width * m):
@@ -170,16 +171,16 @@ def test_first_samples_stand_for_those_around_them(n, x, y, width, height):
 
 def test_no_picture_is_shifted_by_its_first_samples():
     for n in range(2, 17):
-        m = antialias.first_side(n)
-        i, j = antialias.first_samples(Tile(0, 0, 2, 2), n, m)
+        m = antialiasing.first_side(n)
+        i, j = antialiasing.first_samples(Tile(0, 0, 2, 2), n, m)
         assert i.mean() == j.mean() == n - 0.5
 
 
 def test_busy_pixels_are_seen():
     flat = np.full((8, 8, 3), 0.25, np.float32)
-    assert not antialias.differing(flat, 2).any()
+    assert not antialiasing.differing(flat, 2).any()
     flat[2, 5] = 0.3  # of the pixel in row 1 and column 2
-    busy = antialias.differing(flat, 2)
+    busy = antialiasing.differing(flat, 2)
     assert busy[:3, 1:].all()
     assert not busy[:, 0].any()
     assert not busy[3].any()
