@@ -10,6 +10,7 @@ from fractals.backends.base import Backend
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
 from fractals.io.escape_data import EscapeData, parts_of, planes_for
+from fractals.io.raw_check import check_counts
 from fractals.kernels.statistics import INSIDE_TOO
 from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Index
@@ -31,6 +32,7 @@ class Recoloring:
     reference, note = 0.0, ""
 
     def __init__(self, backend: Backend, plan: Plan, layers: Layers, raw: EscapeData) -> None:
+        raw.check(counts=False)
         self.backend, self.plan, self.raw = backend, plan, raw
         self.max_iterations, self.count_offset = raw.max_iterations, raw.count_offset
         n, planes = plan.supersampling, raw.planes
@@ -69,7 +71,9 @@ class Recoloring:
 
     def _gathered(self, taken: Callable[[NDArray[Any]], NDArray[Any]]) -> tuple[Any, ...]:
         to_device = self.backend.to_device
-        found = [to_device(np.ascontiguousarray(taken(part))) for part in self._parts]
+        arrays = [np.ascontiguousarray(taken(part)) for part in self._parts]
+        check_counts(arrays[0], self.max_iterations)
+        found = [to_device(array) for array in arrays]
         watched = self._no_planes
         if self._watched:
             watched = to_device(np.stack([taken(plane) for plane in self._watched]))
