@@ -50,11 +50,13 @@ def check_output(path: str | Path, overwrite: bool) -> None:
     if os.path.exists(path) and not overwrite:
         raise FractalsError(f"'{name}' exists already: name another file, or give --overwrite")
     check_folder(path)
-    with contextlib.suppress(FileNotFoundError), writing(path):
-        try:
-            os.lstat(path)
-        except ValueError as error:  # a zero byte
-            raise OSError(str(error)) from None
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:  # too long a name, or a zero byte in it
+        reason = getattr(error, "strerror", None) or error
+        raise FractalsError(f"'{name}' can't be written: {reason}") from None
 
 
 def check_folder(path: Path) -> None:
@@ -71,8 +73,6 @@ def writing(path: Path) -> Iterator[None]:
     """Turn an error of the operating system into a `FractalsError` that names the path."""
     try:
         yield
-    except FileNotFoundError:
-        raise
     except OSError as error:
         reason = error.strerror or str(error)
         raise FractalsError(f"'{shown(path, PATH_SHOWN)}' can't be written: {reason}") from None

@@ -71,9 +71,8 @@ class Recoloring:
 
     def _gathered(self, taken: Callable[[NDArray[Any]], NDArray[Any]]) -> tuple[Any, ...]:
         to_device = self.backend.to_device
-        arrays = [np.ascontiguousarray(taken(part)) for part in self._parts]
-        check_counts(arrays[0], self.max_iterations)
-        found = [to_device(array) for array in arrays]
+        check_counts(taken(self._parts[0]), self.max_iterations)
+        found = [to_device(np.ascontiguousarray(taken(part))) for part in self._parts]
         watched = self._no_planes
         if self._watched:
             watched = to_device(np.stack([taken(plane) for plane in self._watched]))

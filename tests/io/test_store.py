@@ -196,7 +196,7 @@ def test_the_layout_is_what_it_says(tmp_path):
     header = json.loads((tmp_path / "a.fz" / "header.json").read_text("utf-8"))
     assert header["shape"] == [40, 60]
     assert header["planes"] == {"count": "<i4", "z": "<c16", "dz": "<c16"}
-    assert (header["format"], header["version"]) == ("fractals store", 1)
+    assert (header["format"], header["version"]) == ("fractals store", 2)
     assert fractals.load_scene(header["scene"]) == drawn
     planes = [np.load(tmp_path / "a.fz" / f"{name}.npy") for name in header["planes"]]
     for plane, wanted in zip(planes, (raw.count, raw.z, raw.dz), strict=True):

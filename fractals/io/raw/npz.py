@@ -183,9 +183,10 @@ class _Bounded(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         """Read some bytes, or raise a `BadZipFile` where they would be too many."""
-        if not 0 <= size <= MAX_READ:
+        found = self._file.read(min(size, MAX_READ + 1) if size >= 0 else MAX_READ + 1)
+        if len(found) > MAX_READ:
             raise zipfile.BadZipFile("its directory is too large")
-        return self._file.read(size)
+        return found
 
 
 def make() -> RawFormat:
