@@ -275,8 +275,7 @@ def read_store_header(path: Path) -> dict[str, Any]:
 
     def parse() -> Any:
         with open_inside(path / HEADER) as file:
-            data = file.read(MAX_JSON_BYTES + 1)
-        return parse_json(data)
+            return parse_json(read_most(file, MAX_JSON_BYTES))
 
     header = _parsed(path / HEADER, parse)
     if header.get("format") != STORE_FORMAT or not isinstance(header.get("scene"), dict):
@@ -303,12 +302,22 @@ def open_inside(path: Path, mode: str = "rb") -> BinaryIO:
     return os.fdopen(descriptor, "wb" if mode == "xb" else mode, buffering)  # type: ignore[return-value]
 
 
+def read_most(file: BinaryIO, most: int) -> bytes:
+    """Return the content of a file, or its first `most` + 1 bytes, in memory of that size."""
+    pieces: list[bytes] = []
+    left = most + 1
+    while left and (piece := file.read(min(left, png.PIECE))):  # read(n) allocates n bytes
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
 def read_bytes(path: Path, most: int = MAX_JSON_BYTES) -> bytes:
     """Return the content of a file of at most `most` bytes, or raise a `SceneError`."""
     name = shown(path, PATH_SHOWN)
     try:
         with path.open("rb") as file:
-            data = file.read(most + 1)
+            data = read_most(file, most)
     except FileNotFoundError:
         raise SceneError(f"{name}: no such file") from None
     except (OSError, ValueError) as error:  # a ValueError where the name holds a zero byte

@@ -29,7 +29,7 @@ Pixels = NDArray[np.unsignedinteger[Any]]  # uint8 or uint16
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 RGB, SUB, UP = 2, 1, 2
 STRIP = 2**19  # bytes: many strips for many threads, and few ends, as each costs some bytes
-LEAST_ROWS = 16  # of a strip, as its first one is not compared with the row above
+MIN_ROWS = 16  # of a strip, as its first one is not compared with the row above
 WINDOW = -15  # raw deflate, of 32 KiB
 BEGIN = b"\x78\x01"  # of a zlib stream
 END = b"\x03\x00"  # an empty last block
@@ -38,7 +38,7 @@ INCH = 0.0254  # metres
 PIECE = 2**20  # bytes read at a time
 # A chunk takes Python about 2 microseconds, so a file of many tiny ones would take minutes. Posters
 # have strips of half a MiB; programs that write the smallest chunks write 8 KiB.
-FEW_CHUNKS, LEAST_CHUNK = 10_000, 256
+FEW_CHUNKS, MIN_CHUNK = 10_000, 256
 MAX_RATIO = 1033  # of deflate
 
 
@@ -58,7 +58,7 @@ def strip_rows(size: tuple[int, int], bits: int) -> int:
     >>> strip_rows((3840, 2160), 8)
     45
     """
-    return min(size[1], max(LEAST_ROWS, STRIP // (3 * size[0] * bits // 8)))
+    return min(size[1], max(MIN_ROWS, STRIP // (3 * size[0] * bits // 8)))
 
 
 def begin(
@@ -220,8 +220,8 @@ def read_text(file: BinaryIO, keyword: str, most: int) -> str | None:
             raise ValueError("its end is missing")
         length, kind = struct.unpack(">I4s", head)
         count += 1
-        if count > FEW_CHUNKS and file.tell() < count * LEAST_CHUNK:
-            raise ValueError(f"its chunks are shorter than {LEAST_CHUNK} bytes on average")
+        if count > FEW_CHUNKS and file.tell() < count * MIN_CHUNK:
+            raise ValueError(f"its chunks are shorter than {MIN_CHUNK} bytes on average")
         text = kind in (b"tEXt", b"zTXt", b"iTXt") and found is None and b"IDAT" not in kinds
         content = _checked(file, kind, length, most if text else 0, begin)
         if content.startswith(begin):

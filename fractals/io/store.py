@@ -65,7 +65,7 @@ TILES, WATCHED = "tiles", "watched"
 # The types of planes. They are looked up, because np.dtype parses any text as Python's syntax.
 TYPES = {name: np.dtype(name) for name in ("<i4", "<c16", "<c8", "<f8", "<f4")}
 
-MOST_SAMPLES, LEAST_SAMPLES = 2**17, 2**14  # of a tile
+MAX_SAMPLES, MIN_SAMPLES = 2**17, 2**14  # of a tile
 STEPS = 2**32  # what may be lost when a thread is killed: some seconds
 FEW_TILES = 128  # enough to keep many threads busy
 
@@ -78,7 +78,7 @@ def tile_rows(scene: Scene) -> int:
     width, height = scene.image.size
     formula = scene.make_formula()
     limit = limit_of(scene, formula, place_of(scene, formula)[0])
-    samples = min(MOST_SAMPLES, max(LEAST_SAMPLES, width * height * n**2 // FEW_TILES))
+    samples = min(MAX_SAMPLES, max(MIN_SAMPLES, width * height * n**2 // FEW_TILES))
     return n * max(1, min(samples, STEPS // limit) // (width * n**2))
 
 

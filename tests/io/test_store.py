@@ -34,7 +34,7 @@ DEEP = {
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
     """Many tiles in a small picture."""
-    monkeypatch.setattr(store, "LEAST_SAMPLES", 64)
+    monkeypatch.setattr(store, "MIN_SAMPLES", 64)
 
 
 # The same bytes
@@ -90,7 +90,7 @@ CHILD = """
 import random, sys, time
 import fractals
 from fractals.io import store
-store.LEAST_SAMPLES = 64
+store.MIN_SAMPLES = 64
 dice, put = random.Random(int(sys.argv[2])), store.Store._put
 def slowly(self, name, offset, content):  # killed between any two bytes
     cut = dice.randrange(len(content))

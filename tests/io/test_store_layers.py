@@ -32,7 +32,7 @@ CYCLES = {"coloring": "multiplier", "layers": [{"coloring": "atom_domains", "mas
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
     """Many tiles in a small picture."""
-    monkeypatch.setattr(store, "LEAST_SAMPLES", 64)
+    monkeypatch.setattr(store, "MIN_SAMPLES", 64)
 
 
 def recolored(path, raw, *sources, device):

@@ -19,7 +19,7 @@ from fractals.io import store, store_lock
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
     """Many tiles in a small picture."""
-    monkeypatch.setattr(store, "LEAST_SAMPLES", 64)
+    monkeypatch.setattr(store, "MIN_SAMPLES", 64)
 
 
 # Who may go on

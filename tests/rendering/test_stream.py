@@ -21,7 +21,7 @@ from fractals.rendering import bands, forecast, stream, tiles
 def fine(monkeypatch):
     """Many small tiles, strips and bands in a small picture."""
     monkeypatch.setattr(png, "STRIP", 500)
-    monkeypatch.setattr(png, "LEAST_ROWS", 2)
+    monkeypatch.setattr(png, "MIN_ROWS", 2)
     monkeypatch.setattr(tiles, "SAMPLES_A_TILE", dict.fromkeys(tiles.SAMPLES_A_TILE, 64))
 
 
