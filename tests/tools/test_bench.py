@@ -281,5 +281,5 @@ def test_the_chart_marks_where_one_device_overtakes_the_other():
 def test_the_help_names_every_workload():
     text = run("--help")
     for name in bench.TABLES:  # in a list: some names are single letters, which any text has
-        assert re.search(rf"\b{name}(,|\s\()", text), name
+        assert re.search(rf"\b{name}(,|\s+\()", text), name
     assert text.count("\n    fractals bench") == 3
