@@ -120,18 +120,35 @@ def test_commands_parse(name):
         check_command(words)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["rander"],
-        ["render", "--colour", "red"],
-        ["find", "pole"],
-        ["recolor", "--bits", "8", "a", "b"],
-    ],
-)
-def test_wrong_commands_are_found(words):
-    with pytest.raises((AssertionError, click.UsageError)):
+def test_examples_of_help_parse():
+    group = click.Context(cli)
+    texts = [cli.epilog]
+    for command in (cli.get_command(group, name) for name in cli.list_commands(group)):
+        texts += [each.epilog for each in (command, *getattr(command, "commands", {}).values())]
+    found = []
+    for text in texts:
+        lines = "\n".join(line.strip() for line in text.splitlines())
+        found += commands_in(f"```\n{lines}\n```")
+    assert len(found) > 30
+    for words in found:
         check_command(words)
+
+
+def test_options_of_benchmark_scripts_exist():
+    calls = r"^(?:python|\S+/python) (benchmarks/\S+)([^#\n]*)"
+    scripts = re.findall(calls, text_of("benchmarks/README.md"), re.MULTILINE)
+    assert len(scripts) > 5
+    for path, arguments in scripts:
+        for option in re.findall(r" (--[\w-]+)", arguments):
+            assert f'"{option}"' in text_of(path), f"{path} {option}"
+
+
+@pytest.mark.parametrize(
+    "line", ["rander", "render --colour red", "find pole", "recolor a b", "recolor a --bits"]
+)
+def test_wrong_commands_are_found(line):
+    with pytest.raises((AssertionError, click.UsageError)):
+        check_command(line.split())
 
 
 def test_wrong_paths_are_found():

@@ -137,8 +137,7 @@ def test_size_and_angle_scale_the_whole_set(place, power):
 def test_every_formula(formula):
     """The oracle's own step brings 0 back, and a nearby c does not."""
     name, power = name_and_power(formula)
-    if name not in naive.STEPS:
-        pytest.skip(f"tests/naive.py has no step of its own for {name}")
+    assert name in naive.STEPS, f"write a step of {name} in tests/oracle/naive.py"
     home = catalog.load("formula", name)()
     found = find_nucleus(scene(formula, max_iterations=200))
     assert (found.period, found.center, found.size) == (1, ("0", "0"), "1")
