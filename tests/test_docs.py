@@ -50,7 +50,9 @@ def commands_in(text):
     for line in lines:
         line = line.removeprefix("uv run ")
         if line.startswith("fractals "):
-            found.append(shlex.split(line, comments=True)[1:])
+            words = shlex.split(line, comments=True)
+            ends = [k for k, word in enumerate(words) if word in (">", ">>", "|", "&&")]
+            found.append(words[1 : ends[0] if ends else None])
     return found
 
 
