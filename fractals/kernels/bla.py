@@ -15,6 +15,7 @@ Both are programs for a target; they run on the CPU, in one thread.
 
 import math
 
+from fractals.kernels.floatexp import make_kinks
 from fractals.kernels.perturb import LEVEL
 from fractals.kernels.primitives import number, select
 
@@ -45,7 +46,7 @@ def make_tree_body(target, formula):
     """
     derive, fold = target.jit(formula.derivative), target.jit(formula.fold or formula.derivative)
     int64, holomorphic, folds = target.int64, formula.holomorphic, formula.fold is not None
-    degree = formula.degree
+    degree, kinks = formula.degree, make_kinks(target, formula, False)
     curve = (degree - 1) / 2
     # The cubic term of z**d; a single step of a square is exact.
     cubic = math.sqrt(6 * TOLERANCE / ((degree - 1) * (degree - 2))) if degree > 2 else APART
@@ -60,7 +61,8 @@ def make_tree_body(target, formula):
         return ax * bx - ay * by, ax * by + ay * bx
 
     @target.jit
-    def single(X, Y):
+    def single(orbit, m):
+        X, Y = orbit[m, 0], orbit[m, 1]
         zero, one = number(0, X), number(1, X)
         a, b = derive(X, Y, one, zero)
         size = norm(X, Y)
@@ -93,7 +95,8 @@ def make_tree_body(target, formula):
         return ax, ay, bx + q[2], by + q[3], ex + sx, ey + sy, r, r_c
 
     @target.jit
-    def single_matrix(X, Y):
+    def single_matrix(orbit, m):
+        X, Y = orbit[m, 0], orbit[m, 1]
         zero, one = number(0, X), number(1, X)
         a0, a2 = derive(X, Y, one, zero)
         a1, a3 = derive(X, Y, zero, one)
@@ -101,7 +104,7 @@ def make_tree_body(target, formula):
         least = abs(a0 * a3 - a1 * a2) / (2 * size) if size > 0 else zero
         r = TOLERANCE * least / (degree - 1)
         if folds:
-            r = min(r, fold(X, Y) / 2)
+            r = min(r, fold(X, Y, *kinks(orbit, m)) / 2)
         known = norm(X, Y) < BEYOND
         return a0, a1, a2, a3, one, zero, zero, one, r if known else zero, number(math.inf, X)
 
@@ -178,9 +181,9 @@ def make_tree_body(target, formula):
         lowest = (points - 2) >> LEVEL if levels.shape[0] > 0 else 0
         for i in range(lowest):
             m = 1 + i * step
-            entry = make_single(orbit[m, 0], orbit[m, 1])
+            entry = make_single(orbit, m)
             for k in range(1, step):
-                entry = join(entry, make_single(orbit[m + k, 0], orbit[m + k, 1]))
+                entry = join(entry, make_single(orbit, m + k))
             put(tree, levels[0] + i, entry, c_counts)
             for k in range(ends.shape[0]):  # no skip leads from one orbit into the next
                 if m <= ends[k] < m + step:

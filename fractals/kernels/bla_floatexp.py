@@ -6,7 +6,7 @@ from kinks in a deep view, are beyond float64. Holomorphic formulas have stages 
 """
 
 from fractals.kernels.bla import BEYOND, TOLERANCE
-from fractals.kernels.floatexp import NEVER, make_reference
+from fractals.kernels.floatexp import NEVER, make_kinks_beside, make_reference
 from fractals.kernels.perturb import LEVEL
 from fractals.kernels.primitives import number, select, split, two_to
 
@@ -21,7 +21,8 @@ def make_folded_body(target, formula):
     jit, int64 = target.jit, target.int64
     derive, fold = jit(formula.derivative), jit(formula.fold or formula.derivative)
     folds = formula.fold is not None
-    reference = make_reference(target, True)
+    reference = make_reference(target, formula, True)
+    beside = make_kinks_beside(target, formula)
 
     @jit
     def normal(m, e):
@@ -70,7 +71,8 @@ def make_folded_body(target, formula):
 
     @jit
     def single(orbit, tiny, m):
-        X, Y, e = reference(orbit, tiny, m)
+        Z = reference(orbit, tiny, m)
+        X, Y, e = Z[0], Z[1], Z[2]
         zero, one = number(0, X), number(1, X)
         a0, a2 = derive(X, Y, one, zero)
         a1, a3 = derive(X, Y, zero, one)
@@ -79,7 +81,7 @@ def make_folded_body(target, formula):
         least = abs(a0 * a3 - a1 * a2) / (2 * largest) if largest > 0 else zero
         near = TOLERANCE * least
         if folds:
-            near = min(near, fold(X, Y) / 2)
+            near = min(near, fold(X, Y, *beside(Z, e, 0)) / 2)
         plain = two_to(e, X)
         known = max(abs(X), abs(Y)) * plain < BEYOND
         r, k = real(near if known else zero, e)

@@ -17,7 +17,7 @@ def make_stages_body(target, formula, extended):
     """
     int64 = target.int64
     normal, times, plus, size, less, ratio = make_arithmetic(target, extended)
-    reference = make_reference(target, extended)
+    reference = make_reference(target, formula, extended)
     derive, degree = target.jit(formula.derivative), formula.degree
     tolerance = TOLERANCE * (2 / (degree - 1) if degree > 2 else 1)
 

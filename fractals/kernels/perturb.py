@@ -15,6 +15,7 @@ be cut into launches of bounded length.
 
 from fractals.kernels.floatexp import (
     make_arithmetic,
+    make_kinks,
     make_moved,
     make_plain,
     make_reference,
@@ -55,8 +56,9 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
       ``under_way`` (1, 1): is set to 1 if any sample needs another launch;
     - ``columns`` (2, width), ``rows`` (2, height): the samples' distances from the center, whose
       exponent is ``view[1]``; or those of the list (`fractals.kernels.sample_position`);
-    - ``orbit`` (M, 2), ``tiny`` (K, 4): the reference, and its points that float64 can't hold, with
-      index, x, y, exponent. For a Julia set the orbit of 0 follows that of the center;
+    - ``orbit`` (M, 2 or more), ``tiny`` (K, 4): the reference, and its points that float64 can't hold, with
+      index, x, y, exponent. The numbers of a formula's kinks at the points follow in the orbit's
+      columns, and where `extended` each again as mantissa and exponent. For a Julia set the orbit of 0 follows that of the center;
     - ``stages`` (S, 2), ``entries`` (N, ENTRY): where each stage begins and ends, and its entries;
     - ``levels`` (L,), ``tree`` (T, 8 or 10): where each level begins, and its entries;
     - ``view``: the square of the escape radius, the exponent, the mantissa of the width, the index
@@ -67,7 +69,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
     """
     jit, int64, int32 = target.jit, target.int64, target.int32
     normal, times, plus, size, less, _ = make_arithmetic(target, extended)
-    reference = make_reference(target, extended)
+    reference = make_reference(target, formula, extended)
     moved = make_moved(target, formula, extended)
     step, derive = jit(formula.perturbed), jit(formula.derivative)
     place, scaled = make_place(target, listed), listed == "scaled"
@@ -77,7 +79,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
     least, lost = thresholds(formula.degree)
     pair = derivative and not holomorphic  # both columns of the Jacobian travel along
 
-    plain = make_plain(target, extended)
+    plain, kinks = make_plain(target, extended), make_kinks(target, formula, False)
     along, slope = make_slopes(target, formula, extended)
 
     @jit
@@ -112,6 +114,12 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
                 if stage < 0:
                     m = j
         return z, n, m, stage, j, d, budget
+
+    if not holomorphic:  # it has no stages
+
+        @jit
+        def leap(z, n, m, stage, j, d, c, h, entries, stages, bounds, budget):
+            return z, n, m, stage, j, d, budget
 
     if holomorphic or not extended:
 
@@ -244,7 +252,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
                 if pair:
                     s, r = derive(u, v, s, r)
                     r += g
-                x, y = step(X, Y, x, y, a, b)
+                x, y = step(X, Y, x, y, a, b, *kinks(orbit, m))
             n += length
             m += length
             X, Y = orbit[m, 0], orbit[m, 1]

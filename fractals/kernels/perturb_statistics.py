@@ -27,7 +27,8 @@ def make_body(target, formula, julia, derivative, extended, watching=UNWATCHED, 
     """
     jit, int64, int32 = target.jit, target.int64, target.int32
     normal, _, plus, size, less, _ = make_arithmetic(target, extended)
-    reference, moved = make_reference(target, extended), make_moved(target, formula, extended)
+    reference = make_reference(target, formula, extended)
+    moved = make_moved(target, formula, extended)
     plain = make_plain(target, extended)
     along, slope = make_slopes(target, formula, extended)
     first, watch = make_watchers(target, formula, watching)

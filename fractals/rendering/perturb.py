@@ -147,7 +147,12 @@ class Perturbation(_Method):
     def _use(self, references: list[Reference]) -> None:
         """Make the tables of these orbits, and bring all to the device."""
         plan, to_device = self.plan, self.backend.to_device
-        orbit = np.concatenate([reference.orbit for reference in references])
+        orbit = np.concatenate(
+            [
+                np.concatenate([part.orbit, part.kinks(self.formula, plan.extended)], axis=1)
+                for part in references
+            ]
+        )
         tiny = np.concatenate([reference.tiny for reference in references])
         ends = np.cumsum([len(reference.orbit) for reference in references]) - 1
         home = 0

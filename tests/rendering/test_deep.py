@@ -182,7 +182,7 @@ def test_launches_that_are_bounded_go_on_where_they_stopped(monkeypatch):
     drawn = on_a_minibrot(260)
     whole = fractals.compute(drawn, device="cpu")
     launches = []
-    monkeypatch.setattr(iteration, "HEAVY", 2**40)  # 256 steps a launch
+    monkeypatch.setattr(perturb, "HEAVY", 2**40)  # 256 steps a launch
 
     iterate = perturb.Perturbation._iterate
 

@@ -121,6 +121,7 @@ def make_fly(target, formula, derivative, extended):
     earlier = ze - 2
     step, holomorphic = jit(formula.perturbed), formula.holomorphic
     radius = 6 if holomorphic else 8  # its column in the tree
+    columns = 2 + formula.kink_count  # of the orbit
     put, put_lane, _, _ = make_lists(target, formula, derivative, extended)
     by_step, by_skip, slope = make_tangents(target, formula, derivative)
     settled = make_settled(target, ze, de, derivative, formula.degree)
@@ -145,9 +146,9 @@ def make_fly(target, formula, derivative, extended):
     @jit
     def stepped(Z, lane, g):
         """Take a single step from where the reference is at Z."""
-        X, Y = Z
-        x, y = step(X, Y, lane[0], lane[1], lane[2], lane[3])
-        return (x, y) + lane[2:5] + by_step(X + lane[0], Y + lane[1], lane, g) + lane[earlier:]
+        x, y = step(Z[0], Z[1], lane[0], lane[1], lane[2], lane[3], *Z[2:])
+        tangents = by_step(Z[0] + lane[0], Z[1] + lane[1], lane, g)
+        return (x, y) + lane[2:5] + tangents + lane[earlier:]
 
     @jit
     def looked(Z, lane, mask, surely_within):
@@ -191,7 +192,7 @@ def make_fly(target, formula, derivative, extended):
             m = int64(least(select(alive, at, zero + math.inf)))
             here = alive & (at == zero + m)
             together = not any_lane(alive & ~here)
-            Z, z_size = spread(orbit, m, zero, 2), larger_part(lane[0], lane[1])
+            Z, z_size = spread(orbit, m, zero, columns), larger_part(lane[0], lane[1])
             while any_lane(here):
                 best, length = int64(-1), int64(1)
                 chosen = here
@@ -217,7 +218,7 @@ def make_fly(target, formula, derivative, extended):
                     while True:
                         lane = stepped(Z, lane, g)
                         m += 1
-                        Z = spread(orbit, m, zero, 2)
+                        Z = spread(orbit, m, zero, columns)
                         u, v, size, z_size, here = looked(Z, lane, chosen, surely_within)
                         if m >= stop or any_lane(chosen & ~here):
                             break
@@ -237,7 +238,7 @@ def make_fly(target, formula, derivative, extended):
                         lane = select_each(chosen, new, lane)
                         m += length
                         at = select(chosen, zero + m, at)
-                    Z = spread(orbit, m, zero, 2)
+                    Z = spread(orbit, m, zero, columns)
                     u, v, size, z_size, here = looked(Z, lane, chosen, surely_within)
                 if any_lane(chosen & ~here) or m == end or m >= latest:
                     n = lane[4] + m
