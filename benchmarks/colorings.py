@@ -43,8 +43,13 @@ class Raw:
     """Raw numbers, and what several colorings make of them, in NumPy."""
 
     def __init__(self, raw: Any, width: float, settings: Mapping[str, Any]) -> None:
-        self.n, self.dz, self.limit, self.width = raw.count, raw.dz, raw.limit, width
-        self.out = raw.count < raw.limit
+        self.n, self.dz, self.max_iterations, self.width = (
+            raw.count,
+            raw.dz,
+            raw.max_iterations,
+            width,
+        )
+        self.out = raw.count < raw.max_iterations
         self.z = np.where(self.out, raw.z, 2.0)
         names = [name.removesuffix(INSIDE_TOO).rpartition(".")[2] for name in raw.watched]
         self.w = dict(zip(names, raw.watched.values(), strict=True))
@@ -112,7 +117,7 @@ def ranked(raw: Raw) -> Any:
 
 def equalised(raw: Raw) -> Any:
     """Return the shares of lower counts."""
-    counts = np.bincount(raw.n[raw.out], minlength=raw.limit + 1)
+    counts = np.bincount(raw.n[raw.out], minlength=raw.max_iterations + 1)
     share = np.concatenate([[0], np.cumsum(counts) / counts.sum()])
     return share[raw.n] + raw.part() * (share[raw.n + 1] - share[raw.n])
 
@@ -176,7 +181,7 @@ def in_numpy(scene: Scene, raw: Any, coloring: Any, value: Callable[[Raw], Any])
 
 def measure_one(name: str, size: tuple[int, int], runs: int) -> dict[str, Any]:
     """Return the median seconds of a coloring: iteration, ours, NumPy's."""
-    scene = Scene().replace(size=size, coloring=name, limit=300)
+    scene = Scene().replace(size=size, coloring=name, max_iterations=300)
     coloring = scene.color.coloring.make()
     raw = fractals.compute(scene, device="cpu", threads=1)
     session = Session(scene, "cpu", threads=1)
@@ -190,7 +195,9 @@ def measure_one(name: str, size: tuple[int, int], runs: int) -> dict[str, Any]:
     if coloring.knots:
         tile = tiles[0]
         arrays = on_tile(raw, tile, scene.image.supersampling)
-        fill(np.empty(arrays[0].shape), arrays, raw.limit, 0)  # compiled with its first use
+        fill(
+            np.empty(arrays[0].shape), arrays, raw.max_iterations, 0
+        )  # compiled with its first use
     for _ in range(runs):
         begun = process_time()
         for tile in tiles:
@@ -202,7 +209,7 @@ def measure_one(name: str, size: tuple[int, int], runs: int) -> dict[str, Any]:
             values = np.empty(raw.count.shape)
             for tile, arrays in numbers:
                 part = np.empty(arrays[0].shape)
-                fill(part, arrays, raw.limit, 0)
+                fill(part, arrays, raw.max_iterations, 0)
                 values[tile.window(scene.image.supersampling)] = part
             coloring.knots(values[np.isfinite(values)])
         for tile, arrays in numbers:
@@ -233,7 +240,7 @@ def on_tile(raw: Any, tile: Tile, n: int) -> tuple[Any, ...]:
 def measure(names: Sequence[str], size: tuple[int, int], runs: int) -> dict[str, Any]:
     """Return the report."""
     whole = report.make_report([])
-    whole["colored"] = {"size": list(size), "supersampling": 2, "limit": 300, "runs": runs}
+    whole["colored"] = {"size": list(size), "supersampling": 2, "max_iterations": 300, "runs": runs}
     whole["results"] = [measure_one(name, size, runs) for name in names]
     return whole
 

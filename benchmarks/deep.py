@@ -29,12 +29,12 @@ DEEP = Decimal("1e-8")  # a width that float64 alone can't draw
 def draw(source: str, size: tuple[int, int]) -> dict[str, Any]:
     """Compute a view, one sample a pixel, and return what it took."""
     scene = load_scene(source, {"image": {"size": size, "supersampling": 1}})
-    raw = fractals.compute(scene, device="cpu", cache=False, tell=str)
+    raw = fractals.compute(scene, device="cpu", cache=False, on_message=str)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
     return {
         "name": Path(source).stem,
         "width": plan(scene).to_table()["width"],
-        "limit": raw.limit,
+        "max_iterations": raw.max_iterations,
         "mean_count": float(raw.count.mean()),
         "seconds": {stage: round(raw.timings[stage], 3) for stage in ("reference", "iterate")},
         "memory_mib": round(peak),

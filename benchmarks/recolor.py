@@ -119,7 +119,9 @@ def ours(raw: EscapeData, folder: Path, threads: int) -> Layout:
 
     def write() -> None:
         types = {name: plane.dtype for name, plane in planes.items()}
-        store = create_store(folder, raw.scene, types, raw.limit, raw.base, raw.method)
+        store = create_store(
+            folder, raw.scene, types, raw.max_iterations, raw.count_offset, raw.method
+        )
 
         def one(k: int) -> None:
             store.write(k, {name: plane[store.window(k)] for name, plane in planes.items()})

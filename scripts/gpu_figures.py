@@ -47,19 +47,21 @@ def measure(request, device, tiny, say):
     return found
 
 
-def start(scene, request, interior=True, shading=False):
-    session = Session(scene, request, interior=interior, tell=lambda line: None)
+def start(scene, request, interior_shortcuts=True, shading=False):
+    session = Session(
+        scene, request, interior_shortcuts=interior_shortcuts, on_message=lambda line: None
+    )
     session.start(iterating=True, shading=shading)
     return session
 
 
-def kernel(name, number, device, tiny, runs):
+def kernel(name, precision, device, tiny, runs):
     """Time the iteration of a workload: as it is, and without shortcuts in blocks of all shapes."""
     size = (64, 36) if tiny else None
-    workload = bench.load_workload(name).change(size, number)
+    workload = bench.load_workload(name).change(size, precision)
     request = bench.label(device)
-    usual = start(workload.scene, request, workload.interior)
-    plain = start(workload.scene, request, interior=False)
+    usual = start(workload.scene, request, workload.interior_shortcuts)
+    plain = start(workload.scene, request, interior_shortcuts=False)
     counts = np.empty(usual.plan.size[::-1], np.int32)
     usual.backend.to_host(usual.iterate(whole(usual))[0], counts)
     executed = np.empty_like(counts)
@@ -70,14 +72,14 @@ def kernel(name, number, device, tiny, runs):
         shapes["x".join(map(str, block))] = seconds(plain, runs)
     best = shapes["x".join(map(str, BLOCK))]
     rate = int(executed.sum(dtype=np.int64)) / best
-    limit = device.rate(number) / ARITHMETIC
+    limit = device.rate(precision) / ARITHMETIC
     return {
         "workload": name,
-        "number": number,
+        "precision": precision,
         "seconds": seconds(usual, runs),
         "seconds_without_shortcuts": best,
         "iterations_per_second": rate,
-        "limit": limit,
+        "max_iterations": limit,
         "share_of_limit": rate / limit if limit else None,
         "differing_counts": int(np.count_nonzero(counts != executed)),
         "blocks": shapes,
@@ -88,7 +90,7 @@ def line_of(figures):
     share = figures["share_of_limit"]
     blocks = ", ".join(f"{name} {1e3 * took:.3g}" for name, took in figures["blocks"].items())
     return (
-        f"{figures['workload']} {figures['number']}: {1e3 * figures['seconds']:.4g} ms; without "
+        f"{figures['workload']} {figures['precision']}: {1e3 * figures['seconds']:.4g} ms; without "
         f"shortcuts {figures['iterations_per_second']:.3g} iterations/s"
         + (f", {share:.2f} of the limit" if share else "")
         + f"; ms by block: {blocks}"
@@ -160,9 +162,11 @@ def copies(request, size, runs):
     }
 
 
-def frames(request, number, size, count):
+def frames(request, precision, size, count):
     """Draw a frame again and again, each brought to the host; return frames a second."""
-    scene = bench.load_workload("default").scene.replace(size=size, supersampling=1, number=number)
+    scene = bench.load_workload("default").scene.replace(
+        size=size, supersampling=1, precision=precision
+    )
     session = start(scene, request, shading=True)
     own = threading.local()
 

@@ -2,7 +2,7 @@
 """Compare fractals with hand-written AVX-512 and AVX2 C, and print the ratios.
 
     python benchmarks/limit/limit.py                         # all, some minutes
-    python benchmarks/limit/limit.py --only b,e --number float64
+    python benchmarks/limit/limit.py --only b,e --precision float64
     python benchmarks/limit/limit.py --quick                 # smaller pictures, fewer runs
     python benchmarks/limit/limit.py --json > benchmarks/limit/<processor>.json
     python benchmarks/limit/limit.py --read FILE.json        # its tables
@@ -69,14 +69,16 @@ def load_scene(name: str) -> Scene:
     return like.replace(formula=formula, center=center, width=width, title=name)
 
 
-def ours(scene: Scene, number: str, interior: bool = False, threads: int = 1) -> Session:
+def ours(
+    scene: Scene, precision: str, interior_shortcuts: bool = False, threads: int = 1
+) -> Session:
     """Return a session whose tiles can be iterated at once.
 
     float32 can't tell c's samples apart, and fractals refuses to draw such a view with it; its
     speed there is of interest all the same.
     """
     with mock.patch.dict(plan.BITS, float32=plan.BITS["float64"]):
-        session = Session(scene, "cpu", number, threads, interior)
+        session = Session(scene, "cpu", precision, threads, interior_shortcuts)
     session.start(iterating=True)
     return session
 
@@ -111,7 +113,7 @@ def prepare_naive(session: Session) -> Callable[[], None]:
     scene, counts = session.scene, np.zeros((rows.shape[1], columns.shape[1]), np.int32)
     point = complex(*(float(text) for text in scene.julia or ("0", "0")))
     radius2 = scene.iteration.escape_radius**2
-    julia, limit = scene.julia is not None, session.limit
+    julia, limit = scene.julia is not None, session.max_iterations
     return lambda: fill(counts, columns[0], rows[1], julia, point, limit, radius2)
 
 
@@ -133,14 +135,14 @@ def take_turns(
 
 
 def compare(
-    name: str, scene: Scene, number: str, libraries: Sequence[Library], runs: int
+    name: str, scene: Scene, precision: str, libraries: Sequence[Library], runs: int
 ) -> dict[str, Any]:
     """Time the C, ours, ours with interior shortcuts and the naive loop on a workload.
 
     Returns plain values: seconds of each; `c`, the fastest of the C; `ratios`, its time over ours;
     `differing`, the samples in which a count of the C is not ours.
     """
-    plain = ours(scene, number)
+    plain = ours(scene, precision)
     _, expected = ladder.count(plain)
     works: dict[str, Callable[[], Any]] = {}
     differing = 0
@@ -153,11 +155,11 @@ def compare(
     c = list(works)
     works["ours"] = prepare(plain)
     if name in TABLED and name != "d":
-        short = ours(scene, number, interior=True)
+        short = ours(scene, precision, interior_shortcuts=True)
         differing += int(np.count_nonzero(ladder.count(short)[1] != expected))
         works["shortcuts"] = prepare(short)
     seconds = take_turns(works, runs)
-    if name in TABLED and number == "float64":
+    if name in TABLED and precision == "float64":
         seconds |= take_turns({"naive": prepare_naive(plain)}, min(runs, NAIVE_RUNS))
     medians = {key: spread.median for key, spread in seconds.items()}
     best = min(c, key=lambda key: medians[key])
@@ -166,8 +168,8 @@ def compare(
         "workload": name,
         "title": scene.title,
         "size": list(plain.plan.size),
-        "limit": plain.limit,
-        "number": number,
+        "max_iterations": plain.max_iterations,
+        "precision": precision,
         "runs": runs,
         "iterations": iterations,
         "seconds": {key: asdict(spread) for key, spread in seconds.items()},
@@ -181,14 +183,14 @@ def compare(
 
 
 def compare_threads(
-    scene: Scene, number: str, library: Library, runs: int
+    scene: Scene, precision: str, library: Library, runs: int
 ) -> dict[str, ladder.Spread]:
     """Return the seconds that passed with one thread and with two, in turns.
 
     "machine 1" and "machine 2" are the same of arithmetic alone that takes about as long: what the
     system lets two threads have that are begun for so short a time.
     """
-    works = {str(n): prepare_threaded(ours(scene, number, threads=n)) for n in (1, 2)}
+    works = {str(n): prepare_threaded(ours(scene, precision, threads=n)) for n in (1, 2)}
     seconds = take_turns({"1": works["1"]}, 3, perf_counter)["1"].median
     trial = take_turns({"": lambda: library.spin(TRIAL)}, 3, perf_counter)[""].median
     steps = int(TRIAL * seconds / trial)
@@ -211,7 +213,7 @@ def measure(
     numbers: Sequence[str],
     runs: int,
     size: str = "100%",
-    tell: Callable[[str], None] = lambda line: None,
+    on_message: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
     """Return all that was measured, as plain values for JSON.
 
@@ -228,8 +230,8 @@ def measure(
         libraries = build(numbers, folder)
         for name, scene in scenes.items():
             for number in numbers:
-                tell(f"{name}, {number}")
-                of_number = [library for library in libraries if library.number == number]
+                on_message(f"{name}, {number}")
+                of_number = [library for library in libraries if library.precision == number]
                 result = compare(name, scene, number, of_number, runs)
                 if name in TABLED and (os.cpu_count() or 1) > 1:
                     threads = compare_threads(scene, number, of_number[0], runs)
@@ -307,7 +309,7 @@ def _plain_rows(results: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
         widths = [[key for key in seconds if key.startswith(f"C {width}")] for width in (512, 256)]
         yield [
             result["workload"],
-            result["number"],
+            result["precision"],
             *(_ms(min((seconds[key]["median"] for key in keys), default=None)) for keys in widths),
             result["c"].removeprefix("C "),
             _ms(seconds["ours"]["median"]),
@@ -327,7 +329,7 @@ def _shortcut_rows(results: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
         naive = seconds["naive"]["median"] if "naive" in seconds else None
         yield [
             result["workload"],
-            result["number"],
+            result["precision"],
             _ms(seconds[result["c"]]["median"]),
             _ms(own),
             f"{ratios[key]:.2f}",
@@ -342,7 +344,7 @@ def _thread_rows(results: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
         seconds = {key: spread["median"] for key, spread in result["threads"].items()}
         ratios = [seconds[f"{of}1"] / seconds[f"{of}2"] for of in ("", "machine ")]
         times = _ms(seconds["1"]), _ms(seconds["2"])
-        yield [result["workload"], result["number"], *times, *(f"{r:.2f}" for r in ratios)]
+        yield [result["workload"], result["precision"], *times, *(f"{r:.2f}" for r in ratios)]
 
 
 def _ms(seconds: float | None) -> str:
@@ -352,7 +354,7 @@ def _ms(seconds: float | None) -> str:
 def check(whole: Mapping[str, Any]) -> None:
     """Raise a `DifferenceError` where a count of the C is not ours."""
     wrong = [
-        f"{result['workload']}, {result['number']}: {result['differing']} counts differ"
+        f"{result['workload']}, {result['precision']}: {result['differing']} counts differ"
         for result in whole["results"]
         if result["differing"]
     ]
@@ -364,7 +366,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command, and return its exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default=",".join([*TABLED, *VIEWS]), help="workloads: a,b")
-    parser.add_argument("--number", choices=list(BITS), help="by default both")
+    parser.add_argument("--precision", choices=list(BITS), help="by default both")
     parser.add_argument("--runs", type=int, default=9, help="runs of each, in turns; 9")
     parser.add_argument("--size", help="of the pictures: 25%%, 640x480")
     parser.add_argument("--quick", action="store_true", help="3 runs, pictures of 25%%")
@@ -385,7 +387,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             whole = measure(
                 options.only.split(","),
-                [options.number] if options.number else list(BITS),
+                [options.precision] if options.precision else list(BITS),
                 min(options.runs, 3) if options.quick else options.runs,
                 options.size or ("25%" if options.quick else "100%"),
                 lambda line: print(line, file=sys.stderr),

@@ -42,10 +42,10 @@ def find_compiler() -> str:
 class Library:
     """The C, compiled for a number type and a width of registers."""
 
-    def __init__(self, compiler: str, folder: str, number: str, width: int) -> None:
-        self.number, self.width = number, width
-        path = Path(folder, f"limit-{number}-{width}.so")
-        options = [f"-DREAL_BITS={BITS[number]}", f"-DVECTOR_BITS={width}"]
+    def __init__(self, compiler: str, folder: str, precision: str, width: int) -> None:
+        self.precision, self.width = precision, width
+        path = Path(folder, f"limit-{precision}-{width}.so")
+        options = [f"-DREAL_BITS={BITS[precision]}", f"-DVECTOR_BITS={width}"]
         command = [compiler, *FLAGS, *WIDTHS[width], *options, "-o", str(path)]
         done = subprocess.run([*command, str(HERE / "limit.c")], capture_output=True, text=True)
         if done.returncode:
@@ -84,7 +84,7 @@ class Library:
             pointer(ys),
             ctypes.c_long(shape[1]),
             ctypes.c_long(shape[0]),
-            ctypes.c_int(session.limit),
+            ctypes.c_int(session.max_iterations),
             *(ctypes.c_double(v) for v in (scene.iteration.escape_radius**2, x, y)),
             pointer(count),
             pointer(norm),

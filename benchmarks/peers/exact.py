@@ -15,50 +15,50 @@ Place = tuple[Fraction, Fraction]
 Test = Callable[[Any, Any, int, int, Any], int]
 
 
-def count_power(a: Any, b: Any, power: int, limit: int, radius2: Any) -> int:
+def count_power(a: Any, b: Any, power: int, max_iterations: int, radius2: Any) -> int:
     """Return the least n >= 1 with \\|z_n\\| > radius, of z -> z**power + c; else the limit."""
     x, y = a, b
     if power != 2:
         c = z = gmpy2.mpc(a, b)
-        for n in range(1, limit):
+        for n in range(1, max_iterations):
             if gmpy2.norm(z) > radius2:
                 return n
             w = z
             for _ in range(power - 1):
                 w = w * z
             z = w + c
-        return limit
-    for n in range(1, limit):
+        return max_iterations
+    for n in range(1, max_iterations):
         xx, yy = x * x, y * y
         if xx + yy > radius2:
             return n
         y = 2 * (x * y) + b
         x = xx - yy + a
-    return limit
+    return max_iterations
 
 
-def count_burning_ship(a: Any, b: Any, power: int, limit: int, radius2: Any) -> int:
+def count_burning_ship(a: Any, b: Any, power: int, max_iterations: int, radius2: Any) -> int:
     """Return the same of z -> (\\|x\\| + i\\|y\\|)**2 + c."""
     x, y = a, b
-    for n in range(1, limit):
+    for n in range(1, max_iterations):
         xx, yy = x * x, y * y
         if xx + yy > radius2:
             return n
         y = 2 * abs(x * y) + b
         x = xx - yy + a
-    return limit
+    return max_iterations
 
 
-def count_perpendicular(a: Any, b: Any, power: int, limit: int, radius2: Any) -> int:
+def count_perpendicular(a: Any, b: Any, power: int, max_iterations: int, radius2: Any) -> int:
     """Return the same of x + iy -> x**2 - y**2 + 2ix\\|y\\| + c."""
     x, y = a, b
-    for n in range(1, limit):
+    for n in range(1, max_iterations):
         xx, yy = x * x, y * y
         if xx + yy > radius2:
             return n
         y = 2 * (x * abs(y)) + b
         x = xx - yy + a
-    return limit
+    return max_iterations
 
 
 COUNTS: dict[str, Test] = {
@@ -93,12 +93,12 @@ class Judge:
         center: Place,
         pixel: Fraction,
         size: tuple[int, int],
-        limit: int,
+        max_iterations: int,
         escape_radius: float,
     ) -> None:
         self._test, self._power = COUNTS[formula], power
         self.center, self.pixel, self.size = center, pixel, size
-        self.limit, self._radius = limit, escape_radius
+        self.max_iterations, self._radius = max_iterations, escape_radius
         ratio = 1 / pixel
         self._bits = SPARE_BITS + max(0, (ratio.numerator // ratio.denominator).bit_length())
         self.steps = 0
@@ -111,7 +111,7 @@ class Judge:
         with gmpy2.context(gmpy2.get_context(), precision=self._bits):
             place = (gmpy2.mpfr(gmpy2.mpq(p.numerator, p.denominator)) for p in (a, b))
             radius2 = gmpy2.mpfr(self._radius) ** 2
-            found = self._test(*place, self._power, self.limit, radius2)
+            found = self._test(*place, self._power, self.max_iterations, radius2)
         self.steps += found
         return found
 

@@ -90,7 +90,7 @@ class Ours:
 
     def _prepare(self) -> None:
         self.session = Session(
-            self.scene, "cpu", raw=True, cache=False, force=True, tell=lambda line: None
+            self.scene, "cpu", raw=True, cache=False, force=True, on_message=lambda line: None
         )
         self.session.start(iterating=True)
 
@@ -113,7 +113,7 @@ class Theirs:
         options: dict[str, Any] = {
             "calc_name": NAME,
             "subset": None,
-            "max_iter": scene.iteration.limit,
+            "max_iter": scene.iteration.max_iterations,
             "M_divergence": scene.iteration.escape_radius,
         }
         if name in FLAVORS:
@@ -202,10 +202,10 @@ def decimal(value: Fraction, digits: int) -> str:
 
 def compare(name: str, scene: Scene, runs: int, pixels: int) -> dict[str, Any]:
     """Time both on a scene in turns, after a run each that warms up, and judge their counts."""
-    if scene.iteration.limit == "auto":
-        session = Session(scene, "cpu", raw=True, tell=lambda line: None)
+    if scene.iteration.max_iterations == "auto":
+        session = Session(scene, "cpu", raw=True, on_message=lambda line: None)
         session.start(iterating=True)
-        scene = scene.replace(limit=session.limit)
+        scene = scene.replace(max_iterations=session.max_iterations)
     laps: dict[str, list[Laps]] = {"fractalshades": [], "ours": []}
     with tempfile.TemporaryDirectory() as folder:
         drawers = {"fractalshades": Theirs(scene, folder), "ours": Ours(scene)}
@@ -229,7 +229,7 @@ def compare(name: str, scene: Scene, runs: int, pixels: int) -> dict[str, Any]:
         "width": scientific(planned.width),
         "method": planned.method,
         "size": list(SIZE),
-        "limit": int(scene.iteration.limit),
+        "max_iterations": int(scene.iteration.max_iterations),
         "mean_count": float(counts["ours"].mean()),
         "runs": runs,
         "seconds": seconds,
@@ -257,7 +257,7 @@ def judge(
         center,
         pixel,
         SIZE,
-        int(iteration.limit),
+        int(iteration.max_iterations),
         iteration.escape_radius,
     )
     found = {"pixels": 0, **dict.fromkeys(counts, 0)}

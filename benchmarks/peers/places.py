@@ -18,7 +18,7 @@ SHALLOW = Decimal("1e-5")  # the width above which Fractalshades skips nothing
 BARE = {  # one sample a pixel, and its count alone
     "view": {"rotation": 0.0},
     "image": {"size": SIZE, "supersampling": 1},
-    "iteration": {"escape_radius": ESCAPE_RADIUS, "number": "float64"},
+    "iteration": {"escape_radius": ESCAPE_RADIUS, "precision": "float64"},
     "color": {"coloring": "count"},
 }
 FORMULAS = {  # as they are named in files of locations
@@ -55,7 +55,7 @@ def read_locations(path: str | Path) -> dict[str, Any]:
                     "center": [row["re"], row["im"]],
                     "width": str(Decimal(row["height"]) * SIZE[0] / SIZE[1]),
                 },
-                "iteration": {"limit": row["max_iter"]},
+                "iteration": {"max_iterations": row["max_iter"]},
             }
     except (KeyError, TypeError, ArithmeticError) as error:
         raise SceneError(

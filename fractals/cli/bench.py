@@ -28,7 +28,7 @@ from fractals.errors import OptionError
 )
 @option("--runs", type=click.IntRange(1, 1000), default=5, help="Runs of each, in turns; medians.")
 @option("--size", metavar="SIZE", help="Another size: 1920x1080, 4k, 50%.")
-@option("--number", type=click.Choice(["float64", "float32"]), help="Number type to iterate in.")
+@option("--precision", type=click.Choice(["float64", "float32"]), help="Number type to iterate in.")
 @option("--threads", type=click.IntRange(1, 1024), metavar="N", help="Most CPU threads.")
 @option("--quick", is_flag=True, help="Extrapolate plain Python from a tenth of the rows.")
 @option("--crossover", is_flag=True, help="Also draw smaller and smaller pictures.")
@@ -41,7 +41,7 @@ def bench_command(
     devices: str,
     runs: int,
     size: str | None,
-    number: str | None,
+    precision: str | None,
     threads: int | None,
     quick: bool,
     crossover: bool,
@@ -75,7 +75,7 @@ def bench_command(
         results = []
         for workload in [load_workload(name) for name in workloads or ("default",)]:
             current = workload.scene.image.size
-            workload = workload.change(size and parse_size(size, current), number)
+            workload = workload.change(size and parse_size(size, current), precision)
             tell(f"{workload.name}: {runs} runs on {names}")
             crossing = crossover or plot is not None
             results.append(measure(workload, chosen, runs, threads, crossing, quick, tell))

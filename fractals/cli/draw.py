@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 effort_options = together(
     option(
-        "--no-interior",
+        "--no-interior-shortcuts",
         is_flag=True,
         help="Iterate every sample inside to the limit (for benchmarks).",
     ),
@@ -68,7 +68,7 @@ effort_options = together(
 @json_option
 def render_command(
     scenes: tuple[str, ...],
-    no_interior: bool,
+    no_interior_shortcuts: bool,
     no_cache: bool,
     force: bool,
     output: str | None,
@@ -95,7 +95,7 @@ def render_command(
     check_format(file_format, scene.image.size, scene.image.bits)
     if dry_run:
         streamed = file_format == "PNG"
-        print_plan(scene, request, not no_interior, threads, streamed, as_json)
+        print_plan(scene, request, not no_interior_shortcuts, threads, streamed, as_json)
         return
     if output == "-":
         if as_json:
@@ -113,12 +113,12 @@ def render_command(
             scene,
             device=request,
             threads=threads,
-            interior=not no_interior,
+            interior_shortcuts=not no_interior_shortcuts,
             cache=not no_cache,
             force=force,
             overwrite=overwrite,
             progress=progress,
-            tell=tell,
+            on_message=tell,
         )
     if output == "-":
         sys.stdout.buffer.flush()
@@ -145,7 +145,7 @@ def render_command(
 @json_option
 def compute_command(
     scenes: tuple[str, ...],
-    no_interior: bool,
+    no_interior_shortcuts: bool,
     no_cache: bool,
     force: bool,
     output: str | None,
@@ -176,10 +176,10 @@ def compute_command(
     how: dict[str, Any] = {
         "device": request,
         "threads": threads,
-        "interior": not no_interior,
+        "interior_shortcuts": not no_interior_shortcuts,
         "cache": not no_cache,
         "force": force,
-        "tell": tell,
+        "on_message": tell,
     }
     with ProgressLine(math.prod(scene.image.size)) as progress:
         if suffix == ".fz":
@@ -258,7 +258,7 @@ def recolor_command(
             device=request,
             threads=threads,
             progress=progress,
-            tell=tell,
+            on_message=tell,
         )
     report(drawn, output, "recolor", as_json)
     if note := lost(file_format, scene.image):
@@ -292,7 +292,7 @@ def report(
             "output": output,
             "device": drawn.device,
             "method": method,
-            "number": drawn.number,
+            "precision": drawn.precision,
             "size": [width, height],
             "supersampling": drawn.scene.image.supersampling,
             "timings": drawn.timings,
@@ -301,13 +301,13 @@ def report(
         print_json(facts)
         return
     times = seconds_line(drawn.timings)
-    tell(f"{output}: {width}x{height}, {drawn.device}, {method}, {drawn.number}, {times}")
+    tell(f"{output}: {width}x{height}, {drawn.device}, {method}, {drawn.precision}, {times}")
 
 
 def print_plan(
     scene: "Scene",
     request: str,
-    interior: bool,
+    interior_shortcuts: bool,
     threads: int | None,
     streamed: bool,
     as_json: bool,
@@ -320,7 +320,7 @@ def print_plan(
     if note:
         tell(note)
     cores = threads or device.cores or 1
-    planned = plan(scene, device.kind, interior, threads=cores, streamed=streamed)
+    planned = plan(scene, device.kind, interior_shortcuts, threads=cores, streamed=streamed)
     table = planned.to_table()
     if as_json:
         print_json(table)

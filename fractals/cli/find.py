@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 search_options = together(
     place_options,
-    option("--limit", metavar="N", help="Highest period to look for; else by the scene's limit."),
+    option(
+        "--max-period",
+        metavar="N",
+        help="Highest period to look for; else by the scene's limit.",
+    ),
 )
 output_option = option(
     "-o", "--output", metavar="FILE", default="-", help="Scene to write, .toml or .json."
@@ -65,7 +69,7 @@ def find_command() -> None:
 @json_option
 def nucleus_command(
     scenes: tuple[str, ...],
-    limit: str | None,
+    max_period: str | None,
     upright: bool,
     output: str,
     overwrite: bool,
@@ -78,7 +82,7 @@ def nucleus_command(
     method, to 18 digits beyond the minibrot's size.
     """
     check_target(output, overwrite)
-    found = search(scenes, limit, options)
+    found = search(scenes, max_period, options)
     drawn = found.scene(upright)
     if as_json:
         print_json({**found.to_table(), "scene": drawn.to_table()})
@@ -91,21 +95,21 @@ def nucleus_command(
     epilog=examples(
         "find period seahorse",
         "find period --center=-1.75,0 --width 0.1",
-        "find period sea.png --limit 1000000 --json",
+        "find period sea.png --max-period 1000000 --json",
     ),
 )
 @click.argument("scenes", nargs=-1, metavar="[SCENE]...")
 @search_options
 @json_option
 def period_command(
-    scenes: tuple[str, ...], limit: str | None, as_json: bool, **options: Any
+    scenes: tuple[str, ...], max_period: str | None, as_json: bool, **options: Any
 ) -> None:
     """Print the period of the minibrot in view."""
     from fractals.deep.nucleus import find_period
 
     scene = requested_scene(scenes, options)
     with SearchLine() as progress:
-        period = find_period(scene, parse_limit(limit), progress)
+        period = find_period(scene, parse_limit(max_period), progress)
     if as_json:
         print_json({"period": period})
     else:
@@ -134,7 +138,7 @@ def period_command(
 @json_option
 def julia_command(
     scenes: tuple[str, ...],
-    limit: str | None,
+    max_period: str | None,
     fraction: str,
     output: str,
     overwrite: bool,
@@ -155,7 +159,7 @@ def julia_command(
         names = [str(path.with_stem(f"{path.stem}-{part:g}")) for part in fractions]
     for name in names:
         check_target(name, overwrite)
-    found = search(scenes, limit, options)
+    found = search(scenes, max_period, options)
     drawn = [found.julia(part) for part in fractions]
     if as_json:
         tables = [scene.to_table() for scene in drawn]
@@ -165,14 +169,14 @@ def julia_command(
             write(scene, name)
 
 
-def search(scenes: tuple[str, ...], limit: str | None, options: dict[str, Any]) -> "Minibrot":
+def search(scenes: tuple[str, ...], max_period: str | None, options: dict[str, Any]) -> "Minibrot":
     """Return the minibrot in view, and say in one line what it is."""
     from fractals.deep.nucleus import find_nucleus
 
     scene = requested_scene(scenes, options)
     begun = monotonic()
     with SearchLine() as progress:
-        found = find_nucleus(scene, parse_limit(limit), progress)
+        found = find_nucleus(scene, parse_limit(max_period), progress)
     kind = {True: "cardioid, ", False: "disc, ", None: ""}[found.cardioid]
     turned = "" if found.angle is None else f"turned by {found.angle:.4g}°, "
     digits = max(len(part.partition(".")[2]) for part in found.center)
@@ -180,8 +184,8 @@ def search(scenes: tuple[str, ...], limit: str | None, options: dict[str, Any]) 
         f"nucleus of period {found.period}: {kind}size {found.size}, {turned}"
         f"{digits} decimals, {monotonic() - begun:.1f} s"
     )
-    old = scene.iteration.limit
-    if old != "auto" and found.scene().iteration.limit == "auto":
+    old = scene.iteration.max_iterations
+    if old != "auto" and found.scene().iteration.max_iterations == "auto":
         tell(f"the scene's limit of {old} is low for that period: now auto")
     return found
 
@@ -191,7 +195,7 @@ def parse_limit(text: str | None) -> int | None:
     if text is None or text == "auto":
         return None
     if not (text.isdecimal() and len(text) < 20 and int(text) > 0):
-        raise OptionError(f"--limit: '{text[:40]}' is not 'auto' or a whole number, 1 or more")
+        raise OptionError(f"--max-period: '{text[:40]}' is not 'auto' or a whole number, 1 or more")
     return int(text)
 
 

@@ -173,14 +173,15 @@ def show_raw(file: str) -> "Scene":
         done = int(store.done().sum())
         planes = ", ".join(f"{name} ({dtype})" for name, dtype in store.planes.items())
         tell(
-            f"{file}: {store.shape[1]}x{store.shape[0]} samples, {planes}, {store.method}, limit "
-            f"{store.limit}; {done} of {store.tiles} tiles are there, {store.size / 2**20:.0f} MiB"
+            f"{file}: {store.shape[1]}x{store.shape[0]} samples, {planes}, {store.method}, "
+            f"max_iterations {store.max_iterations}; {done} of {store.tiles} tiles are there, "
+            f"{store.size / 2**20:.0f} MiB"
         )
         return store.scene
     raw = EscapeData.load(file)
     tell(
-        f"{file}: {raw.count.shape[1]}x{raw.count.shape[0]} samples in {raw.number}, counts "
-        f"{raw.count.min()} to {raw.count.max()}, limit {raw.limit}, "
+        f"{file}: {raw.count.shape[1]}x{raw.count.shape[0]} samples in {raw.precision}, counts "
+        f"{raw.count.min()} to {raw.count.max()}, limit {raw.max_iterations}, "
         f"{'with' if raw.dz is not None else 'without'} dz"
     )
     return raw.scene

@@ -90,8 +90,10 @@ scene_options = together(
     place_options,
     option("--supersampling", metavar="N", help="N x N samples a pixel."),
     option("--antialias", metavar="HOW", help="Of samples: grid, jittered or adaptive."),
-    option("--limit", metavar="N", help="Most iterations, or auto."),
-    option("--number", metavar="TYPE", help="Number type to iterate in: auto, float64, float32."),
+    option("--max-iterations", metavar="N", help="Most iterations, or auto."),
+    option(
+        "--precision", metavar="TYPE", help="Number type to iterate in: auto, float64, float32."
+    ),
     option("--escape-radius", metavar="R", help="Where an orbit has escaped, 2 or more."),
 )
 picture_options = together(
@@ -182,7 +184,7 @@ def read_palette(name: str, lost: list[str]) -> Any:
         return name
     palette, lines = palettes.find(name)
     lost += [f"{name}: {line}" for line in lines]
-    return palette
+    return palette or name  # the scene says what is wrong with an unknown name
 
 
 def parse_point(text: str, key: str) -> tuple[str, str]:

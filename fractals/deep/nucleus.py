@@ -107,10 +107,12 @@ class Minibrot:
             width = mpfr(self.size) * home * mpq(9, 16) * mpfr(MARGIN) * shape
             width = home ** (1 - mpfr(fraction)) * width ** mpfr(fraction)
             text = _rounded(width)
-        limit = old.iteration.limit
+        limit = old.iteration.max_iterations
         if limit != "auto" and limit < 20 * self.period:
             limit = "auto"
-        return old.replace(title=title, note="", center=self.center, width=text, limit=limit)
+        return old.replace(
+            title=title, note="", center=self.center, width=text, max_iterations=limit
+        )
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -123,19 +125,21 @@ class Minibrot:
         }
 
 
-def find_period(scene: Scene, limit: int | None = None, progress: Progress | None = None) -> int:
+def find_period(
+    scene: Scene, max_period: int | None = None, progress: Progress | None = None
+) -> int:
     """Return the lowest period of a nucleus in the scene's view; see `find_nucleus`."""
-    return _Search(scene, limit, progress).locate().period
+    return _Search(scene, max_period, progress).locate().period
 
 
 def find_nucleus(
-    scene: Scene, limit: int | None = None, progress: Progress | None = None
+    scene: Scene, max_period: int | None = None, progress: Progress | None = None
 ) -> Minibrot:
     """Return the nucleus of the lowest period in the scene's view: its largest minibrot.
 
     Parameters
     ----------
-    limit : int, optional
+    max_period : int, optional
         The highest period to look for; by default the scene's limit, or, where that is "auto", what
         the depth of the view suggests, but no more than ten million.
     progress : callable, optional
@@ -148,7 +152,7 @@ def find_nucleus(
     FractalsError
         There is none, or Newton's method leads to none; the message names the nearest.
     """
-    search = _Search(scene, limit, progress)
+    search = _Search(scene, max_period, progress)
     nucleus = search.settle(search.locate())
     places = max(0, math.ceil(-log2(nucleus.size) * math.log10(2))) + SPARE_DIGITS
     if places > MOST_DIGITS:
@@ -170,11 +174,13 @@ def find_nucleus(
 class _Search:
     """One search, in one view."""
 
-    def __init__(self, scene: Scene, limit: int | None, progress: Progress | None) -> None:
+    def __init__(self, scene: Scene, max_period: int | None, progress: Progress | None) -> None:
         if scene.julia:
             raise SceneError("a Julia set has no nuclei: find them in the set of its formula")
-        if limit is not None and limit < 1:
-            raise OptionError(f"limit {limit}: give the highest period to look for, 1 or more")
+        if max_period is not None and max_period < 1:
+            raise OptionError(
+                f"max_period {max_period}: give the highest period to look for, 1 or more"
+            )
         if scene.view.projection != "plane":
             raise SceneError("an exponential map has no middle to search in: --projection plane")
         self.formula: Formula = scene.make_formula()
@@ -192,8 +198,8 @@ class _Search:
         with gmpy2.context(precision=newton.LOW):
             self.radius = mpfr(gmpy2.hypot(self.width, self.height) / 2)
             self.radius *= max(scene.view.stretch, 1 / scene.view.stretch)
-        auto = scene.iteration.limit == "auto"
-        self.limit = limit or min(
+        auto = scene.iteration.max_iterations == "auto"
+        self.max_period = max_period or min(
             limit_of(scene, self.formula, width), MOST_STEPS if auto else 2**31
         )
         self.reached = False  # the limit
@@ -236,11 +242,12 @@ class _Search:
         middles = [self._middle(i, j, cells) for j in range(cells) for i in range(cells)]
         radius = self.radius / cells * OVERLAP
         searches = [
-            newton.candidates(self.formula, c, radius, self.limit, self.progress) for c in middles
+            newton.candidates(self.formula, c, radius, self.max_period, self.progress)
+            for c in middles
         ]
         tries = 0
         for number, blocks in enumerate(zip_longest(*searches, fillvalue=[]), 1):
-            self.reached = number * newton.BLOCK >= self.limit
+            self.reached = number * newton.BLOCK >= self.max_period
             for period, k in sorted((m, k) for k, found in enumerate(blocks) for m in found):
                 yield Root(middles[k], period, log2(radius))
                 tries += 1
@@ -271,8 +278,8 @@ class _Search:
     def _failure(self) -> str:
         text = "no nucleus was found in the view"
         if self.reached:
-            text = f"no nucleus of a period up to {self.limit} was found in the view"
-        hint = ", or give a higher --limit" if self.reached else ""
+            text = f"no nucleus of a period up to {self.max_period} was found in the view"
+        hint = ", or give a higher --max-period" if self.reached else ""
         if self.nearest is None:
             return f"{text}: widen it, or move it to the edge of the set{hint}"
         root = self.nearest[1]

@@ -53,12 +53,12 @@ class EscapeData:
     count: NDArray[np.int32]
     z: NDArray[np.complexfloating[Any, Any]]
     dz: NDArray[np.complexfloating[Any, Any]] | None
-    limit: int
+    max_iterations: int
     scene: Scene
     timings: dict[str, float] = field(default_factory=dict)
     device: str = ""
     method: str = "direct"
-    base: int = 0
+    count_offset: int = 0
     watched: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
     exact: bool = True
     check_rows: Callable[[slice, Iterable[str]], None] = field(
@@ -66,7 +66,7 @@ class EscapeData:
     )
 
     @property
-    def number(self) -> str:
+    def precision(self) -> str:
         """Return the type that was iterated in, "float64" or "float32"."""
         return {8: "float32", 16: "float64"}[self.z.dtype.itemsize]
 
@@ -86,7 +86,7 @@ class EscapeData:
         """
         from fractals.io.notebook import dataset
 
-        facts: dict[str, Any] = {"limit": self.limit, "method": self.method}
+        facts: dict[str, Any] = {"max_iterations": self.max_iterations, "method": self.method}
         with contextlib.suppress(SceneError):  # a formula of the user's own can't be named
             facts["scene"] = self.scene.to_json()
         return dataset(self.planes, facts)
@@ -95,10 +95,10 @@ class EscapeData:
         from fractals.io.notebook import timings_html
 
         height, width = self.count.shape
-        escaped = int((self.count < self.limit).sum())
+        escaped = int((self.count < self.max_iterations).sum())
         facts = (
-            f"{width}x{height} samples ({', '.join(self.planes)}) in {self.number}: "
-            f"{escaped / self.count.size:.1%} escaped, limit {self.limit}"
+            f"{width}x{height} samples ({', '.join(self.planes)}) in {self.precision}: "
+            f"{escaped / self.count.size:.1%} escaped, limit {self.max_iterations}"
         )
         return f"<p>{facts}</p>{timings_html(self.timings)}{self.scene._repr_html_()}"
 

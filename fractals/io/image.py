@@ -55,7 +55,7 @@ class Image:
     scene: Scene
     timings: dict[str, float] = field(default_factory=dict)
     device: str = ""
-    number: str = ""
+    precision: str = ""
     method: str = ""
 
     def save(self, path: str | Path, overwrite: bool = True) -> None:
@@ -118,7 +118,7 @@ class Image:
 
         height, width = self.pixels.shape[:2]
         facts = ", ".join(
-            part for part in (f"{width}x{height}", self.device, self.method, self.number) if part
+            part for part in (f"{width}x{height}", self.device, self.method, self.precision) if part
         )
         shown = picture_html(self.encode(), facts)
         return shown + timings_html(self.timings) + self.scene._repr_html_()

@@ -107,7 +107,10 @@ class Store:
             rows, columns = (int(side) for side in header["shape"])
             self.shape = rows, columns
             self.rows = int(header["tile_rows"])
-            self.limit, self.base = int(header["limit"]), int(header["base"])
+            self.max_iterations, self.count_offset = (
+                int(header["max_iterations"]),
+                int(header["count_offset"]),
+            )
             self.method, self.program = str(header["method"]), str(header["program"])
         except SceneError as error:
             raise SceneError(_prefixed(path, str(error))) from None
@@ -300,7 +303,12 @@ def open_store(path: str | Path) -> Store:
 
 
 def create_store(
-    path: Path, scene: Scene, planes: Mapping[str, Any], limit: int, base: int, method: str
+    path: Path,
+    scene: Scene,
+    planes: Mapping[str, Any],
+    max_iterations: int,
+    count_offset: int,
+    method: str,
 ) -> Store:
     """Return a new store in an empty folder; see `claimed`."""
     n = scene.image.supersampling
@@ -315,8 +323,8 @@ def create_store(
         "tile_rows": tile_rows(scene),
         "planes": {files.get(n, n): np.dtype(d).newbyteorder("<").str for n, d in planes.items()},
         "watched": watched,
-        "limit": limit,
-        "base": base,
+        "max_iterations": max_iterations,
+        "count_offset": count_offset,
         "method": method,
         "program": __version__,
     }

@@ -38,12 +38,12 @@ class Antialiasing:
         plan: Plan,
         painter: Painter,
         numbers: Numbers,
-        limit: int,
-        base: int,
+        max_iterations: int,
+        count_offset: int,
     ) -> None:
         """`numbers` returns raw numbers of samples, as `Method.iterate_some` does."""
         self.backend, self.plan, self.painter = backend, plan, painter
-        self.numbers, self.limit, self.base = numbers, limit, base
+        self.numbers, self.max_iterations, self.count_offset = numbers, max_iterations, count_offset
 
     def paint(self, tile: Tile, lap: Lap) -> Any:
         """Return the sRGB values of a tile's pixels, on the device; `lap` books the stages."""
@@ -71,7 +71,7 @@ class Antialiasing:
         raw = self.numbers(i, j, shape)
         lap("iterate")
         arms = self.painter.arms(i, j)
-        colors = self.painter.colors(shape, raw, self.limit, self.base, arms)
+        colors = self.painter.colors(shape, raw, self.max_iterations, self.count_offset, arms)
         lap("color")
         return colors
 

@@ -38,7 +38,7 @@ def tiles_drawn(
     """
     if not _is_plain(method, plan):
         return []
-    shading = painter.single(method.limit, method.base)
+    shading = painter.single(method.max_iterations, method.count_offset)
     if shading is None:
         return []
     place, coloring, paint, colors = shading
@@ -90,7 +90,7 @@ def _iterating(plan: Plan, method: Direct) -> Work:
         derivative=method.derivative,
         planes=method.watching.planes,
         iterate=method.run,
-        grid=(method.columns, method.rows, method.point, np.int32(method.limit)),
+        grid=(method.columns, method.rows, method.point, np.int32(method.max_iterations)),
     )
 
 

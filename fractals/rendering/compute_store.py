@@ -38,7 +38,7 @@ class Computed:
     scene: Scene
     timings: dict[str, float]
     device: str
-    number: str
+    precision: str
     method: str
     tiles: int
     before: int
@@ -78,9 +78,9 @@ def compute_to(
     if path.suffix.lower() != SUFFIX:
         raise OptionError(f"'{path}': a store's name ends in {SUFFIX}")
     scene = load_scene(*sources)
-    number = options.pop("number", None)
+    number = options.pop("precision", None)
     if number not in (None, scene.iteration.number_type):
-        scene = scene.replace(number=number)
+        scene = scene.replace(precision=number)
     scene.to_table()  # a formula without a name can't be kept
     with claimed(path):
         store = open_store(path) if (path / HEADER).exists() and not overwrite else None
@@ -109,7 +109,7 @@ def _compute(
     work = _tiles(session.plan, rows, missing)
     memory = forecast.memory(
         session.scene,
-        session.plan.number,
+        session.plan.precision,
         False,
         list(work),
         session.plan.band,
@@ -119,10 +119,11 @@ def _compute(
     session.plan = replace(session.plan, tiles=tuple(work), memory=memory)
     check_cost(session.plan, force=True)
     session.start(iterating=True, progress=progress)
-    found = session.limit, session.base
-    if kept and found != (kept.limit, kept.base):
+    found = session.max_iterations, session.count_offset
+    if kept and found != (kept.max_iterations, kept.count_offset):
         raise FractalsError(
-            f"'{path}' was begun with the limit {kept.limit}, and here it would be {found[0]}: "
+            f"'{path}' was begun with max_iterations {kept.max_iterations}, "
+            f"and here it would be {found[0]}: "
             "go on where it was begun, or give --overwrite"
         )
     planes, method = session.planes(), session.plan.method
@@ -188,7 +189,7 @@ def _computed(session: Session, store: Store, before: int) -> Computed:
         store.scene,
         session.timings,
         session.device.kind,
-        plan.number,
+        plan.precision,
         plan.method,
         store.tiles,
         before,

@@ -16,13 +16,20 @@ class Direct(_Method):
     def start(self) -> None:  # noqa: D102 - see Method
         backend, scene, plan = self.backend, self.scene, self.plan
         julia = scene.julia is not None
-        options = self.formula, julia, self.derivative, plan.interior, plan.block, plan.sticky
+        options = (
+            self.formula,
+            julia,
+            self.derivative,
+            plan.interior_shortcuts,
+            plan.block,
+            plan.sticky,
+        )
         if self.watching.planes or plan.listed:
             options = *options, self.watching.compiled()  # type: ignore[assignment]
         if plan.listed:
             options = *options, True  # type: ignore[assignment]
         most = self._steps_a_launch()
-        self.part = most if most < self.limit else 0
+        self.part = most if most < self.max_iterations else 0
         self.run = backend.compile(
             escape.make_part_body if self.part else escape.make_body, *options
         )
@@ -32,11 +39,11 @@ class Direct(_Method):
         self.point = backend.to_device(np.array(point, backend.real))
 
     def _iterate(
-        self, shape: tuple[int, int], across: Any, down: Any, limit: int
+        self, shape: tuple[int, int], across: Any, down: Any, max_iterations: int
     ) -> tuple[Any, ...]:
         backend = self.backend
         raw = self._outputs(shape)
-        place, last = (across, down, self.point), limit
+        place, last = (across, down, self.point), max_iterations
         if not self.part:
             self.run(*raw, *place, np.int32(last))
             return raw

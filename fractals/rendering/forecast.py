@@ -46,8 +46,10 @@ def watching(planes: int) -> float:
 def reference_length(scene: Scene, digits: int) -> int:
     """Return a guess of a reference orbit's length: the periods in view grow with the digits."""
     length = LENGTH_A_DIGIT * digits
-    if isinstance(scene.iteration.limit, int):
-        return min(scene.iteration.limit, max(length, scene.iteration.limit // 10))
+    if isinstance(scene.iteration.max_iterations, int):
+        return min(
+            scene.iteration.max_iterations, max(length, scene.iteration.max_iterations // 10)
+        )
     return length
 
 
@@ -58,7 +60,7 @@ def reference_seconds(bits: int, length: int) -> float:
 
 def memory(
     scene: Scene,
-    number: str,
+    precision: str,
     raw: bool,
     tiles: Sequence[Any],
     band: int,
@@ -69,7 +71,7 @@ def memory(
 
     `planes`: how many numbers are watched.
     """
-    a_sample = BYTES_A_SAMPLE[number] + planes * np.dtype(number).itemsize
+    a_sample = BYTES_A_SAMPLE[precision] + planes * np.dtype(precision).itemsize
     n2 = scene.image.supersampling**2
     width, height = scene.image.size
     tile: int = max(tile.width * tile.height for tile in tiles)
@@ -86,8 +88,8 @@ def mean_count(
     center: tuple[Fraction, Fraction],
     width: Fraction,
     finest: Fraction,
-    limit: int,
-    interior: bool,
+    max_iterations: int,
+    interior_shortcuts: bool,
 ) -> float:
     """Return about how many steps a sample takes, from 32 x 32 orbits iterated in NumPy."""
     formula = scene.make_formula()
@@ -105,7 +107,7 @@ def mean_count(
     z, before = formula.begin(scene.julia is not None, a, b), (0 * a, 0 * b)
     if scene.julia:
         a, b = (float(Fraction(Decimal(text))) + 0 * a for text in scene.julia)
-    most = min(limit, 2000)
+    most = min(max_iterations, 2000)
     total = np.zeros(a.shape)
     inside = np.ones(a.shape, bool)
     with np.errstate(all="ignore"):
@@ -118,5 +120,5 @@ def mean_count(
             if not inside.any():
                 break
             total += inside
-    beyond = 0 if interior else limit
+    beyond = 0 if interior_shortcuts else max_iterations
     return float(np.where(inside, beyond, total).mean()) + 1

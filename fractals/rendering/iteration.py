@@ -24,19 +24,19 @@ FindOrbit = Callable[..., Reference]  # one of those in `fractals.deep.orbit_cac
 class Method(Protocol):
     """Computes raw numbers; what is named here is known after `start`."""
 
-    limit: int  # most steps
-    base: int  # as of `fractals.io.escape_data.EscapeData`
+    max_iterations: int  # most steps
+    count_offset: int  # as of `fractals.io.escape_data.EscapeData`
     reference: float  # seconds that the reference orbit took
     note: str  # what the user is told
 
     def start(self) -> None:
         """Compile the program, and bring its inputs to the device."""
 
-    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
+    def iterate(self, tile: Tile, max_iterations: int | None = None) -> tuple[Any, ...]:
         """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
 
     def iterate_some(
-        self, i: Index, j: Index, shape: tuple[int, int], limit: int | None = None
+        self, i: Index, j: Index, shape: tuple[int, int], max_iterations: int | None = None
     ) -> tuple[Any, ...]:
         """Return the same of samples in columns `i` and rows `j`, in arrays of this shape."""
 
@@ -51,7 +51,7 @@ class _Method:
         self.backend, self.scene, self.plan = backend, scene, plan
         self.derivative, self.watching = layers.derivative, layers.watching
         self.formula = scene.make_formula()
-        self.limit, self.base = plan.iterations, 0
+        self.max_iterations, self.count_offset = plan.max_iterations, 0
         self.reference, self.note = 0.0, ""
         self.stopped = False
         self.nothing = backend.to_device(np.zeros((1, 1), backend.real))
@@ -97,18 +97,18 @@ class _Method:
         empty = np.zeros((2, shape[0]), self.backend.real)
         return self.backend.to_device(places), self.backend.to_device(empty)
 
-    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
+    def iterate(self, tile: Tile, max_iterations: int | None = None) -> tuple[Any, ...]:
         shape, across, down = self._inputs(tile, self.plan.supersampling)
-        return self._iterate(shape, across, down, limit or self.limit)
+        return self._iterate(shape, across, down, max_iterations or self.max_iterations)
 
     def iterate_some(
-        self, i: Index, j: Index, shape: tuple[int, int], limit: int | None = None
+        self, i: Index, j: Index, shape: tuple[int, int], max_iterations: int | None = None
     ) -> tuple[Any, ...]:
         across, down = self._listed(self.samples, i, j, shape)
-        return self._iterate(shape, across, down, limit or self.limit)
+        return self._iterate(shape, across, down, max_iterations or self.max_iterations)
 
     def _iterate(
-        self, shape: tuple[int, int], across: Any, down: Any, limit: int
+        self, shape: tuple[int, int], across: Any, down: Any, max_iterations: int
     ) -> tuple[Any, ...]:
         raise NotImplementedError
 

@@ -71,11 +71,11 @@ class Perturbation(_Method):
             c = map(Decimal, self.scene.julia) if self.scene.julia else plan.center
             point = [*map(float, c), 0.0, *self.watching.constants()]
             self.point = backend.to_device(np.array(point, backend.real))
-        if self.scene.iteration.limit == "auto":
+        if self.scene.iteration.max_iterations == "auto":
             counts = self._find_limit()
         else:
-            self._use(self._orbits(self.limit))
-            counts = self._probe(self.limit)
+            self._use(self._orbits(self.max_iterations))
+            counts = self._probe(self.max_iterations)
         if self.watching.planes:
             steps = float(counts.mean()) * math.prod(plan.size) * plan.supersampling**2
             steps *= forecast.watching(self.watching.planes)
@@ -85,13 +85,18 @@ class Perturbation(_Method):
                 "what watches every step of an orbit keeps steps from being skipped in a view so "
                 f"deep: expect about {max(1.0, seconds):.2g} s"
             )
-        escaped = counts[counts < self.limit]
+        escaped = counts[counts < self.max_iterations]
         if escaped.size:
             lowest, middle = int(escaped.min()), int(np.median(escaped))
-            self.base = max(0, lowest - 1 - (middle - lowest) // 4)
+            self.count_offset = max(0, lowest - 1 - (middle - lowest) // 4)
 
     def _iterate(
-        self, shape: tuple[int, int], across: Any, down: Any, limit: int, run: Run | None = None
+        self,
+        shape: tuple[int, int],
+        across: Any,
+        down: Any,
+        max_iterations: int,
+        run: Run | None = None,
     ) -> tuple[Any, ...]:
         watching, backend = run is None and self.watching.planes > 0, self.backend
         run = run or self.run
@@ -105,14 +110,14 @@ class Perturbation(_Method):
         while waiting[0, 0] and not self.stopped:
             waiting[0, 0] = 0
             under_way = backend.to_device(waiting)
-            run(*seen, state, under_way, *tables, backend.to_device(view), np.int32(limit))
+            run(*seen, state, under_way, *tables, backend.to_device(view), np.int32(max_iterations))
             if not backend.steps:
                 break
             backend.to_host(under_way, waiting)
             view[perturb.FRESH] = 0
         return raw
 
-    def _orbits(self, limit: int) -> list[Reference]:
+    def _orbits(self, max_iterations: int) -> list[Reference]:
         """Return the orbit of the center, and for a Julia set that of 0."""
         begun = perf_counter()
         scene, plan = self.scene, self.plan
@@ -121,7 +126,7 @@ class Perturbation(_Method):
         find = self.find
         free = memory_size() or 2**62
         fitting = free // 2 // forecast.BYTES_A_POINT
-        options = plan.bits, min(limit, fitting), radius
+        options = plan.bits, min(max_iterations, fitting), radius
         if scene.julia is None:
             reach = plan.width * max(plan.size) / plan.size[0] / 2
             if plan.view.projection == "exponential":  # what is seen deepest must not end it
@@ -135,12 +140,12 @@ class Perturbation(_Method):
             ]
         found = [part.until(options[1]) for part in found]
         self.reference += perf_counter() - begun
-        if limit > fitting and any(
+        if max_iterations > fitting and any(
             len(part.orbit) > fitting and not part.complete for part in found
         ):
             raise OptionError(
                 f"the reference orbit is longer than {fitting} points, and more do not fit into "
-                f"memory ({free / 2**30:.1f} GiB are free): give a lower --limit"
+                f"memory ({free / 2**30:.1f} GiB are free): give a lower --max-iterations"
             )
         return found
 
@@ -209,7 +214,7 @@ class Perturbation(_Method):
         beyond = np.hypot(orbit[:, 0], orbit[:, 1]) > self.scene.iteration.escape_radius * WITHIN
         return int(beyond.argmax()) - 1 if beyond.any() else len(orbit) - 1
 
-    def _probe(self, limit: int) -> NDArray[np.int32]:
+    def _probe(self, max_iterations: int) -> NDArray[np.int32]:
         """Return the counts of the view at a low resolution, the same for every device and size."""
         counts, plan = np.empty(PROBE[::-1], np.int32), self.plan
         if plan.view.projection == "plane":
@@ -220,7 +225,7 @@ class Perturbation(_Method):
         if self.plan.listed:
             places = indices((slice(0, PROBE[1]), slice(0, PROBE[0])))
             across, down = self._listed(Samples(plan, PROBE), *places, counts.shape)
-        raw = self._iterate(counts.shape, across, down, limit, self.run_probe)
+        raw = self._iterate(counts.shape, across, down, max_iterations, self.run_probe)
         self.backend.to_host(raw[0], counts)
         return counts
 
@@ -247,5 +252,5 @@ class Perturbation(_Method):
         escaped = counts[counts < limit]
         if escaped.size:  # room for what is seen only at a higher resolution
             limit = 4 * int(escaped.max())
-        self.limit = min(max(limit, 1024), MOST_ITERATIONS)
+        self.max_iterations = min(max(limit, 1024), MOST_ITERATIONS)
         return counts

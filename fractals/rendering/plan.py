@@ -13,8 +13,8 @@ from fractals.rendering.precision import bits_along, depth_of
 from fractals.rendering.tiles import (
     SAMPLES_A_TILE,
     Tile,
-    _band,
-    _tiles,
+    band_rows,
+    make_tiles,
 )
 from fractals.scene import geometry
 from fractals.scene.geometry import limit_of, place_of
@@ -56,8 +56,8 @@ class Plan:
         Why this method and number type.
     digits : int
         Decimal digits that the coordinates need.
-    iterations : int
-        The limit: steps after which a sample counts as inside.
+    max_iterations : int
+        Steps after which a sample counts as inside.
     block : int
         Iterations between two branches.
     sticky : bool
@@ -81,12 +81,12 @@ class Plan:
 
     device: str
     method: str
-    number: str
+    precision: str
     exponent: int
     bits: int
     reason: str
     digits: int
-    iterations: int
+    max_iterations: int
     size: tuple[int, int]
     supersampling: int
     center: tuple[Fraction, Fraction]
@@ -94,7 +94,7 @@ class Plan:
     view: View
     finest: Fraction
     antialias: str
-    interior: bool
+    interior_shortcuts: bool
     block: int
     sticky: bool
     tiles: tuple[Tile, ...]
@@ -142,11 +142,11 @@ class Plan:
         return {
             "device": self.device,
             "method": self.method,
-            "number": self.number,
+            "precision": self.precision,
             "reason": self.reason,
             "digits": self.digits,
             "bits": self.bits,
-            "iterations": self.iterations,
+            "max_iterations": self.max_iterations,
             "size": list(self.size),
             "supersampling": self.supersampling,
             "antialias": self.antialias,
@@ -162,7 +162,7 @@ class Plan:
 def plan(
     scene: Scene,
     device: str = "cpu",
-    interior: bool = True,
+    interior_shortcuts: bool = True,
     raw: bool = False,
     threads: int = 1,
     streamed: bool = False,
@@ -205,7 +205,7 @@ def plan(
     if deep:
         layers.check_deep()
     _check_range(scene, formula, number)
-    interior = interior and not (layers.watching.inside or formula.remembers)
+    interior_shortcuts = interior_shortcuts and not (layers.watching.inside or formula.remembers)
     # Near 0 a Julia set's orbits are raised to the power of the degree: so are the differences,
     # and their digits.
     power = formula.degree if scene.julia else 1
@@ -214,17 +214,19 @@ def plan(
     bits = GUARD_BITS + math.ceil(along if scene.julia else apart) if deep else 0
 
     samples = math.prod(scene.image.size) * scene.image.supersampling**2
-    if deep and scene.iteration.limit == "auto":  # found when the picture is drawn: a guess
+    if (
+        deep and scene.iteration.max_iterations == "auto"
+    ):  # found when the picture is drawn: a guess
         limit = max(10_000, 4 * forecast.reference_length(scene, digits))
     else:
         limit = limit_of(scene, formula, finest)
     single = min(limit, MOST_SINGLE) if deep else limit
-    tiles = tuple(_tiles(scene, device, single, threads, deep))
-    band = _band(scene, tiles[0], threads) if streamed else scene.image.size[1]
+    tiles = tuple(make_tiles(scene, device, single, threads, deep))
+    band = band_rows(scene, tiles[0], threads) if streamed else scene.image.size[1]
     result = Plan(
         device=device,
         method="perturbation" if deep else "direct",
-        number=number,
+        precision=number,
         exponent=exponent,
         bits=bits,
         reason=f"samples are {scientific(finest / columns)} apart, which {number} "
@@ -232,7 +234,7 @@ def plan(
         + (" after some steps" if deep and first + SPARE_BITS[number] <= BITS[number] else "")
         + (": with an exponent of their own" if exponent else ""),
         digits=digits,
-        iterations=limit,
+        max_iterations=limit,
         size=scene.image.size,
         supersampling=scene.image.supersampling,
         center=center,
@@ -240,7 +242,7 @@ def plan(
         view=scene.view,
         finest=finest,
         antialias=scene.image.antialias,
-        interior=interior,
+        interior_shortcuts=interior_shortcuts,
         block=BLOCK[device],
         sticky=_can_return(scene, formula),
         tiles=tiles,
@@ -260,17 +262,17 @@ def plan(
             + forecast.watched_seconds(device, heavy, exponent != 0) / threads,
             memory=result.memory + length * forecast.BYTES_A_POINT,
         )
-    count = forecast.mean_count(scene, center, width, finest, limit, interior)
+    count = forecast.mean_count(scene, center, width, finest, limit, interior_shortcuts)
     steps = count * samples * (1 + layers.derivative + layers.watching.planes)
     return replace(result, seconds=forecast.direct_seconds(device, steps, samples) / threads)
 
 
-def _refuse_deep(formula: Formula, number: str, least: Fraction) -> None:
+def _refuse_deep(formula: Formula, precision: str, least: Fraction) -> None:
     """Raise what to say of a deep view in float32, or of a formula without a perturbed step."""
-    if number == "float32":
+    if precision == "float32":
         raise OptionError(
             f"the view is too deep for float32, which can go down to a width of "
-            f"{scientific(least)} here: --number float64 goes to any depth"
+            f"{scientific(least)} here: --precision float64 goes to any depth"
         )
     made = formula.step.__module__.replace(".", "/")
     raise OptionError(
@@ -280,14 +282,14 @@ def _refuse_deep(formula: Formula, number: str, least: Fraction) -> None:
     )
 
 
-def _check_range(scene: Scene, formula: Formula, number: str) -> None:
+def _check_range(scene: Scene, formula: Formula, precision: str) -> None:
     """Refuse an escape radius whose last step overflows the number type."""
     largest = 2 * formula.degree * math.log2(scene.iteration.escape_radius + 1)
-    if largest > (127 if number == "float32" else 1023):
+    if largest > (127 if precision == "float32" else 1023):
         most = 2 ** (127 / 2 / formula.degree) - 1
         raise OptionError(
-            f"escape_radius {scene.iteration.escape_radius:g} overflows {number} here: "
-            f"give at most {most:.0f}, or --number float64"
+            f"escape_radius {scene.iteration.escape_radius:g} overflows {precision} here: "
+            f"give at most {most:.0f}, or --precision float64"
         )
 
 

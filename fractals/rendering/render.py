@@ -39,12 +39,12 @@ class Options(TypedDict, total=False):
     """How to draw: the options of `render`, `compute` and `render_to`."""
 
     device: str
-    number: str | None
+    precision: str | None
     threads: int | None
-    interior: bool
+    interior_shortcuts: bool
     cache: bool
     force: bool
-    tell: Callable[[str], None]
+    on_message: Callable[[str], None]
 
 
 def render(*sources: Source, progress: Progress | None = None, **options: Unpack[Options]) -> Image:
@@ -92,7 +92,7 @@ def _render_whole(scene: Scene, progress: Progress | None, options: Options) -> 
         scene,
         device=options.get("device", "auto"),
         threads=options.get("threads"),
-        tell=options.get("tell", warnings.warn),
+        on_message=options.get("on_message", warnings.warn),
     )
     for stage, seconds in raw.timings.items():
         image.timings[stage] = image.timings.get(stage, 0.0) + seconds
@@ -119,12 +119,12 @@ def compute(
     session.fill_all(planes, progress)
     return EscapeData(
         **arrays_of(planes),
-        limit=session.limit,
+        max_iterations=session.max_iterations,
         scene=session.scene,
         timings=session.timings,
         device=session.device.kind,
         method=session.plan.method,
-        base=session.base,
+        count_offset=session.count_offset,
     )
 
 
@@ -134,7 +134,7 @@ def recolor(
     device: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
-    tell: Callable[[str], None] = warnings.warn,
+    on_message: Callable[[str], None] = warnings.warn,
 ) -> Image:
     """Draw the picture of raw numbers, by default that of their own scene, without iterating.
 
@@ -144,7 +144,12 @@ def recolor(
         The scene has another size, or its coloring needs dz and the raw numbers lack it.
     """
     session = Session(
-        load_scene(*(sources or (raw.scene,))), device, raw.number, threads, tell=tell, force=True
+        load_scene(*(sources or (raw.scene,))),
+        device,
+        raw.precision,
+        threads,
+        on_message=on_message,
+        force=True,
     )
     session.recolor(raw)
     return session.picture(progress)
@@ -157,42 +162,44 @@ class Session:
         self,
         scene: Scene,
         device: str = "auto",
-        number: str | None = None,
+        precision: str | None = None,
         threads: int | None = None,
-        interior: bool = True,
-        tell: Callable[[str], None] = warnings.warn,
+        interior_shortcuts: bool = True,
+        on_message: Callable[[str], None] = warnings.warn,
         raw: bool = False,
         streamed: bool = False,
         cache: bool = True,
         force: bool = False,
         repeatable: bool = False,
     ) -> None:
-        same = number in (None, scene.iteration.number_type)
+        same = precision in (None, scene.iteration.number_type)
         if threads is not None and threads < 1:
             raise OptionError(f"{threads} threads: give 1 or more")
-        self.scene = scene if same else scene.replace(number=number)
+        self.scene = scene if same else scene.replace(precision=precision)
         self.layers = make_layers(self.scene)
         wanted = choose(device).device
         self.plan = plan(
-            self.scene, wanted.kind, interior, raw, threads or wanted.cores or 1, streamed
+            self.scene, wanted.kind, interior_shortcuts, raw, threads or wanted.cores or 1, streamed
         )
         check_cost(self.plan, raw, force)  # and all that can be wrong, before Numba is imported
-        self.device, self.backend, note = open_requested(device, self.plan.number, threads)
+        self.device, self.backend, note = open_requested(device, self.plan.precision, threads)
         if self.device.kind != wanted.kind:
             cores = threads or self.device.cores or 1
-            self.plan = plan(self.scene, self.device.kind, interior, raw, cores, streamed)
+            self.plan = plan(self.scene, self.device.kind, interior_shortcuts, raw, cores, streamed)
         if note and self.device.kind == "simulator":
             note += f", expect about {max(1, round(self.plan.seconds))} s, --cpu is faster"
         if note:
-            tell(note)
+            on_message(note)
         if self.layers.note:
-            tell(self.layers.note)
+            on_message(self.layers.note)
         if self.plan.deep and (missing := missing_digits(self.scene, self.plan)):
-            tell(f"the center lacks {missing} digits that tell samples apart: they are taken as 0")
-        self.limit, self.base = self.plan.iterations, 0
+            on_message(
+                f"the center lacks {missing} digits that tell samples apart: they are taken as 0"
+            )
+        self.max_iterations, self.count_offset = self.plan.max_iterations, 0
         kept = orbit_cache.find_same if repeatable else orbit_cache.find
         self._find_orbit = kept if cache else orbit_cache.compute_orbit
-        self._tell = tell
+        self._tell = on_message
         self._method: Method | None = None
         self._stages = {"iterate": "iterate"}  # where what `iterate` takes is booked
         self.bits = self.scene.image.bits
@@ -215,7 +222,7 @@ class Session:
         real, planes = backend.real, self.layers.watching.planes
         first = Tile(0, 0, 1, 1)
         pixel = (self.plan.supersampling, self.plan.supersampling)
-        counts = backend.to_device(np.full(pixel, self.limit, np.int32))
+        counts = backend.to_device(np.full(pixel, self.max_iterations, np.int32))
         watched = backend.to_device(np.zeros((planes, *pixel) if planes else (1, 1, 1), real))
         zeros = backend.to_device(np.zeros(pixel, real))
         raw: tuple[Any, ...] = counts, zeros, zeros, zeros, zeros, watched
@@ -227,9 +234,12 @@ class Session:
             self._method.start()
             if self._method.note:
                 self._tell(self._method.note)
-            self.limit, self.base = self._method.limit, self._method.base
+            self.max_iterations, self.count_offset = (
+                self._method.max_iterations,
+                self._method.count_offset,
+            )
             self.timings["reference"] = self._method.reference
-            raw = self.iterate(first, limit=1)
+            raw = self.iterate(first, max_iterations=1)
         if shading:
             self.painter = Painter(backend, scene, self.plan, self.layers, self.dtype)
             self.painter.start(values)
@@ -237,20 +247,20 @@ class Session:
         backend.synchronize()
         self.timings["compile"] = perf_counter() - begun - sum(self.timings.values())
 
-    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
+    def iterate(self, tile: Tile, max_iterations: int | None = None) -> tuple[Any, ...]:
         """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
         assert self._method, "start(iterating=True) comes first"
-        return self._method.iterate(tile, limit)
+        return self._method.iterate(tile, max_iterations)
 
     def shade(self, tile: Tile, raw: tuple[Any, ...]) -> Any:
         """Return the sRGB values of a tile's pixels, on the device, from their own samples."""
-        return self.painter.paint(tile, raw, self.limit, self.base)
+        return self.painter.paint(tile, raw, self.max_iterations, self.count_offset)
 
     def paint(self, tile: Tile, lap: Callable[[str], None] = lambda stage: None) -> Any:
         """Return the sRGB values of a tile's pixels, on the device; `lap` books the stages."""
         assert self._method, "start(iterating=True), or recolor, comes first"
         if self.plan.jittered:
-            numbers, limit, base = self._method.iterate_some, self.limit, self.base
+            numbers, limit, base = self._method.iterate_some, self.max_iterations, self.count_offset
             smooth = Antialiasing(self.backend, self.plan, self.painter, numbers, limit, base)
             return smooth.paint(tile, lambda stage: lap(self._stages.get(stage, stage)))
         raw = self.iterate(tile)
@@ -269,7 +279,7 @@ class Session:
         """
         self._method = Recoloring(self.backend, self.plan, self.layers, raw)
         self._stages = {"iterate": "copy"}
-        self.limit, self.base = raw.limit, raw.base
+        self.max_iterations, self.count_offset = raw.max_iterations, raw.count_offset
         self.start(shading=True, values=self._values)
 
     def _values(self, layer: Drawn) -> NDArray[np.floating[Any]]:
@@ -283,7 +293,7 @@ class Session:
             clock = _Clock(backend)
             part = whole[tile.window(n)]
             on_device = backend.empty(part.shape, backend.real)
-            fill(on_device, self.iterate(tile), self.limit, self.base)
+            fill(on_device, self.iterate(tile), self.max_iterations, self.count_offset)
             backend.to_host(on_device, part)
             clock.lap("color")
             return clock.seconds
@@ -347,7 +357,9 @@ class Session:
                 self.backend.to_host(rgb, pixels[tile.window()])
 
             self.run(lambda tile: self.draw(tile, keep), progress)
-        return Image(pixels, self.scene, self.timings, self.device.kind, plan.number, plan.method)
+        return Image(
+            pixels, self.scene, self.timings, self.device.kind, plan.precision, plan.method
+        )
 
     def fill_all(self, planes: Mapping[str, NDArray[Any]], progress: Progress | None) -> None:
         """Compute the raw numbers of all tiles into arrays of the whole picture."""

@@ -117,7 +117,7 @@ class Painter:
         return self.backend.to_device(self._samples.arms(i, j).astype(self.backend.real))
 
     def single(
-        self, limit: int, base: int
+        self, max_iterations: int, count_offset: int
     ) -> tuple[Run, tuple[Any, ...], Run, tuple[Any, ...]] | None:
         """Return what is done where there is one layer alone: two programs, and their inputs.
 
@@ -127,30 +127,39 @@ class Painter:
         painted, layer = self._painted[0], self.layers.drawn[0]
         if len(self._painted) > 1 or painted.values or self.plan.jittered or self._turn:
             return None
-        placing = *self._own(layer, painted, limit, base), *painted.range
+        placing = *self._own(layer, painted, max_iterations, count_offset), *painted.range
         share = np.float32(1 / self.plan.supersampling**2)
         return painted.place, placing, painted.paint, (painted.lookup, self._encode, share)
 
-    def paint(self, tile: Tile, raw: tuple[Any, ...], limit: int, base: int) -> Any:
+    def paint(
+        self, tile: Tile, raw: tuple[Any, ...], max_iterations: int, count_offset: int
+    ) -> Any:
         """Return the sRGB values of a tile's pixels, on the device, from the samples in it."""
         n, size = self.plan.supersampling, (tile.height, tile.width)
         samples = tile.height * n, tile.width * n
         arms = self.arms(*indices(tile.window(n)))
         if self.plan.jittered:
-            colors = self.colors(samples, raw, limit, base, arms)
+            colors = self.colors(samples, raw, max_iterations, count_offset, arms)
             return self.filter(size, colors, (0, 0), (tile.x * n, tile.y * n))
         rgb = self.backend.empty((*size, 3), self.dtype)
-        colors = self._paint(rgb, samples, raw, limit, base, arms, self._mean is not None)
+        colors = self._paint(
+            rgb, samples, raw, max_iterations, count_offset, arms, self._mean is not None
+        )
         if self._mean:
             share = np.float32(1 / n**2)
             self._mean(rgb, colors, self._decode, self._encode, np.int32(n), share)
         return rgb
 
     def colors(
-        self, shape: tuple[int, int], raw: tuple[Any, ...], limit: int, base: int, arms: Any = None
+        self,
+        shape: tuple[int, int],
+        raw: tuple[Any, ...],
+        max_iterations: int,
+        count_offset: int,
+        arms: Any = None,
     ) -> Any:
         """Return the colors of samples in linear light, (\\*shape, 3), float32, on the device."""
-        colors = self._paint(None, shape, raw, limit, base, arms, True)
+        colors = self._paint(None, shape, raw, max_iterations, count_offset, arms, True)
         if self._to_linear:
             self._to_linear(colors, self._decode)
         return colors
@@ -173,8 +182,8 @@ class Painter:
         rgb: Any,
         samples: tuple[int, int],
         raw: tuple[Any, ...],
-        limit: int,
-        base: int,
+        max_iterations: int,
+        count_offset: int,
         arms: Any,
         kept: bool,
     ) -> Any:
@@ -185,7 +194,7 @@ class Painter:
         share = np.float32(1 / n**2)
         colors = backend.empty((*samples, 3), np.float32) if kept else None
         for layer, painted in zip(self.layers.drawn, self._painted, strict=True):
-            own = self._own(layer, painted, limit, base)
+            own = self._own(layer, painted, max_iterations, count_offset)
             if painted.values:
                 values = backend.empty(samples, backend.real)
                 painted.values(values, *raw, *own)
@@ -198,10 +207,12 @@ class Painter:
                 painted.paint(colors, position, painted.lookup, painted.opacity)
         return colors
 
-    def _own(self, layer: Drawn, painted: _Painted, limit: int, base: int) -> tuple[Any, ...]:
+    def _own(
+        self, layer: Drawn, painted: _Painted, max_iterations: int, count_offset: int
+    ) -> tuple[Any, ...]:
         """Return what a layer's programs take after the raw numbers."""
-        start = base if layer.paint.transfer == "auto" else 0
-        return painted.first, painted.constants, np.int32(limit), np.int32(start)
+        start = count_offset if layer.paint.transfer == "auto" else 0
+        return painted.first, painted.constants, np.int32(max_iterations), np.int32(start)
 
     def _turned(self, samples: tuple[int, int], raw: tuple[Any, ...], arms: Any) -> tuple[Any, ...]:
         """Return raw numbers whose dz is one in the picture, not in the plane."""
@@ -222,9 +233,9 @@ class Painter:
         constants = self.backend.to_device(self._constants(layer))
         first = np.int32(self.layers.watching.first(coloring))
 
-        def fill(values: Any, raw: tuple[Any, ...], limit: int, base: int) -> None:
-            start = base if layer.paint.transfer == "auto" else 0
-            run(values, *raw, first, constants, np.int32(limit), np.int32(start))
+        def fill(values: Any, raw: tuple[Any, ...], max_iterations: int, count_offset: int) -> None:
+            start = count_offset if layer.paint.transfer == "auto" else 0
+            run(values, *raw, first, constants, np.int32(max_iterations), np.int32(start))
 
         return fill
 

@@ -32,7 +32,7 @@ class Recoloring:
 
     def __init__(self, backend: Backend, plan: Plan, layers: Layers, raw: EscapeData) -> None:
         self.backend, self.plan, self.raw = backend, plan, raw
-        self.limit, self.base = raw.limit, raw.base
+        self.max_iterations, self.count_offset = raw.max_iterations, raw.count_offset
         n, planes = plan.supersampling, raw.planes
         if raw.count.shape != (plan.size[1] * n, plan.size[0] * n):
             rows, columns = raw.count.shape
@@ -54,14 +54,14 @@ class Recoloring:
     def start(self) -> None:
         """Do nothing: there is no program to compile."""
 
-    def iterate(self, tile: Tile, limit: int | None = None) -> tuple[Any, ...]:
+    def iterate(self, tile: Tile, max_iterations: int | None = None) -> tuple[Any, ...]:
         """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
         rows, columns = tile.window(self.plan.supersampling)
         self.raw.check_rows(rows, self._names)
         return self._gathered(lambda part: part[rows, columns])
 
     def iterate_some(
-        self, i: Index, j: Index, shape: tuple[int, int], limit: int | None = None
+        self, i: Index, j: Index, shape: tuple[int, int], max_iterations: int | None = None
     ) -> tuple[Any, ...]:
         """Return the same of samples in columns `i` and rows `j`, in arrays of this shape."""
         self.raw.check_rows(slice(int(j.min()), int(j.max()) + 1), self._names)

@@ -36,7 +36,7 @@ class Rendered:
     scene: Scene
     timings: dict[str, float]
     device: str
-    number: str
+    precision: str
     method: str
 
 
@@ -98,7 +98,7 @@ def render_to(
 
 
 def _rendered(image: Image) -> Rendered:
-    return Rendered(image.scene, image.timings, image.device, image.number, image.method)
+    return Rendered(image.scene, image.timings, image.device, image.precision, image.method)
 
 
 def recolor_to(
@@ -109,7 +109,7 @@ def recolor_to(
     device: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
-    tell: Callable[[str], None] = warnings.warn,
+    on_message: Callable[[str], None] = warnings.warn,
 ) -> Rendered:
     """Draw raw numbers into a file: what `color` and `Image.save` write, byte for byte.
 
@@ -124,11 +124,13 @@ def recolor_to(
         check_output(path, overwrite)
         if file_format != "PNG":
             image = recolor(
-                raw, scene, device=device, threads=threads, progress=progress, tell=tell
+                raw, scene, device=device, threads=threads, progress=progress, on_message=on_message
             )
             image.save(path, overwrite)
             return _rendered(image)
-    session = Session(scene, device, raw.number, threads, tell=tell, streamed=True, force=True)
+    session = Session(
+        scene, device, raw.precision, threads, on_message=on_message, streamed=True, force=True
+    )
     if not isinstance(path, str | Path):
         return _stream(path, session, threads, progress, raw)
     with written(path) as file:
@@ -179,7 +181,7 @@ def _stream(
     writer.end()
     timings["encode"] += perf_counter() - begun
     plan = session.plan
-    return Rendered(session.scene, timings, session.device.kind, plan.number, plan.method)
+    return Rendered(session.scene, timings, session.device.kind, plan.precision, plan.method)
 
 
 def _sweep(bands: "Bands", queue: Queue, draw_tiles: DrawTiles) -> dict[str, float]:

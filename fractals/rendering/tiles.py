@@ -31,8 +31,8 @@ class Tile(NamedTuple):
         return rows, slice(self.x * n, (self.x + self.width) * n)
 
 
-def _tiles(
-    scene: Scene, device: str, limit: int, threads: int = 1, deep: bool = False
+def make_tiles(
+    scene: Scene, device: str, max_iterations: int, threads: int = 1, deep: bool = False
 ) -> Iterable[Tile]:
     """Yield tiles that cover each pixel once: strips, whose memory lies in one piece.
 
@@ -43,7 +43,7 @@ def _tiles(
     width, height = scene.image.size
     n = scene.image.supersampling
     samples = min(
-        SAMPLES_A_TILE[device], max(FEWEST_SAMPLES[device], STEPS_A_TILE[device] // limit)
+        SAMPLES_A_TILE[device], max(FEWEST_SAMPLES[device], STEPS_A_TILE[device] // max_iterations)
     )
     if device == "cpu":
         samples = min(samples, max(LEAST_TILE, width * height * n**2 // (16 * threads)))
@@ -58,7 +58,7 @@ def _tiles(
             yield Tile(x, y, min(across, width - x), min(down, height - y))
 
 
-def _band(scene: Scene, tile: Tile, threads: int) -> int:
+def band_rows(scene: Scene, tile: Tile, threads: int) -> int:
     """Return the rows of a band: whole strips, and as many tiles as there are threads."""
     width, height = scene.image.size
     strip = strip_rows(scene.image.size, scene.image.bits)

@@ -16,7 +16,7 @@ def differences(first: Scene, second: Scene) -> list[str]:
     Examples
     --------
     >>> differences(Scene(), Scene().replace(zoom="1.0", limit=50, palette="ember"))
-    ['iteration.limit']
+    ['iteration.max_iterations']
     """
     one, two = _facts(first), _facts(second)
     return [key for key in {**one, **two} if one.get(key) != two.get(key)]
@@ -41,5 +41,5 @@ def _facts(scene: Scene) -> dict[str, Any]:
         "formula": formula.label,
         "view.center": center,
         "view.width": width,
-        "iteration.number": scene.iteration.number_type,
+        "iteration.precision": scene.iteration.number_type,
     }

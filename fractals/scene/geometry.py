@@ -23,8 +23,8 @@ def place_of(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, 
 
 def limit_of(scene: Scene, formula: Formula, width: Fraction) -> int:
     """Return the limit of iterations; "auto" grows tenfold while the zoom grows by 1e6."""
-    if isinstance(scene.iteration.limit, int):
-        return scene.iteration.limit
+    if isinstance(scene.iteration.max_iterations, int):
+        return scene.iteration.max_iterations
     zoom = max(0.0, log2(Fraction(formula.width) / width))
     return int(min(1000 * 2 ** (zoom / 6), MOST_ITERATIONS))
 

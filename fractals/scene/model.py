@@ -140,14 +140,14 @@ class Image(Table):
 class Iteration(Table):
     """When an orbit is given up, and when it has escaped."""
 
-    limit: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = "auto"
+    max_iterations: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = "auto"
     escape_radius: Finite = Field(256.0, ge=2, le=1e9)
-    number: Literal["auto", "float64", "float32"] = "auto"
+    precision: Literal["auto", "float64", "float32"] = "auto"
 
     @property
     def number_type(self) -> str:
         """Return the type to iterate in; "auto" is float64."""
-        return "float64" if self.number == "auto" else self.number
+        return "float64" if self.precision == "auto" else self.precision
 
 
 class Scene(Table):

@@ -28,7 +28,7 @@ def draw(
     folder: Path,
     width: int,
     device: str = "auto",
-    tell: Callable[[str], None] = lambda line: None,
+    on_message: Callable[[str], None] = lambda line: None,
 ) -> list[Path]:
     """Draw scenes of the gallery, `width` pixels wide, into a folder, and write its page.
 
@@ -44,12 +44,14 @@ def draw(
         scene = load_scene(name)
         across, down = scene.image.size
         image = render(
-            scene.replace(size=(width, round(width * down / across))), device=device, tell=tell
+            scene.replace(size=(width, round(width * down / across))),
+            device=device,
+            on_message=on_message,
         )
         path = folder / f"{name}.png"
         image.save(path)
         files.append(path)
-        tell(f"{path}: {sum(image.timings.values()):.2f} s")
+        on_message(f"{path}: {sum(image.timings.values()):.2f} s")
     if not names:
         files.append(folder / PAGE)
         with written(files[-1]) as file:
@@ -78,12 +80,15 @@ def hash_of(name: str, device: str = "auto") -> str:
         coloring="count",
         layers=[],
     )
-    counts = compute(small, device=device, tell=lambda line: None).count
+    counts = compute(small, device=device, on_message=lambda line: None).count
     return hashlib.sha256(np.ascontiguousarray(counts, "<i4").tobytes()).hexdigest()[:16]
 
 
 def check(
-    names: tuple[str, ...], folder: Path, device: str = "auto", tell: Callable[[str], None] = print
+    names: tuple[str, ...],
+    folder: Path,
+    device: str = "auto",
+    on_message: Callable[[str], None] = print,
 ) -> list[str]:
     """Return the scenes of the gallery whose counts are not those that a folder has hashes of.
 
@@ -100,7 +105,7 @@ def check(
         if name not in known:
             raise FractalsError(f"{folder / HASHES} has no '{name}': 'fractals gallery {name}'")
         right = hash_of(name, device) == known[name]
-        tell(f"{name}: {'as ever' if right else 'other counts'}")
+        on_message(f"{name}: {'as ever' if right else 'other counts'}")
         different += [] if right else [name]
     return different
 

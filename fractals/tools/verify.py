@@ -84,7 +84,9 @@ def _look(session: Session, drawn: Any, x: int, y: int, exact: bool) -> Pixel:
     tile = Tile(x, y, 1, 1)
     raw, expected = session.iterate(tile), session.paint(tile)[0, 0]
     wrong = unstable = 0
-    plan = replace(session.plan, iterations=session.limit)  # a deep view's is found when drawn
+    plan = replace(
+        session.plan, max_iterations=session.max_iterations
+    )  # a deep view's is found when drawn
     n = plan.supersampling
     for v in range(n if exact else 0):
         for u in range(n):
@@ -120,14 +122,14 @@ def exact_count(scene: Scene, plan: Plan, column: Fraction | int, row: Fraction 
         if scene.julia:
             a, b = (gmpy2.mpfr(text) for text in scene.julia)
         bound = gmpy2.mpfr(scene.iteration.escape_radius) ** 2
-        for n in range(1, plan.iterations):
+        for n in range(1, plan.max_iterations):
             z, before = formula.go_on(z, before, a, b), z
             moved = (z[0] - before[0]) ** 2 + (z[1] - before[1]) ** 2
             if formula.tolerance and not moved > formula.tolerance**2:
                 return n
             if formula.escapes and z[0] * z[0] + z[1] * z[1] > bound:
                 return n
-        return plan.iterations
+        return plan.max_iterations
 
 
 def _position(

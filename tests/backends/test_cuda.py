@@ -124,11 +124,11 @@ def test_strips_on_lanes(many_strips, monkeypatch, indices):
     drawn, used = scene(**STRIPS), set()
     expected = fractals.compute(drawn, device="cpu"), fractals.render(drawn, device="cpu")
 
-    def open_one(_request, number, _threads=None):
-        return SimpleNamespace(kind="simulator", cores=0), backend(number), ""
+    def open_one(_request, precision, _threads=None):
+        return SimpleNamespace(kind="simulator", cores=0), backend(precision), ""
 
-    def backend(number):
-        made = CudaBackend(number, indices, simulated=True)
+    def backend(precision):
+        made = CudaBackend(precision, indices, simulated=True)
         here = made._lanes.here
         monkeypatch.setattr(made._lanes, "here", lambda: used.add(here()) or here())
         return made
@@ -167,18 +167,18 @@ def test_memory_is_not_allocated_for_each_strip(many_strips, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("formula", "coloring", "number"),
+    ("formula", "coloring", "precision"),
     slow_but(
         [("mandelbrot", "count", "float64"), ("burning_ship", "distance", "float32")],
         itertools.product(["mandelbrot", "burning_ship"], ["count", "distance"], PRECISIONS),
     ),
 )
-def test_launches_are_bounded_and_not_seen(monkeypatch, formula, coloring, number):
+def test_launches_are_bounded_and_not_seen(monkeypatch, formula, coloring, precision):
     for limit, most in [(20, 1), (300, 16), (300, 77), (300, 299)]:
-        drawn = scene(formula, coloring=coloring, size=(64, 36), limit=limit)
-        expected = fractals.compute(drawn, device="cpu", number=number)
+        drawn = scene(formula, coloring=coloring, size=(64, 36), max_iterations=limit)
+        expected = fractals.compute(drawn, device="cpu", precision=precision)
         launches = watch_launches(monkeypatch, most)
-        raw = fractals.compute(drawn, device="simulator", number=number)
+        raw = fractals.compute(drawn, device="simulator", precision=precision)
         begins = range(0, limit, most)
         assert launches[1:] == [(begin, min(begin + most, limit)) for begin in begins]
         for name in ("count", "z", "dz"):
@@ -189,7 +189,7 @@ def test_launches_are_bounded_and_not_seen(monkeypatch, formula, coloring, numbe
 @pytest.mark.parametrize("julia", [["-0.4", "0.59"], ["-2.5", "0"]])
 def test_bounded_launches_of_julia_sets(monkeypatch, julia):
     """Their starting points may lie outside, and where |c| > R orbits come back."""
-    drawn = scene(julia=julia, size=(64, 36), limit=100, escape_radius=2, width="6")
+    drawn = scene(julia=julia, size=(64, 36), max_iterations=100, escape_radius=2, width="6")
     expected = fractals.compute(drawn, device="cpu")
     launches = watch_launches(monkeypatch, 7)
     raw = fractals.compute(drawn, device="simulator")
@@ -219,7 +219,7 @@ def watch_launches(monkeypatch, most):
 
 def test_an_interrupt_ends_a_long_tile(monkeypatch):
     launches = watch_launches(monkeypatch, 1)
-    session = render.Session(scene(limit=10**9), "simulator")
+    session = render.Session(scene(max_iterations=10**9), "simulator")
     session.start(iterating=True)
 
     def interrupt(done, total):
@@ -288,7 +288,7 @@ def test_the_figures_of_gpu_check(monkeypatch):
     monkeypatch.setattr(gpu_figures, "WORKLOADS", ("a",))
     told = []
     found = gpu_figures.measure("simulator", card, True, told.append)
-    assert [figures["number"] for figures in found["kernels"]] == ["float32", "float64"]
+    assert [figures["precision"] for figures in found["kernels"]] == ["float32", "float64"]
     for figures in found["kernels"]:
         assert figures["differing_counts"] == 0
         assert min(figures["seconds"], figures["iterations_per_second"], found["launch"]) > 0

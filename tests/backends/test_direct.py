@@ -17,10 +17,16 @@ from fractals.rendering import plan, sampling
 class Both:
     """One escape program, compiled as a plain loop and as a wavefront."""
 
-    def __init__(self, drawn, derivative=False, interior=True, block=8):
+    def __init__(self, drawn, derivative=False, interior_shortcuts=True, block=8):
         number = drawn.iteration.number_type
         self.real = np.dtype(number).type
-        options = drawn.make_formula(), drawn.julia is not None, derivative, interior, block
+        options = (
+            drawn.make_formula(),
+            drawn.julia is not None,
+            derivative,
+            interior_shortcuts,
+            block,
+        )
         self.plain = target.compile_loop(escape.make_body, number, options)
         body = direct.make_body(target.cpu_target(number), *options)
         self.wave = target.compile_body(body, direct.make_body, number, options)
@@ -33,7 +39,7 @@ class Both:
         columns, rows = (part.astype(self.real) for part in sampling.coordinates(planned))
         x, y = map(float, drawn.julia or ("0", "0"))
         point = np.array([x, y, drawn.iteration.escape_radius**2], self.real)
-        rest = columns, rows, point, np.int32(planned.iterations)
+        rest = columns, rows, point, np.int32(planned.max_iterations)
         filled = []
         for _ in range(2):
             shape = (height, width) if self.derivative else (1, 1)
@@ -63,23 +69,25 @@ def views(seed, count, **keys):
                 chance.choice([1, 7, 39, 40, 41, 96, 161]),
                 chance.choice([1, 2, 13, 64, 150]),
             ),
-            "limit": chance.choice([1, 2, 3, 23, 24, 25, 26, 27, 28, 48, 49, 200, 1000, 1003]),
+            "max_iterations": chance.choice(
+                [1, 2, 3, 23, 24, 25, 26, 27, 28, 48, 49, 200, 1000, 1003]
+            ),
             "rotation": chance.choice([0, 30]),
             **keys,
         }
 
 
 @pytest.mark.parametrize(
-    ("julia", "derivative", "number"),
+    ("julia", "derivative", "precision"),
     slow_but(
         [(False, False, "float64"), (False, True, "float32"), (True, True, "float64")],
         itertools.product([False, True], [False, True], ["float64", "float32"]),
     ),
 )
-def test_random_views_of_the_mandelbrot_set(julia, derivative, number):
-    both = Both(scene(julia=julia, number=number), derivative)
+def test_random_views_of_the_mandelbrot_set(julia, derivative, precision):
+    both = Both(scene(julia=julia, precision=precision), derivative)
     seen = set()
-    for view in views(f"{julia}{derivative}{number}", 60, number=number):
+    for view in views(f"{julia}{derivative}{precision}", 60, precision=precision):
         seen |= set(np.unique(both.compare(scene(julia=julia, **view))))
     assert len(seen) > 100
 
@@ -91,14 +99,14 @@ def test_random_views_of_other_formulas(formula):
     assert len(set(np.concatenate(counts, axis=None).tolist())) > 25
 
 
-@pytest.mark.parametrize("number", slow_but(["float64"], ["float64", "float32"]))
-def test_every_step_is_looked_at_where_an_escaped_orbit_may_come_back(number):
+@pytest.mark.parametrize("precision", slow_but(["float64"], ["float64", "float32"]))
+def test_every_step_is_looked_at_where_an_escaped_orbit_may_come_back(precision):
     # |c| > R: many orbits pass the radius and are back within it a step later.
-    keys = {"julia": ["-2.05", "0"], "escape_radius": 2, "number": number}
+    keys = {"julia": ["-2.05", "0"], "escape_radius": 2, "precision": precision}
     both = Both(scene(**keys), block=1)
     tested_at_ends = Both(scene(**keys), block=8)
     wrong = 0
-    for view in views(number, 25, **keys):
+    for view in views(precision, 25, **keys):
         counts = both.compare(scene(**{**view, "center": ["0", "0"], "width": "4.5"}))
         try:
             assert (tested_at_ends.compare(scene(**{**view, "width": "4.5"})) == counts).all()
@@ -109,17 +117,19 @@ def test_every_step_is_looked_at_where_an_escaped_orbit_may_come_back(number):
 
 @pytest.mark.parametrize("formula", slow_but(["mandelbrot"], ["mandelbrot", "burning_ship"]))
 def test_shortcuts_change_no_number(formula):
-    with_shortcuts, without = (Both(scene(formula), interior=on) for on in (True, False))
+    with_shortcuts, without = (Both(scene(formula), interior_shortcuts=on) for on in (True, False))
     for view in views(formula, 20):
         drawn = scene(formula, **view)
         assert (with_shortcuts.compare(drawn) == without.compare(drawn)).all()
 
 
-@pytest.mark.parametrize("limit", range(1, 140, 6))
-def test_limits_that_are_no_multiple_of_a_block(limit, mandelbrot):
-    drawn = scene(size=(64, 48), center=("-0.7436", "0.1318"), width="0.01", limit=limit)
+@pytest.mark.parametrize("max_iterations", range(1, 140, 6))
+def test_limits_that_are_no_multiple_of_a_block(max_iterations, mandelbrot):
+    drawn = scene(
+        size=(64, 48), center=("-0.7436", "0.1318"), width="0.01", max_iterations=max_iterations
+    )
     counts = mandelbrot.compare(drawn)
-    assert counts.max() == limit
+    assert counts.max() == max_iterations
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +144,7 @@ def test_pictures_with_infinities_and_nan(mandelbrot):
 
 def test_a_real_julia_set_in_float32_meets_denormals():
     """y falls below the smallest normal number and is taken as 0: no count changes."""
-    keys = {"julia": ["-0.75", "0"], "number": "float32", "limit": 2000}
-    both = Both(scene(**keys), interior=False)
+    keys = {"julia": ["-0.75", "0"], "precision": "float32", "max_iterations": 2000}
+    both = Both(scene(**keys), interior_shortcuts=False)
     counts = both.compare(scene(size=(96, 64), width="3.4", **keys))
     assert (counts == 2000).mean() > 0.2

@@ -14,7 +14,7 @@ import fractals
 from fractals import catalog
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.cuda.backend import CudaBackend
-from fractals.backends.devices import open_backend
+from fractals.backends.devices import choose, open_backend
 from fractals.color import spaces
 from fractals.kernels import escape, shade
 from fractals.rendering import plan, render, sampling, tiles
@@ -35,15 +35,15 @@ def same(raw, other):
 
 
 @pytest.mark.parametrize(
-    ("julia", "number"),
+    ("julia", "precision"),
     slow_but([(False, "float64"), (True, "float32")], product([False, True], PRECISIONS)),
 )
 @each_compiled
-def test_numbers_and_pictures(compiled, formula, julia, number):
+def test_numbers_and_pictures(compiled, formula, julia, precision):
     drawn = scene(formula, julia, escape_radius=100)  # float32 can do no more with power 8
-    expected = fractals.compute(drawn, device="python", number=number)
-    raw = fractals.compute(drawn, device=compiled, number=number)
-    assert raw.z.dtype.itemsize == 2 * np.dtype(number).itemsize
+    expected = fractals.compute(drawn, device="python", precision=precision)
+    raw = fractals.compute(drawn, device=compiled, precision=precision)
+    assert raw.z.dtype.itemsize == 2 * np.dtype(precision).itemsize
     assert same(raw, expected)
     picture = fractals.recolor(raw, device=compiled).pixels
     assert picture.tobytes() == fractals.recolor(expected, device="python").pixels.tobytes()
@@ -51,7 +51,7 @@ def test_numbers_and_pictures(compiled, formula, julia, number):
 
 
 @pytest.mark.parametrize(
-    ("coloring", "transfer", "number"),
+    ("coloring", "transfer", "precision"),
     [
         *(("smooth", transfer, "float64") for transfer in TRANSFERS),
         *slow_but(
@@ -60,7 +60,7 @@ def test_numbers_and_pictures(compiled, formula, julia, number):
         ),
     ],
 )
-def test_colorings(compiled, coloring, transfer, number):
+def test_colorings(compiled, coloring, transfer, precision):
     drawn = scene(
         formula_for(coloring),
         coloring=coloring,
@@ -71,9 +71,9 @@ def test_colorings(compiled, coloring, transfer, number):
         density=0.3,
         offset=-1.7,
     )
-    expected = fractals.render(drawn, device="python", number=number).pixels
+    expected = fractals.render(drawn, device="python", precision=precision).pixels
     assert (
-        fractals.render(drawn, device=compiled, number=number).pixels.tobytes()
+        fractals.render(drawn, device=compiled, precision=precision).pixels.tobytes()
         == expected.tobytes()
     )
     assert len(np.unique(expected)) > 2
@@ -95,17 +95,17 @@ def test_palettes_with_two_ends(compiled):
     assert fractals.render(drawn, device=compiled).pixels.tobytes() == expected.tobytes()
 
 
-@pytest.mark.parametrize("number", PRECISIONS)
-def test_pictures_of_16_bits(compiled, number):
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_pictures_of_16_bits(compiled, precision):
     drawn = scene(supersampling=2, bits=16)
-    expected = fractals.render(drawn, device="python", number=number).pixels
+    expected = fractals.render(drawn, device="python", precision=precision).pixels
     assert expected.dtype == np.uint16
-    found = fractals.render(drawn, device=compiled, number=number).pixels
+    found = fractals.render(drawn, device=compiled, precision=precision).pixels
     assert found.tobytes() == expected.tobytes()
     assert (np.unique(found) % 257 != 0).any()
 
 
-def run_escape(backend, drawn, interior, block, sticky=False):
+def run_escape(backend, drawn, interior_shortcuts, block, sticky=False):
     """Return count, z and dz (an array a part) of a whole picture in one launch, over poison."""
     planned = plan.plan(drawn)
     width, height = planned.size
@@ -116,7 +116,7 @@ def run_escape(backend, drawn, interior, block, sticky=False):
         drawn.make_formula(),
         drawn.julia is not None,
         True,
-        interior,
+        interior_shortcuts,
         block,
         sticky,
     )
@@ -129,7 +129,7 @@ def run_escape(backend, drawn, interior, block, sticky=False):
         backend.to_device(columns.astype(backend.real)),
         backend.to_device(rows.astype(backend.real)),
         backend.to_device(np.array([x, y, drawn.iteration.escape_radius**2], backend.real)),
-        np.int32(planned.iterations),
+        np.int32(planned.max_iterations),
     )
     for array, result in zip(on_device, results, strict=True):
         backend.to_host(array, result)
@@ -152,7 +152,7 @@ def run_shade(backend, drawn, numbers):
         backend.to_device(np.zeros((1, 1, 1), backend.real)),
         np.int32(0),
         backend.to_device(np.array([0.5, 0.25, *own], backend.real)),
-        np.int32(drawn.iteration.limit),
+        np.int32(drawn.iteration.max_iterations),
         np.int32(0),
         backend.real(0),
         backend.real(0),
@@ -189,7 +189,7 @@ def test_launch_geometry(size):
 @pytest.mark.gpu
 def test_launch_geometry_on_a_gpu():
     try:
-        gpu = open_backend(fractals.backends.choose("cuda").device, "float64")
+        gpu = open_backend(choose("cuda").device, "float64")
     except fractals.DeviceError as error:
         pytest.skip(str(error))
     for size in [(37, 23), (1, 1), (200, 3)]:
@@ -223,7 +223,7 @@ def test_simulator_checks_indices_after_the_cpu_compiled_the_same():
 @each_compiled
 def test_shortcuts_change_no_number(formula, julia):
     """Neither those of the interior, nor several steps without a test for escape."""
-    drawn = scene(formula, julia, size=(64, 36), limit=300, escape_radius=4)
+    drawn = scene(formula, julia, size=(64, 36), max_iterations=300, escape_radius=4)
     scalar, packed = scalar_and_packed()
     plain = run_escape(scalar, drawn, False, 1)
     for quick in (
@@ -240,44 +240,44 @@ def scalar_and_packed():
 
 
 @pytest.mark.parametrize(
-    ("block", "interior"),
+    ("block", "interior_shortcuts"),
     slow_but([(2, True)], product([2, BLOCK], [True, False])),
 )
-def test_orbits_that_escape_and_come_back(block, interior):
+def test_orbits_that_escape_and_come_back(block, interior_shortcuts):
     """Beyond R < |c| they do: a block must remember that one of its steps was outside."""
-    drawn = scene(julia=["-2.5", "0"], size=(64, 36), limit=100, escape_radius=2, width="5")
+    drawn = scene(
+        julia=["-2.5", "0"], size=(64, 36), max_iterations=100, escape_radius=2, width="5"
+    )
     scalar, packed = scalar_and_packed()
     plain = run_escape(scalar, drawn, False, 1)
     for backend in (scalar, packed):
-        sticky = run_escape(backend, drawn, interior, block, sticky=True)
+        sticky = run_escape(backend, drawn, interior_shortcuts, block, sticky=True)
         for result, wanted in zip(sticky, plain, strict=True):
             assert result.tobytes() == wanted.tobytes()
     if block == 2:
-        assert (run_escape(scalar, drawn, interior, block)[0] != plain[0]).any()
+        assert (run_escape(scalar, drawn, interior_shortcuts, block)[0] != plain[0]).any()
 
 
-@pytest.mark.parametrize("interior", [True, False])
-@pytest.mark.parametrize("limit", [1, 15, 16, 17, 33, 64])
-def test_limits_about_the_length_of_a_block(limit, interior):
-    drawn = scene(size=(20, 11), limit=limit, escape_radius=2)
-    plain = run_escape(
-        open_backend(fractals.backends.choose("python").device, "float64"), drawn, False, 1
-    )
+@pytest.mark.parametrize("interior_shortcuts", [True, False])
+@pytest.mark.parametrize("max_iterations", [1, 15, 16, 17, 33, 64])
+def test_limits_about_the_length_of_a_block(max_iterations, interior_shortcuts):
+    drawn = scene(size=(20, 11), max_iterations=max_iterations, escape_radius=2)
+    plain = run_escape(open_backend(choose("python").device, "float64"), drawn, False, 1)
     for backend in scalar_and_packed():
-        blocks = run_escape(backend, drawn, interior, BLOCK)
+        blocks = run_escape(backend, drawn, interior_shortcuts, BLOCK)
         for result, wanted in zip(blocks, plain, strict=True):
             assert result.tobytes() == wanted.tobytes()
 
 
 def test_interior_option_of_the_pipeline(compiled):
-    drawn = scene(size=(40, 23), limit=400)
+    drawn = scene(size=(40, 23), max_iterations=400)
     quick = fractals.compute(drawn, device=compiled)
-    plain = fractals.compute(drawn, device=compiled, interior=False)
+    plain = fractals.compute(drawn, device=compiled, interior_shortcuts=False)
     assert same(quick, plain)
 
 
 def test_tiles_are_not_seen(device, monkeypatch):
-    drawn = scene(size=(23, 17), limit=40, supersampling=2)
+    drawn = scene(size=(23, 17), max_iterations=40, supersampling=2)
     whole = fractals.compute(drawn, device=device), fractals.render(drawn, device=device)
     assert len(fractals.plan(drawn, device).tiles) <= 2
     monkeypatch.setattr(tiles, "SAMPLES_A_TILE", dict.fromkeys(tiles.SAMPLES_A_TILE, 128))
@@ -350,7 +350,9 @@ def test_formula_of_ones_own(device):
     seen = []
     for bend in (1, -1):
         own = make_own_formula(bend)
-        drawn = fractals.Scene(formula=own).replace(size=(16, 9), supersampling=1, limit=60)
+        drawn = fractals.Scene(formula=own).replace(
+            size=(16, 9), supersampling=1, max_iterations=60
+        )
         raw = fractals.compute(drawn, device=device)
         assert raw.scene.formula is own
         assert same(raw, fractals.compute(drawn, device="python"))
@@ -366,7 +368,7 @@ own = Formula("own", "own", step, derivative, 2)
 """
 OWN_SCRIPT = """
 import fractals, own_module
-table = {"formula": own_module.own, "image": {"size": [8, 6]}, "iteration": {"limit": 60}}
+table = {"formula": own_module.own, "image": {"size": [8, 6]}, "iteration": {"max_iterations": 60}}
 compiled, plain = (fractals.compute(table, device=device) for device in ("cpu", "python"))
 assert (compiled.count == plain.count).all()
 print(compiled.count.sum())

@@ -132,12 +132,12 @@ def test_single_numbers_stand_beside_packs_of_float64():
 @pytest.mark.parametrize("chosen", ["none", "all", "some"])
 def test_lists_are_closed_up(dtype, chosen):
     @numba.njit
-    def compress(out, rows, a, limit, room):
+    def compress(out, rows, a, max_iterations, room):
         like = splat(a[0], VECTORS)
         end, seen = 0, 0
         for i in range(0, a.size - room, lane_count(like)):
             pack = load(a, i, like)
-            mask = pack < number(limit, pack)
+            mask = pack < number(max_iterations, pack)
             compress_rows(rows, end, a.size, mask, (pack, -pack))
             end = compress_store(out, end, mask, indices(i, like))
             seen += any_lane(mask)
@@ -183,10 +183,10 @@ def test_memory_beyond_a_mask_stays(dtype):
 
 def test_rows_are_a_tuple_of_packs():
     @numba.njit
-    def swap(out, a, limit):
+    def swap(out, a, max_iterations):
         like = splat(a[0], VECTORS)
         x, y = load_rows(a, 0, 100, like, 2)
-        store_rows(out, 0, 100, select_each(x < number(limit, x), (x, y), (y, x)))
+        store_rows(out, 0, 100, select_each(x < number(max_iterations, x), (x, y), (y, x)))
 
     a, out = np.random.default_rng(2).normal(size=(2, 200))
     swap(out, a, 0.5)

@@ -21,8 +21,8 @@ pytestmark = needs_packs
 
 def alone(drawn):
     """Compute without packets."""
-    with mock.patch.object(backend.packs, "FUSED", False):
-        return fractals.compute(drawn, device="cpu", tell=str)
+    with mock.patch.object(backend.pack, "FUSED", False):
+        return fractals.compute(drawn, device="cpu", on_message=str)
 
 
 def in_packets(drawn):
@@ -38,7 +38,7 @@ def in_packets(drawn):
         mock.patch.object(backend.CpuBackend, "_in_packets", noted),
         mock.patch.object(backend, "NumbaError", ()),
     ):
-        raw = fractals.compute(drawn, device="cpu", tell=str)
+        raw = fractals.compute(drawn, device="cpu", on_message=str)
     assert made
     return raw
 
@@ -70,11 +70,13 @@ def test_what_is_too_small_for_float64_goes_on_alone():
 
 def test_limit_ends_lanes_wherever_they_are():
     for limit in (1, 2, 57, 113):
-        assert_same(deep_scene("mandelbrot", False, 24, size=(30, 20), limit=limit), least=1)
+        assert_same(
+            deep_scene("mandelbrot", False, 24, size=(30, 20), max_iterations=limit), least=1
+        )
 
 
 def test_orbits_that_repeat_end_and_change_no_bit():
-    drawn = on_a_minibrot(24, size=(40, 30), limit=20_000)
+    drawn = on_a_minibrot(24, size=(40, 30), max_iterations=20_000)
     assert_same(drawn)
     assert (fractals.compute(drawn, device="cpu").count == 20_000).mean() > 0.1
 
@@ -115,5 +117,5 @@ def test_formula_that_packs_cannot_compute_goes_alone():
     )
     drawn = deep_scene("mandelbrot", False, 24, size=(12, 8))
     known = fractals.compute(drawn, device="cpu")
-    raw = fractals.compute(drawn.replace(formula=own), device="cpu", tell=str)
+    raw = fractals.compute(drawn.replace(formula=own), device="cpu", on_message=str)
     assert np.array_equal(raw.count, known.count)

@@ -72,49 +72,56 @@ ITERATIONS_A_LOOP = {
 UNMARKED = re.compile(r"\b(mul|add|sub)\.(f32|f64)\b")  # as marked, .rn: rounded to nearest
 
 
-def iterating(formula, julia, derivative, number, limit=60):
+def iterating(formula, julia, derivative, precision, max_iterations=60):
     """Return what compiles an escape kernel."""
     coloring = "distance" if derivative else "count"
     radius = 64 if julia != FAR else 2
-    drawn = scene(formula, julia, size=(1, 1), escape_radius=radius, coloring=coloring, limit=limit)
-    return functools.partial(fractals.compute, drawn, device="cuda", number=number)
+    drawn = scene(
+        formula,
+        julia,
+        size=(1, 1),
+        escape_radius=radius,
+        coloring=coloring,
+        max_iterations=max_iterations,
+    )
+    return functools.partial(fractals.compute, drawn, device="cuda", precision=precision)
 
 
 def perturbing(formula, julia, extended, **keys):
     """Return what compiles a perturbation kernel, with dz; after it, that of those who watch."""
     place = {"center": ["-0.75", "0.1"], "width": "1e-400" if extended else "1e-30"}
     drawn = scene(formula, julia, size=(1, 1), **place, **keys)
-    return functools.partial(fractals.compute, drawn, device="cuda", tell=str, cache=False)
+    return functools.partial(fractals.compute, drawn, device="cuda", on_message=str, cache=False)
 
 
-def shading(coloring, transfer, colors, number, bits=8):
+def shading(coloring, transfer, colors, precision, bits=8):
     """Return what compiles two kernels: positions in the palette, and paint."""
     formula = formula_for(coloring)
     drawn = scene(
         formula, size=(1, 1), coloring=coloring, transfer=transfer, palette=colors, bits=bits
     )
-    raw = fractals.compute(drawn, device="python", number=number)
+    raw = fractals.compute(drawn, device="python", precision=precision)
     return functools.partial(fractals.color, raw, device="cuda")
 
 
-def watching(coloring, number, formula="mandelbrot", **keys):
+def watching(coloring, precision, formula="mandelbrot", **keys):
     """Return what compiles an escape kernel that watches orbits."""
     if formula == "mandelbrot":
         formula = formula_for(coloring)
     drawn = scene(formula, size=(1, 1), coloring=coloring, **keys)
-    return functools.partial(fractals.compute, drawn, device="cuda", number=number)
+    return functools.partial(fractals.compute, drawn, device="cuda", precision=precision)
 
 
 def blending(mode, bits=8):
     """Return what compiles the kernels of two layers; the last two blend them, and take means."""
     layers = [{"coloring": "count", "blend": mode}]
     drawn = scene(size=(1, 1), coloring="count", bits=bits, layers=layers)
-    raw = fractals.compute(drawn, device="python", number="float32")
+    raw = fractals.compute(drawn, device="python", precision="float32")
     return functools.partial(fractals.color, raw, device="cuda")
 
 
-def escape_name(formula, julia, derivative, number):
-    return " ".join([formula, *["julia"] * julia, *["dz"] * derivative, number])
+def escape_name(formula, julia, derivative, precision):
+    return " ".join([formula, *["julia"] * julia, *["dz"] * derivative, precision])
 
 
 TRANSFERS = [
@@ -148,7 +155,7 @@ ESCAPES |= {
 }
 ESCAPES |= {
     f"{formula} parts {number}": functools.partial(
-        iterating, formula, False, True, number, limit=10**6
+        iterating, formula, False, True, number, max_iterations=10**6
     )
     for formula in ("mandelbrot", "burning_ship")
     for number in PRECISIONS
@@ -177,7 +184,7 @@ WATCHES |= {
 }
 WATCHES |= {
     f"watch in parts {number}": functools.partial(
-        watching, "triangle_average", number, "mandelbrot", limit=10**6
+        watching, "triangle_average", number, "mandelbrot", max_iterations=10**6
     )
     for number in PRECISIONS
 }
@@ -272,21 +279,21 @@ def test_kernels_fit_into_registers(name):
     assert registers <= most_registers(name)
 
 
-@pytest.mark.parametrize("number", PRECISIONS)
+@pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("name", often([*OTHERS, "z**3 + c*sin(z)"]))
-def test_other_formulas_fit_into_registers(name, number):
+def test_other_formulas_fit_into_registers(name, precision):
     """With dz or, where orbits converge, what `speed` watches."""
     converging = scene(name, coloring="count").make_formula().tolerance
     drawn = scene(
         name, size=(1, 1), coloring="speed" if converging else "distance", escape_radius=64
     )
     (made,) = ptx.compile_kernels(
-        functools.partial(fractals.compute, drawn, device="cuda", number=number)
+        functools.partial(fractals.compute, drawn, device="cuda", precision=precision)
     )
     registers, local = ptx.resources(ptx.binary(made, HOPPER))
     assert local == 0
     assert registers <= REGISTERS_MORE
-    if number == "float32":
+    if precision == "float32":
         assert doubles(ptx.text(made, HOPPER)) == []
 
 
@@ -308,27 +315,27 @@ def cost_of(name, capability, length=BLOCK["cuda"]):
     return len(ptx.hot_loop(ptx.instructions(ptx.binary(kernel(name), capability)))) / length
 
 
-@pytest.mark.parametrize("number", PRECISIONS)
+@pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("derivative", [False, True], ids=["z", "dz"])
 @pytest.mark.parametrize("formula", often(label(formula) for formula in FORMULAS))
-def test_instructions_an_iteration(formula, derivative, number):
+def test_instructions_an_iteration(formula, derivative, precision):
     assert formula in BUDGET, "state the budget of a new formula"
     length = ITERATIONS_A_LOOP.get((formula, derivative), BLOCK["cuda"])
-    cost = cost_of(escape_name(formula, False, derivative, number), HOPPER, length)
-    budget = BUDGET[formula][2 * derivative + (number == "float64")]
+    cost = cost_of(escape_name(formula, False, derivative, precision), HOPPER, length)
+    budget = BUDGET[formula][2 * derivative + (precision == "float64")]
     assert 0.95 * budget <= cost <= budget
 
 
 @pytest.mark.parametrize("capability", CAPABILITIES, ids="sm_{0[0]}{0[1]}".format)
-@pytest.mark.parametrize("number", PRECISIONS)
-def test_instructions_an_iteration_elsewhere(number, capability):
-    cost = cost_of(escape_name("mandelbrot", False, False, number), capability)
-    assert cost <= BUDGET["mandelbrot"][number == "float64"]
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_instructions_an_iteration_elsewhere(precision, capability):
+    cost = cost_of(escape_name("mandelbrot", False, False, precision), capability)
+    assert cost <= BUDGET["mandelbrot"][precision == "float64"]
 
 
-@pytest.mark.parametrize("number", PRECISIONS)
-def test_instructions_an_iteration_that_is_tested(number):
-    assert cost_of(f"sticky {number}", HOPPER) <= STICKY[number == "float64"]
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_instructions_an_iteration_that_is_tested(precision):
+    assert cost_of(f"sticky {precision}", HOPPER) <= STICKY[precision == "float64"]
 
 
 def test_the_tests_above_notice_carelessness(monkeypatch):

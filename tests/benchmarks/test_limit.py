@@ -39,7 +39,7 @@ SAMPLES = {  # views with outside, boundary and inside
 def libraries(tmp_path_factory):
     """The C in every number type and width that this machine can run."""
     try:
-        return yardstick.build(NUMBERS, str(tmp_path_factory.mktemp("limit")))
+        return yardstick.build(NUMBERS, str(tmp_path_factory.mktemp("max_iterations")))
     except FractalsError as error:
         pytest.skip(str(error))
 
@@ -49,7 +49,7 @@ def scene(name, size, most):
         SAMPLES[name],
         {
             "image": {"size": size, "supersampling": 1},
-            "iteration": {"limit": most, "escape_radius": 2},
+            "iteration": {"max_iterations": most, "escape_radius": 2},
             "color": {"coloring": "count"},
         },
     )
@@ -59,12 +59,12 @@ def check(libraries, name, size, most):
     """Compare counts and norms, of all number types, widths and algorithms, with our own."""
     picture = scene(name, size, most)
     for number in NUMBERS:
-        raw = fractals.compute(picture, device="cpu", number=number, interior=False)
+        raw = fractals.compute(picture, device="cpu", precision=number, interior_shortcuts=False)
         x, y = raw.z.real, raw.z.imag
         norm = [primitives.fma(u, u, v * v) for u, v in zip(x.ravel(), y.ravel(), strict=True)]
         norm = np.array(norm, np.float32).reshape(raw.count.shape)
         session = Session(picture, "cpu", number, 1, False)
-        own = [library for library in libraries if library.number == number]
+        own = [library for library in libraries if library.precision == number]
         assert own
         for library in own:
             for algorithm in limit.ALGORITHMS:
@@ -93,7 +93,7 @@ def test_sizes_that_fill_no_vector_and_no_tile(libraries, size):
 
 
 def test_work_may_be_repeated_and_lies_where_it_was(libraries):
-    session = Session(scene("mandelbrot", (30, 20), 50), "cpu", libraries[0].number, 1, False)
+    session = Session(scene("mandelbrot", (30, 20), 50), "cpu", libraries[0].precision, 1, False)
     work = libraries[0].prepare(session, "wave")
     work.run()
     first = work.count.copy()
@@ -103,7 +103,7 @@ def test_work_may_be_repeated_and_lies_where_it_was(libraries):
 
 
 def test_a_tiny_run(libraries, capsys, tmp_path):
-    tiny = ["--number", "float64", "--runs", "1", "--size", "48x32", "--json"]
+    tiny = ["--precision", "float64", "--runs", "1", "--size", "48x32", "--json"]
     assert limit.main(["--only", "b,multibrot_3", *tiny]) == 0
     saved = tmp_path / "limit.json"
     saved.write_text(capsys.readouterr().out)
@@ -111,7 +111,7 @@ def test_a_tiny_run(libraries, capsys, tmp_path):
     assert whole["hardware"]["cpu"]["name"]
     assert whole["compiler"]["version"]
     assert "-ffp-contract=off" in whole["compiler"]["flags"]["256"]
-    assert [(r["workload"], r["number"]) for r in whole["results"]] == [
+    assert [(r["workload"], r["precision"]) for r in whole["results"]] == [
         ("b", "float64"),
         ("multibrot_3", "float64"),
     ]
@@ -137,7 +137,7 @@ def test_a_tiny_run(libraries, capsys, tmp_path):
 def test_a_difference_is_an_error(capsys, tmp_path):
     result = {
         "workload": "b",
-        "number": "float64",
+        "precision": "float64",
         "runs": 1,
         "seconds": {"C 256 wave": {"median": 0.001}, "ours": {"median": 0.002}},
         "c": "C 256 wave",

@@ -35,7 +35,7 @@ def test_the_judge_counts_as_we_do_where_counts_are_stable(formula):
     scene = fractals.load_scene(
         {"formula": formula, "view": view},
         places.BARE,
-        {"image": {"size": [40, 22]}, "iteration": {"limit": 60}},
+        {"image": {"size": [40, 22]}, "iteration": {"max_iterations": 60}},
     )
     raw = fractals.compute(scene, device="python")
     made = scene.make_formula()
@@ -65,7 +65,7 @@ def test_locations_become_scenes(tmp_path):
     scene = found["here"]
     assert scene.view.center == ("-1.25", "0.02")
     assert float(scene.view.width) == pytest.approx(0.16)
-    assert (scene.iteration.limit, scene.image.size) == (60, (800, 450))
+    assert (scene.iteration.max_iterations, scene.image.size) == (60, (800, 450))
 
 
 @pytest.mark.parametrize("text", ["[", "[1]", '[{"name": "here"}]', "7"])

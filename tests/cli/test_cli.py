@@ -51,7 +51,7 @@ def test_render_writes_a_picture_and_one_line(run):
 
 
 def test_a_picture_is_a_scene_byte_for_byte(run):
-    run("render", "seahorse", *SMALL, "--palette", "ember", "--number", "float32", "-o", "a.png")
+    run("render", "seahorse", *SMALL, "--palette", "ember", "--precision", "float32", "-o", "a.png")
     assert run("render", "a.png", "--cpu", "-o", "b.png")[0] == 0
     assert Path("a.png").read_bytes() == Path("b.png").read_bytes()
     assert run("render", "a.png", "--cpu", "--size", "300%", "-o", "c.png")[0] == 0
@@ -77,8 +77,8 @@ def test_picture_on_stdout(run):
 def test_dry_run_writes_nothing(run):
     code, out, _ = run("render", "--dry-run", "--json")
     assert code == 0
-    assert json.loads(out)["iterations"] >= 1000
-    assert {"method", "number", "tiles", "seconds", "memory"} <= set(json.loads(out))
+    assert json.loads(out)["max_iterations"] >= 1000
+    assert {"method", "precision", "tiles", "seconds", "memory"} <= set(json.loads(out))
     assert b"direct" in run("render", "--dry-run")[1]
     assert os.listdir() == []
 
@@ -175,11 +175,11 @@ BAD = [
     (("render", "--center", "inf,0"), 2, "not a decimal number"),
     (("render", "--center", "1"), 2, "not two numbers"),
     (("render", f"--center={'1' * 1_000_000},0"), 2, "at most 150000 digits"),
-    (("render", "--zoom", "1e30", "--number", "float32"), 2, "too deep"),
+    (("render", "--zoom", "1e30", "--precision", "float32"), 2, "too deep"),
     (("render", "--zoom", "1e1000000"), 2, "--force"),
     (("render", "--width", "1", "--zoom", "1"), 2, "give one of them"),
-    (("render", "--limit", "0"), 2, "whole number from 1"),
-    (("render", "--number", "float16"), 2, "float32"),
+    (("render", "--max-iterations", "0"), 2, "whole number from 1"),
+    (("render", "--precision", "float16"), 2, "float32"),
     (("render", "--density", "nan"), 2, "finite"),
     (("render", "--inside", "red"), 2, "not a color"),
     (("render", "--cpu", "--gpu"), 2, "contradict"),
@@ -263,7 +263,7 @@ def test_pictures_cut_short_or_without_a_scene(run):
 
 
 def test_16_bits_dpi_and_compression_are_drawn_again(run):
-    how = ("--bits", "16", "--dpi", "300", "--compression", "small", "--limit", "100")
+    how = ("--bits", "16", "--dpi", "300", "--compression", "small", "--max-iterations", "100")
     run("render", *SMALL, *how, "-o", "a.png")
     assert run("render", "a.png", "--cpu", "-o", "b.png")[0] == 0
     assert Path("a.png").read_bytes() == Path("b.png").read_bytes()
@@ -271,7 +271,9 @@ def test_16_bits_dpi_and_compression_are_drawn_again(run):
     picture = fractals.load_scene("b.png").image
     assert (picture.bits, picture.dpi, picture.compression) == (16, 300, "small")
     assert "5 of 5 pixels are right" in run("verify", "a.png", "--pixels", "5")[2]
-    Path("a.png").write_bytes(Path("a.png").read_bytes().replace(b'"limit": 100', b'"limit": 010'))
+    Path("a.png").write_bytes(
+        Path("a.png").read_bytes().replace(b'"max_iterations": 100', b'"max_iterations": 010')
+    )
     assert run("verify", "a.png")[0] == 3
 
     run("compute", *SMALL, *how[-2:], "-o", "a.npz")
@@ -280,7 +282,7 @@ def test_16_bits_dpi_and_compression_are_drawn_again(run):
 
 
 def test_physical_size_is_in_the_file(run):
-    small = ("--supersampling", "1", "--limit", "50", "--cpu")
+    small = ("--supersampling", "1", "--max-iterations", "50", "--cpu")
     for name in ("a.png", "a.jpg", "a.tif", "a.ppm"):
         code, _, err = run("render", "--size", "10x5mm@150dpi", *small, "-o", name)
         assert code == 0
@@ -372,7 +374,7 @@ def test_show_and_convert(run):
 
 
 def test_verify_tells_right_from_wrong(run):
-    run("render", "seahorse", "--size", "16x9", "--cpu", "--limit", "300", "-o", "a.png")
+    run("render", "seahorse", "--size", "16x9", "--cpu", "--max-iterations", "300", "-o", "a.png")
     code, out, err = run("verify", "a.png", "--exact", "--pixels", "5")
     assert (code, out) == (0, b"")
     assert "5 of 5 pixels are right" in err
@@ -473,7 +475,14 @@ def test_completion(run, shell):
 @pytest.mark.parametrize("device", ["cpu", "simulator", "python"])
 def test_ctrl_c_ends_at_once_without_a_file(tmp_path, device):
     command = [sys.executable, "-c", "from fractals.cli import main; main()", "render"]
-    heavy = ["--no-interior", "--limit", "2000000000", "--center=-0.1,0", "--width", "0.01"]
+    heavy = [
+        "--no-interior-shortcuts-shortcuts",
+        "--max-iterations",
+        "2000000000",
+        "--center=-0.1,0",
+        "--width",
+        "0.01",
+    ]
     process = subprocess.Popen(
         [*command, *heavy, "--device", device, "-o", "a.png"],
         cwd=tmp_path,

@@ -76,10 +76,12 @@ def test_julia_in_files(find):
 
 
 def test_a_low_limit_is_raised_and_said(find):
-    Path("low.toml").write_text('[view]\ncenter=["-1.75", "0"]\nwidth="0.1"\n[iteration]\nlimit=50')
+    Path("low.toml").write_text(
+        '[view]\ncenter=["-1.75", "0"]\nwidth="0.1"\n[iteration]\nmax_iterations=50'
+    )
     code, out, err = find("nucleus", "low.toml")
     assert code == 0
-    assert 'limit = "auto"' in out.decode()
+    assert 'max_iterations = "auto"' in out.decode()
     assert "limit of 50 is low" in err.splitlines()[1]
 
 
@@ -89,9 +91,9 @@ def test_a_low_limit_is_raised_and_said(find):
         (["nucleus", "julia"], 3, "a Julia set has no nuclei"),
         (["nucleus", "no_such_scene"], 2, "no_such_scene"),
         (["period", "--center=3,0", "--width", "1"], 1, "no nucleus was found"),
-        (["period", *MINIBROT, "--limit", "2"], 1, "up to 2 was found"),
-        (["period", *MINIBROT, "--limit", "0"], 2, "--limit: '0'"),
-        (["period", *MINIBROT, "--limit", "many"], 2, "--limit: 'many'"),
+        (["period", *MINIBROT, "--max-period", "2"], 1, "up to 2 was found"),
+        (["period", *MINIBROT, "--max-period", "0"], 2, "--max-period: '0'"),
+        (["period", *MINIBROT, "--max-period", "many"], 2, "--max-period: 'many'"),
         (["nucleus", *MINIBROT, "-o", "a.png"], 2, ".toml or .json"),
         (["nucleus", "armada", "--upright"], 2, "skewed"),
         (["nucleus", "--center=a,0"], 2, "--center"),

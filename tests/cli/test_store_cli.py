@@ -97,7 +97,7 @@ BAD = [
     (("render", "nosuch.fz"), 3, "no such store"),
     (("compute", "-o", "missing/a.fz"), 1, "does not exist"),
     (("compute", "-o", "a.zarr"), 2, "ends in .fz, .npz, .exr"),
-    (("compute", "there.fz", "--limit", "7"), 2, "iteration.limit differs"),
+    (("compute", "there.fz", "--max-iterations", "7"), 2, "iteration.max_iterations differs"),
     (("compute", "there.fz", "--coloring", "distance"), 2, "needs dz too"),
     (("recolor", "there.fz", "--coloring", "distance"), 2, "compute them with --coloring distance"),
     (("recolor", "there.fz", "-o", "there.fz"), 2, "names no type of picture"),
@@ -152,7 +152,15 @@ def test_interrupted_says_that_it_can_go_on(run, monkeypatch):
 def test_the_command_itself_killed(tmp_path):
     """As somebody would do it, on a picture that takes a second or two."""
     command = [sys.executable, "-m", "fractals", "compute", "--cpu", "--threads", "1"]
-    command += ["--size", "800x600", "--no-interior", "--limit", "3000", "-o", "a.fz"]
+    command += [
+        "--size",
+        "800x600",
+        "--no-interior-shortcuts-shortcuts",
+        "--max-iterations",
+        "3000",
+        "-o",
+        "a.fz",
+    ]
     begun = time.monotonic()
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     took = time.monotonic() - begun

@@ -11,6 +11,7 @@ from support.scenes import scene, slow_but
 
 import fractals
 from fractals import catalog
+from fractals.color import palette, spaces
 from fractals.kernels import coloring_math, ranking
 from fractals.rendering.render import Session
 from fractals.rendering.tiles import Tile
@@ -22,7 +23,7 @@ FEW = 25  # steps after which rounding has not grown yet
 
 
 def drawn_scene(coloring, **keys):
-    keys = {"size": SIZE, "limit": LIMIT, "escape_radius": RADIUS, **keys}
+    keys = {"size": SIZE, "max_iterations": LIMIT, "escape_radius": RADIUS, **keys}
     return scene(coloring=coloring, **keys)
 
 
@@ -34,7 +35,7 @@ def values_of(drawn, device="cpu"):
     raw = session.iterate(Tile(0, 0, width, height))
     found = session.backend.empty((height, width), session.backend.real)
     fill = session.painter.value_program(session.layers.drawn[0])
-    fill(found, raw, session.limit, session.base)
+    fill(found, raw, session.max_iterations, session.count_offset)
     values, counts = np.empty((height, width)), np.empty((height, width), np.int32)
     session.backend.to_host(found, values)
     session.backend.to_host(raw[0], counts)
@@ -139,7 +140,7 @@ def test_atom_domains():
 
 @pytest.mark.parametrize("name", ["period", "multiplier"])
 def test_cycles(name):
-    drawn = drawn_scene(name, limit=4000, size=(32, 18), width="2.2", center=["-0.6", "0"])
+    drawn = drawn_scene(name, max_iterations=4000, size=(32, 18), width="2.2", center=["-0.6", "0"])
     _, values = values_of(drawn)
     known = np.isfinite(values)
     assert known.sum() > 100
@@ -224,7 +225,7 @@ def test_rank_and_histogram():
         grey = {"stops": ["#000", "#fff"], "cyclic": False}
         wanted = drawn_scene(name, size=(64, 36), palette=grey, bits=16, inside="#000")
         picture = fractals.render(wanted, device="cpu").pixels[..., 0]
-        light = fractals.palette.linear_from_srgb(picture / 65535)
+        light = spaces.linear_from_srgb(picture / 65535)
         drawn[name] = np.cbrt(light)  # grey is even in OKLab, whose lightness is a cube root
     order = np.argsort(np.argsort(smooth[out])) / (out.sum() - 1)
     seen = order > 0.05  # 16 bits can't tell darker ones apart
@@ -253,7 +254,7 @@ def test_ranked_pictures_in_files(tmp_path):
 def test_ranks_of_nothing_and_of_much(name):
     inside = scene(coloring=name, center=["-0.1", "0"], width="0.01")
     assert not fractals.render(inside, device="cpu").pixels.any()
-    knots = getattr(coloring_math, f"{name}_knots")
+    knots = getattr(ranking, f"{name}_knots")
     for values in (
         np.random.default_rng(1).uniform(1, 1e6, 10**5),
         np.random.default_rng(2).exponential(3, 10**5) + 12_000_000,
@@ -274,18 +275,23 @@ def test_ranks_of_nothing_and_of_much(name):
 # Functions
 
 
-@pytest.mark.parametrize("number", [float, np.float32])
-def test_turn(number):
+@pytest.mark.parametrize("precision", [float, np.float32])
+def test_turn(precision):
     rng = np.random.default_rng(5)
     points = [*rng.normal(size=(2000, 2)), (1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1)]
-    points += [(1e-30, 1), (1, 1e-30), (-1, -1e-30), (1e150, -1e150) if number is float else (3, 4)]
-    error = 2e-11 if number is float else 2e-7
+    points += [
+        (1e-30, 1),
+        (1, 1e-30),
+        (-1, -1e-30),
+        (1e150, -1e150) if precision is float else (3, 4),
+    ]
+    error = 2e-11 if precision is float else 2e-7
     for x, y in points:
         wanted = (math.atan2(y, x) / (2 * math.pi)) % 1
-        found = coloring_math.turn(number(x), number(y))
-        assert type(found) is number
+        found = coloring_math.turn(precision(x), precision(y))
+        assert type(found) is precision
         assert abs((float(found) - wanted + 0.5) % 1 - 0.5) < error
-    assert coloring_math.turn(number(0), number(0)) == 0
+    assert coloring_math.turn(precision(0), precision(0)) == 0
 
 
 # Options, and what says that they are wrong
@@ -340,6 +346,6 @@ def test_scenes_with_options_come_back():
 
 def test_palettes_of_colorings():
     ink = fractals.Scene().replace(coloring="slopes")
-    assert ink.color.make_palette() == fractals.palette.load("ink")
-    assert ink.replace(palette="moss").color.make_palette() == fractals.palette.load("moss")
-    assert fractals.Scene().color.make_palette() == fractals.palette.load("lagoon")
+    assert ink.color.make_palette() == palette.load("ink")
+    assert ink.replace(palette="moss").color.make_palette() == palette.load("moss")
+    assert fractals.Scene().color.make_palette() == palette.load("lagoon")

@@ -16,12 +16,12 @@ SIZE, LIMIT = (45, 31), 3000
 
 def distances(formula, center, width, device="cpu", **keys):
     """Yield the place and the distance of each sample that has one."""
-    keys = {"coloring": "interior_distance", "size": SIZE, "limit": LIMIT, **keys}
+    keys = {"coloring": "interior_distance", "size": SIZE, "max_iterations": LIMIT, **keys}
     drawn = scene(formula, center=[str(center.real), str(center.imag)], width=str(width), **keys)
     raw = fractals.compute(drawn, device=device)
     square = next(plane for name, plane in raw.watched.items() if ".square" in name)
     height, across = raw.count.shape
-    for j, i in np.argwhere((raw.count == raw.limit) & (square > 0)):
+    for j, i in np.argwhere((raw.count == raw.max_iterations) & (square > 0)):
         x, y = (i + 0.5 - across / 2) / across, (height / 2 - j - 0.5) / across
         yield center + width * complex(x, y), math.sqrt(square[j, i])
 
@@ -86,7 +86,7 @@ def test_bounds_of_the_cardioid_and_the_disc():
 
 
 @pytest.mark.parametrize(
-    ("formula", "number"),
+    ("formula", "precision"),
     slow_but(
         [("mandelbrot", "float64")],
         [
@@ -96,11 +96,11 @@ def test_bounds_of_the_cardioid_and_the_disc():
         ],
     ),
 )
-def test_every_device_finds_the_same(compiled, formula, number):
+def test_every_device_finds_the_same(compiled, formula, precision):
     own = {"name": "interior_distance", "tolerance": 1e-3}
-    drawn = scene(formula, coloring=own, size=(17, 9), limit=150)
-    plain = fractals.compute(drawn, device="python", number=number)
-    found = fractals.compute(drawn, device=compiled, number=number)
+    drawn = scene(formula, coloring=own, size=(17, 9), max_iterations=150)
+    plain = fractals.compute(drawn, device="python", precision=precision)
+    found = fractals.compute(drawn, device=compiled, precision=precision)
     for name, plane in plain.watched.items():
         assert found.watched[name].tobytes() == plane.tobytes(), name
     assert (plain.watched[name] > 0).sum() > 10

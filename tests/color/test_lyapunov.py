@@ -17,7 +17,7 @@ WARMUP, LIMIT = 50, 400
 def drawn_scene(sequence, **keys):
     coloring = {"name": "lyapunov", "warmup": WARMUP}
     formula = {"name": "lyapunov", "sequence": sequence}
-    return scene(formula, **{"limit": LIMIT, "coloring": coloring, "size": SIZE, **keys})
+    return scene(formula, **{"max_iterations": LIMIT, "coloring": coloring, "size": SIZE, **keys})
 
 
 def exponents(raw, maps=1):
@@ -84,7 +84,9 @@ def test_the_first_letter_comes_first():
     """After it the other one's slope is taken at another point."""
     one, other = (
         fractals.compute(
-            drawn_scene(letters, size=(1, 1), center=["2.5", "3.9"], width="1e-3", limit=51),
+            drawn_scene(
+                letters, size=(1, 1), center=["2.5", "3.9"], width="1e-3", max_iterations=51
+            ),
             device="python",
         )
         for letters in ("AB", "BA")
@@ -112,7 +114,9 @@ def test_the_mandelbrot_set_has_them_too():
     coloring = {"name": "lyapunov", "warmup": WARMUP}
     for c in (-0.1 + 0.2j, 0.2 + 0.1j, -0.5 + 0.1j):
         place = {"center": [str(c.real), str(c.imag)], "width": "1e-7", "size": (1, 1)}
-        raw = fractals.compute(scene(coloring=coloring, limit=LIMIT, **place), device="python")
+        raw = fractals.compute(
+            scene(coloring=coloring, max_iterations=LIMIT, **place), device="python"
+        )
         wanted = math.log(abs(1 - (1 - 4 * c) ** 0.5))
         assert exponents(raw)[0, 0] == pytest.approx(wanted, abs=1e-4)
 
@@ -130,9 +134,9 @@ def test_it_stands_in_for_smooth():
     told = []
     one, other = (
         fractals.render(
-            scene("lyapunov", coloring=name, size=(8, 5), limit=40),
+            scene("lyapunov", coloring=name, size=(8, 5), max_iterations=40),
             device="python",
-            tell=told.append,
+            on_message=told.append,
         ).pixels
         for name in ("smooth", "lyapunov")
     )
@@ -142,17 +146,17 @@ def test_it_stands_in_for_smooth():
 
 
 def test_before_the_warmup_is_over_there_is_no_color():
-    drawn = drawn_scene("AB", limit=WARMUP, inside="#123456", size=(2, 2))
+    drawn = drawn_scene("AB", max_iterations=WARMUP, inside="#123456", size=(2, 2))
     picture = fractals.render(drawn, device="python").pixels
     assert (picture == (0x12, 0x34, 0x56)).all()
 
 
-@pytest.mark.parametrize("number", slow_but(["float64"], PRECISIONS))
-def test_backends_agree_in_every_bit(compiled, number):
+@pytest.mark.parametrize("precision", slow_but(["float64"], PRECISIONS))
+def test_backends_agree_in_every_bit(compiled, precision):
     """Also where orbits escape, and of the longest sequence."""
-    drawn = drawn_scene("ABBAB" * 12, center=["3", "3"], width="4", limit=30, size=(6, 3))
-    expected = fractals.compute(drawn, device="python", number=number)
-    raw = fractals.compute(drawn, device=compiled, number=number)
+    drawn = drawn_scene("ABBAB" * 12, center=["3", "3"], width="4", max_iterations=30, size=(6, 3))
+    expected = fractals.compute(drawn, device="python", precision=precision)
+    raw = fractals.compute(drawn, device=compiled, precision=precision)
     assert same(raw, expected)
     assert (raw.count < 30).any()
     assert (raw.count == 30).any()

@@ -27,7 +27,7 @@ def file(tmp_path):
 
 def trapped(file, **keys):
     own = {"name": "picture_trap", "picture": str(file), "size": 1.1, "x": 0.2, "y": -0.1}
-    keys = {"size": SIZE, "limit": LIMIT, "escape_radius": RADIUS, **keys}
+    keys = {"size": SIZE, "max_iterations": LIMIT, "escape_radius": RADIUS, **keys}
     return scene(coloring=own, inside="#ffffff", **keys)
 
 
@@ -52,13 +52,13 @@ def test_the_first_pixel_that_is_hit(file, julia):
     assert wrong <= 2  # on the edge of a pixel rounding decides
 
 
-@pytest.mark.parametrize("number", slow_but(["float64"], PRECISIONS))
-def test_every_device_hits_the_same(file, compiled, number):
+@pytest.mark.parametrize("precision", slow_but(["float64"], PRECISIONS))
+def test_every_device_hits_the_same(file, compiled, precision):
     """Beside another that watches, whose constants come after those of any picture."""
     layers = [{"coloring": {"name": "orbit_trap", "x": 0.3}, "opacity": 0.4, "mask": "all"}]
     drawn = trapped(file, size=(16, 9), layers=layers)
-    plain = fractals.render(drawn, device="python", number=number).pixels
-    found = fractals.render(drawn, device=compiled, number=number).pixels
+    plain = fractals.render(drawn, device="python", precision=precision).pixels
+    found = fractals.render(drawn, device=compiled, precision=precision).pixels
     assert found.tobytes() == plain.tobytes()
     assert len(np.unique(plain.reshape(-1, 3), axis=0)) > 20
 
@@ -66,7 +66,9 @@ def test_every_device_hits_the_same(file, compiled, number):
 def test_a_scene_carries_its_picture(file, tmp_path):
     text = '[color]\ncoloring = {name = "picture_trap", picture = "patch.png", size = 1.1}\n'
     text += '[[color.layers]]\ncoloring = {name = "picture_trap", picture = "patch.png"}\n'
-    (tmp_path / "own.toml").write_text(text + "[image]\nsize = [12, 8]\n[iteration]\nlimit = 30\n")
+    (tmp_path / "own.toml").write_text(
+        text + "[image]\nsize = [12, 8]\n[iteration]\nmax_iterations = 30\n"
+    )
     drawn = fractals.load_scene(tmp_path / "own.toml")
     wanted = fractals.render(drawn, device="python")
     wanted.save(tmp_path / "a.png")
@@ -93,7 +95,7 @@ def test_the_flower_is_there():
     pixels = trap_image.decode("flower")
     assert 0.3 < trap_image.opaque("flower").mean() < 0.8
     assert pixels.shape[0] * pixels.shape[1] <= trap_image.MOST_PIXELS
-    assert trap_image.find("flower") == "flower"
+    assert trap_image.check("flower") == "flower"
 
 
 def written(path, data):
@@ -126,5 +128,5 @@ def test_wrong_pictures(message, file):
     if isinstance(name, str) and (file.parent / name).is_file():
         name = str(file.parent / name)
     with pytest.raises(fractals.FractalsError, match=message) as error:
-        fractals.Scene().replace(coloring={"name": "picture_trap", "picture": name})
+        fractals.load_scene(coloring={"name": "picture_trap", "picture": name})
     assert len(str(error.value).splitlines()) == 1

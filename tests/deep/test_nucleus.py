@@ -141,14 +141,14 @@ def test_every_formula(formula):
     if name not in naive.STEPS:
         pytest.skip(f"tests/naive.py has no step of its own for {name}")
     home = catalog.load("formula", name)()
-    found = find_nucleus(scene(formula, limit=200))
+    found = find_nucleus(scene(formula, max_iterations=200))
     assert (found.period, found.center, found.size) == (1, ("0", "0"), "1")
     dice = random.Random(label(formula))
     searched = 0
     for _ in range(100):
         x, y = (f"{float(part) + dice.uniform(-1, 1):.3f}" for part in home.center)
         try:
-            found = find_nucleus(scene(formula, center=(x, y), width="0.02", limit=200))
+            found = find_nucleus(scene(formula, center=(x, y), width="0.02", max_iterations=200))
         except FractalsError:
             continue
         searched += found.period > 2
@@ -192,8 +192,8 @@ def test_the_view_is_turned():
     wide = {"size": (1600, 100)}
     place = Scene().replace(center=("-0.12256", "0.70"), width="0.12", **wide)
     with pytest.raises(FractalsError, match="no nucleus"):
-        find_nucleus(place, limit=3)
-    assert find_nucleus(place.replace(rotation=90), limit=3).period == 3
+        find_nucleus(place, max_period=3)
+    assert find_nucleus(place.replace(rotation=90), max_period=3).period == 3
 
 
 KNOWN = ["rf_e14", "rf_line", "rf_glitch_test_2", "rf_glitch_test_5", "rf_e113", "rf_flake"]
@@ -270,9 +270,9 @@ def test_scenes():
 
 
 def test_a_limit_too_low_for_the_minibrot_becomes_auto():
-    low, high = (load_scene("minibrot").replace(limit=limit) for limit in (500, 50_000))
-    assert find_nucleus(low).scene().iteration.limit == "auto"
-    assert find_nucleus(high).scene().iteration.limit == 50_000
+    low, high = (load_scene("minibrot").replace(max_iterations=limit) for limit in (500, 50_000))
+    assert find_nucleus(low).scene().iteration.max_iterations == "auto"
+    assert find_nucleus(high).scene().iteration.max_iterations == 50_000
 
 
 def test_skewed_minibrots_have_no_upright():
@@ -286,11 +286,11 @@ def test_what_is_refused():
     with pytest.raises(SceneError, match="Julia set has no nuclei"):
         find_nucleus(Scene().replace(julia=("-0.8", "0.156")))
     with pytest.raises(OptionError, match="limit 0"):
-        find_period(Scene(), limit=0)
+        find_period(Scene(), max_period=0)
 
 
 @pytest.mark.parametrize(
-    ("place", "limit", "words"),
+    ("place", "max_period", "words"),
     [
         (("3", "0", "1"), None, "edge of the set"),
         (("3", "0", "1e-200"), None, "edge of the set"),
@@ -302,21 +302,21 @@ def test_what_is_refused():
             "nearest is of period 1, 1 widths to the left and 1.8 .* down",
         ),
         (("0", "0.4", "0.4"), None, "nearest is of period 1, 1.8 heights down from"),
-        (("-1.75", "0", "0.1"), 2, "up to 2 was found.* higher --limit"),
-        (("-2", "0", "1e-100"), 100, "up to 100 was found.* higher --limit"),
+        (("-1.75", "0", "0.1"), 2, "up to 2 was found.* higher --max-iterations"),
+        (("-2", "0", "1e-100"), 100, "up to 100 was found.* higher --max-iterations"),
     ],
 )
-def test_nothing_in_view(place, limit, words):
+def test_nothing_in_view(place, max_period, words):
     for find in (find_nucleus, find_period):
         with pytest.raises(FractalsError, match=words) as error:
-            find(view(*place), limit=limit)
+            find(view(*place), max_period=max_period)
         assert "\n" not in str(error.value)
 
 
 def test_the_scene_says_how_far_to_look():
     with pytest.raises(FractalsError, match="up to 2 was"):
-        find_nucleus(view("-1.75", "0", "0.1", limit=2))
-    assert find_nucleus(view("-1.75", "0", "0.1", limit=2), limit=3).period == 3
+        find_nucleus(view("-1.75", "0", "0.1", max_iterations=2))
+    assert find_nucleus(view("-1.75", "0", "0.1", max_iterations=2), max_period=3).period == 3
 
 
 def test_progress_and_interruption():

@@ -163,7 +163,7 @@ def test_counts_are_turned_where_the_formula_is(formula):
     for more in range(turns + 1, 9):
         if more % turns:
             assert not commutes(formula, lambda w, m=more: mpmath.expjpi(mpf(2) / m) * w)
-    keys = {"center": ["0", "0"], "width": "3.4", "size": (48, 48), "limit": 40}
+    keys = {"center": ["0", "0"], "width": "3.4", "size": (48, 48), "max_iterations": 40}
     straight = fractals.compute(scene(formula, **keys), device="cpu").count
     turned = fractals.compute(scene(formula, rotation=360 / turns, **keys), device="cpu").count
     assert np.mean(straight != turned) < 0.01  # rounding may move a few
@@ -177,8 +177,10 @@ def test_counts_are_turned_where_the_formula_is(formula):
 @each_compiled
 @pytest.mark.parametrize("julia", [None, ["-0.1", "0.1"]], ids=["parameters", "julia"])
 def test_home_view_shows_the_whole_set(formula, julia):
-    raw = fractals.compute(scene(formula, size=(64, 36), limit=200, julia=julia), device="cpu")
-    inside = raw.count == raw.limit
+    raw = fractals.compute(
+        scene(formula, size=(64, 36), max_iterations=200, julia=julia), device="cpu"
+    )
+    inside = raw.count == raw.max_iterations
     rim = np.concatenate([inside[0], inside[-1], inside[:, 0], inside[:, -1]])
     assert 0.03 < inside.mean() < 0.6
     assert rim.mean() <= (0.01 if julia is None else 0)

@@ -23,8 +23,8 @@ from fractals.io.load import load_scene
 from fractals.kernels import elementary
 
 leaves = st.one_of(
-    st.sampled_from([("z",), ("c",), ("number", 1j)]),
-    st.floats(0, 1e6).map(lambda v: ("number", complex(v))),
+    st.sampled_from([("z",), ("c",), ("precision", 1j)]),
+    st.floats(0, 1e6).map(lambda v: ("precision", complex(v))),
 )
 
 
@@ -75,8 +75,8 @@ def test_any_text_in_a_scene_is_a_formula_or_one_line(text):
 def value(tree, z, c):
     """Return what a tree is, by mpmath."""
     kind = tree[0]
-    if kind in ("number", "z", "c"):
-        return {"z": z, "c": c}.get(kind, mpc(tree[-1]) if kind == "number" else None)
+    if kind in ("precision", "z", "c"):
+        return {"z": z, "c": c}.get(kind, mpc(tree[-1]) if kind == "precision" else None)
     a = value(tree[1], z, c)
     if kind == "neg":
         return -a
@@ -196,7 +196,7 @@ def test_the_same_on_the_command_line():
 
 def test_an_expression_draws_what_the_formula_does():
     view = {"center": ["-0.65", "0"], "width": "4.6"}
-    keys, drawn = {"size": [40, 24], "supersampling": 1}, {"limit": 90}
+    keys, drawn = {"size": [40, 24], "supersampling": 1}, {"max_iterations": 90}
     own, ours = (
         fractals.compute(
             {"formula": f, "image": keys, "view": view, "iteration": drawn}, device="cpu"
@@ -209,7 +209,7 @@ def test_an_expression_draws_what_the_formula_does():
 
 def test_poles_are_infinite_and_no_error():
     drawn = {"formula": "z^2 + c/z^2", "image": {"size": [9, 9], "supersampling": 1}}
-    raws = [fractals.compute(drawn, device=device, tell=str) for device in ("python", "cpu")]
+    raws = [fractals.compute(drawn, device=device, on_message=str) for device in ("python", "cpu")]
     assert (raws[0].count == raws[1].count).all()
     assert (raws[0].count == 1).all()  # 0 is a pole
 

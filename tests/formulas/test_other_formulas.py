@@ -11,6 +11,7 @@ from support.raw import same
 from support.scenes import OTHERS, scene, slow_but
 
 import fractals
+from fractals.backends import devices
 from fractals.io.load import load_scene
 from fractals.rendering import plan, sampling
 
@@ -121,20 +122,20 @@ def test_backends_agree_in_every_bit(compiled, name, julia):
 def test_backends_agree_in_float32(name):
     coloring = "speed" if name in CONVERGING else "distance"
     drawn = scene(name, coloring=coloring)
-    expected = fractals.compute(drawn, device="python", number="float32")
-    assert same(fractals.compute(drawn, device="cpu", number="float32"), expected)
+    expected = fractals.compute(drawn, device="python", precision="float32")
+    assert same(fractals.compute(drawn, device="cpu", precision="float32"), expected)
 
 
 @pytest.mark.parametrize("name", slow_but(["nova"], ["phoenix", "nova", "hybrid"]))
 def test_launches_in_parts_change_nothing(monkeypatch, name):
-    monkeypatch.setattr(fractals.backends, "SIMULATED_STEPS", 16 * 9 * 7)
+    monkeypatch.setattr(devices, "SIMULATED_STEPS", 16 * 9 * 7)
     coloring = "speed" if name in CONVERGING else "distance"
     drawn = scene(name, coloring=coloring)
     whole = fractals.compute(drawn, device="cpu")
     assert same(fractals.compute(drawn, device="simulator"), whole)
 
 
-def exact(name, point, julia, limit, radius=256):
+def exact(name, point, julia, max_iterations, radius=256):
     """Return count and z of a sample, and dz by a central difference, in big floats."""
     formula = made(name)
 
@@ -149,7 +150,7 @@ def exact(name, point, julia, limit, radius=256):
                 z = mpmath.pi / 2
         before = mpc(0)
         found = [z]
-        for _ in range(limit):
+        for _ in range(max_iterations):
             z, before = wanted(name, z, c, before), z
             found.append(z)
             if abs(z) > mpf(10) ** 9:
@@ -157,12 +158,12 @@ def exact(name, point, julia, limit, radius=256):
         return found
 
     zs = orbit(point)
-    for n in range(1, min(limit, len(zs) - 1) + 1):
+    for n in range(1, min(max_iterations, len(zs) - 1) + 1):
         ended = formula.tolerance and abs(zs[n] - zs[n - 1]) <= formula.tolerance
         if ended or (formula.escapes and abs(zs[n]) > radius):
             h = mpf("1e-20")
             return n, zs[n], (orbit(point + h)[n] - orbit(point - h)[n]) / (2 * h)
-    return limit, mpc(0), mpc(0)
+    return max_iterations, mpc(0), mpc(0)
 
 
 @pytest.mark.parametrize("julia", [None, ["-0.4", "0.59"]], ids=["parameters", "julia"])
@@ -173,7 +174,7 @@ def test_counts_and_slopes_are_the_oracles(name, julia):
     coloring = "count" if name in NOT_HOLOMORPHIC else "distance"
     keys = {"julia": julia} if julia else {}
     keys |= {"coloring": "speed" if name in CONVERGING else coloring, **ELSEWHERE.get(name, {})}
-    drawn = scene(name, size=(7, 4), limit=40, **keys)
+    drawn = scene(name, size=(7, 4), max_iterations=40, **keys)
     raw = fractals.compute(drawn, device="cpu")
     columns, rows = sampling.coordinates(plan.plan(drawn))
     wrong = told = 0
@@ -193,7 +194,7 @@ def test_counts_and_slopes_are_the_oracles(name, julia):
 
 
 def test_roots_of_unity_are_told_apart():
-    drawn = scene("newton", coloring="root", size=(60, 60), width="3", limit=200)
+    drawn = scene("newton", coloring="root", size=(60, 60), width="3", max_iterations=200)
     raw = fractals.compute(drawn, device="cpu")
     assert (raw.count < 200).mean() > 0.99
     turns = np.round(np.angle(raw.z[raw.count < 200]) / (2 * np.pi) * 3) % 3
@@ -234,15 +235,16 @@ def test_smooth_is_speed_where_orbits_converge():
 
 def test_smooth_without_a_degree_is_told():
     told = []
-    fractals.render(scene("sine", coloring="smooth"), device="python", tell=told.append)
+    fractals.render(scene("sine", coloring="smooth"), device="python", on_message=told.append)
     assert told == ["the formula 'sine' has no degree: counts are drawn, not smooth ones"]
 
 
 def test_hybrid_of_one_formula_twice_is_every_second_step():
     twice = {"name": "hybrid", "formulas": ["mandelbrot", "mandelbrot"]}
-    once = fractals.compute(scene(coloring="count", limit=60), device="cpu").count
+    once = fractals.compute(scene(coloring="count", max_iterations=60), device="cpu").count
     found = fractals.compute(
-        scene(twice, coloring="count", limit=30, center=["-0.65", "0"], width="4.6"), device="cpu"
+        scene(twice, coloring="count", max_iterations=30, center=["-0.65", "0"], width="4.6"),
+        device="cpu",
     ).count
     assert np.array_equal(found, (once + 1) // 2)
 

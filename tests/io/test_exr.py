@@ -21,7 +21,11 @@ except ImportError:
     OpenEXR = None
 
 with_library = pytest.mark.skipif(OpenEXR is None, reason="OpenEXR is not installed (extra exr)")
-DEEP = {"center": ["-1.7685736562992577", "-0.0009642968513582"], "width": "1e-13", "limit": 3000}
+DEEP = {
+    "center": ["-1.7685736562992577", "-0.0009642968513582"],
+    "width": "1e-13",
+    "max_iterations": 3000,
+}
 VIEWS = [
     ("mandelbrot", {"center": ["-0.75", "0.11"], "width": "0.02", "rotation": 30}),
     ("mandelbrot", {"julia": ["-0.8", "0.156"], "supersampling": 2, "escape_radius": 1000}),
@@ -40,7 +44,7 @@ def oracle(name, drawn, i, j):
     plan, n = fractals.plan(drawn), drawn.image.supersampling
     size, power = drawn.image.size, drawn.make_formula().degree
     radius = drawn.iteration.escape_radius
-    limit = fractals.compute(drawn, device="cpu").limit
+    limit = fractals.compute(drawn, device="cpu").max_iterations
     width = mpf(plan.width.numerator) / plan.width.denominator
     center = [mpf(part.numerator) / part.denominator for part in plan.center]
     julia = None if drawn.julia is None else mpc(*map(mpf, drawn.julia))
@@ -66,7 +70,7 @@ def oracle(name, drawn, i, j):
 
 @pytest.mark.parametrize(("name", "keys"), VIEWS, ids=str)
 def test_channels_are_the_oracles(name, keys):
-    drawn = scene(**{"limit": 200, "escape_radius": 256, "size": (12, 8), **keys})
+    drawn = scene(**{"max_iterations": 200, "escape_radius": 256, "size": (12, 8), **keys})
     found = exr.channels(fractals.compute(drawn, device="cpu"))
     n = drawn.image.supersampling
     assert {key: part.dtype.name for key, part in found.items()} == {
@@ -103,14 +107,18 @@ def test_without_dz_there_is_no_distance():
 @with_library
 @pytest.mark.parametrize(("name", "keys"), VIEWS, ids=str)
 def test_recolored_from_an_exr_is_as_good_as_rendered(tmp_path, name, keys):
-    drawn = scene(**{"limit": 200, "escape_radius": 256, "size": (60, 40), **keys})
+    drawn = scene(**{"max_iterations": 200, "escape_radius": 256, "size": (60, 40), **keys})
     raw = fractals.compute(drawn, device="cpu")
     raw.save(tmp_path / "a.exr")
     again = EscapeData.load(tmp_path / "a.exr")
-    assert (again.scene, again.limit, again.base) == (drawn, raw.limit, raw.base)
+    assert (again.scene, again.max_iterations, again.count_offset) == (
+        drawn,
+        raw.max_iterations,
+        raw.count_offset,
+    )
     assert (again.method, again.exact) == (raw.method, False)
-    escaped = raw.count < raw.limit
-    assert np.array_equal(again.count < again.limit, escaped)
+    escaped = raw.count < raw.max_iterations
+    assert np.array_equal(again.count < again.max_iterations, escaped)
     assert np.mean(again.count == raw.count) > 0.99
     assert np.allclose(np.angle(again.z[escaped] / raw.z[escaped]), 0, atol=1e-5)
     seen = []
@@ -163,7 +171,7 @@ def test_files_of_other_programs(tmp_path, wide):
     wanted[1, 2] = 100
     assert raw.count.tolist() == wanted.tolist()
     assert raw.dz is None
-    assert (raw.limit, raw.scene.image.size) == (100, (4, 3))
+    assert (raw.max_iterations, raw.scene.image.size) == (100, (4, 3))
     length = abs(raw.z[0, 0])
     smooth = 7 + 1 - math.log2(math.log(length) / math.log(raw.scene.iteration.escape_radius))
     assert smooth == pytest.approx(7.25)

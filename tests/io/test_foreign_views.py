@@ -69,7 +69,7 @@ def test_fraktaler_defaults():
     assert scene.make_formula().name == "mandelbrot"
     assert (scene.view.center, scene.image.size) == (("0", "0"), (1024, 576))
     assert float(scene.view.width) == pytest.approx(4 * 1024 / 576)
-    assert (scene.iteration.limit, scene.iteration.escape_radius) == (1024, 625)
+    assert (scene.iteration.max_iterations, scene.iteration.escape_radius) == (1024, 625)
     assert lost == ()
 
 
@@ -81,7 +81,7 @@ def test_fraktaler_view():
     scene, lost = read(fraktaler3, text)
     assert scene.view.center == ("-1.75", "0.03")
     assert Decimal(scene.view.width) == Decimal("2.666666666666666666666667E-300")
-    assert (scene.view.rotation, scene.iteration.limit, lost) == (30, 5000, ())
+    assert (scene.view.rotation, scene.iteration.max_iterations, lost) == (30, 5000, ())
     scene, lost = read(fraktaler3, text + "transform.reflect = true\n")
     assert (scene.view.center, scene.view.rotation, lost) == (("-1.75", "-0.03"), -30, ())
     scene, lost = read(fraktaler3, text + "transform.stretch_amount = 12.5\n[colour]\nshader='x'\n")
@@ -138,7 +138,11 @@ def test_rust_fractal():
     )
     assert scene.view.center == ("-0.5", "0.25")
     assert (float(scene.view.width), scene.view.rotation) == (0.004, -50)
-    assert (scene.iteration.limit, scene.image.size, scene.view.mirror) == (77, (80, 40), True)
+    assert (scene.iteration.max_iterations, scene.image.size, scene.view.mirror) == (
+        77,
+        (80, 40),
+        True,
+    )
     assert [line.partition(",")[0] for line in lost] == [
         "the formula",
         "'lighting'",
@@ -160,7 +164,7 @@ def test_xaos():
     assert scene.make_formula().label == "multibrot,power=3"
     assert (scene.view.center, scene.view.width) == (("-0.25", "-0.5"), "0.9")
     assert scene.view.rotation == 40
-    assert scene.iteration.limit == 500
+    assert scene.iteration.max_iterations == 500
     assert lost == ("(text ...), which is not known",)
     high, _ = read(xpf, "(view 0 0 0.1 0.9)")  # all of it is shown
     assert float(high.view.width) == pytest.approx(1.6)
@@ -218,7 +222,7 @@ def test_fractint_takes_the_first_or_the_named():
     scene, lost = read(par, MANY)
     assert scene.view.center == ("-0.5", "0.0")
     assert float(scene.view.width) == pytest.approx(3 * 16 / 9)
-    assert scene.iteration.limit == 300
+    assert scene.iteration.max_iterations == 300
     assert lost == ("the other 1 entries: #NAME takes one of them",)
     scene, lost = read(par, MANY, "second")
     assert (scene.julia, scene.view.center) == (("-0.8", "0.156"), ("0.1", "-0.2"))
@@ -238,7 +242,7 @@ def test_fractint_colors():
         assert turns % 1 * len(stops) == pytest.approx((count - 1) % len(stops))
     scene, _ = read(par, "a {colors=00000e_`z inside=1 bailout=9 maxiter=5}")
     assert scene.color.inside == "#0000aa"
-    assert (scene.iteration.escape_radius, scene.iteration.limit) == (3, 5)
+    assert (scene.iteration.escape_radius, scene.iteration.max_iterations) == (3, 5)
     assert par.colors_of("0Aa_`z", "") == ["#00289a", "#9296ff"]
 
 

@@ -122,10 +122,12 @@ def test_the_keys_of_a_toml_file_tell_whose_it_is(tmp_path, text, formula):
 
 def test_scenes_merge_with_ours(tmp_path):
     (tmp_path / "a.kfr").write_text("Re: -0.5\r\nIm: 0.25\r\nZoom: 8\r\nIterations: 300\r\n")
-    (tmp_path / "b.toml").write_text('[iteration]\nlimit = 77\n[color]\npalette = "ember"\n')
+    (tmp_path / "b.toml").write_text(
+        '[iteration]\nmax_iterations = 77\n[color]\npalette = "ember"\n'
+    )
     scene = load_scene("seahorse", tmp_path / "a.kfr", tmp_path / "b.toml")
     assert scene.view.center == ("-0.5", "-0.25")
-    assert (scene.iteration.limit, scene.color.palette) == (77, "ember")
+    assert (scene.iteration.max_iterations, scene.color.palette) == (77, "ember")
     assert scene.image == load_scene("seahorse").image
 
 
@@ -200,7 +202,7 @@ def test_known_counts_of_the_ship(tmp_path, truth, file):
         formula="burning_ship", size=size, supersampling=1, escape_radius=64
     )
     assert scene.view.mirror
-    raw = fractals.compute(scene.replace(limit=place["max_iter"]), device="cpu")
+    raw = fractals.compute(scene.replace(max_iterations=place["max_iter"]), device="cpu")
     stable = [pixel for pixel in place["pixels"] if pixel[3]]
     found = [int(raw.count[size[1] - 1 - j, i]) for i, j, _, _ in stable]
     assert found == [n for _, _, n, _ in stable]
@@ -217,4 +219,4 @@ def test_samples_of_locations_agree(data):
         assert scene.view.center == (place["re"], place["im"])
         across = Decimal(scene.view.width) / Decimal(place["height"]) * 9 / 16
         assert float(across) == pytest.approx(1, rel=1e-9)
-        assert scene.iteration.limit == place["max_iter"]
+        assert scene.iteration.max_iterations == place["max_iter"]

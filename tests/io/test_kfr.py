@@ -275,7 +275,7 @@ scenes = st.fixed_dictionaries(
         "stretch": st.sampled_from([1.0, 4.0]),
         "stretch_angle": st.just(0.0),
         "size": st.tuples(st.integers(1, 9999), st.integers(1, 9999)),
-        "limit": st.integers(1, 2_000_000_000),
+        "max_iterations": st.integers(1, 2_000_000_000),
         "escape_radius": st.sampled_from([100.0, 2.0, 1e6]),
         "coloring": st.sampled_from(["smooth", "count"]),
         "transfer": st.sampled_from(["linear", "sqrt", "log"]),
@@ -320,7 +320,7 @@ def test_scenes_come_back_the_same(keys):
     ],
 )
 def test_zooms_are_as_short_as_can_be(width, size, zoom):
-    scene = Scene().replace(center=(0, 0), width=width, size=size, limit=9, transfer="log")
+    scene = Scene().replace(center=(0, 0), width=width, size=size, max_iterations=9, transfer="log")
     written, _ = kfr.write(scene.to_table())
     text = written.decode().partition("Zoom: ")[2].partition("\r")[0]
     assert len(text) < 60
@@ -333,7 +333,7 @@ def test_zooms_are_as_short_as_can_be(width, size, zoom):
     ("changes", "words"),
     [
         ({"title": "Sea"}, "the title"),
-        ({"limit": "auto"}, "the limit 'auto': 100000 is written"),
+        ({"max_iterations": "auto"}, "the limit 'auto': 100000 is written"),
         ({"transfer": "auto"}, "the transfer 'auto'"),
         ({"palette": {"stops": [[0, "#000"], [0.1, "#fff"]]}}, "256 colors at equal steps"),
         ({"offset": 0.33}, "the offset of 0.33"),

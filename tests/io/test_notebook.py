@@ -68,7 +68,7 @@ def test_scene_and_numbers_show_themselves(raw):
     assert html.unescape(folded) == raw.scene.to_toml()
     text = raw._repr_html_()
     assert "12x8 samples (count, z, dz) in float64" in text
-    assert f"limit {raw.limit}" in text
+    assert f"limit {raw.max_iterations}" in text
 
 
 def test_scene_that_cannot_be_written_says_so():
@@ -92,7 +92,7 @@ def test_numbers_go_to_xarray(raw):
     assert np.shares_memory(found["count"].values, raw.count)
     assert np.shares_memory(found["z"].values, raw.z)
     assert json.loads(found.attrs["scene"])["title"] == "<sea> & sky"
-    assert found.attrs["limit"] == raw.limit
+    assert found.attrs["max_iterations"] == raw.max_iterations
 
 
 def test_xarray_that_is_missing(raw):

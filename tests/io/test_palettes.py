@@ -68,7 +68,7 @@ def folder(tmp_path, monkeypatch):
 
 @every_reader
 def test_files_are_palettes_of_scenes(name, folder):
-    scene = fractals.Scene().replace(palette=f"a.{name}")
+    scene = fractals.load_scene(palette=f"a.{name}")
     assert scene.color.palette.source == f"a.{name}"
     assert scene.color.palette.stops == palette_in(name, VALID[name]).stops
     Path(f"a.{name}").unlink()  # a scene carries its palette
@@ -97,6 +97,11 @@ def test_files_are_sought_beside_the_scene(folder):
     assert fractals.load_scene("deeper/scene.json").color.palette.source == "a.map"
 
 
+def test_unknown_names_say_where_palettes_are():
+    with pytest.raises(SceneError, match="fractals list formats shows which files"):
+        fractals.load_scene(palette="a.pal")
+
+
 @pytest.mark.parametrize(
     ("name", "error", "message"),
     [
@@ -106,7 +111,6 @@ def test_files_are_sought_beside_the_scene(folder):
         ("bad.toml", SceneError, "bad.toml: palette: unknown key 'stop'"),
         ("large.map", SceneError, "large.map: larger than 67108864 bytes"),
         (".map", SceneError, ".map: "),
-        ("a.pal", OptionError, "fractals list formats shows which files"),
     ],
 )
 def test_files_that_are_no_palettes(name, error, message, folder):
@@ -132,7 +136,7 @@ def test_color_maps_of_cmap():
         exact = [np.interp(at, np.arange(256) / 255, row) for row in rows.T]
         assert np.abs(srgb(found) - np.transpose(exact)).max() < 1, name
         assert len(found.stops) < 300
-    viridis = fractals.Scene().replace(palette="viridis").color.palette
+    viridis = fractals.load_scene(palette="viridis").color.palette
     assert (viridis.title, viridis.source, viridis.licence) == (
         "viridis",
         "cmap: bids:viridis",
@@ -146,13 +150,13 @@ def test_color_maps_of_cmap():
     assert palettes.find("cmap:ember")[0].source.startswith("cmap: ")
     with pytest.raises(OptionError, match="cmap has no color map 'nosuch'"):
         palettes.find("cmap:nosuch")
-    with pytest.raises(OptionError, match="unknown palette 'embr'; did you mean 'ember'"):
-        palettes.find("embr")
+    with pytest.raises(SceneError, match="unknown palette 'embr'; did you mean 'ember'"):
+        fractals.load_scene(palette="embr")
 
 
 def test_without_cmap(monkeypatch):
     monkeypatch.setitem(sys.modules, "cmap", None)
     with pytest.raises(OptionError, match=r"wants the package cmap: pip install '.*\[palettes\]'"):
         palettes.find("cmap:viridis")
-    with pytest.raises(OptionError, match=r"unknown palette 'viridis'.*hundreds more with pip"):
-        palettes.find("viridis")
+    with pytest.raises(SceneError, match=r"unknown palette 'viridis'.*hundreds more with pip"):
+        fractals.load_scene(palette="viridis")

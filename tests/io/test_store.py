@@ -26,7 +26,7 @@ from fractals.rendering import tiles
 DEEP = {
     "center": ["-1.7685736562992577", "-0.0009642968513582"],
     "width": "1e-13",
-    "limit": "auto",
+    "max_iterations": "auto",
     "size": (32, 24),
 }
 
@@ -40,7 +40,7 @@ def small_tiles(monkeypatch):
 # The same bytes
 
 
-@pytest.mark.parametrize("keys", [{}, {"supersampling": 2}, {"number": "float32"}], ids=str)
+@pytest.mark.parametrize("keys", [{}, {"supersampling": 2}, {"precision": "float32"}], ids=str)
 def test_a_store_goes_on_on_any_device(tmp_path, compiled, keys):
     drawn = scene(size=(20, 33), **keys)
     raw = fractals.compute(drawn, device="cpu")
@@ -48,7 +48,7 @@ def test_a_store_goes_on_on_any_device(tmp_path, compiled, keys):
     interrupted(tmp_path / "a.fz", drawn, device="python")
     done = fractals.compute_to(tmp_path / "a.fz", drawn, device=compiled)
     assert 0 < done.before < done.tiles
-    assert (done.device, done.method, done.number) == (compiled, "direct", raw.number)
+    assert (done.device, done.method, done.precision) == (compiled, "direct", raw.precision)
     assert contents(tmp_path / "a.fz") == contents(tmp_path / "whole.fz")
     again = fractals.compute_to(tmp_path / "a.fz", drawn, device=compiled)
     assert again.before == again.tiles
@@ -74,14 +74,14 @@ def test_deep_views_go_on_with_their_limit_and_base(tmp_path, monkeypatch, color
     fractals.render_to(tmp_path / "a.png", drawn, device="cpu")
     monkeypatch.setenv("FRACTALS_CACHE_DIR", str(tmp_path / "two"))
     deeper = drawn.replace(width="1e-22")  # whose orbit would serve, but is another
-    fractals.compute(deeper, device="cpu", tell=str)
+    fractals.compute(deeper, device="cpu", on_message=str)
     interrupted(tmp_path / "a.fz", drawn, device="simulator")
     fractals.compute_to(tmp_path / "a.fz", drawn, device="cpu")
     assert contents(tmp_path / "a.fz") == contents(tmp_path / "whole.fz")
     raw = EscapeData.load(tmp_path / "a.fz")
     assert raw.method == "perturbation"
-    assert raw.base > 0
-    assert raw.count[raw.count < raw.limit].size > 0
+    assert raw.count_offset > 0
+    assert raw.count[raw.count < raw.max_iterations].size > 0
     fractals.recolor_to(tmp_path / "b.png", raw, device="cpu")
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
@@ -89,7 +89,7 @@ def test_deep_views_go_on_with_their_limit_and_base(tmp_path, monkeypatch, color
 CHILD = """
 import random, sys, time
 import fractals
-from fractals import scene, store
+from fractals.io import store
 store.LEAST_SAMPLES = 64
 dice, put = random.Random(int(sys.argv[2])), store.Store._put
 def slowly(self, name, offset, content):  # killed between any two bytes
@@ -99,7 +99,7 @@ def slowly(self, name, offset, content):  # killed between any two bytes
     put(self, name, offset + cut, content[cut:])
 store.Store._put = slowly
 drawn = fractals.load_scene(sys.argv[3])
-fractals.compute_to(sys.argv[1], drawn, device=sys.argv[4], tell=str)
+fractals.compute_to(sys.argv[1], drawn, device=sys.argv[4], on_message=str)
 """
 
 
@@ -214,7 +214,7 @@ def test_tiles_depend_on_the_scene_alone():
         rows = store.tile_rows(scene(size=size, supersampling=n))
         assert rows % n == 0
         assert rows > 0
-    slow, quick = (store.tile_rows(scene(size=(100, 9000), limit=n)) for n in (10**6, 100))
+    slow, quick = (store.tile_rows(scene(size=(100, 9000), max_iterations=n)) for n in (10**6, 100))
     assert slow < quick
 
 
@@ -269,7 +269,7 @@ def test_any_view_is_recolored_as_it_is_rendered(tmp_path, keys):
 
 def test_memory_is_that_of_the_bands(tmp_path, monkeypatch):
     monkeypatch.undo()
-    drawn = scene(size=(1000, 16000), limit=1, coloring="count")
+    drawn = scene(size=(1000, 16000), max_iterations=1, coloring="count")
     fractals.compute_to(tmp_path / "a.fz", drawn, device="cpu")
     small = fractals.compute(scene(coloring="count"), device="cpu")
     fractals.recolor_to(tmp_path / "a.png", small, device="cpu")  # imports

@@ -21,7 +21,7 @@ STACK = [{"coloring": "slopes"}, {**STRIPES, "opacity": 0.7}, TRAP]
 DEEP = {
     "center": ["-1.7685736562992577", "-0.0009642968513582"],
     "width": "1e-13",
-    "limit": "auto",
+    "max_iterations": "auto",
     "size": (32, 24),
 }
 LAYERS = {"coloring": "smooth", "layers": STACK}
@@ -45,8 +45,8 @@ def recolored(path, raw, *sources, device):
 # The same bytes
 
 
-def recolored_is_rendered(tmp_path, device, number, colors):
-    drawn = scene(size=(20, 14), supersampling=2, number=number, **colors)
+def recolored_is_rendered(tmp_path, device, precision, colors):
+    drawn = scene(size=(20, 14), supersampling=2, precision=precision, **colors)
     wanted = fractals.render(drawn, device=device).encode()
     fractals.compute_to(tmp_path / "a.fz", drawn, device=device)
     raw = EscapeData.load(tmp_path / "a.fz")
@@ -63,9 +63,9 @@ def test_recolored_is_rendered(tmp_path, colors):
     recolored_is_rendered(tmp_path, "cpu", "float64", colors)
 
 
-@pytest.mark.parametrize("number", slow_but(["float32"], PRECISIONS))
-def test_recolored_layers_are_rendered(tmp_path, compiled, number):
-    recolored_is_rendered(tmp_path, compiled, number, LAYERS)
+@pytest.mark.parametrize("precision", slow_but(["float32"], PRECISIONS))
+def test_recolored_layers_are_rendered(tmp_path, compiled, precision):
+    recolored_is_rendered(tmp_path, compiled, precision, LAYERS)
 
 
 def test_other_colors_of_what_is_kept(tmp_path, compiled):
@@ -138,7 +138,7 @@ def test_killed_before_there_was_a_header(tmp_path):
 
 
 def test_the_layout_is_what_it_says(tmp_path):
-    drawn = scene(coloring="smooth", layers=[STRIPES, TRAP], number="float32")
+    drawn = scene(coloring="smooth", layers=[STRIPES, TRAP], precision="float32")
     fractals.compute_to(tmp_path / "a.fz", drawn, device="python")
     raw = fractals.compute(drawn, device="python")
     header = json.loads((tmp_path / "a.fz" / "header.json").read_text("utf-8"))

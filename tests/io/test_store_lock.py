@@ -28,7 +28,7 @@ def small_tiles(monkeypatch):
 @pytest.mark.parametrize(
     ("keys", "named"),
     [
-        ({"limit": 61}, "iteration.limit differs"),
+        ({"max_iterations": 61}, "iteration.max_iterations differs"),
         ({"size": (17, 9)}, "image.size differs"),
         (
             {"center": ["0.1", "0"], "escape_radius": 9},
@@ -37,7 +37,10 @@ def small_tiles(monkeypatch):
         ({"formula": {"name": "multibrot", "power": 4}}, "formula"),
         ({"julia": ["0", "1"]}, "julia"),
         ({"rotation": 3, "zoom": "2"}, "view.rotation, view.width differ"),
-        ({"number": "float32", "supersampling": 2}, "image.supersampling, iteration.number differ"),
+        (
+            {"precision": "float32", "supersampling": 2},
+            "image.supersampling, iteration.precision differ",
+        ),
     ],
     ids=str,
 )
@@ -57,12 +60,12 @@ def test_a_store_of_another_scene_is_refused(tmp_path, keys, named):
 
 
 def test_what_only_colors_is_no_difference(tmp_path):
-    drawn = scene(size=(40, 33), zoom="1", number="float64", center=["-0.75", "0"])
+    drawn = scene(size=(40, 33), zoom="1", precision="float64", center=["-0.75", "0"])
     path = tmp_path / "a.fz"
     interrupted(path, drawn, device="python")
     width = str(float(fractals.plan(drawn).width)) + "00"
     other = drawn.replace(palette="ember", coloring="smooth", bits=16, title="other")
-    other = other.replace(number="auto", width=width, center=["-0.750", "0.0e3"])
+    other = other.replace(precision="auto", width=width, center=["-0.750", "0.0e3"])
     fractals.compute_to(path, other, device="python")
     fractals.compute(drawn, device="python").save(tmp_path / "b.fz")
     assert contents(path) == contents(tmp_path / "b.fz")
@@ -87,7 +90,7 @@ def test_what_is_refused_destroys_nothing(tmp_path):
     before = contents(path)
     with pytest.raises(OptionError, match="too deep"):
         fractals.compute_to(
-            path, scene(zoom="1e30", number="float32"), device="python", overwrite=True
+            path, scene(zoom="1e30", precision="float32"), device="python", overwrite=True
         )
     assert contents(path) == before
 
@@ -147,8 +150,8 @@ def begun(path):
         ({"planes": {"count": "<i4", "z": "<c16", "dz": "<c8"}}, "don't fit together"),
         ({"planes": {"count": "<i4", "z": "<c16", "more": "|O"}}, "don't fit together"),
         ({"planes": ["count", "z"]}, "header.json is damaged"),
-        ({"limit": None}, "header.json is damaged"),
-        ({"limit": float("inf")}, "header.json is damaged"),
+        ({"max_iterations": None}, "header.json is damaged"),
+        ({"max_iterations": float("inf")}, "header.json is damaged"),
         ({"scene": {"view": {"width": "x"}}}, "view.width: 'x' is not a decimal"),
         ({"tile_rows": 2}, "tiles.npy is damaged at its beginning"),
     ],
@@ -164,7 +167,7 @@ def test_damaged_headers(tmp_path, change, words):
     assert str(refused.value).startswith(str(path))
     assert len(str(refused.value).splitlines()) == 1
     fractals.compute_to(path, scene(), device="python", overwrite=True)
-    assert EscapeData.load(path).limit == 60
+    assert EscapeData.load(path).max_iterations == 60
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
@@ -253,7 +256,7 @@ def test_full_disk(tmp_path, monkeypatch):
 
 
 def test_a_disk_that_is_too_small_is_told_before_any_work(tmp_path):
-    drawn = scene(size=(200_000, 200_000), supersampling=16, limit=1, coloring="count")
+    drawn = scene(size=(200_000, 200_000), supersampling=16, max_iterations=1, coloring="count")
     with pytest.raises(FractalsError, match=r"takes .* GiB, and .* GiB are free"):
         store.create_store(tmp_path, drawn, {"count": "<i4", "z": "<c16"}, 1, 0, "direct")
 

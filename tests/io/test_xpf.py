@@ -160,5 +160,5 @@ def test_the_picture_is_its_picture(commands, step, begin, p, radius2):
 def test_samples_are_not_blank(data, name):
     path = next((data / "formats" / "xpf").glob(f"*__{name}.xpf"))
     scene = load_scene(path, {"image": {"size": [16, 9], "supersampling": 1}})
-    raw = fractals.compute(scene.replace(limit=100), device="python")
+    raw = fractals.compute(scene.replace(max_iterations=100), device="python")
     assert len(set(raw.count.ravel().tolist())) > 4

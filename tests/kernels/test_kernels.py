@@ -25,9 +25,9 @@ SHAPES = {"float64": (53, -1074, 1024), "float32": (24, -149, 128)}
 REAL = {"float64": float, "float32": np.float32}
 
 
-def rounded(exact, number):
+def rounded(exact, precision):
     """Return the float nearest to a fraction, ties to even, from the definition of IEEE 754."""
-    bits, least, largest = SHAPES[number]
+    bits, least, largest = SHAPES[precision]
     if exact == 0:
         return 0.0
     size = abs(exact)
@@ -42,8 +42,8 @@ def rounded(exact, number):
     return -result if exact < 0 else result
 
 
-def bits(value, number):
-    return np.array(value, number).tobytes()
+def bits(value, precision):
+    return np.array(value, precision).tobytes()
 
 
 compiled_fma = numba.njit(lambda a, b, c: primitives.fma(a, b, c))
@@ -77,8 +77,8 @@ CORNERS = [
 ]
 
 
-def check_fma(a, b, c, number):
-    real = REAL[number]
+def check_fma(a, b, c, precision):
+    real = REAL[precision]
     a, b, c = real(a), real(b), real(c)
     result = primitives.fma(a, b, c)
     with np.errstate(all="ignore"):
@@ -86,7 +86,7 @@ def check_fma(a, b, c, number):
     if math.isnan(result):
         assert math.isnan(jitted)
     else:
-        assert bits(result, number) == bits(jitted, number)
+        assert bits(result, precision) == bits(jitted, precision)
     values = [float(v) for v in (a, b, c)]
     if all(map(math.isfinite, values)):
         x, y, z = map(Fraction, values)
@@ -94,8 +94,8 @@ def check_fma(a, b, c, number):
         if exact == 0:  # IEEE 754: the sign of a sum of opposite zeros is +
             expected = values[0] * values[1] + values[2] if 0 in (x * y, z) else 0.0
         else:
-            expected = rounded(exact, number)
-        assert bits(result, number) == bits(expected, number)
+            expected = rounded(exact, precision)
+        assert bits(result, precision) == bits(expected, precision)
     elif math.isinf(values[2]) and all(map(math.isfinite, values[:2])):
         assert result == values[2]
     elif any(map(math.isnan, values)):
@@ -115,15 +115,15 @@ def test_fma_of_float32(a, b, c):
     check_fma(a, b, c, "float32")
 
 
-@pytest.mark.parametrize("number", PRECISIONS)
+@pytest.mark.parametrize("precision", PRECISIONS)
 @settings(max_examples=200, deadline=None)
 @given(data=st.data())
-def test_fma_that_cancels(number, data):
+def test_fma_that_cancels(precision, data):
     """c is -a * b rounded: what is left is the rounding error of the product."""
-    floats = st.floats(-(2.0**50), 2.0**50, width=64 if number == "float64" else 32)
-    a, b = REAL[number](data.draw(floats)), REAL[number](data.draw(floats))
+    floats = st.floats(-(2.0**50), 2.0**50, width=64 if precision == "float64" else 32)
+    a, b = REAL[precision](data.draw(floats)), REAL[precision](data.draw(floats))
     with np.errstate(all="ignore"):
-        check_fma(a, b, -(a * b), number)
+        check_fma(a, b, -(a * b), precision)
 
 
 @pytest.mark.parametrize("values", CORNERS)
@@ -198,29 +198,29 @@ def test_curves_of_what_has_no_root():
         assert CURVES["atan", "python", number](REAL[number](math.inf)) == 1
 
 
-@pytest.mark.parametrize("number", PRECISIONS)
+@pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("name", MAKERS)
-def test_curves_have_the_same_bits_compiled(name, number):
+def test_curves_have_the_same_bits_compiled(name, precision):
     dice = np.random.default_rng(3)
-    reach = 300 if number == "float64" else 37
+    reach = 300 if precision == "float64" else 37
     values = 10 ** dice.uniform(-reach, reach, 2000)
     values = np.concatenate([values, dice.uniform(0.3, 3, 1000), [1, 0.5, 2, 1.9999999]]).astype(
-        number
+        precision
     )
-    curve, plain = CURVES[name, "cpu", number], CURVES[name, "python", number]
+    curve, plain = CURVES[name, "cpu", precision], CURVES[name, "python", precision]
     compiled = numba.njit(lambda v: curve(v))
     off = []
     for value in values[values > 0]:
-        v = REAL[number](value)
-        assert bits(compiled(v), number) == bits(plain(v), number)
+        v = REAL[precision](value)
+        assert bits(compiled(v), precision) == bits(plain(v), precision)
         exact = EXACT[name](float(v))
         off.append(abs(float(plain(v)) - exact) / (1 if name == "atan" else 1 + abs(exact)))
-    assert max(off) < (5e-7 if number == "float32" else 3e-8)
+    assert max(off) < (5e-7 if precision == "float32" else 3e-8)
 
 
 def colored(counts, device, **keys):
     """Return the pixels of samples with these counts, in plain counts times density."""
-    keys = {"transfer": "linear", "coloring": "count", "limit": 10**6, **keys}
+    keys = {"transfer": "linear", "coloring": "count", "max_iterations": 10**6, **keys}
     drawn = scene(size=(len(counts), 1), **keys)
     count = np.array([counts], np.int32)
     raw = EscapeData(count, np.ones(count.shape, complex), None, 10**6, drawn)
@@ -271,7 +271,7 @@ def test_numbers_out_of_range_are_drawn_alike(coloring, transfer):
         if coloring == "smooth"
         else (np.full((1, 5), 300 + 0j), np.array([wild]))
     )
-    drawn = scene(size=(5, 1), coloring=coloring, transfer=transfer, limit=100, offset=0.3)
+    drawn = scene(size=(5, 1), coloring=coloring, transfer=transfer, max_iterations=100, offset=0.3)
     raw = EscapeData(np.full((1, 5), 5, np.int32), z, dz, 100, drawn)
     plain = fractals.recolor(raw, device="python").pixels
     for device in ("cpu", "simulator"):

@@ -13,28 +13,35 @@ from support.scenes import scene
 
 import fractals
 from fractals.color import spaces
-from fractals.rendering import antialias, sampling
+from fractals.rendering import antialias as antialiasing
+from fractals.rendering import plan as planning
+from fractals.rendering import sampling
 from fractals.rendering.plan import plan
 from fractals.rendering.tiles import Tile
 from fractals.tools import verify
 
-BUSY = {"center": ["-0.7436", "0.1318"], "width": "0.02", "limit": 150, "coloring": "smooth"}
+BUSY = {
+    "center": ["-0.7436", "0.1318"],
+    "width": "0.02",
+    "max_iterations": 150,
+    "coloring": "smooth",
+}
 
 
 def cut(side):
     """Return a patch that cuts pictures into tiles of this side."""
 
-    def tiles(drawn, *_):
+    def squares(drawn, *_):
         width, height = drawn.image.size
         for y in range(0, height, side):
             for x in range(0, width, side):
                 yield Tile(x, y, min(side, width - x), min(side, height - y))
 
-    return mock.patch.object(tiles, "_tiles", tiles)
+    return mock.patch.object(planning, "make_tiles", squares)
 
 
 def pixels_of(drawn, device="cpu"):
-    return fractals.render(drawn, device=device, tell=str).pixels
+    return fractals.render(drawn, device=device, on_message=str).pixels
 
 
 def test_shifts_are_even_and_never_change():
@@ -70,7 +77,7 @@ def test_a_pixel_is_the_weighted_mean_of_its_samples(antialias, n, layers):
     """By loops over what the raw numbers say; adaptive where everything is busy is the same."""
     keys = {"layers": [{"coloring": "decomposition", "blend": "overlay"}]} if layers > 1 else {}
     drawn = scene(size=(9, 7), supersampling=n, antialias=antialias, bits=16, **BUSY, **keys)
-    with mock.patch.object(antialias, "DIFFER", -1):
+    with mock.patch.object(antialiasing, "DIFFER", -1):
         found = pixels_of(drawn).astype(float)
     single = drawn.replace(supersampling=1, antialias="grid", size=(9 * n, 7 * n))
     raw = fractals.compute(drawn, device="cpu")
@@ -119,7 +126,7 @@ def test_devices_agree(antialias, device):
 
 def test_deep_tiles_agree():
     keys = {"center": ["-0.743643887037151", "0.131825904205330"], "width": "1e-13"}
-    drawn = scene(size=(17, 12), supersampling=2, antialias="jittered", limit=9000, **keys)
+    drawn = scene(size=(17, 12), supersampling=2, antialias="jittered", max_iterations=9000, **keys)
     assert plan(drawn).deep
     whole = pixels_of(drawn)
     with cut(4):
@@ -151,8 +158,8 @@ def test_pictures_are_verified(tmp_path, antialias):
     height=st.integers(1, 9),
 )
 def test_first_samples_stand_for_those_around_them(n, x, y, width, height):
-    m = antialias.first_side(n)
-    i, j = antialias.first_samples(Tile(x, y, width, height), n, m)
+    m = antialiasing.first_side(n)
+    i, j = antialiasing.first_samples(Tile(x, y, width, height), n, m)
     assert i.shape == j.shape == (height * m, width * m)
     for r in range(height * m):
         for c in range(width * m):
@@ -164,16 +171,16 @@ def test_first_samples_stand_for_those_around_them(n, x, y, width, height):
 
 def test_no_picture_is_shifted_by_its_first_samples():
     for n in range(2, 17):
-        m = antialias.first_side(n)
-        i, j = antialias.first_samples(Tile(0, 0, 2, 2), n, m)
+        m = antialiasing.first_side(n)
+        i, j = antialiasing.first_samples(Tile(0, 0, 2, 2), n, m)
         assert i.mean() == j.mean() == n - 0.5
 
 
 def test_busy_pixels_are_seen():
     flat = np.full((8, 8, 3), 0.25, np.float32)
-    assert not antialias.differing(flat, 2).any()
+    assert not antialiasing.differing(flat, 2).any()
     flat[2, 5] = 0.3  # of the pixel in row 1 and column 2
-    busy = antialias.differing(flat, 2)
+    busy = antialiasing.differing(flat, 2)
     assert busy[:3, 1:].all()
     assert not busy[:, 0].any()
     assert not busy[3].any()
@@ -183,9 +190,9 @@ def test_calm_pictures_take_few_samples():
     taken = []
     numbers = fractals.methods.Direct.iterate_some
 
-    def counted(self, i, j, shape, limit=None):
+    def counted(self, i, j, shape, max_iterations=None):
         taken.append(math.prod(shape))
-        return numbers(self, i, j, shape, limit)
+        return numbers(self, i, j, shape, max_iterations)
 
     keys = {"center": ["3", "0"], "width": "1", "coloring": "smooth", "density": 0.05}
     calm = scene(size=(64, 64), supersampling=4, antialias="adaptive", **keys)
@@ -198,7 +205,7 @@ def test_calm_pictures_take_few_samples():
 
 def test_jitter_is_nearer_to_the_truth_than_a_grid():
     """Of a place with detail below the pixel; the difference from 16 x 16 samples."""
-    keys = {**BUSY, "center": ["-0.74364", "0.13183"], "width": "0.002", "limit": 400}
+    keys = {**BUSY, "center": ["-0.74364", "0.13183"], "width": "0.002", "max_iterations": 400}
     drawn = scene(size=(48, 36), supersampling=2, **keys)
     error = {}
     for method in ("grid", "jittered", "adaptive"):

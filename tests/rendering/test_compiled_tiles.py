@@ -27,7 +27,7 @@ SCENES = {
     "julia": {"julia": ("-0.8", "0.156")},
     "supersampling": {"supersampling": 3, "size": (31, 17)},
     "16 bits": {"bits": 16},
-    "float32": {"number": "float32", "limit": 90},
+    "float32": {"precision": "float32", "max_iterations": 90},
     "a sample": {"size": (1, 1)},
 }
 
@@ -57,7 +57,7 @@ def tile_by_tile(monkeypatch, function, *arguments, **options):
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("kind", SCENES)
 def test_pictures_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads):
-    drawn = scene(**({"size": (61, 43), "limit": 300} | SCENES[kind]))
+    drawn = scene(**({"size": (61, 43), "max_iterations": 300} | SCENES[kind]))
     options = {"device": "cpu", "threads": threads}
     image = fractals.render(drawn, **options)
     assert len(joined) == 1
@@ -74,7 +74,7 @@ def test_pictures_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads):
 def test_raw_numbers_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads, strips):
     """Counts of strips are written where they stay, those of rectangles are copied."""
     monkeypatch.setattr(tiles, "LEAST_ROWS", 1 if strips else 999)
-    drawn = scene(**({"size": (61, 43), "limit": 300} | SCENES[kind]))
+    drawn = scene(**({"size": (61, 43), "max_iterations": 300} | SCENES[kind]))
     first, second, *_ = plan.plan(drawn, "cpu", threads=threads).tiles
     assert (first.y < second.y) == strips
     options = {"device": "cpu", "threads": threads}
@@ -97,7 +97,9 @@ def test_raw_numbers_are_those_of_tile_by_tile(monkeypatch, joined, kind, thread
     ],
 )
 def test_what_needs_python_between_goes_from_tile_to_tile(joined, keys):
-    image = fractals.render(scene(**({"size": (20, 12), "limit": 50} | keys)), device="cpu")
+    image = fractals.render(
+        scene(**({"size": (20, 12), "max_iterations": 50} | keys)), device="cpu"
+    )
     assert not any(joined)
     assert image.pixels.shape == (12, 20, 3)
 
@@ -157,14 +159,16 @@ def test_rows_come_round_and_a_whole_band_ends_the_call(joined):
 
 def test_ctrl_c_is_heard_between_tiles(joined):
     """Also by the threads, which would otherwise draw for minutes."""
-    drawn = scene(size=(640, 640), limit=10**6, center=("-0.1", "0.7"), width="0.02")
+    drawn = scene(size=(640, 640), max_iterations=10**6, center=("-0.1", "0.7"), width="0.02")
 
     def interrupt(done, tiles):
         if done < tiles:
             raise KeyboardInterrupt
 
     def render():
-        fractals.render(drawn, device="cpu", threads=2, interior=False, progress=interrupt)
+        fractals.render(
+            drawn, device="cpu", threads=2, interior_shortcuts=False, progress=interrupt
+        )
 
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):

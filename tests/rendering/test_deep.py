@@ -18,6 +18,7 @@ from fractals.deep.reference import compute_orbit
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
 from fractals.rendering import iteration, perturb, plan
+from fractals.scene.model import MOST_ITERATIONS
 
 OFTEN = ("mandelbrot", "burning_ship")
 each_formula = pytest.mark.parametrize(
@@ -80,12 +81,12 @@ BOTH_VALID = [
     "view", slow_but(BOTH_VALID[:1], BOTH_VALID), ids=["mandelbrot", "julia", "burning_ship"]
 )
 def test_methods_agree_where_both_are_valid(view):
-    drawn = scene(**view, size=(60, 40), limit=100)
-    direct = fractals.compute(drawn, device="cpu", tell=str)
+    drawn = scene(**view, size=(60, 40), max_iterations=100)
+    direct = fractals.compute(drawn, device="cpu", on_message=str)
     with mock.patch.dict(plan.BITS, float64=2):
-        perturbed = fractals.compute(drawn, device="cpu", tell=str)
+        perturbed = fractals.compute(drawn, device="cpu", on_message=str)
     with mock.patch.dict(plan.BITS, float64=2), mock.patch.object(plan, "EXTENDED", 0):
-        extended = fractals.compute(drawn, device="cpu", tell=str)
+        extended = fractals.compute(drawn, device="cpu", on_message=str)
     assert (direct.method, perturbed.method) == ("direct", "perturbation")
     around = [np.roll(direct.count, (j, i), (0, 1)) for j in (-1, 0, 1) for i in (-1, 0, 1)]
     calm = (np.ptp(around, axis=0) == 0)[1:-1, 1:-1]  # where rounding can't move a count
@@ -104,9 +105,9 @@ def test_skipping_changes_nothing_on_a_minibrot(period):
     with nothing_skipped():
         plain = fractals.compute(drawn, device="cpu", cache=False)
     assert len(np.unique(plain.count)) > 4
-    assert (plain.count == plain.limit).mean() > 0.05
+    assert (plain.count == plain.max_iterations).mean() > 0.05
     assert np.array_equal(skipped.count, plain.count)
-    escaped = plain.count < plain.limit
+    escaped = plain.count < plain.max_iterations
     assert np.abs(skipped.z[escaped] / plain.z[escaped] - 1).max() < 1e-4
     assert np.abs(skipped.dz[escaped] / plain.dz[escaped] - 1).max() < 1e-4
 
@@ -121,7 +122,7 @@ def test_skipping_changes_nothing_where_a_kink_needs_an_exponent(formula):
         plain = fractals.compute(drawn, device="cpu", cache=False)
     assert len(np.unique(plain.count)) > 4
     assert np.array_equal(skipped.count, plain.count)
-    escaped = plain.count < plain.limit
+    escaped = plain.count < plain.max_iterations
     for part in ("z", "dz"):  # but for samples near a kink, which are not stable
         moved = np.abs(getattr(skipped, part)[escaped] / getattr(plain, part)[escaped] - 1)
         assert np.quantile(moved, 0.9) < 1e-6
@@ -147,7 +148,7 @@ PREIMAGE = "0.70710678118654752440084436210485"  # of 0, in the Julia set of i: 
 
 @pytest.mark.parametrize(("width", "method"), [("1e-4", "direct"), ("1e-8", "perturbation")])
 def test_julia_set_where_a_step_takes_neighbors_together(width, method):
-    keys = {"julia": ["0", "1"], "center": [PREIMAGE, f"-{PREIMAGE}"], "limit": 400}
+    keys = {"julia": ["0", "1"], "center": [PREIMAGE, f"-{PREIMAGE}"], "max_iterations": 400}
     drawn = scene(**keys, width=width, size=(32, 24))
     planned, radius = fractals.plan(drawn), drawn.iteration.escape_radius
     assert planned.method == method
@@ -186,10 +187,10 @@ def test_launches_that_are_bounded_go_on_where_they_stopped(monkeypatch):
 
     iterate = perturb.Perturbation._iterate
 
-    def counting(self, shape, across, down, limit, run=None):
+    def counting(self, shape, across, down, max_iterations, run=None):
         run = run or self.run
         counted = lambda *a: (launches.append(1), run(*a))  # noqa: E731
-        return iterate(self, shape, across, down, limit, counted)
+        return iterate(self, shape, across, down, max_iterations, counted)
 
     monkeypatch.setattr(perturb.Perturbation, "_iterate", counting)
     parts = fractals.compute(drawn, device="simulator")
@@ -200,20 +201,22 @@ def test_launches_that_are_bounded_go_on_where_they_stopped(monkeypatch):
 
 @pytest.mark.parametrize("device", ["cpu", "simulator"])
 def test_limit_auto_lets_all_escape_that_can(device):
-    drawn = deep_scene("mandelbrot", False, 24, limit="auto", size=(40, 30))
+    drawn = deep_scene("mandelbrot", False, 24, max_iterations="auto", size=(40, 30))
     raw = fractals.compute(drawn, device=device)
-    higher = fractals.compute(drawn.replace(limit=16 * raw.limit), device="cpu")
-    assert 1024 <= raw.limit < plan.MOST_ITERATIONS
-    assert np.mean((raw.count == raw.limit) != (higher.count == higher.limit)) < 0.01
+    higher = fractals.compute(drawn.replace(max_iterations=16 * raw.max_iterations), device="cpu")
+    assert 1024 <= raw.max_iterations < MOST_ITERATIONS
+    assert (
+        np.mean((raw.count == raw.max_iterations) != (higher.count == higher.max_iterations)) < 0.01
+    )
     assert fractals.recolor(raw, device="cpu").pixels.tobytes() == (
         fractals.render(drawn, device=device).pixels.tobytes()
     )
 
 
 def test_limit_auto_in_a_minibrot_is_bounded():
-    raw = fractals.compute(on_a_minibrot(40, limit="auto"), device="cpu")
-    assert 0.05 < (raw.count == raw.limit).mean() < 0.9
-    assert raw.limit < 10**6
+    raw = fractals.compute(on_a_minibrot(40, max_iterations="auto"), device="cpu")
+    assert 0.05 < (raw.count == raw.max_iterations).mean() < 0.9
+    assert raw.max_iterations < 10**6
 
 
 # The reference orbit
@@ -224,7 +227,7 @@ def exact_reference(period, **keys):
     formula = fractals.Scene().make_formula()
     zero = Fraction(0), Fraction(0)
     bits = keys.pop("bits", 12 * period)
-    return compute_orbit(formula, zero, c, bits, keys.pop("limit", 10**4), RADIUS, **keys)
+    return compute_orbit(formula, zero, c, bits, keys.pop("max_iterations", 10**4), RADIUS, **keys)
 
 
 def test_orbit_ends_at_the_period():
@@ -232,7 +235,7 @@ def test_orbit_ends_at_the_period():
     assert (found.period, found.escaped, found.complete) == (30, False, True)
     assert found.orbit.shape == (31, 2)
     assert abs(found.orbit[30]).max() < 1e-30
-    whole = exact_reference(30, limit=100).until(100)
+    whole = exact_reference(30, max_iterations=100).until(100)
     assert (whole.period, len(whole.orbit)) == (0, 101)
     assert np.array_equal(found.orbit[:30], whole.orbit[:30])
 
@@ -257,7 +260,7 @@ def test_an_orbit_that_repeats_its_bits_is_not_computed_on(c):
 
 
 def test_tiny_points_repeat_as_well():
-    found = exact_reference(1000, limit=10**6, bits=16 * 1000)
+    found = exact_reference(1000, max_iterations=10**6, bits=16 * 1000)
     assert found.repeats == 1000
     whole = found.until(20_000)
     index = whole.tiny[:, 0]
@@ -266,15 +269,15 @@ def test_tiny_points_repeat_as_well():
 
 
 def test_a_view_inside_the_set_is_drawn_at_once():
-    drawn = scene(center=["-1.76", "0.003"], width="1e-30", size=(6, 4), limit="auto")
-    raw = fractals.compute(drawn, device="cpu", cache=False, tell=str)
+    drawn = scene(center=["-1.76", "0.003"], width="1e-30", size=(6, 4), max_iterations="auto")
+    raw = fractals.compute(drawn, device="cpu", cache=False, on_message=str)
     assert raw.method == "perturbation"
-    assert (raw.count == raw.limit).all()
-    assert raw.limit < 10**5
+    assert (raw.count == raw.max_iterations).all()
+    assert raw.max_iterations < 10**5
 
 
 def test_points_that_float64_cannot_hold_are_kept_apart():
-    found = exact_reference(1000, limit=1500, bits=16 * 1000)
+    found = exact_reference(1000, max_iterations=1500, bits=16 * 1000)
     (index, x, y, e), *_ = found.tiny
     assert index == 1000
     assert 0.5 <= max(abs(x), abs(y)) <= 2
@@ -324,7 +327,7 @@ def test_orbits_are_kept_and_used_again(monkeypatch, tmp_path):
     deeper = drawn.replace(width=str(1e-12 * float(drawn.view.width)))
     fractals.compute(deeper, device="cpu")
     assert counted.times == 2
-    fractals.compute(drawn.replace(center=["-1.75", "0"]), device="cpu", tell=str)
+    fractals.compute(drawn.replace(center=["-1.75", "0"]), device="cpu", on_message=str)
     assert counted.times == 3
     again = fractals.compute(drawn, device="cpu")
     assert again.z.tobytes() == first.z.tobytes()
@@ -384,18 +387,18 @@ def test_formula_without_a_perturbed_step_is_refused():
 def test_digits_that_are_missing_are_said():
     told = []
     drawn = scene(center=["-0.75", "0.1"], width="1e-30", size=(10, 10))
-    raw = fractals.compute(drawn, device="cpu", tell=told.append)
+    raw = fractals.compute(drawn, device="cpu", on_message=told.append)
     assert told == ["the center lacks 29 digits that tell samples apart: they are taken as 0"]
     assert raw.method == "perturbation"
 
 
 def test_what_takes_hours_must_be_forced():
     with pytest.raises(OptionError, match=r"takes about .* hours and .* GiB.*--force"):
-        fractals.compute(scene(width="1e-200000", size=(2, 2), limit="auto"), device="cpu")
+        fractals.compute(scene(width="1e-200000", size=(2, 2), max_iterations="auto"), device="cpu")
 
 
 def test_orbit_that_does_not_fit_into_memory(monkeypatch):
-    monkeypatch.setattr(iteration, "memory_size", lambda: 10**6)
-    drawn = scene(center=["-0.1", "0.1"], width="1e-30", limit=10**6, size=(4, 4))
+    monkeypatch.setattr(perturb, "memory_size", lambda: 10**6)
+    drawn = scene(center=["-0.1", "0.1"], width="1e-30", max_iterations=10**6, size=(4, 4))
     with pytest.raises(OptionError, match=r"reference orbit .* memory"):
-        fractals.compute(drawn, device="cpu", tell=str)
+        fractals.compute(drawn, device="cpu", on_message=str)

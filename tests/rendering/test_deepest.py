@@ -21,7 +21,7 @@ def test_skipping_changes_nothing_where_references_are_tiny(data):
     drawn = scene(
         center=[place["re"], place["im"]],
         width=f"{float(mantissa) * width / height:.15g}e{exponent or 0}",
-        limit=int(place["max_iter"]),
+        max_iterations=int(place["max_iter"]),
         size=(width, height),
     )
     plan = fractals.plan(drawn)

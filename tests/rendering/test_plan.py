@@ -29,13 +29,13 @@ sides = st.integers(1, 700)
     width=sides,
     height=sides,
     n=st.integers(1, 16),
-    limit=st.integers(1, 10**6),
+    max_iterations=st.integers(1, 10**6),
     device=st.sampled_from(KINDS),
     deep=st.booleans(),
 )
-def test_tiles_cover_each_pixel_once(width, height, n, limit, device, deep):
-    drawn = scene(size=(width, height), supersampling=n, limit=limit)
-    planned = list(tiles._tiles(drawn, device, limit, deep=deep))
+def test_tiles_cover_each_pixel_once(width, height, n, max_iterations, device, deep):
+    drawn = scene(size=(width, height), supersampling=n, max_iterations=max_iterations)
+    planned = list(tiles.make_tiles(drawn, device, max_iterations, deep=deep))
     if len(planned) > 5000:
         planned = planned[:5000]  # more would take long to paint
         height = max(tile.y for tile in planned)  # the rows that are whole
@@ -106,18 +106,18 @@ def test_coordinates_about_zero_are_mirrored_to_the_bit(width, size, rotation):
         assert (offsets == -offsets[:, ::-1]).all()
 
 
-@pytest.mark.parametrize(("number", "deepest"), [("float64", 2e-10), ("float32", 1e-4)])
-def test_method_by_depth(number, deepest):
-    keys = {"center": ["-0.75", "0.1"], "size": (160, 90), "number": number}
+@pytest.mark.parametrize(("precision", "deepest"), [("float64", 2e-10), ("float32", 1e-4)])
+def test_method_by_depth(precision, deepest):
+    keys = {"center": ["-0.75", "0.1"], "size": (160, 90), "precision": precision}
     above = fractals.plan(scene(width=f"{100 * deepest}", **keys))
     assert (above.method, above.bits, above.exponent) == ("direct", 0, 0)
     below = scene(width=f"{deepest / 100}", **keys)
-    if number == "float32":
-        with pytest.raises(OptionError, match=r"too deep for float32, .* --number float64"):
+    if precision == "float32":
+        with pytest.raises(OptionError, match=r"too deep for float32, .* --precision float64"):
             fractals.plan(below)
         return
     planned = fractals.plan(below)
-    assert (planned.method, planned.number, planned.exponent) == ("perturbation", number, 0)
+    assert (planned.method, planned.precision, planned.exponent) == ("perturbation", precision, 0)
     assert planned.bits >= 64 + 45
 
 
@@ -178,7 +178,9 @@ def test_views_out_of_every_range_are_refused(view):
 @settings(max_examples=12, deadline=None)
 def test_auto_limit_grows_with_zoom(powers):
     limits = [
-        fractals.plan(scene(limit="auto", center=["0.3", "0.4"], zoom=repr(10**power))).iterations
+        fractals.plan(
+            scene(max_iterations="auto", center=["0.3", "0.4"], zoom=repr(10**power))
+        ).max_iterations
         for power in sorted(powers)
     ]
     assert limits == sorted(limits)
@@ -187,8 +189,8 @@ def test_auto_limit_grows_with_zoom(powers):
 
 
 def test_auto_limit_of_the_home_view():
-    assert fractals.plan(scene(limit="auto")).iterations == 1000
-    assert fractals.plan(scene(limit="auto", zoom="1e6")).iterations == pytest.approx(
+    assert fractals.plan(scene(max_iterations="auto")).max_iterations == 1000
+    assert fractals.plan(scene(max_iterations="auto", zoom="1e6")).max_iterations == pytest.approx(
         10_000, rel=0.01
     )
 
@@ -203,9 +205,9 @@ def test_width_is_the_home_width_over_zoom(julia):
 def test_escape_radius_must_fit_the_number_type():
     power8 = {"name": "multibrot", "power": 8}
     with pytest.raises(OptionError, match="at most") as caught:
-        fractals.plan(scene(power8, escape_radius=1e9, number="float32"))
+        fractals.plan(scene(power8, escape_radius=1e9, precision="float32"))
     most = float(str(caught.value).split("at most ")[1].split(",")[0])
-    fractals.plan(scene(power8, escape_radius=most, number="float32"))
+    fractals.plan(scene(power8, escape_radius=most, precision="float32"))
     fractals.plan(scene(power8, escape_radius=1e9))
 
 
@@ -231,7 +233,7 @@ def test_strips_where_samples_stand_alone_and_strips_are_not_flat():
 
 
 def test_strips_fill_a_gpu_whatever_the_limit():
-    planned = fractals.plan(scene(size=(2048, 1024), limit=2 * 10**9), "cuda")
+    planned = fractals.plan(scene(size=(2048, 1024), max_iterations=2 * 10**9), "cuda")
     assert [tile.width * tile.height for tile in planned.tiles] == [2**18] * 8
 
 
@@ -243,9 +245,9 @@ def test_unknown_device_is_said():
 def test_a_plan_can_be_read():
     table = fractals.plan(scene()).to_table()
     assert table["method"] == "direct"
-    assert table["number"] == "float64"
+    assert table["precision"] == "float64"
     assert table["size"] == [16, 9]
-    assert table["iterations"] == 60
+    assert table["max_iterations"] == 60
     assert table["seconds"] > 0
     assert table["memory"] > 0
     more = fractals.plan(scene(size=(1600, 900))).to_table()
@@ -290,7 +292,8 @@ def test_a_plan_of_the_largest_picture_is_quick():
     script = (
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30,) * 2)\n"
         "import fractals\n"
-        "drawn = fractals.Scene().replace(size=(200_000, 200_000), supersampling=16, limit=10**9)\n"
+        "keys = {'size': (200_000, 200_000), 'supersampling': 16, 'max_iterations': 10**9}\n"
+        "drawn = fractals.Scene().replace(**keys)\n"
         "try:\n    fractals.plan(drawn)\n"
         "except fractals.OptionError as error:\n    print(error)\n"
     )

@@ -36,7 +36,10 @@ def test_packs_watch_what_plain_loops_do(julia, mask):
     """At limits about the first steps, which are tested each, and beyond: inside and outside."""
     for limit in (1, 2, 17, 32, 33, 34, 60, 333):
         drawn = scene(
-            julia=julia, limit=limit, size=(41, 13), layers=[{**SEEN[0], "mask": mask}, SEEN[1]]
+            julia=julia,
+            max_iterations=limit,
+            size=(41, 13),
+            layers=[{**SEEN[0], "mask": mask}, SEEN[1]],
         )
         packed = watched(drawn, device="cpu")
         assert same(packed, watched(drawn, device="simulator")), limit
@@ -45,18 +48,20 @@ def test_packs_watch_what_plain_loops_do(julia, mask):
 
 
 @pytest.mark.parametrize("formula", ["mandelbrot", "burning_ship"])
-@pytest.mark.parametrize("number", slow_but(["float64"], PRECISIONS))
-def test_launches_in_parts_carry_it_on(formula, number, monkeypatch):
-    drawn = scene(formula, limit=120, size=(23, 9), layers=SEEN)
-    whole = watched(drawn, device="simulator", number=number)
+@pytest.mark.parametrize("precision", slow_but(["float64"], PRECISIONS))
+def test_launches_in_parts_carry_it_on(formula, precision, monkeypatch):
+    drawn = scene(formula, max_iterations=120, size=(23, 9), layers=SEEN)
+    whole = watched(drawn, device="simulator", precision=precision)
     monkeypatch.setattr(iteration._Method, "_steps_a_launch", lambda self: 7)
-    assert same(watched(drawn, device="simulator", number=number), whole)
+    assert same(watched(drawn, device="simulator", precision=precision), whole)
 
 
 def test_shortcuts_change_nothing_outside():
-    drawn = scene(limit=300, size=(40, 23), layers=[SEEN[1], {**SEEN[0], "mask": "escaped"}])
+    drawn = scene(
+        max_iterations=300, size=(40, 23), layers=[SEEN[1], {**SEEN[0], "mask": "escaped"}]
+    )
     quick = watched(drawn, device="cpu")
-    slow = watched(drawn, device="cpu", interior=False)
+    slow = watched(drawn, device="cpu", interior_shortcuts=False)
     assert same(quick, slow)
     assert (quick[0] == 300).any()
     assert all((plane[quick[0] == 300] == 0).all() for plane in quick[2:])

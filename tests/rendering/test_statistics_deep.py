@@ -21,7 +21,7 @@ LIMIT, RADIUS, SIZE = 400, 64, (14, 9)
 STRIPES = {"coloring": {"name": "stripe_average", "density": 4}}
 TRAP = {"coloring": {"name": "orbit_trap", "shape": "point", "x": 0.3}, "mask": "all"}
 TRIANGLES = {"coloring": "triangle_average"}
-KEYS = {"size": SIZE, "limit": LIMIT, "escape_radius": RADIUS, "coloring": "slopes"}
+KEYS = {"size": SIZE, "max_iterations": LIMIT, "escape_radius": RADIUS, "coloring": "slopes"}
 LAYERS = [TRAP, STRIPES, TRIANGLES]  # the same in all tests, which share what they compile
 
 
@@ -30,7 +30,7 @@ def silent(line):
 
 
 def compute(drawn, device="cpu"):
-    return fractals.compute(drawn, device=device, cache=False, tell=silent)
+    return fractals.compute(drawn, device=device, cache=False, on_message=silent)
 
 
 @pytest.mark.parametrize(
@@ -58,11 +58,11 @@ def test_they_are_those_of_direct_iteration(formula, view, julia):
     assert deep.dz[out] == pytest.approx(direct.dz[out] * float(view["width"]), rel=1e-6)
 
 
-def exact(c, digits, limit):
+def exact(c, digits, max_iterations):
     """Return the orbit of 0 in so many digits, rounded to complex numbers."""
     with mpmath.workdps(digits):
         z, points = mpmath.mpc(0), [0j]
-        while len(points) <= limit and abs(z) <= RADIUS:
+        while len(points) <= max_iterations and abs(z) <= RADIUS:
             z = z * z + c
             points.append(complex(z))
     return points
@@ -78,7 +78,7 @@ def test_they_are_those_of_exact_orbits(depth):
         drawn = scene(
             center=["-2", "0"],
             width=f"1e-{depth}",
-            **{**KEYS, "size": size, "limit": 2 * steps},
+            **{**KEYS, "size": size, "max_iterations": 2 * steps},
             layers=LAYERS,
         )
         raw = compute(drawn)
@@ -113,7 +113,7 @@ PLACES = {
 @pytest.mark.parametrize("name", slow_but(["plain"], PLACES))
 def test_every_device_watches_the_same(name, compiled, monkeypatch):
     """A GPU in launches of a bounded number of steps."""
-    drawn = scene(layers=LAYERS, **{**KEYS, "size": (6, 4), "limit": 1400}, **PLACES[name])
+    drawn = scene(layers=LAYERS, **{**KEYS, "size": (6, 4), "max_iterations": 1400}, **PLACES[name])
     plain = compute(drawn, "python")
     monkeypatch.setattr(iteration, "HEAVY", 2**40)
     found = compute(drawn, compiled)
@@ -128,7 +128,7 @@ def test_every_device_watches_the_same(name, compiled, monkeypatch):
 def test_stores(tmp_path):
     drawn = scene(layers=LAYERS, center=["-2", "0"], width="1e-40", **KEYS)
     told = []
-    fractals.compute_to(tmp_path / "a.fz", drawn, device="cpu", cache=False, tell=told.append)
+    fractals.compute_to(tmp_path / "a.fz", drawn, device="cpu", cache=False, on_message=told.append)
     (line,) = [line for line in told if "skipped" in line]
     assert "expect about" in line
     kept, raw = fractals.EscapeData.load(tmp_path / "a.fz"), compute(drawn)
@@ -138,7 +138,7 @@ def test_stores(tmp_path):
         assert kept.planes[name].tobytes() == plane.tobytes()
     other = drawn.replace(layers=[{"coloring": {"name": "stripe_average", "density": 9}}])
     with pytest.raises(fractals.OptionError, match="needs stripes,density=9"):
-        fractals.recolor(kept, other, device="cpu", tell=silent)
+        fractals.recolor(kept, other, device="cpu", on_message=silent)
 
 
 @pytest.mark.slow
@@ -147,15 +147,15 @@ def test_listed_samples_are_watched_too(view):
     keys = {"layers": LAYERS, "center": ["-2", "0"], "width": "1e-40", "supersampling": 2, **KEYS}
     drawn = scene(**keys, **view)
     drawn = drawn.replace(size=(14, 120)) if "projection" in view else drawn
-    found = fractals.render(drawn, device="cpu", cache=False, tell=silent).pixels.astype(int)
+    found = fractals.render(drawn, device="cpu", cache=False, on_message=silent).pixels.astype(int)
     if "projection" in view:  # its bottom lies at the center, its top is a circle 1e-40 wide
         assert len(np.unique(found)) > 10
-        again = fractals.render(drawn, device="simulator", cache=False, tell=silent).pixels
+        again = fractals.render(drawn, device="simulator", cache=False, on_message=silent).pixels
         assert (found == again).all()
         return
-    plain = fractals.render(scene(**keys), device="cpu", cache=False, tell=silent).pixels
-    kept = fractals.compute(scene(**keys), device="cpu", cache=False, tell=silent)
-    assert (fractals.recolor(kept, device="cpu", tell=silent).pixels == plain).all()
+    plain = fractals.render(scene(**keys), device="cpu", cache=False, on_message=silent).pixels
+    kept = fractals.compute(scene(**keys), device="cpu", cache=False, on_message=silent)
+    assert (fractals.recolor(kept, device="cpu", on_message=silent).pixels == plain).all()
     assert np.abs(plain.astype(int) - found).mean() < 40
 
 

@@ -61,7 +61,7 @@ def test_files_of_every_type(tmp_path):
         fractals.render(drawn, device="cpu").save(tmp_path / f"b.{suffix}")
         written = [(tmp_path / f"{name}.{suffix}").read_bytes() for name in "ab"]
         assert written[0] == written[1]
-        assert (told.device, told.number, told.scene) == ("cpu", "float64", drawn)
+        assert (told.device, told.precision, told.scene) == ("cpu", "float64", drawn)
         assert set(told.timings) > {"compile", "iterate", "encode"}
 
 
@@ -89,7 +89,7 @@ def test_few_bands_are_alive_however_slow_the_writing(monkeypatch, fine, device)
         time.sleep(0.005)
         return compress(*arguments)
 
-    drawn = scene(size=(20, 150), limit=2)
+    drawn = scene(size=(20, 150), max_iterations=2)
     expected = fractals.render(drawn, device=device).encode()
     monkeypatch.setattr(bands.Bands, "__init__", remember)
     monkeypatch.setattr(png, "compress", slow)
@@ -98,7 +98,7 @@ def test_few_bands_are_alive_however_slow_the_writing(monkeypatch, fine, device)
 
 
 def test_memory_is_that_of_the_bands(tmp_path):
-    drawn = scene(size=(1000, 16000), limit=1, coloring="count")
+    drawn = scene(size=(1000, 16000), max_iterations=1, coloring="count")
     plan = fractals.plan(drawn, threads=2, streamed=True)
     fractals.render_to(tmp_path / "a.png", scene(coloring="count"), device="cpu")  # imports
     tracemalloc.start()
@@ -114,7 +114,7 @@ class Full(io.BytesIO):
     """A file on a disk with little room."""
 
     def write(self, data):
-        if self.tell() + len(data) > 3000:
+        if self.on_message() + len(data) > 3000:
             raise OSError(28, "No space left on device")
         return super().write(data)
 

@@ -14,7 +14,7 @@ import fractals
 RADIUS = 64
 LIMIT = 80
 SIZE = (16, 9)
-DRAWN = {"size": SIZE, "limit": LIMIT, "escape_radius": RADIUS}
+DRAWN = {"size": SIZE, "max_iterations": LIMIT, "escape_radius": RADIUS}
 # What rounding may move: float32 has 24 bits, and an error grows along the orbit as a move does.
 MOVES = {"float64": 2.0**-40, "float32": 2.0**-17}
 
@@ -39,7 +39,7 @@ def interesting_view(name, power, is_julia):
 
 
 @functools.cache
-def expected(name, power, is_julia, number):
+def expected(name, power, is_julia, precision):
     """Return {(i, j): (point, count, z)} at samples of the view that rounding can't move."""
     julia, center, width, rotation = interesting_view(name, power, is_julia)
     julia = julia and naive.mpc(*julia)
@@ -48,24 +48,24 @@ def expected(name, power, is_julia, number):
     for _ in range(8):
         i, j = dice.randrange(SIZE[0]), dice.randrange(SIZE[1])
         point = naive.position(i, j, SIZE, center, width, rotation)
-        if naive.is_stable(name, point, julia, LIMIT, RADIUS, MOVES[number], power):
+        if naive.is_stable(name, point, julia, LIMIT, RADIUS, MOVES[precision], power):
             found[i, j] = point, *naive.sample(name, point, julia, LIMIT, RADIUS, power)
     assert len(found) >= 4, "the view is too chaotic to test anything"
     return found
 
 
-@pytest.mark.parametrize("number", PRECISIONS)
+@pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("is_julia", [False, True], ids=["parameters", "julia"])
 @each_compiled
-def test_samples_of_random_views(device, formula, is_julia, number):
+def test_samples_of_random_views(device, formula, is_julia, precision):
     name, power = name_and_power(formula)
     if name not in naive.STEPS:
         pytest.skip(f"tests/naive.py has no step of its own for {name}")
     julia, center, width, rotation = interesting_view(name, power, is_julia)
     keys = {**DRAWN, "center": center, "width": width, "rotation": rotation}
     drawn = scene(formula, julia, **keys)
-    raw = fractals.compute(drawn, device=device, number=number)
-    wanted = expected(name, power, is_julia, number)
+    raw = fractals.compute(drawn, device=device, precision=precision)
+    wanted = expected(name, power, is_julia, precision)
     assert {at: int(raw.count[at[::-1]]) for at in wanted} == {
         at: count for at, (_, count, _) in wanted.items()
     }
@@ -78,7 +78,7 @@ def test_samples_of_random_views(device, formula, is_julia, number):
         else:  # the dz that would give |z| the same gradient
             gx, gy = naive.gradient(name, point, julia, count, power)
             dz = naive.mpc(gx, -gy) * z / abs(z)
-        moved = MOVES[number] * float(abs(dz) + abs(z))
+        moved = MOVES[precision] * float(abs(dz) + abs(z))
         assert complex(raw.z[j, i]) == pytest.approx(complex(z), abs=moved)
         if moved < 0.01 * abs(z):
             assert complex(raw.dz[j, i]) == pytest.approx(complex(dz), rel=0.1)
@@ -103,7 +103,7 @@ def test_samples_of_a_pixel(device, supersampling):
 def test_every_escape_radius(device, julia, radius):
     """Where |c| is beyond the radius, an orbit that has passed it may come back."""
     size = (10, 8)
-    drawn = scene(julia=julia, size=size, limit=40, escape_radius=radius, width="5")
+    drawn = scene(julia=julia, size=size, max_iterations=40, escape_radius=radius, width="5")
     count = fractals.compute(drawn, device=device).count
     constant = naive.mpc(*julia)
     compared = 0
@@ -119,7 +119,7 @@ def test_every_escape_radius(device, julia, radius):
 def test_picture_is_what_its_definition_says(device):
     """Each byte from the oracle's smooth count, the palette's table, the mean of linear light."""
     size, n = (8, 6), 3
-    keys = {"center": ["-0.75", "0.2"], "width": "0.8", "limit": 50, "escape_radius": 128}
+    keys = {"center": ["-0.75", "0.2"], "width": "0.8", "max_iterations": 50, "escape_radius": 128}
     drawn = scene(
         size=size,
         supersampling=n,
@@ -153,7 +153,7 @@ def test_picture_is_what_its_definition_says(device):
 def test_distance_coloring_is_the_distance_estimate(device):
     """Through a palette that is a ramp of known light."""
     ramp = {"stops": [[0, "#000000"], [1, "#ffffff"]], "cyclic": False}
-    keys = {"width": "0.4", "limit": 50}
+    keys = {"width": "0.4", "max_iterations": 50}
     centers = {"mandelbrot": ["-0.2", "0.9"], "burning_ship": ["-1.3", "-0.6"]}
     for formula, keys["center"] in centers.items():
         drawn = scene(formula, transfer="linear", palette=ramp, density=0.0004, **keys)

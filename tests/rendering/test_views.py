@@ -60,7 +60,7 @@ def test_samples_lie_where_the_view_says(
 ):
     look = {"stretch": stretch, "stretch_angle": angle, "mirror": mirror, "projection": projection}
     keys = {"center": ["-0.5", "0.25"], "width": "1e-3", "rotation": rotation, **look}
-    planned = plan(scene(size=size, supersampling=n, number="float64", limit=9, **keys))
+    planned = plan(scene(size=size, supersampling=n, precision="float64", max_iterations=9, **keys))
     dice = random.Random(seed)
     i, j = dice.randrange(size[0] * n), dice.randrange(size[1] * n)
     found = Samples(replace(planned, bits=0)).at(np.array([i]), np.array([j]))
@@ -72,7 +72,7 @@ def test_samples_lie_where_the_view_says(
 @each_look
 @pytest.mark.parametrize("antialias", ["grid", "jittered"])
 def test_shallow_counts_are_the_oracles(look, antialias):
-    keys = {**SHALLOW, **look, "limit": 300, "escape_radius": RADIUS}
+    keys = {**SHALLOW, **look, "max_iterations": 300, "escape_radius": RADIUS}
     drawn = scene(size=(24, 20), supersampling=2, antialias=antialias, **keys)
     raw = fractals.compute(drawn, device="cpu")
     assert raw.method == "direct"
@@ -94,7 +94,7 @@ def deep(look, **keys):
     """Return a busy view around i, or the strip down to there."""
     width = "1" if look.get("projection") else "1e-25"
     size = (12, 110) if look.get("projection") else (12, 10)
-    changes = {"center": CENTER, "width": width, "size": size, "limit": 300}
+    changes = {"center": CENTER, "width": width, "size": size, "max_iterations": 300}
     return scene(escape_radius=RADIUS, **{**changes, **keys, **look})
 
 
@@ -102,7 +102,7 @@ def deep(look, **keys):
 @pytest.mark.parametrize("antialias", ["grid", "jittered"])
 def test_deep_counts_are_exact(look, antialias):
     drawn = deep({**look, "width": "1"} if "projection" in look else look, antialias=antialias)
-    raw = fractals.compute(drawn, device="cpu", tell=str)
+    raw = fractals.compute(drawn, device="cpu", on_message=str)
     assert raw.method == "perturbation"
     planned, dice = plan(drawn), random.Random(7)
     height, width = raw.count.shape
@@ -125,11 +125,11 @@ def test_a_strip_goes_where_float64_ends(julia):
     planned = plan(drawn)
     assert planned.extended
     assert planned.finest < Decimal("1e-140")
-    raw = fractals.compute(drawn, device="cpu", tell=str)
+    raw = fractals.compute(drawn, device="cpu", on_message=str)
     dice = random.Random(1)
     for _ in range(25):
         i, j = dice.randrange(6), dice.randrange(drawn.image.size[1])
-        exact = verify.exact_count(drawn, replace(planned, iterations=raw.limit), i, j)
+        exact = verify.exact_count(drawn, replace(planned, iterations=raw.max_iterations), i, j)
         assert raw.count[j, i] == exact or not verify._stable(drawn, planned, i, j)
 
 
@@ -146,7 +146,7 @@ def test_a_row_of_a_strip_is_a_circle():
 
 
 def test_a_turn_of_a_strip_is_a_shift():
-    drawn = scene(size=(16, 9), projection="exponential", **SHALLOW, limit=200)
+    drawn = scene(size=(16, 9), projection="exponential", **SHALLOW, max_iterations=200)
     counts = fractals.compute(drawn, device="cpu").count
     turned = fractals.compute(drawn.replace(rotation=90), device="cpu").count
     assert np.mean(np.roll(turned, -4, 1) != counts) < 0.05
@@ -161,7 +161,7 @@ def test_a_mirror_turns_a_picture_upside_down():
 
 def slopes_in(drawn):
     """Return counts, z and the dz that colorings are given, of all samples."""
-    session = Session(drawn, device="cpu", tell=str)
+    session = Session(drawn, device="cpu", on_message=str)
     session.start(iterating=True, shading=True)
     whole = Tile(0, 0, *drawn.image.size)
     raw = session.iterate(whole)
@@ -179,11 +179,13 @@ def slopes_in(drawn):
 def test_slopes_are_those_of_the_picture(formula, depth, look):
     """|z| grows as the oracle says when a sample is moved in the picture, right and up."""
     if depth == "shallow":
-        drawn = scene(formula, size=(12, 10), limit=200, escape_radius=RADIUS, **SHALLOW | look)
+        drawn = scene(
+            formula, size=(12, 10), max_iterations=200, escape_radius=RADIUS, **SHALLOW | look
+        )
     else:
         drawn = deep({**look, "width": "1"} if "projection" in look else look)
     count, z, dz = slopes_in(drawn)
-    size, limit = drawn.image.size, drawn.iteration.limit
+    size, limit = drawn.image.size, drawn.iteration.max_iterations
     projected = drawn.view.projection == "exponential"
     unit = 1 if projected or depth == "deep" else mpf(drawn.view.width)
     h, checked = mpf(10) ** -40, 0
@@ -220,25 +222,27 @@ def test_a_light_stays_in_the_picture():
 
 
 @pytest.mark.parametrize("kind", ["simulator", "python"])
-@pytest.mark.parametrize("number", ["float64", "float32"])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("look", LOOKS[::3], ids=["plane", "exponential"])
-def test_devices_agree(kind, number, look):
-    drawn = scene(size=(13, 9), number=number, coloring="slopes", **SHALLOW | look)
-    ours, theirs = (fractals.render(drawn, device=device, tell=str) for device in ("cpu", kind))
+def test_devices_agree(kind, precision, look):
+    drawn = scene(size=(13, 9), precision=precision, coloring="slopes", **SHALLOW | look)
+    ours, theirs = (
+        fractals.render(drawn, device=device, on_message=str) for device in ("cpu", kind)
+    )
     assert np.array_equal(ours.pixels, theirs.pixels)
 
 
 @pytest.mark.parametrize("kind", slow_but(["simulator"], ["simulator", "python"]))
 def test_devices_agree_on_strips_of_any_depth(kind):
     drawn = deep({"projection": "exponential"}, size=(3, 320), coloring="distance")
-    ours, theirs = (fractals.compute(drawn, device=d, tell=str) for d in ("cpu", kind))
+    ours, theirs = (fractals.compute(drawn, device=d, on_message=str) for d in ("cpu", kind))
     assert plan(drawn).extended
     for name in ("count", "z", "dz"):
         assert getattr(ours, name).tobytes() == getattr(theirs, name).tobytes()
 
 
 def test_parts_of_launches_add_up(monkeypatch):
-    drawn = scene(size=(9, 8), limit=200, antialias="jittered", **SHALLOW)
+    drawn = scene(size=(9, 8), max_iterations=200, antialias="jittered", **SHALLOW)
     whole = fractals.compute(drawn, device="cpu")
     backend = open_backend(fractals.devices()[0], "float64", 1)
     monkeypatch.setattr(type(backend), "steps", 72 * 30)
@@ -258,7 +262,7 @@ def test_a_strip_is_planned_by_its_deepest_row():
         float(mpmath.pi * mpmath.exp(-22 * mpmath.pi)), rel=0.01
     )
     with pytest.raises(OptionError, match="too deep for float32"):
-        plan(strip.replace(number="float32"))
+        plan(strip.replace(precision="float32"))
 
 
 @pytest.mark.parametrize(
@@ -287,4 +291,4 @@ def test_a_nucleus_is_found_in_a_stretched_view():
     found = fractals.find_nucleus(Scene().replace(**keys, stretch=1.5, mirror=True, rotation=30))
     assert found.period == 3
     with pytest.raises(FractalsError, match="no nucleus"):  # squeezed, it lies outside
-        fractals.find_nucleus(Scene().replace(**keys, stretch=30), limit=3)
+        fractals.find_nucleus(Scene().replace(**keys, stretch=30), max_iterations=3)

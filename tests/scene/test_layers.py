@@ -83,14 +83,14 @@ STACK = [
 ]
 
 
-@pytest.mark.parametrize("number", slow_but(["float64"], PRECISIONS))
-def test_every_device_draws_the_same_layers(compiled, number):
+@pytest.mark.parametrize("precision", slow_but(["float64"], PRECISIONS))
+def test_every_device_draws_the_same_layers(compiled, precision):
     drawn = layered(*STACK)
-    expected = fractals.render(drawn, device="python", number=number).pixels
+    expected = fractals.render(drawn, device="python", precision=precision).pixels
     assert len(np.unique(expected)) > 20
-    found = fractals.render(drawn, device=compiled, number=number).pixels
+    found = fractals.render(drawn, device=compiled, precision=precision).pixels
     assert found.tobytes() == expected.tobytes()
-    raw = fractals.compute(drawn, device=compiled, number=number)
+    raw = fractals.compute(drawn, device=compiled, precision=precision)
     assert fractals.recolor(raw, device=compiled).pixels.tobytes() == expected.tobytes()
 
 
@@ -110,15 +110,15 @@ def test_all_is_iterated_for_once():
 
 
 def test_orbits_are_cut_short_unless_they_are_looked_at_inside():
-    assert plan.plan(layered(STACK[1])).interior
-    assert not plan.plan(layered(STACK[2])).interior
-    assert plan.plan(layered({**STACK[2], "mask": "escaped"})).interior
+    assert plan.plan(layered(STACK[1])).interior_shortcuts
+    assert not plan.plan(layered(STACK[2])).interior_shortcuts
+    assert plan.plan(layered({**STACK[2], "mask": "escaped"})).interior_shortcuts
 
 
 def test_deep_views_are_lit():
     lit = fractals.load_scene("wheels").replace(layers=[{"coloring": "slopes"}], size=(24, 14))
     assert fractals.plan(lit).deep
-    assert len(np.unique(fractals.render(lit, device="cpu", tell=str).pixels)) > 10
+    assert len(np.unique(fractals.render(lit, device="cpu", on_message=str).pixels)) > 10
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,9 @@ scenes = tables(
         size=st.tuples(*[st.integers(1, 200_000)] * 2).map(list), supersampling=st.integers(1, 16)
     ),
     iteration=tables(
-        limit=st.just("auto") | st.integers(1, 2_000_000_000),
+        max_iterations=st.just("auto") | st.integers(1, 2_000_000_000),
         escape_radius=st.floats(2, 1e9),
-        number=st.sampled_from(["auto", "float64", "float32"]),
+        precision=st.sampled_from(["auto", "float64", "float32"]),
     ),
     color=tables(
         coloring=st.sampled_from(catalog.names("coloring")),
@@ -190,14 +190,17 @@ BAD = [
     ({"image": {"size": [1, 200_001]}}, ["image.size.1: ", "200000"]),
     ({"image": {"size": [1, 2, 3]}}, ["image.size: "]),
     ({"image": {"supersampling": 17}}, ["image.supersampling: ", "16"]),
-    ({"iteration": {"limit": 0}}, ["iteration.limit: '0' is not 'auto' or a whole number from 1"]),
-    ({"iteration": {"limit": 1.5}}, ["iteration.limit: '1.5'"]),
-    ({"iteration": {"limit": True}}, ["iteration.limit: 'True'"]),
-    ({"iteration": {"limit": "2000000001"}}, ["iteration.limit: '2000000001'"]),
-    ({"iteration": {"limit": "0000000000019999999999"}}, ["iteration.limit: "]),
+    (
+        {"iteration": {"max_iterations": 0}},
+        ["iteration.max_iterations: '0' is not 'auto' or a whole number from 1"],
+    ),
+    ({"iteration": {"max_iterations": 1.5}}, ["iteration.max_iterations: '1.5'"]),
+    ({"iteration": {"max_iterations": True}}, ["iteration.max_iterations: 'True'"]),
+    ({"iteration": {"max_iterations": "2000000001"}}, ["iteration.max_iterations: '2000000001'"]),
+    ({"iteration": {"max_iterations": "0000000000019999999999"}}, ["iteration.max_iterations: "]),
     ({"iteration": {"escape_radius": 1}}, ["iteration.escape_radius: ", "2"]),
     ({"iteration": {"escape_radius": math.inf}}, ["iteration.escape_radius: "]),
-    ({"iteration": {"number": "float16"}}, ["iteration.number: ", "float16"]),
+    ({"iteration": {"precision": "float16"}}, ["iteration.precision: ", "float16"]),
     ({"julia": ["a", "b"]}, ["julia.0: 'a'", "julia.1: 'b'"]),
     ({"title": "x" * 1001}, ["title: ", "1000"]),
     ({"title": 5}, ["title: "]),
@@ -301,9 +304,11 @@ def test_missing_files(tmp_path):
 
 def test_replace():
     drawn = Scene()
-    other = drawn.replace(size=(64, 48), palette=["#000", "#fff"], title="T", rotation=5, limit=7)
+    other = drawn.replace(
+        size=(64, 48), palette=["#000", "#fff"], title="T", rotation=5, max_iterations=7
+    )
     assert (other.image.size, other.title, other.view.rotation) == ((64, 48), "T", 5)
-    assert other.iteration.limit == 7
+    assert other.iteration.max_iterations == 7
     assert drawn == Scene()
     assert other.replace(julia=["0", "1"]).julia == ("0", "1")
     with pytest.raises(OptionError, match="no key 'siz'; did you mean 'size'"):
@@ -336,7 +341,7 @@ def own_formula():
 
 
 def test_own_formula_is_drawn():
-    keys = {"size": (12, 8), "limit": 50}
+    keys = {"size": (12, 8), "max_iterations": 50}
     own = Scene(formula=own_formula()).replace(**keys)
     assert own.make_formula().name == "own"
     assert load_scene(own, {"title": "x"}).formula is own.formula

@@ -34,7 +34,7 @@ def deep_view(name, power, is_julia, depth):
                 center=[mpmath.nstr(x, depth + 15), mpmath.nstr(y, depth + 15)],
                 width=mpmath.nstr(width, 10),
                 size=(16, 16),
-                limit=limit,
+                max_iterations=limit,
                 escape_radius=RADIUS,
                 **julia,
             )
@@ -52,7 +52,12 @@ def deep_view(name, power, is_julia, depth):
 def deep_scene(formula, is_julia, depth, **keys):
     name, power = name_and_power(formula)
     julia, center = deep_view(name, power, is_julia, depth)
-    changes = {"limit": 1000, "escape_radius": RADIUS, "size": SIZE, "width": f"1e-{depth}"}
+    changes = {
+        "max_iterations": 1000,
+        "escape_radius": RADIUS,
+        "size": SIZE,
+        "width": f"1e-{depth}",
+    }
     return scene(formula, center=center, **{**changes, **julia, **keys})
 
 
@@ -86,5 +91,5 @@ def on_a_minibrot(period, **keys):
         center=[antenna_nucleus(period, digits), "1e-" + str(2 * period)],
         width=width,
         escape_radius=RADIUS,
-        **{"size": (16, 12), "limit": 20 * period, **keys},
+        **{"size": (16, 12), "max_iterations": 20 * period, **keys},
     )

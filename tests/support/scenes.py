@@ -2,7 +2,7 @@
 
 import pytest
 
-from fractals import Scene, catalog
+from fractals import catalog, load_scene
 
 SIZE = (16, 9)
 JULIA = ["-0.4", "0.59"]  # its Julia set has a boundary worth drawing under every formula
@@ -14,11 +14,11 @@ def scene(formula="mandelbrot", julia=False, **keys):
 
     Its coloring needs dz, so that most tests share what they compile.
     """
-    changes = {"size": SIZE, "supersampling": 1, "limit": 60, "coloring": "distance"}
+    changes = {"size": SIZE, "supersampling": 1, "max_iterations": 60, "coloring": "distance"}
     changes |= {"formula": formula, **keys}
     if julia:
         changes["julia"] = JULIA if julia is True else julia
-    return Scene().replace(**changes)
+    return load_scene(**changes)
 
 
 def slow_but(often, values):

@@ -15,5 +15,5 @@ def known_scene(place):
     formula = names.get(place["formula"], place["formula"])
     size = place["width"], place["height_px"]
     width = Context(prec=60).divide(Decimal(place["height"]) * size[0], Decimal(size[1]))
-    keys = {"limit": place["max_iter"], "escape_radius": RADIUS}
+    keys = {"max_iterations": place["max_iter"], "escape_radius": RADIUS}
     return scene(formula, size=size, center=[place["re"], place["im"]], width=f"{width:e}", **keys)

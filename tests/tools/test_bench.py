@@ -81,8 +81,8 @@ def test_the_ladder_goes_from_python_to_the_last_device(measured):
 @pytest.mark.parametrize("name", ["classic", "e", "d"])
 def test_the_naive_loops_counts_are_ours(name):
     work = bench.load_workload(name).change((40, 30))
-    scene = work.scene.replace(limit=200)
-    session = ladder.Session(scene, "cpu", interior=work.interior)
+    scene = work.scene.replace(max_iterations=200)
+    session = ladder.Session(scene, "cpu", interior_shortcuts=work.interior_shortcuts)
     session.start(iterating=True)
     rungs = ladder.climb({"ours": session}, ["python", "numpy", "jit"], runs=1)
     _, counts = ladder.count(session)
@@ -116,14 +116,14 @@ def test_the_crossover_grows_to_the_full_size():
 def test_workloads_are_what_the_design_says():
     view = bench.load_workload("classic").scene
     planned = fractals.plan(view)
-    assert (planned.size, planned.iterations, planned.supersampling) == ((1536, 1024), 20, 1)
+    assert (planned.size, planned.max_iterations, planned.supersampling) == ((1536, 1024), 20, 1)
     columns, rows = coordinates(planned)
     step = 3 / 1536
     assert columns[0, [0, -1]] == pytest.approx([-2 + step / 2, 1 - step / 2])
     assert rows[1, [0, -1]] == pytest.approx([1 - step / 2, -1 + step / 2])
     default = bench.load_workload("default").scene
     assert default.image == fractals.Scene().image
-    assert [bench.load_workload(name).interior for name in "abcde"] == [
+    assert [bench.load_workload(name).interior_shortcuts for name in "abcde"] == [
         True,
         True,
         True,
@@ -139,11 +139,16 @@ def test_workloads_are_what_the_design_says():
 
 def test_a_scene_file_is_a_workload(tmp_path):
     path = tmp_path / "place.toml"
-    path.write_text("[image]\nsize = [8, 6]\nsupersampling = 1\n[iteration]\nlimit = 10\n")
+    path.write_text("[image]\nsize = [8, 6]\nsupersampling = 1\n[iteration]\nmax_iterations = 10\n")
     work = bench.load_workload(str(path))
     assert work.name == "place"
     found = bench.measure(work, bench.choose_devices(["cpu"]), runs=1)
-    assert (found.size, found.limit, found.ladder, found.naive_ratio) == ((8, 6), 10, (), None)
+    assert (found.size, found.max_iterations, found.ladder, found.naive_ratio) == (
+        (8, 6),
+        10,
+        (),
+        None,
+    )
 
 
 def test_unknown_names_are_refused_with_a_hint():

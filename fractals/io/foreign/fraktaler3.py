@@ -43,7 +43,7 @@ def read(data: bytes, entry: str) -> Imported:
     )
     scene, lost = placed(formula_of(table.get("formula", [])), place), list[str]()
     scene["iteration"] = {
-        "limit": limit(bailout.get("iterations", 1024), "bailout.iterations", lost),
+        "max_iterations": limit(bailout.get("iterations", 1024), "bailout.iterations", lost),
         "escape_radius": max(2.0, real(bailout.get("escape_radius", 625), "bailout.escape_radius")),
     }
     if real(transform.get("stretch_amount", 0), "transform.stretch_amount"):

@@ -107,7 +107,7 @@ def read(data: bytes, entry: str) -> Imported:
     table, lost = placed(kin, place) if place else {"formula": kin.formula}, list[str]()
     table["iteration"] = {"escape_radius": radius_of(fields)}
     if "Iterations" in fields:
-        table["iteration"]["limit"] = limit(*fields["Iterations"], lost)
+        table["iteration"]["max_iterations"] = limit(*fields["Iterations"], lost)
     table["color"] = color_of(fields, lost)
     if isinstance(kin.formula, dict) and kin.formula["name"] == "nova":
         lost.append(CONVERGED)
@@ -291,7 +291,7 @@ def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
         raise SceneError("a location of Kalles Fraktaler has no exponential map")
     rotation, up = view["rotation"], view["mirror"] == kin.conjugate
     along = 90 - view["stretch_angle"] if up else view["stretch_angle"] - 90
-    steps, radius = table["iteration"]["limit"], table["iteration"]["escape_radius"]
+    steps, radius = table["iteration"]["max_iterations"], table["iteration"]["escape_radius"]
     if steps == "auto":
         lost.append(f"the limit 'auto': {WRITTEN_LIMIT} is written")
     # Where it can be, the axis points down, as it does in every version.

@@ -115,7 +115,7 @@ def scene_of(fields: Entry) -> Imported:
             lost.append(f"'{key[:40]}={value[:60]}'" + ("" if key in COLORS else ", not known"))
     table = placed(kin, place_of(fields, own, julia, lost))
     steps = limit(*fields.get("maxiter", (LIMIT, "maxiter")), lost)
-    table["iteration"] = {"limit": steps}
+    table["iteration"] = {"max_iterations": steps}
     table["color"] = color_of(fields, steps, lost)
     if own.bailout or table["color"].get("coloring") == "count":
         bailout = real(*fields.get("bailout", ("0", "bailout"))) or own.bailout or 4.0

@@ -32,7 +32,7 @@ def read(data: bytes, entry: str) -> Imported:
     )
     scene, lost = placed(Kin("mandelbrot"), place), list[str]()
     if "iterations" in table:
-        scene["iteration"] = {"limit": limit(table["iterations"], "iterations", lost)}
+        scene["iteration"] = {"max_iterations": limit(table["iterations"], "iterations", lost)}
     lost.append("the formula, which the file doesn't name: the Mandelbrot set is drawn")
     lost += [f"'{key[:80]}'" for key in table if key not in PLACE]
     return Imported(scene, tuple(lost))

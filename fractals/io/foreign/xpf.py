@@ -155,7 +155,7 @@ def read(data: bytes, entry: str) -> Imported:
     )
     table = placed(kin, place)
     steps = arguments(state, "maxiter", [LIMIT], lambda text, where: limit(text, where, lost))
-    table["iteration"] = {"limit": steps[0]}
+    table["iteration"] = {"max_iterations": steps[0]}
     if own.bailout:
         bailout = real(own.bailout, "")
         if own.bailout == BAILOUT:

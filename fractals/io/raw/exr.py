@@ -75,10 +75,10 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     header = {
         "compression": exr.ZIP_COMPRESSION,
         "type": exr.scanlineimage,
-        "Iterations": int(raw.limit),
+        "Iterations": int(raw.max_iterations),
         "IterationsBias": BIAS,
         SCENE_KEY: raw.scene.to_json(),
-        BASE_KEY: int(raw.base),
+        BASE_KEY: int(raw.count_offset),
         METHOD_KEY: raw.method,
     }
     with written(path) as file:
@@ -93,7 +93,7 @@ def channels(raw: EscapeData) -> dict[str, NDArray[Any]]:
     """Return the arrays that an EXR of raw numbers holds."""
     scene = raw.scene
     radius, degree = scene.iteration.escape_radius, scene.make_formula().degree
-    outside = raw.count < raw.limit
+    outside = raw.count < raw.max_iterations
     z = np.where(outside, raw.z, 1).astype(np.complex128)
     with np.errstate(all="ignore"):
         beyond = np.log(np.log(np.abs(z)) / math.log(radius)) / math.log(degree)
@@ -159,7 +159,7 @@ def load(path: Path) -> EscapeData:
         limit,
         scene,
         method=method,
-        base=_number(path, attributes, BASE_KEY, 0),
+        count_offset=_number(path, attributes, BASE_KEY, 0),
         exact=False,
     )
 

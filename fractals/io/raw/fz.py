@@ -18,7 +18,9 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     with claimed(path):
         clear(path)
         types = {name: plane.dtype for name, plane in planes.items()}
-        store = create_store(path, raw.scene, types, raw.limit, raw.base, raw.method)
+        store = create_store(
+            path, raw.scene, types, raw.max_iterations, raw.count_offset, raw.method
+        )
         try:
             for k in range(store.tiles):
                 rows = store.window(k)
@@ -34,10 +36,10 @@ def load(path: Path) -> EscapeData:
     check_complete(store)
     return EscapeData(
         **arrays_of(store.read()),
-        limit=store.limit,
+        max_iterations=store.max_iterations,
         scene=store.scene,
         method=store.method,
-        base=store.base,
+        count_offset=store.count_offset,
         check_rows=store.check_rows,
     )
 

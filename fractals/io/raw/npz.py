@@ -19,9 +19,9 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     """Write a NumPy archive."""
     check_output(path, overwrite)
     planes = {WATCHED + n if n in raw.watched else n: p for n, p in raw.planes.items()}
-    arrays = {**planes, "limit": np.int64(raw.limit)}
-    if raw.base:
-        arrays["base"] = np.int64(raw.base)
+    arrays = {**planes, "max_iterations": np.int64(raw.max_iterations)}
+    if raw.count_offset:
+        arrays["count_offset"] = np.int64(raw.count_offset)
     with written(path) as file:
         np.savez(file, scene=np.array(raw.scene.to_json()), **arrays)  # type: ignore[arg-type]
 
@@ -39,10 +39,10 @@ def load(path: Path) -> EscapeData:
     try:
         with np.load(path, allow_pickle=False) as archive:
             scene = load_scene(json.loads(str(archive["scene"])))
-            dz, base = archive.get("dz"), int(archive.get("base", 0))
+            dz, base = archive.get("dz"), int(archive.get("count_offset", 0))
             planes = [key for key in archive.files if key.startswith(WATCHED)]
             watched = {key.removeprefix(WATCHED): archive[key] for key in planes}
-            count, z, limit = archive["count"], archive["z"], int(archive["limit"])
+            count, z, limit = archive["count"], archive["z"], int(archive["max_iterations"])
     except FileNotFoundError:
         raise SceneError(f"{path}: no such file") from None
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
@@ -53,7 +53,7 @@ def load(path: Path) -> EscapeData:
         raise SceneError(f"{path}: the arrays in it don't fit together")
     if any(p.shape != count.shape or p.dtype != z.real.dtype for p in watched.values()):
         raise SceneError(f"{path}: the arrays in it don't fit together")
-    return EscapeData(count, z, dz, limit, scene, base=base, watched=watched)
+    return EscapeData(count, z, dz, limit, scene, count_offset=base, watched=watched)
 
 
 def make() -> RawFormat:

@@ -93,7 +93,7 @@ def climb(
 
     first = next(iter(sessions.values()))
     _, expected = count(first)
-    small = first.limit <= np.iinfo(np.uint8).max
+    small = first.max_iterations <= np.iinfo(np.uint8).max
     dtype = np.uint8 if small else np.int32
     rungs = []
     if "python" in steps:
@@ -130,7 +130,7 @@ def fill_numpy(
     ys: NDArray[np.float64],
     julia: bool,
     point: complex,
-    limit: int,
+    max_iterations: int,
     radius2: float,
 ) -> None:
     """Count as `naive_jit` does, in whole arrays: a step for all that have not escaped yet."""
@@ -138,9 +138,9 @@ def fill_numpy(
     z = here if julia else np.zeros_like(here)
     c = np.full_like(here, point) if julia else here
     whole = counts.reshape(-1)
-    whole[:] = limit
+    whole[:] = max_iterations
     stays = np.arange(len(here))
-    for n in range(limit):
+    for n in range(max_iterations):
         z = z * z + c
         escaped = z.real * z.real + z.imag * z.imag >= radius2
         whole[stays[escaped]] = n
@@ -159,7 +159,7 @@ def _naive(session: Session, fill: Any, dtype: Any, stride: int = 1) -> tuple[fl
     xs, ys = columns[0], rows[1, ::stride]
     x, y = (float(Decimal(text)) for text in session.scene.julia or ("0", "0"))
     radius2 = session.scene.iteration.escape_radius**2
-    limit = session.limit
+    limit = session.max_iterations
     begun = perf_counter()
     counts = np.empty((len(ys), len(xs)), dtype)
     fill(counts, xs, ys, session.scene.julia is not None, complex(x, y), limit, radius2)

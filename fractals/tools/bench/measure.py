@@ -45,25 +45,25 @@ class Workload:
 
     name: str
     scene: Scene
-    interior: bool = True
+    interior_shortcuts: bool = True
     steps: tuple[str, ...] = ()
 
     def change(
-        self, size: tuple[int, int] | str | None = None, number: str | None = None
+        self, size: tuple[int, int] | str | None = None, precision: str | None = None
     ) -> "Workload":
         """Return the workload at another size, or in another number type."""
-        changes = {"size": size or None, "number": number}
+        changes = {"size": size or None, "precision": precision}
         given = {key: value for key, value in changes.items() if value}
         return replace(self, scene=self.scene.replace(**given)) if given else self
 
 
 def _counts(
-    center: tuple[str, str], width: str, limit: int, size: tuple[int, int] = (1024, 1024)
+    center: tuple[str, str], width: str, max_iterations: int, size: tuple[int, int] = (1024, 1024)
 ) -> dict[str, Any]:
     return {
         "view": {"center": center, "width": width},
         "image": {"size": size, "supersampling": 1},
-        "iteration": {"limit": limit, "escape_radius": 2},
+        "iteration": {"max_iterations": max_iterations, "escape_radius": 2},
         "color": {"coloring": "count"},
     }
 
@@ -103,7 +103,7 @@ def load_workload(name: str) -> Workload:
         title, table = TABLES[name]
         steps = ("python", "numpy", "jit") if name == "classic" else ("jit",)
         scene = load_scene({"title": title, **table})
-        return Workload(name, scene, interior=name != "d", steps=steps)
+        return Workload(name, scene, interior_shortcuts=name != "d", steps=steps)
     known = [*TABLES, *catalog.names("gallery")]
     if Path(name).suffix == "" and not Path(name).exists() and name not in known:
         hint = (
@@ -169,9 +169,9 @@ class Result:
     title: str
     size: tuple[int, int]
     supersampling: int
-    limit: int
-    number: str
-    interior: bool
+    max_iterations: int
+    precision: str
+    interior_shortcuts: bool
     runs: int
     iterations: int
     devices: tuple[DeviceTimes, ...]
@@ -180,7 +180,7 @@ class Result:
     crossover: tuple[dict[str, Any], ...] = ()
 
 
-def choose_devices(requests: Sequence[str] = (), tell: Tell = _silent) -> list[Device]:
+def choose_devices(requests: Sequence[str] = (), on_message: Tell = _silent) -> list[Device]:
     """Return the devices asked for, each once; by default the CPU, and a GPU or the simulator.
 
     Raises
@@ -194,7 +194,7 @@ def choose_devices(requests: Sequence[str] = (), tell: Tell = _silent) -> list[D
     for request in requests or ("cpu", "gpu"):
         device, note = choose(request)
         if note:
-            tell(note)
+            on_message(note)
         if device not in found:
             found.append(device)
     if {"cuda", "simulator"} <= {device.kind for device in found}:
@@ -212,14 +212,16 @@ def label(device: Device) -> str:
 class _Lane:
     """A workload on a device: drawn whole by `draw`, and its counts alone by `count`."""
 
-    def __init__(self, workload: Workload, device: Device, threads: int | None, tell: Tell) -> None:
+    def __init__(
+        self, workload: Workload, device: Device, threads: int | None, on_message: Tell
+    ) -> None:
         self.device, self.name = device, label(device)
-        self.workload, self._threads, self._tell = workload, threads, tell
+        self.workload, self._threads, self._tell = workload, threads, on_message
         self.first, self.pixels = self.draw()
         self.differing_pixels = 0
         self.laps: list[dict[str, float]] = []
-        scene, interior = workload.scene, workload.interior
-        self.session = Session(scene, self.name, None, threads, interior, tell, raw=True)
+        scene, interior = workload.scene, workload.interior_shortcuts
+        self.session = Session(scene, self.name, None, threads, interior, on_message, raw=True)
         self.session.start(iterating=True)
         _, self.counts = count(self.session)
 
@@ -229,8 +231,8 @@ class _Lane:
             self.workload.scene if size is None else self.workload.scene.replace(size=size),
             device=self.name,
             threads=self._threads,
-            interior=self.workload.interior,
-            tell=self._tell,
+            interior_shortcuts=self.workload.interior_shortcuts,
+            on_message=self._tell,
         )
         image.encode("PNG")
         total = perf_counter() - begun
@@ -264,7 +266,7 @@ def measure(
     threads: int | None = None,
     crossover: bool = False,
     quick: bool = False,
-    tell: Tell = _silent,
+    on_message: Tell = _silent,
 ) -> Result:
     """Run a workload on devices, `runs` times each, in turns, after one run that warms them up.
 
@@ -275,7 +277,7 @@ def measure(
     quick : bool
         Extrapolate the time of plain Python from a tenth of the rows.
     """
-    lanes = [_Lane(workload, device, threads, tell) for device in devices]
+    lanes = [_Lane(workload, device, threads, on_message) for device in devices]
     first, plan = lanes[0], lanes[0].session.plan
     for _ in range(runs):
         for lane in lanes:
@@ -285,17 +287,17 @@ def measure(
             lane.laps.append(lap)
     iterations = int(first.counts.sum(dtype=np.int64))
     ladder: tuple[Rung, ...] = ()
-    if workload.steps and plan.number == "float64" and "cpu" in [lane.name for lane in lanes]:
-        ladder = climb(_rungs(workload, lanes, tell), workload.steps, runs, quick)
+    if workload.steps and plan.precision == "float64" and "cpu" in [lane.name for lane in lanes]:
+        ladder = climb(_rungs(workload, lanes, on_message), workload.steps, runs, quick)
     seconds = {rung.name: rung.seconds.median for rung in ladder}
     return Result(
         workload=workload.name,
         title=workload.scene.title,
         size=plan.size,
         supersampling=plan.supersampling,
-        limit=plan.iterations,
-        number=plan.number,
-        interior=workload.interior,
+        max_iterations=plan.max_iterations,
+        precision=plan.precision,
+        interior_shortcuts=workload.interior_shortcuts,
         runs=runs,
         iterations=iterations,
         devices=tuple(lane.times(first, iterations) for lane in lanes),
@@ -305,9 +307,11 @@ def measure(
     )
 
 
-def _rungs(workload: Workload, lanes: Sequence[_Lane], tell: Tell) -> dict[str, Session]:
+def _rungs(workload: Workload, lanes: Sequence[_Lane], on_message: Tell) -> dict[str, Session]:
     """Return a started session for each rung of the ladder that is ours."""
-    single = Session(workload.scene, "cpu", None, 1, workload.interior, tell, raw=True)
+    single = Session(
+        workload.scene, "cpu", None, 1, workload.interior_shortcuts, on_message, raw=True
+    )
     single.start(iterating=True)
     rungs = {ONE_THREAD: single}
     for lane in lanes:

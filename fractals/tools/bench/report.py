@@ -107,10 +107,11 @@ def size_line(result: dict[str, Any]) -> str:
     width, height = result["size"]
     n = result["supersampling"]
     samples = f" of {n}x{n} samples" if n > 1 else ""
-    shortcuts = "" if result["interior"] else ", no interior shortcuts"
+    shortcuts = "" if result["interior_shortcuts"] else ", no interior shortcuts"
     runs = f"medians of {result['runs']} runs"
     return (
-        f"{width}x{height}{samples}, limit {result['limit']}{shortcuts}, {result['number']}; {runs}"
+        f"{width}x{height}{samples}, at most {result['max_iterations']} iterations{shortcuts}, "
+        f"{result['precision']}; {runs}"
     )
 
 
