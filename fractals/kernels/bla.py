@@ -22,6 +22,8 @@ from fractals.kernels.primitives import number, select
 TOLERANCE = 2.0**-32  # of a skip: relative to z
 APART = 0.125  # of |Z|: a z that long is near to a rebasing
 HUGE = 1e290  # a product with c is not computed with what is larger
+WITHIN = 1 - 2.0**-20  # of the escape radius: no skip leads a sample nearer to it
+PARTS = 16  # of the room up to the escape radius, one for z and one for c at each level of the tree
 BEYOND = 4.0  # nothing is skipped where |Z| is larger: the orbit is about to escape
 
 
@@ -41,7 +43,8 @@ def level_sizes(points: int) -> list[int]:
 def make_tree_body(target, formula):
     """Return ``body(..., tree, orbit, levels, ends, view)``, which fills the tree.
 
-    ``ends`` are the last indices of the orbits in ``orbit``; ``view[1]`` is the exponent of c:
+    ``ends`` are the last indices of the orbits in ``orbit``; ``view[0]`` is the square of the
+    escape radius; ``view[1]`` is the exponent of c:
     where float64 has no number for c, its part is left out.
     """
     derive, fold = target.jit(formula.derivative), target.jit(formula.fold or formula.derivative)
@@ -61,7 +64,12 @@ def make_tree_body(target, formula):
         return ax * bx - ay * by, ax * by + ay * bx
 
     @target.jit
-    def single(orbit, m):
+    def room(X, Y, radius2):
+        """Return how long z may be without escaping: inside a skip nothing tests for that."""
+        return max(number(0, X), (math.sqrt(radius2) * WITHIN - math.sqrt(X * X + Y * Y)) / PARTS)
+
+    @target.jit
+    def single(orbit, m, radius2):
         X, Y = orbit[m, 0], orbit[m, 1]
         zero, one = number(0, X), number(1, X)
         a, b = derive(X, Y, one, zero)
@@ -70,7 +78,8 @@ def make_tree_body(target, formula):
         m = X * X + Y * Y
         ex, ey = times(a, b, X, -Y)
         ex, ey = (curve * ex / m, curve * ey / m) if known else (zero, zero)
-        return a, b, one, zero, ex, ey, first * size if known else zero, number(math.inf, X)
+        r = min(first * size, room(X, Y, radius2)) if known else zero
+        return a, b, one, zero, ex, ey, r, number(math.inf, X)
 
     @target.jit
     def joined(p, q):
@@ -95,7 +104,7 @@ def make_tree_body(target, formula):
         return ax, ay, bx + q[2], by + q[3], ex + sx, ey + sy, r, r_c
 
     @target.jit
-    def single_matrix(orbit, m):
+    def single_matrix(orbit, m, radius2):
         X, Y = orbit[m, 0], orbit[m, 1]
         zero, one = number(0, X), number(1, X)
         a0, a2 = derive(X, Y, one, zero)
@@ -105,6 +114,7 @@ def make_tree_body(target, formula):
         r = TOLERANCE * least / (degree - 1)
         if folds:
             r = min(r, fold(X, Y, *kinks(orbit, m)) / 2)
+        r = min(r, room(X, Y, radius2))
         known = norm(X, Y) < BEYOND
         return a0, a1, a2, a3, one, zero, zero, one, r if known else zero, number(math.inf, X)
 
@@ -181,9 +191,9 @@ def make_tree_body(target, formula):
         lowest = (points - 2) >> LEVEL if levels.shape[0] > 0 else 0
         for i in range(lowest):
             m = 1 + i * step
-            entry = make_single(orbit, m)
+            entry = make_single(orbit, m, view[0])
             for k in range(1, step):
-                entry = join(entry, make_single(orbit, m + k))
+                entry = join(entry, make_single(orbit, m + k, view[0]))
             put(tree, levels[0] + i, entry, c_counts)
             for k in range(ends.shape[0]):  # no skip leads from one orbit into the next
                 if m <= ends[k] < m + step:

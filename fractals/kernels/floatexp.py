@@ -207,6 +207,56 @@ def _make_moved_across(target: Any, formula: Formula) -> Any:
     return target.jit(moved)
 
 
+def make_within(target: Any, formula: Formula, extended: bool, near_radius: bool) -> Any:
+    """Return ``(within_plain, within)``: whether Z + z has not escaped, in float64 and as (x, y, e).
+
+    Where the reference comes `near_radius`, Z + z rounded to float64 may lie on the other side.
+    Then |Z|² - R², computed with the reference, decides together with |Z + z|² - |Z|².
+    """
+    jit, int64, plus = target.jit, target.int64, make_arithmetic(target, extended).plus
+    plain = make_plain(target, extended)
+    column = radius_column(formula, extended)
+
+    if near_radius:
+
+        @jit
+        def within_plain(orbit, m, Z, z, W, radius2):
+            more = fma(Z[0] + W[0], z[0], (Z[1] + W[1]) * z[1])
+            return orbit[m, column] + more <= number(0, more)
+
+    else:
+
+        @jit
+        def within_plain(orbit, m, Z, z, W, radius2):
+            return fma(W[0], W[0], W[1] * W[1]) <= radius2
+
+    if near_radius and extended:
+
+        @jit
+        def within(orbit, m, Z, z, W, radius2):
+            both = plus(Z, W)
+            more = fma(both[0], z[0], both[1] * z[1])
+            if more == 0:
+                return orbit[m, column + 1] <= 0
+            e, f = int64(orbit[m, column + 2]), both[2] + z[2]
+            top = select(e < f, f, e)
+            s, t = two_to(e - top, more), two_to(f - top, more)
+            return fma(orbit[m, column + 1], s, more * t) <= 0
+
+    else:
+
+        @jit
+        def within(orbit, m, Z, z, W, radius2):
+            return within_plain(orbit, m, Z, z, plain(W), radius2)
+
+    return within_plain, within
+
+
+def radius_column(formula: Formula, extended: bool) -> int:
+    """Return the column of the orbit with |Z|² - R²; where `extended`, two more with its parts."""
+    return 2 + formula.kink_count * (3 if extended else 1)
+
+
 def make_plain(target: Any, extended: bool) -> Any:
     """Return ``plain((x, y, e)) -> (x, y)``: a number in float64, 0 where it is too small."""
     if extended:

@@ -17,6 +17,7 @@ from fractals.kernels.floatexp import (
     make_arithmetic,
     make_kinks,
     make_moved,
+    make_within,
     make_plain,
     make_reference,
     make_slopes,
@@ -46,7 +47,7 @@ def thresholds(degree):
     return NORMAL // degree, 2.0 ** (NORMAL // degree)
 
 
-def make_body(target, formula, julia, derivative, extended, listed=""):
+def make_body(target, formula, julia, derivative, extended, listed="", near_radius=False):
     """Return the body that fills count, z = x + iy and dz = p + iq as direct iteration does.
 
     dz is dz/dc (dz/dz0 of a Julia set) times the width of the view. Samples may be `listed`:
@@ -58,7 +59,8 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
       exponent is ``view[1]``; or those of the list (`fractals.kernels.sample_position`);
     - ``orbit`` (M, 2 or more), ``tiny`` (K, 4): the reference, and its points that float64 can't hold, with
       index, x, y, exponent. The numbers of a formula's kinks at the points follow in the orbit's
-      columns, and where `extended` each again as mantissa and exponent. For a Julia set the orbit of 0 follows that of the center;
+      columns, and where `extended` each again as mantissa and exponent; where some come
+      `near_radius`, |Z|² - R² follows likewise. For a Julia set the orbit of 0 follows that of the center;
     - ``stages`` (S, 2), ``entries`` (N, ENTRY): where each stage begins and ends, and its entries;
     - ``levels`` (L,), ``tree`` (T, 8 or 10): where each level begins, and its entries;
     - ``view``: the square of the escape radius, the exponent, the mantissa of the width, the index
@@ -81,6 +83,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
 
     plain, kinks = make_plain(target, extended), make_kinks(target, formula, False)
     along, slope = make_slopes(target, formula, extended)
+    within_plain, within = make_within(target, formula, extended, near_radius)
 
     @jit
     def leap(z, n, m, stage, j, d, c, h, entries, stages, bounds, budget):
@@ -184,8 +187,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
             m += length
             Z = reference(orbit, tiny, m)
             W = plus(Z, z)
-            u, v = plain(W)
-            if not (fma(u, u, v * v) <= radius2):
+            if not within(orbit, m, Z, z, W, radius2):
                 escaped = True
                 break
             if m == end or less(size(W), size(z)):
@@ -257,7 +259,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
             m += length
             X, Y = orbit[m, 0], orbit[m, 1]
             u, v = X + x, Y + y
-            if not (fma(u, u, v * v) <= radius2):
+            if not within_plain(orbit, m, (X, Y), (x, y), (u, v), radius2):
                 escaped = True
                 break
             z_size = select(abs(x) < abs(y), abs(y), abs(x))

@@ -14,6 +14,7 @@ from fractals.backends.cpu.packet_lists import (
 from fractals.backends.cpu.simd.exponents import exponents, larger_part, powers_of_two
 from fractals.backends.cpu.simd.memory import select_each, spread
 from fractals.backends.cpu.simd.pack import any_lane, least, splat
+from fractals.kernels.floatexp import make_within
 from fractals.kernels.perturb import LEVEL, thresholds
 from fractals.kernels.primitives import fma, number, select
 
@@ -110,7 +111,7 @@ def make_settled(target, ze, de, derivative, degree):
     return settled
 
 
-def make_fly(target, formula, derivative, extended):
+def make_fly(target, formula, derivative, extended, near_radius):
     """Return ``fly(...) -> ends``: single steps, and skips by the tree, until all lanes have left.
 
     The ends are those of three lists: the lanes that were rebased, that escaped, and that became
@@ -123,6 +124,7 @@ def make_fly(target, formula, derivative, extended):
     radius = 6 if holomorphic else 8  # its column in the tree
     columns = 2 + formula.kink_count  # of the orbit
     put, put_lane, _, _ = make_lists(target, formula, derivative, extended)
+    within_plain, _ = make_within(target, formula, extended, near_radius)
     by_step, by_skip, slope = make_tangents(target, formula, derivative)
     settled = make_settled(target, ze, de, derivative, formula.degree)
     _, lost = thresholds(formula.degree)
@@ -242,7 +244,7 @@ def make_fly(target, formula, derivative, extended):
                     u, v, size, z_size, here = looked(Z, lane, chosen, surely_within)
                 if any_lane(chosen & ~here) or m == end or m >= latest:
                     n = lane[4] + m
-                    left = chosen & ~(fma(u, u, v * v) <= bound)
+                    left = chosen & ~within_plain(orbit, m, Z, lane, (u, v), bound)
                     over = chosen & (n >= limit)
                     escaped = left & ~over
                     if any_lane(escaped):

@@ -40,7 +40,7 @@ from fractals.kernels.sample_position import make_place
 UNWATCHED = 8  # rebasings before an earlier z is kept: most samples have escaped by then
 
 
-def make_body(target, formula, julia, derivative, extended, listed=""):
+def make_body(target, formula, julia, derivative, extended, listed="", near_radius=False):
     """Return a body that fills what that of `fractals.kernels.perturb.make_body` does.
 
     Its arguments are the same but for the strides: the first seven arrays have one dimension, and
@@ -54,7 +54,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
     pair = derivative and not formula.holomorphic
     _, _, sort, packet = make_lists(target, formula, derivative, extended)
     leap = make_leap(target, formula, julia, derivative, extended)
-    fly = make_fly(target, formula, derivative, extended)
+    fly = make_fly(target, formula, derivative, extended, near_radius)
     normal = make_arithmetic(target, extended).normal
     place = make_place(target, listed)
 
