@@ -8,10 +8,10 @@ rounded to float64.
 from fractals.kernels.floatexp import (
     make_arithmetic,
     make_moved,
-    make_within,
     make_plain,
     make_reference,
     make_slopes,
+    make_within,
 )
 from fractals.kernels.perturb import BUDGET, FRESH
 from fractals.kernels.sample_position import make_place

@@ -17,7 +17,7 @@ from fractals.deep import orbit_cache
 from fractals.deep.reference import compute_orbit
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
-from fractals.rendering import iteration, perturb, plan
+from fractals.rendering import perturb, plan
 from fractals.scene.model import MOST_ITERATIONS
 
 OFTEN = ("mandelbrot", "burning_ship")
