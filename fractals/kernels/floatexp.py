@@ -208,7 +208,7 @@ def _make_moved_across(target: Any, formula: Formula) -> Any:
 
 
 def make_within(target: Any, formula: Formula, extended: bool, near_radius: bool) -> Any:
-    """Return ``(within_plain, within)``: whether Z + z, in float64 or as (x, y, e), is in the radius.
+    """Return ``(within_plain, within)``: whether Z + z, as (x, y) or (x, y, e), has not escaped.
 
     Where the reference comes `near_radius`, Z + z rounded to float64 may lie on the other side.
     Then |Z|² - R², computed with the reference, decides together with |Z + z|² - |Z|².

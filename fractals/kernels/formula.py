@@ -44,8 +44,9 @@ class Formula:
         does; every step is then tested, at about half the speed.
     perturbed : callable, optional
         ``perturbed(X, Y, x, y, a, b, *kinks(X, Y)) -> (x, y)``: the difference
-        f(Z + z) + C + c - (f(Z) + C) for a reference Z = X + iY and small differences z = x + iy and c = a + ib, without the
-        cancellation. Without it a formula is drawn down to what float64 resolves, and no deeper.
+        f(Z + z) + C + c - (f(Z) + C) for a reference Z = X + iY and small differences z = x + iy
+        and c = a + ib, without the cancellation. Without it a formula is drawn down to what float64
+        resolves, and no deeper.
     kinks : callable, optional
         ``kinks(x, y)``: the numbers whose absolute values the step takes, one or two, for a formula
         that is not smooth everywhere; f has a kink where one is 0. Those of the reference are

@@ -58,10 +58,10 @@ def make_body(target, formula, julia, derivative, extended, listed="", near_radi
     - ``columns`` (2, width), ``rows`` (2, height): the samples' distances from the center, whose
       exponent is ``view[1]``; or those of the list (`fractals.kernels.sample_position`);
     - ``orbit`` (M, 2 or more), ``tiny`` (K, 4): the reference, and its points that float64 can't
-      hold, with index, x, y, exponent. The numbers of a formula's kinks at the points follow in the orbit's
-      columns, and where `extended` each again as mantissa and exponent; where some come
-      `near_radius`, |Z|² - R² follows likewise. For a Julia set the orbit of 0 follows that of the
-      center;
+      hold, with index, x, y, exponent. The numbers of a formula's kinks at the points follow in
+      the orbit's columns, and where `extended` each again as mantissa and exponent; where some
+      come `near_radius`, |Z|² - R² follows likewise. For a Julia set the orbit of 0 follows that
+      of the center;
     - ``stages`` (S, 2), ``entries`` (N, ENTRY): where each stage begins and ends, and its entries;
     - ``levels`` (L,), ``tree`` (T, 8 or 10): where each level begins, and its entries;
     - ``view``: the square of the escape radius, the exponent, the mantissa of the width, the index
