@@ -57,7 +57,7 @@ def bits_along(
     center: tuple[Fraction, Fraction],
     apart: float,
 ) -> float:
-    """Return the bits that orbits need for what is to be seen of them; 0 where that is not known."""
+    """Return the bits that orbits need for what is to be seen of them; 0: `depth_of` tells."""
     if not formula.perturbed:
         return 0.0
     if not scene.julia:
@@ -105,7 +105,7 @@ def _shaken_power(formula: Formula, c: complex, spacing: float) -> float:
 
 
 def _shaken(formula: Formula, c: complex, spacing: float) -> float:
-    """Follow z = x + iy, and how it moves with both parts of c: f is conformal but for its kinks."""
+    """Follow z = x + iy, and how it moves with both parts of c; off its kinks f is conformal."""
     a, b = (np.full(1, part) for part in (c.real, c.imag))
     x, y = np.zeros(1), np.zeros(1)
     p, q = np.zeros(2), np.zeros(2)
