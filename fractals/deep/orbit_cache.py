@@ -15,7 +15,7 @@ import numpy as np
 from fractals.deep.reference import Reference, compute_orbit
 from fractals.kernels.formula import Formula
 
-VERSION = 2  # of the files
+VERSION = 3  # of the files
 LEAST = 2**22  # points times bits: what is computed in a moment is not kept
 LARGEST = 2**30  # bytes of all files together; the ones used last are kept
 
@@ -90,12 +90,13 @@ def _load(path: Path, bits: int, limit: int, reach: Fraction | None) -> Referenc
                 return None
             if period and (reach is None or _fraction(str(file["reach"])) > reach):
                 return None
-            orbit, tiny = file["orbit"], file["tiny"]
+            orbit, *lists = (file[name] for name in ("orbit", "tiny", "near", "margins"))
         os.utime(path)
         if not escaped and not period and len(orbit) > limit + 1:
             orbit, repeats = orbit[: limit + 1], 0
-            tiny = tiny[tiny[:, 0] <= limit]
-        return Reference(orbit, tiny, period, bool(escaped), kept_bits, repeats)
+            lists = [part[part[:, 0] <= limit] for part in lists]
+        tiny, near, margins = lists
+        return Reference(orbit, tiny, period, bool(escaped), kept_bits, repeats, near, margins)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile):
@@ -113,7 +114,8 @@ def _save(path: Path, found: Reference, limit: int, reach: Fraction | None) -> N
         try:
             with os.fdopen(handle, "wb") as file:
                 text = np.array(_text(reach or Fraction(0)))
-                np.savez(file, orbit=found.orbit, tiny=found.tiny, facts=facts, reach=text)
+                lists = {"tiny": found.tiny, "near": found.near, "margins": found.margins}
+                np.savez(file, orbit=found.orbit, **lists, facts=facts, reach=text)
             os.replace(name, path)
         except BaseException:
             os.unlink(name)
