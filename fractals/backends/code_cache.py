@@ -16,7 +16,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +42,13 @@ def cached(decorate: Callable[[bool], Any], *program: Any) -> Any:
     `program` is all that tells it from others: how it is compiled, and its options. A formula or
     coloring from elsewhere is not cached, as our folder's name knows nothing of an edit in it.
     """
-    values = [value for part in program for value in _values(part)]
-    ours = all(value.__module__.startswith("fractals.") for value in values if callable(value))
+    ours = all(made.__module__.startswith("fractals.") for made in _functions(program))
     path = folder() if ours and NUMBERED else None
     if path is None:
         return decorate(False)
-    name = "-".join(str(getattr(part, "label", part)) for part in program)
+    name = "-".join(map(_label, program))
     name = re.sub(r"[^\w.,=+-]+", "_", name)[:150]  # of an expression, which the digest tells
-    digest = hashlib.sha256("\n".join(map(_text, values)).encode()).hexdigest()[:12]
+    digest = hashlib.sha256(_text(program).encode()).hexdigest()[:12]
     before = numba.config.CACHE_DIR
     try:
         numba.config.CACHE_DIR = os.path.join(path, f"{name}-{digest}")
@@ -59,7 +58,7 @@ def cached(decorate: Callable[[bool], Any], *program: Any) -> Any:
     # Numba would tell programs apart by a pickle of their inner functions, which changes when their
     # modules come from bytecode instead of source: the second process would compile anew. Here the
     # folder's name says it all, so let it take any function that has no inner ones.
-    made._cache._py_func = _values
+    made._cache._py_func = _text
     # It would also number its files: two processes that fill a folder at once, for numbers of
     # different types, could then load each other's code.
     made._cache._cache_file._data_name = lambda _: f"{secrets.token_hex(8)}.nbc"
@@ -79,23 +78,53 @@ def _load(cache: Any, signature: Any, context: Any) -> Any:
     return cache._load_overload(signature, context)
 
 
-def _values(part: Any) -> list[Any]:
-    """Return what an option says: all fields of a formula or coloring, one after the other."""
-    if dataclasses.is_dataclass(part):
-        part = tuple(getattr(part, field.name) for field in dataclasses.fields(part))
-    if isinstance(part, tuple):
-        return [value for item in part for value in _values(item)]
-    return [part]
-
-
 def _text(value: Any) -> str:
-    """Return a text that tells a value from others, in every process."""
+    """Return a text that is equal in every process for equal values, and only for them.
+
+    A dataclass (a formula, a coloring, the options of a program) is its class and its fields in
+    their order; a function is its name and what it encloses, as its code is part of the package.
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        kind = f"{type(value).__module__}.{type(value).__qualname__}"
+        return f"{kind}({', '.join(_text(part) for part in _parts(value))})"
     if isinstance(value, tuple | list):
         return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(map(_text, value.items()))}}}"
     if not callable(value):
         return repr(value)
-    enclosed = [_text(cell.cell_contents) for cell in getattr(value, "__closure__", None) or ()]
-    return f"{value.__module__}.{value.__qualname__}{enclosed}"
+    return f"{value.__module__}.{value.__qualname__}[{', '.join(map(_text, _parts(value)))}]"
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    """Return the fields of a dataclass, the items of a tuple, or what a function encloses."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return tuple(getattr(value, field.name) for field in dataclasses.fields(value))
+    if isinstance(value, tuple | list):
+        return tuple(value)
+    if isinstance(value, Mapping):
+        return tuple(value.items())
+    return tuple(cell.cell_contents for cell in getattr(value, "__closure__", None) or ())
+
+
+def _functions(value: Any) -> Iterator[Any]:
+    """Yield every function that a value contains, at any depth."""
+    if callable(value):
+        yield value
+    for part in _parts(value):
+        yield from _functions(part)
+
+
+def _label(value: Any) -> str:
+    """Return a short text for people who look into the folder; `_text` tells values apart."""
+    label = getattr(value, "label", None)
+    if isinstance(label, str):
+        return label
+    if callable(value):
+        return str(value.__qualname__)
+    if isinstance(value, tuple | list) or dataclasses.is_dataclass(value):
+        return "-".join(map(_label, _parts(value)))
+    return str(value)
 
 
 @functools.cache

@@ -101,6 +101,48 @@ def test_formulas_of_one_name_are_told_apart(monkeypatch, tmp_path):
     assert len(set(seen)) == 4
 
 
+@dataclasses.dataclass(frozen=True)
+class Options:
+    formula: object
+    julia: bool = False
+    statistics: tuple = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class OtherOptions(Options):
+    pass
+
+
+def test_options_are_told_apart_by_their_class_and_all_their_fields():
+    from fractals.formulas import mandelbrot, tricorn
+
+    formula = mandelbrot.make()
+    different = [
+        Options(formula),
+        OtherOptions(formula),
+        Options(tricorn.make()),
+        Options(formula, True),
+        Options(formula, False, (1, (2, 3))),
+        Options(formula, False, ((1, 2), 3)),
+        Options(formula, False, ("(1, 2)", 3)),
+        Options(Options(formula)),
+        (formula, False, ()),
+    ]
+    texts = [code_cache._text(one) for one in different]
+    assert len(set(texts)) == len(texts)
+    assert code_cache._text(Options(mandelbrot.make())) == texts[0]
+    assert not any(" at 0x" in text + code_cache._label(text) for text in texts)
+
+
+def test_a_formula_from_elsewhere_within_options_is_not_cached():
+    from fractals.formulas import mandelbrot
+
+    ours = mandelbrot.make()
+    foreign = dataclasses.replace(ours, step=lambda x, y, a, b: (x, y))
+    assert code_cache.cached(lambda kept: mock.Mock(kept=kept), "cpu", Options(ours)).kept
+    assert code_cache.cached(lambda kept: kept, "cpu", Options(foreign)) is False
+
+
 def test_an_edit_anywhere_starts_an_empty_folder(monkeypatch, tmp_path):
     package = tmp_path / "package"
     (package / "backends").mkdir(parents=True)
