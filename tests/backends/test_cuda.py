@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.limits import limit_tiles
 from support.scenes import PRECISIONS, scene, slow_but
 from support.threads import in_a_thread
 
@@ -16,7 +17,7 @@ from fractals.backends import devices, probe
 from fractals.backends.cuda.backend import CudaBackend
 from fractals.backends.cuda.streams import STREAMS_PER_GPU, ReplicatedArray, StreamPool
 from fractals.errors import DeviceError, FractalsError
-from fractals.rendering import iteration, render, tiles
+from fractals.rendering import iteration, render
 from fractals.tools.bench import measure as bench
 
 STRIPS = {"size": (40, 36), "supersampling": 2}
@@ -24,7 +25,7 @@ STRIPS = {"size": (40, 36), "supersampling": 2}
 
 @pytest.fixture
 def many_strips(monkeypatch):
-    monkeypatch.setattr(tiles, "SAMPLES_A_TILE", dict.fromkeys(tiles.SAMPLES_A_TILE, 640))
+    limit_tiles(monkeypatch, 640)
 
 
 class Cuda:
