@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fractals.backends.cache_folder import reason, report, trusted_folder
 from fractals.deep.reference import Reference, compute_orbit
 from fractals.kernels.formula import Formula
 
@@ -50,12 +51,20 @@ def find(
 find_same = functools.partial(find, same=True)
 
 
-def folder() -> Path:
-    """Return where the orbits are kept: FRACTALS_CACHE_DIR, or the user's folder for such files."""
+def folder() -> Path | None:
+    """Return the folder of the orbits; None, which is reported, where none can be trusted.
+
+    It is in FRACTALS_CACHE_DIR, or in the user's folder for caches.
+    """
     import platformdirs
 
     base = os.environ.get("FRACTALS_CACHE_DIR")
-    return Path(base or platformdirs.user_cache_dir("fractals", appauthor=False)) / "orbits"
+    base = base or platformdirs.user_cache_dir("fractals", appauthor=False)
+    try:
+        return trusted_folder(os.path.join(base, "orbits"))
+    except OSError as error:
+        report(f"reference orbits are not kept: {reason(error)}")
+        return None
 
 
 def _path(
@@ -69,7 +78,8 @@ def _path(
         return None  # the name of someone's own formula says nothing of its text
     facts = VERSION, formula.label, *map(_text, (*start, *c)), escape_radius, *more
     digest = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
-    return folder() / f"{digest}.npz"
+    kept = folder()
+    return kept / f"{digest}.npz" if kept else None
 
 
 def _text(value: Fraction) -> str:
