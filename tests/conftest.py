@@ -17,12 +17,7 @@ os.environ.setdefault("NUMBA_CACHE_DIR", COMPILED.name)
 
 os.environ["FRACTALS_CACHE_DIR"] = COMPILED.name
 
-<<<<<<< HEAD
 SAMPLES = Path(__file__).parents[2] / "shared" / "data"  # files of other programs, not in git
-=======
-NUMBERS = Path(__file__).parent / "data"  # coordinates and exact counts
-DATA = Path(__file__).parents[1].parent / "shared" / "data"
->>>>>>> truth
 
 
 def no_gpu():
@@ -83,7 +78,6 @@ def locations():
 
 
 @pytest.fixture(scope="session")
-<<<<<<< HEAD
 def truth(locations):
     """Return the locations with known counts: name -> location, with its `pixels`."""
     return {name: {**locations[name], **known} for name, known in facts.read("truth.json").items()}
@@ -101,14 +95,3 @@ def data():
     if not SAMPLES.is_dir():
         pytest.skip(f"files of other programs are not in the repository: {SAMPLES} is missing")
     return SAMPLES
-=======
-def truth():
-    """Return the locations with known counts: name -> location, with its `pixels`."""
-    known = json.loads((NUMBERS / "truth.json").read_text())["locations"]
-    places = json.loads((NUMBERS / "locations.json").read_text())
-    return {
-        place["name"]: {**place, **known[place["name"]]}
-        for place in places
-        if place["name"] in known
-    }
->>>>>>> truth
