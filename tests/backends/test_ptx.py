@@ -15,6 +15,7 @@ from support.scenes import FORMULAS, OTHERS, PRECISIONS, formula_for, label, sce
 
 import fractals
 from fractals import catalog
+from fractals.backends import code_cache, numba_private
 from fractals.backends.devices import limits_of
 from fractals.color import palette
 from fractals.formulas import mandelbrot
@@ -349,3 +350,37 @@ def test_the_tests_above_notice_carelessness(monkeypatch):
     assert fused(text) > fused(unfused)
     free = re.sub(r"\b(mul|add|sub)\.rn\.", r"\1.", unfused)
     assert fused_in(ptx.assemble(free)) > fused_in(ptx.assemble(unfused))
+
+
+def test_kernels_are_kept(tmp_path):
+    """A kernel of the same name and types is loaded from its store, and is the same code."""
+    real = ptx.real_cuda()
+    from numba import types
+
+    def compiled():
+        kernel = real.cuda.jit(real.make_kernel(real.cuda.jit(device=True)(body)))
+        numba_private.keep_kernel(kernel, code_cache.Store(str(tmp_path / "program")))
+        signature = types.float64[:, ::1], types.Tuple((types.float64,))
+        with ptx.without_a_card(HOPPER):
+            made = kernel.compile(signature)
+        return made, sum(kernel.stats.cache_hits.values())
+
+    def body(x, y, dx, dy, out, value):
+        out[y, x] = value
+
+    first, hits = compiled()
+    assert hits == 0
+    again, hits = compiled()
+    assert hits == 1
+    assert again is not first
+    assert again.entry_name == first.entry_name
+    texts = [made._codelibrary.get_asm_str(cc=HOPPER) for made in (first, again)]
+    assert texts[0] == texts[1]
+    (path,) = tmp_path.rglob("*.code")
+    path.write_bytes(path.read_bytes()[:-1])
+    assert compiled()[1] == 0
+
+
+def test_libnvvm_is_found():
+    ptx.real_cuda()
+    assert numba_private.has_libnvvm()

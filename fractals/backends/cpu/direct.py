@@ -46,7 +46,7 @@ LONGEST_PERIODIC = 48  # the same, where orbits that repeat are looked for after
 UNROLL = 3  # steps in one turn of a loop
 SAMPLES = 18432  # at most gathered in one list: what is left of them fits into a core's cache
 ROOM = 528  # elements beyond the end of an array that a pack may touch
-MOST_ROWS = 2 * 10 + 2  # of lists, where nothing is watched: state and c, twice, and an earlier z
+MAX_ROWS = 2 * 10 + 2  # of lists, where nothing is watched: state and c, twice, and an earlier z
 
 
 def make_body(
@@ -74,7 +74,7 @@ def make_body(
     carried = size if julia else size + 2  # of a lane in the list: also its c, if it has its own
     saved, pending = carried, carried + 2  # rows: an earlier z; lanes that went back
     vectors = VECTORS.get(size, FEW_VECTORS)
-    list_rows = MOST_ROWS + 2 * planes
+    list_rows = MAX_ROWS + 2 * planes
     keep_row = 5 if derivative else 3  # of what is watched, where lanes land
     longest = LONGEST_PERIODIC if interior else LONGEST
 
@@ -394,4 +394,4 @@ def signature(real):
 def scratch_sizes(width, planes=0):
     """Return how many elements `numbers` and `places` have, for rows of `width` samples."""
     room = max(SAMPLES, width) + ROOM
-    return (MOST_ROWS + 2 * planes + 2) * room, 3 * room
+    return (MAX_ROWS + 2 * planes + 2) * room, 3 * room
