@@ -15,10 +15,10 @@ from fractals.kernels.floatexp import (
 from fractals.kernels.perturb import BUDGET, FRESH
 from fractals.kernels.primitives import fma
 from fractals.kernels.sample_position import make_place
-from fractals.kernels.statistics import UNWATCHED, make_planes, make_watchers
+from fractals.kernels.statistics import NO_STATISTICS, make_planes, make_statistics
 
 
-def make_body(target, formula, julia, derivative, extended, watching=UNWATCHED, listed=""):
+def make_body(target, formula, julia, derivative, extended, watching=NO_STATISTICS, listed=""):
     """Return the body that fills what that of `fractals.kernels.perturb.make_body` does.
 
     With it ``watched`` (planes, height, width), as in direct iteration. Its other arrays are those
@@ -30,7 +30,7 @@ def make_body(target, formula, julia, derivative, extended, watching=UNWATCHED, 
     reference, moved = make_reference(target, extended), make_moved(target, formula, extended)
     plain = make_plain(target, extended)
     along, slope = make_slopes(target, formula, extended)
-    first, watch = make_watchers(target, formula, watching)
+    first, watch = make_statistics(target, formula, watching)
     load, store = make_planes(target, 0, watching.planes)
     place, scaled, inside = make_place(target, listed), listed == "scaled", watching.inside
     zero, pair = target.real(0), derivative and not formula.holomorphic

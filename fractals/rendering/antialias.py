@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
+from fractals.kernels.layout import EscapeTile
 from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Index, indices
 from fractals.rendering.shading import Painter
@@ -25,7 +26,7 @@ DIFFER = 8 / 255  # of the square root of light, about sRGB: neighbours that dif
 MOST_FIRST = 2  # samples of a pixel that are taken first, a side
 
 Colors = NDArray[np.float32]
-Numbers = Callable[[Index, Index, tuple[int, int]], tuple[Any, ...]]
+Numbers = Callable[[Index, Index, tuple[int, int]], EscapeTile]
 Lap = Callable[[str], None]
 
 

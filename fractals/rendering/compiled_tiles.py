@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Work
 from fractals.io.png import Pixels
+from fractals.kernels.layout import SampleGrid
 from fractals.rendering.direct import Direct
 from fractals.rendering.iteration import Method
 from fractals.rendering.plan import Plan
@@ -22,9 +23,9 @@ STAGES = ("iterate", "color", "copy")
 
 # What a thread calls until there is no tile left. It returns what the stages took, in the ticks of
 # the processor's clock.
-Spent = dict[str, float]
-DrawTiles = Callable[[Queue, Pixels, int, NDArray[np.int64]], Spent]
-KeepTiles = Callable[[Queue], Spent]
+StageTicks = dict[str, float]
+DrawTiles = Callable[[Queue, Pixels, int, NDArray[np.int64]], StageTicks]
+KeepTiles = Callable[[Queue], StageTicks]
 
 
 def tiles_drawn(
@@ -41,11 +42,11 @@ def tiles_drawn(
     shading = painter.single(method.max_iterations, method.count_offset)
     if shading is None:
         return []
-    place, coloring, paint, colors = shading
+    place, inputs, paint, colors = shading
     work = _iterating(plan, method)._replace(
-        place=place, coloring=coloring, paint=paint, colors=colors
+        place=place, coloring=(inputs,), paint=paint, colors=colors
     )
-    prepare = backend.join(work, dtype)
+    prepare = backend.compile_tile_loop(work, dtype)
     if prepare is None:
         return []
 
@@ -62,7 +63,7 @@ def tiles_kept(
     """Return ``keep(queue)`` for each thread, which fills planes of the whole picture; or none."""
     if not _is_plain(method, plan) or not {"count"} <= planes.keys() <= {"count", "z", "dz"}:
         return []
-    prepare = backend.join(_iterating(plan, method))
+    prepare = backend.compile_tile_loop(_iterating(plan, method))
     if prepare is None:
         return []
     pairs = [np.empty((0, 0, 2), backend.real)] * 2
@@ -88,11 +89,15 @@ def _iterating(plan: Plan, method: Direct) -> Work:
         tiles=np.array(plan.tiles, np.int64),
         n=plan.supersampling,
         derivative=method.derivative,
-        planes=method.watching.planes,
+        planes=method.statistics.planes,
         iterate=method.run,
-        grid=(method.columns, method.rows, method.point, np.int32(method.max_iterations)),
+        grid=(
+            SampleGrid(method.columns, method.rows),
+            method.point,
+            np.int32(method.max_iterations),
+        ),
     )
 
 
-def _spent(laps: NDArray[np.int64]) -> Spent:
+def _spent(laps: NDArray[np.int64]) -> StageTicks:
     return dict(zip(STAGES, laps.tolist(), strict=True))

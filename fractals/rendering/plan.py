@@ -32,7 +32,7 @@ SPARE_BITS = {"float64": 14, "float32": LEAST_SPARE_BITS}
 
 # A longer block has fewer branches, and more steps to run again when an orbit escaped. A CPU's core
 # foretells branches; on a GPU they take instructions, and a warp runs again once for all its lanes.
-BLOCK = {"cpu": 8, "cuda": 16, "simulator": 16, "python": 8}
+STEPS_PER_CHECK = {"cpu": 8, "cuda": 16, "simulator": 16, "python": 8}
 MOST_SINGLE = 2**16  # single steps of a sample in a deep view; most others are skipped
 
 
@@ -58,9 +58,9 @@ class Plan:
         Decimal digits that the coordinates need.
     max_iterations : int
         Steps after which a sample counts as inside.
-    block : int
+    steps_per_check : int
         Iterations between two branches.
-    sticky : bool
+    check_every_step : bool
         Whether each step is tested for escape, as an escaped orbit may come back.
     center : tuple of Fraction
     width, pixel : Fraction
@@ -95,8 +95,8 @@ class Plan:
     finest: Fraction
     antialias: str
     interior_shortcuts: bool
-    block: int
-    sticky: bool
+    steps_per_check: int
+    check_every_step: bool
     tiles: tuple[Tile, ...]
     band: int
     seconds: float
@@ -205,7 +205,9 @@ def plan(
     if deep:
         layers.check_deep()
     _check_range(scene, formula, number)
-    interior_shortcuts = interior_shortcuts and not (layers.watching.inside or formula.remembers)
+    interior_shortcuts = interior_shortcuts and not (
+        layers.statistics.inside or formula.carries_previous
+    )
     # Near 0 a Julia set's orbits are squared: so are the differences, and their digits.
     twice = 2 if scene.julia else 1
     exponent = math.floor(log2(finest)) if deep and twice * spacing < EXTENDED else 0
@@ -241,16 +243,16 @@ def plan(
         finest=finest,
         antialias=scene.image.antialias,
         interior_shortcuts=interior_shortcuts,
-        block=BLOCK[device],
-        sticky=_can_return(scene, formula),
+        steps_per_check=STEPS_PER_CHECK[device],
+        check_every_step=_can_return(scene, formula),
         tiles=tiles,
         band=band,
         seconds=0.0,
-        memory=forecast.memory(scene, number, raw, tiles, band, threads, layers.watching.planes),
+        memory=forecast.memory(scene, number, raw, tiles, band, threads, layers.statistics.planes),
     )
     if deep:
         length = forecast.reference_length(scene, digits)
-        planes = layers.watching.planes
+        planes = layers.statistics.planes
         single = min(forecast.COUNTS_A_LENGTH * length, limit) * samples if planes else 0
         heavy = single * forecast.watching(planes)
         return replace(
@@ -261,7 +263,7 @@ def plan(
             memory=result.memory + length * forecast.BYTES_A_POINT,
         )
     count = forecast.mean_count(scene, center, width, finest, limit, interior_shortcuts)
-    steps = count * samples * (1 + layers.derivative + layers.watching.planes)
+    steps = count * samples * (1 + layers.derivative + layers.statistics.planes)
     return replace(result, seconds=forecast.direct_seconds(device, steps, samples) / threads)
 
 

@@ -7,13 +7,13 @@ from fractals import catalog
 from fractals.errors import OptionError
 from fractals.kernels.coloring import Coloring, short
 from fractals.kernels.formula import Formula
-from fractals.kernels.statistics import INSIDE_TOO, Watching
+from fractals.kernels.statistics import INSIDE_TOO, Statistics
 from fractals.scene.model import Scene
 from fractals.scene.paint import Layer, Paint
 
 
 @dataclass(frozen=True)
-class Drawn:
+class ResolvedLayer:
     """A layer that is drawn.
 
     Attributes
@@ -48,8 +48,8 @@ class Drawn:
     @property
     def needs(self) -> list[str]:
         """Return the names of what it needs of each sample besides count and z."""
-        watching = Watching.of((self.coloring,), self.side != "escaped")
-        return [*(["dz"] if self.coloring.derivative else []), *watching.names]
+        statistics = Statistics.of((self.coloring,), self.side != "escaped")
+        return [*(["dz"] if self.coloring.derivative else []), *statistics.names]
 
     @property
     def label(self) -> str:
@@ -69,8 +69,8 @@ class Drawn:
 class Layers:
     """All layers, from the bottom to the top."""
 
-    drawn: tuple[Drawn, ...]
-    watching: Watching
+    drawn: tuple[ResolvedLayer, ...]
+    statistics: Statistics
     note: str = ""  # what the user is told
 
     @property
@@ -81,9 +81,9 @@ class Layers:
     @property
     def whole(self) -> bool:
         """Tell whether one of them must see the whole picture before any of it is colored."""
-        return any(layer.coloring.knots for layer in self.drawn)
+        return any(layer.coloring.rank_table for layer in self.drawn)
 
-    def lacking(self, kept: Collection[str]) -> tuple[Drawn, list[str]] | None:
+    def lacking(self, kept: Collection[str]) -> tuple[ResolvedLayer, list[str]] | None:
         """Return the first layer that needs more than what is kept, by name, and what that is."""
         for layer in self.drawn:
             if absent := [name for name in layer.needs if not kept_as(name, kept)]:
@@ -126,7 +126,7 @@ def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Colori
             f"{'escape' if converges else 'converge'}, and those of '{formula.name}' {ends}: "
             f"choose another, such as {others}"
         )
-    if coloring.memoryless and formula.memory:
+    if coloring.memoryless and formula.uses_previous:
         raise OptionError(
             f"the coloring '{coloring.name}' supposes that z alone decides what follows, and "
             f"'{formula.name}' has a memory: choose another, such as smooth"
@@ -148,9 +148,9 @@ def make_layers(scene: Scene) -> Layers:
     for paint in paints:
         coloring = fitting(paint.coloring.make(), formula, scene.julia is not None)
         side = {"all": "both", "auto": coloring.side}.get(paint.mask, paint.mask)
-        drawn.append(Drawn(paint, coloring, side))
-    inside = any(layer.side != "escaped" and layer.coloring.watcher for layer in drawn)
-    watching = Watching.of(tuple(layer.coloring for layer in drawn), inside)
+        drawn.append(ResolvedLayer(paint, coloring, side))
+    inside = any(layer.side != "escaped" and layer.coloring.statistic for layer in drawn)
+    statistics = Statistics.of(tuple(layer.coloring for layer in drawn), inside)
     bands = formula.degree < 2 and any(layer.coloring.converging for layer in drawn)
     note = f"the formula '{formula.name}' has no degree: counts are drawn, not smooth ones"
-    return Layers(tuple(drawn), watching, note if bands else "")
+    return Layers(tuple(drawn), statistics, note if bands else "")

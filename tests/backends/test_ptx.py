@@ -169,7 +169,9 @@ SHADES = {
     for colors in ([CYCLIC, ENDING] if transfer == "linear" else [CYCLIC])
     for number in PRECISIONS
 }
-WATCHERS = [name for name in catalog.names("coloring") if catalog.load("coloring", name)().watcher]
+WATCHERS = [
+    name for name in catalog.names("coloring") if catalog.load("coloring", name)().statistic
+]
 WATCHES = {
     f"watch {coloring} {number}": functools.partial(watching, coloring, number)
     for coloring in WATCHERS

@@ -82,7 +82,7 @@ def test_a_scene_carries_its_picture(file, tmp_path):
 def test_recoloring_keeps_what_was_hit(file):
     drawn = trapped(file, size=(16, 9))
     raw = fractals.compute(drawn, device="python")
-    (name,) = raw.watched
+    (name,) = raw.statistics
     assert len(name) < 80  # the picture is named by its checksum
     wanted = fractals.render(drawn, device="python").pixels
     assert (fractals.recolor(raw, drawn, device="python").pixels == wanted).all()

@@ -17,8 +17,8 @@ SEEN = [
 
 def watched(drawn, **options):
     raw = fractals.compute(drawn, **options)
-    assert len(raw.watched) == 5
-    return [raw.count, raw.z, *raw.watched.values()]
+    assert len(raw.statistics) == 5
+    return [raw.count, raw.z, *raw.statistics.values()]
 
 
 def same(found, wanted):

@@ -11,7 +11,7 @@ from fractals.backends.cpu import direct, packet_lists, palette_lookup, perturb_
 from fractals.backends.cpu.simd import pack
 from fractals.backends.cpu.target import REAL, compile_body, compile_loop, cpu_target
 from fractals.kernels import escape, perturb, shade
-from fractals.kernels.statistics import Watching
+from fractals.kernels.layout import EscapeTile
 
 
 class CpuBackend(HostMemory):
@@ -43,11 +43,12 @@ class CpuBackend(HostMemory):
             return self._by_color()
         return compile_loop(make_body, self._number, options)
 
-    def join(self, work, dtype=None):
+    def compile_tile_loop(self, work, dtype=None):
         """Return compiled code that does all work of tiles, or None: see `Backend`."""
-        return tile_loop.join(self, self._number, work, dtype)
+        return tile_loop.compile_tile_loop(self, self._number, work, dtype)
 
     def _by_position(self, *options):
+        """Return the program that places values, which a tile loop can also take."""
         body = palette_lookup.make_position_body(self.target, *options)
         place = compile_body(body, palette_lookup.make_position_body, self._number, options)
         signature = palette_lookup.position_signature(REAL[self._number])
@@ -59,6 +60,7 @@ class CpuBackend(HostMemory):
         return run
 
     def _by_color(self):
+        """Return the program that paints channels as lanes, which a tile loop can also take."""
         body = palette_lookup.make_body(self.target)
         fill = compile_body(body, palette_lookup.make_body, self._number, ())
 
@@ -93,22 +95,21 @@ class CpuBackend(HostMemory):
 
         return run
 
-    def _in_packs(self, *options):
-        body = direct.make_body(self.target, *options)
-        wave = compile_body(body, direct.make_body, self._number, options)
+    def _in_packs(self, options):
+        body = direct.make_body(self.target, options)
+        wave = compile_body(body, direct.make_body, self._number, (options,))
         real = REAL[self._number]
         index = np.dtype(f"int{real.bitwidth}")  # as wide as a number, so that both fill a pack
         own = threading.local()  # each thread's scratch
 
-        planes = next((part.planes for part in options if isinstance(part, Watching)), 0)
-
-        def run(count, x, y, p, q, watched, columns, rows, *rest):
-            sizes = numbers, places = direct.scratch_sizes(count.shape[1], planes)
+        def run(tile, *inputs):
+            width, planes = tile.count.shape[1], options.statistics.planes
+            sizes = numbers, places = direct.scratch_sizes(width, planes)
             if getattr(own, "sizes", None) != sizes:
                 own.sizes = sizes
                 own.scratch = self.empty((numbers,), self.real), self.empty((places,), index)
-            flat = (part.reshape(-1) for part in (count, x, y, p, q, watched))
-            wave(*flat, columns, rows, *rest, *own.scratch)
+            flat = EscapeTile(*(part.reshape(-1) for part in tile))
+            wave(flat, *inputs, *own.scratch)
 
         run.program = tile_loop.Function(wave, direct.signature(real))
         return run

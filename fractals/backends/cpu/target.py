@@ -9,6 +9,7 @@ from numba.extending import intrinsic, overload, register_jitable
 
 from fractals.backends.code_cache import cached
 from fractals.backends.cpu import interrupts  # noqa: F401 - what they do is then known
+from fractals.backends.cpu.simd import elementary  # noqa: F401 - registers its overloads
 from fractals.backends.cpu.simd.pack import Pack
 from fractals.kernels import Target, primitives
 

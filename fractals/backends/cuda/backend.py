@@ -82,21 +82,23 @@ class CudaBackend:
         def run(out, *arguments):
             with self._failing():
                 lane = self.lane
-                arguments = tuple(self._resolve(value, lane) for value in arguments)
+                out, *arguments = (self._resolve(value, lane) for value in (out, *arguments))
+                arguments = tuple(arguments)
                 if loop and not loop.signatures:
                     # The simulator polls its threads without a pause, which slows compiling there.
                     values = map(_unwrap, (0, 0, 1, 1, out, *arguments))
                     loop.compile(tuple(numba.typeof(value) for value in values))
-                key = lane, *out.shape[:2], *self.block
+                height, width = (out[0] if isinstance(out, tuple) else out).shape[:2]
+                key = lane, height, width, *self.block
                 if key not in launchers:
-                    grid = -(-out.shape[1] // self.block[0]), -(-out.shape[0] // self.block[1])
+                    grid = -(-width // self.block[0]), -(-height // self.block[1])
                     geometry = self.geometry or (grid, self.block)
                     launchers[key] = kernel[(*geometry, lane.stream)]
                 launchers[key](out, arguments)
 
         return run
 
-    def join(self, work, dtype=None):
+    def compile_tile_loop(self, work, dtype=None):
         """Return None: Python goes from tile to tile."""
         return None
 
@@ -145,6 +147,8 @@ class CudaBackend:
             return begin.elapsed_time(end) / 1e3
 
     def _resolve(self, value, lane):
+        if isinstance(value, tuple):
+            return value._make(self._resolve(part, lane) for part in value)
         return value.on(self._cuda, lane) if isinstance(value, Everywhere) else value
 
     @contextlib.contextmanager
@@ -156,6 +160,8 @@ class CudaBackend:
 
 def _unwrap(value):
     """Return the NumPy array behind a simulated device array, and other values as they are."""
+    if isinstance(value, tuple):
+        return value._make(map(_unwrap, value))
     value = getattr(value, "_item", value)
     return getattr(value, "_ary", value)
 

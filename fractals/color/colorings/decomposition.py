@@ -5,12 +5,12 @@ read. After Peitgen and Richter, *The Beauty of Fractals* (1986).
 """
 
 from fractals.kernels.coloring import Coloring, Option
-from fractals.kernels.coloring_math import turn
+from fractals.kernels.elementary import angle_in_turns
 from fractals.kernels.primitives import select
 
 
 def make_value(target):
-    real, int32, angle_of = target.real, target.int32, target.jit(turn)
+    real, int32, angle_of = target.real, target.int32, target.jit(angle_in_turns)
     one = real(1)
 
     def value(n, x, y, p, q, constants):

@@ -8,7 +8,7 @@ their weight at every size.
 import math
 
 from fractals.kernels.coloring import Coloring
-from fractals.kernels.coloring_math import make_log2
+from fractals.kernels.elementary import make_log2
 from fractals.kernels.primitives import fma, select
 
 

@@ -9,7 +9,7 @@ Peitgen and Saupe, *The Science of Fractal Images* (1988); cycles are found as `
 import math
 
 from fractals.color.colorings.multiplier import TOLERANCE
-from fractals.kernels.coloring import Coloring, Watcher
+from fractals.kernels.coloring import Coloring, OrbitStatistic
 from fractals.kernels.primitives import fma, number, select, sqrt
 
 FAR2 = 16.0  # beyond |z|² no cycle has a point
@@ -18,7 +18,7 @@ TINY = 1e-18  # what is less is 0: powers of it would be too small to be normal,
 LEAST = 1e-30  # of squares of distances; 0 where no cycle was found
 
 
-def make_watch(target, formula, base):
+def make_statistic(target, formula, base):
     derive, power = target.jit(formula.derivative), formula.degree
 
     def product(p, q, s, t):
@@ -57,7 +57,7 @@ def make_watch(target, formula, base):
         zero, one = number(0, x), number(1, x)
         return x, y, zero, one, one, one, zero, zero, zero, zero, zero, zero, zero, zero
 
-    def watch(w, x, y, u, v, a, b, point):
+    def update(w, x, y, u, v, a, b, point):
         zero, one = number(0, x), number(1, x)
         from_x, from_y, n, next_n, sought, p, q, e, f, g, h, k, m, square = w
         n = n + one
@@ -94,7 +94,7 @@ def make_watch(target, formula, base):
             square,
         )
 
-    return start, watch
+    return start, update
 
 
 def make_value(target):
@@ -117,13 +117,13 @@ def make():
         constants=lambda formula, escape_radius, width, tolerance: (1000 / width,),
         side="inside",
         options={"tolerance": TOLERANCE},
-        watcher=Watcher(
+        statistic=OrbitStatistic(
             "cycle and distance",
             (
                 *("x", "y", "n", "next", "sought", "z.x", "z.y", "zz.x", "zz.y"),
                 *("c.x", "c.y", "cz.x", "cz.y", "square"),
             ),
-            make_watch,
+            make_statistic,
             lambda tolerance: (tolerance**2,),
         ),
     )

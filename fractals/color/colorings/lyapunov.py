@@ -7,19 +7,19 @@ real axis, or, where the formula is holomorphic, in any direction.
 
 import math
 
-from fractals.kernels.coloring import Coloring, Option, Watcher
+from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
 from fractals.kernels.elementary import exp, log
 from fractals.kernels.primitives import fma, number, select, sqrt
 from fractals.kernels.tangent import make_tangent
 
 
-def make_watch(target, formula, base):
+def make_statistic(target, formula, base):
     tangent = make_tangent(target, formula)
 
     def start(x, y):
         return number(0, x), number(0, x)
 
-    def watch(w, x, y, u, v, a, b, point):
+    def update(w, x, y, u, v, a, b, point):
         zero, one = number(0, x), number(1, x)
         p, q = tangent(u, v, one, zero, a, b, zero, zero)
         p, q = abs(p), abs(q)
@@ -31,7 +31,7 @@ def make_watch(target, formula, base):
         stretch = log(large * sqrt(fma(part, part, one)))
         return n, w[1] + select(counted, stretch, zero)
 
-    return start, watch
+    return start, update
 
 
 def make_value(target):
@@ -56,6 +56,8 @@ def make():
         constants=lambda formula, escape_radius, width, warmup: (float(warmup), 1 / formula.maps),
         transfer="linear",
         side="inside",
-        options={"warmup": Option(20, 0, 1_000_000, "steps before the mean begins", "watch")},
-        watcher=Watcher("exponents", ("steps", "sum"), make_watch, lambda warmup: (float(warmup),)),
+        options={"warmup": Option(20, 0, 1_000_000, "steps before the mean begins", "statistic")},
+        statistic=OrbitStatistic(
+            "exponents", ("steps", "sum"), make_statistic, lambda warmup: (float(warmup),)
+        ),
     )

@@ -8,19 +8,19 @@ too near for the limit; next to such places a multiple of the cycle may come nea
 
 import math
 
-from fractals.kernels.coloring import Coloring, Option, Watcher
+from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
 from fractals.kernels.primitives import fma, number, select, sqrt
 from fractals.kernels.tangent import make_tangent
 
 
-def make_watch(target, formula, base):
+def make_statistic(target, formula, base):
     tangent = make_tangent(target, formula)
 
     def start(x, y):
         zero, one = number(0, x), number(1, x)
         return x, y, zero, one, one, zero, one, zero, zero
 
-    def watch(w, x, y, u, v, a, b, point):
+    def update(w, x, y, u, v, a, b, point):
         zero, one = number(0, x), number(1, x)
         from_x, from_y, n, next_n, sought, period, p, q, stretch = w
         n = n + one
@@ -45,16 +45,16 @@ def make_watch(target, formula, base):
             stretch,
         )
 
-    return start, watch
+    return start, update
 
 
-CYCLE = Watcher(
+CYCLE = OrbitStatistic(
     "cycle",
     ("x", "y", "n", "next", "sought", "period", "p", "q", "stretch"),
-    make_watch,
+    make_statistic,
     lambda tolerance: (tolerance**2,),
 )
-TOLERANCE = Option(1e-6, 1e-12, 0.1, "how near is a return", "watch")
+TOLERANCE = Option(1e-6, 1e-12, 0.1, "how near is a return", "statistic")
 
 
 def make_value(target):
@@ -79,5 +79,5 @@ def make():
         transfer="linear",
         side="inside",
         options={"tolerance": TOLERANCE},
-        watcher=CYCLE,
+        statistic=CYCLE,
     )

@@ -29,5 +29,5 @@ def make():
         transfer="linear",
         side="inside",
         options={"tolerance": TOLERANCE},
-        watcher=CYCLE,
+        statistic=CYCLE,
     )

@@ -6,7 +6,7 @@ Roots of unity are evenly spread around the palette. Beside it a layer of `speed
 import math
 
 from fractals.kernels.coloring import Coloring, Option
-from fractals.kernels.coloring_math import make_log2, turn
+from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.primitives import fma, select
 
 NEAR = 1e-6  # |z|² of a limit that is 0, and has no direction
@@ -14,7 +14,7 @@ FAR = 0.5  # of what escapes
 
 
 def make_value(target):
-    real, log2, angle_of = target.real, make_log2(target), target.jit(turn)
+    real, log2, angle_of = target.real, make_log2(target), target.jit(angle_in_turns)
     zero, one, near, far = real(0), real(1), real(NEAR), real(FAR)
 
     def value(n, x, y, p, q, constants):

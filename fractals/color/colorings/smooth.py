@@ -5,7 +5,8 @@ After García, Fernández, Barrallo and Martín, *Coloring Dynamical Systems in 
 """
 
 from fractals.kernels.coloring import Coloring
-from fractals.kernels.coloring_math import fraction_constants, make_log2
+from fractals.kernels.coloring_math import fraction_constants
+from fractals.kernels.elementary import make_log2
 from fractals.kernels.primitives import fma
 
 

@@ -6,23 +6,24 @@ of a step that is added. It needs no order of convergence.
 
 import math
 
-from fractals.kernels.coloring import Coloring, Watcher
-from fractals.kernels.coloring_math import fraction_constants, make_fraction, make_log2
+from fractals.kernels.coloring import Coloring, OrbitStatistic
+from fractals.kernels.coloring_math import fraction_constants, make_fraction
+from fractals.kernels.elementary import make_log2
 from fractals.kernels.primitives import fma, number, select
 
 LEAST, MOST = 1e-30, 1e30  # |z_n - z_(n-1)|² between which a logarithm is taken
 
 
-def make_watch(target, formula, base):
+def make_statistic(target, formula, base):
     def start(x, y):
         return number(MOST, x), number(MOST, x)
 
-    def watch(w, x, y, u, v, a, b, point):
+    def update(w, x, y, u, v, a, b, point):
         s, t = x - u, y - v
         m, least, most = fma(s, s, t * t), number(LEAST, x), number(MOST, x)
         return select(m > least, select(m < most, m, most), least), w[0]
 
-    return start, watch
+    return start, update
 
 
 def make_value(target):
@@ -55,5 +56,5 @@ def make():
         make_value=make_value,
         constants=constants,
         ends="converging",
-        watcher=Watcher("moves", ("last", "before"), make_watch),
+        statistic=OrbitStatistic("moves", ("last", "before"), make_statistic),
     )

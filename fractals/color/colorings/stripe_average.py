@@ -4,14 +4,14 @@ After Jussi Härkönen, *On Smooth Fractal Coloring Techniques* (2007). The sine
 multiple of an angle, so it is the imaginary part of a power of z / |z|: no sine is computed.
 """
 
-from fractals.kernels.coloring import Coloring, Option, Watcher
+from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
 from fractals.kernels.coloring_math import make_mean_value, mean_constants
 from fractals.kernels.primitives import fma, number, select, sqrt
 
 SMALL = 1e-30  # |z|² below it has no direction
 
 
-def make_watch(target, formula, base, density):
+def make_statistic(target, formula, base, density):
     bits = [bit == "1" for bit in bin(density)[3:]]  # below the highest, from the top
 
     def square(p, q):
@@ -32,14 +32,14 @@ def make_watch(target, formula, base, density):
     def start(x, y):
         return number(0, x), number(0, x)
 
-    def watch(w, x, y, u, v, a, b, point):
+    def update(w, x, y, u, v, a, b, point):
         m = fma(x, x, y * y)
         size = sqrt(select(m > number(SMALL, x), m, number(1, x)))
         _, sine = power(x / size, y / size)
         stripe = fma(number(0.5, x), sine, number(0.5, x))
         return w[0] + stripe, stripe
 
-    return start, watch
+    return start, update
 
 
 def _next_power(target, power, square, times, bit):
@@ -68,5 +68,5 @@ def make():
         constants=mean_constants,
         transfer="linear",
         options={"density": Option(5, 1, 32, "stripes in a turn around 0", "code")},
-        watcher=Watcher("stripes", ("sum", "last"), make_watch),
+        statistic=OrbitStatistic("stripes", ("sum", "last"), make_statistic),
     )
