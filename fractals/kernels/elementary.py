@@ -42,7 +42,7 @@ ARCTAN = (
     0.03796525745386593,
     -0.017805397205419446,
 )
-# The same over 2 pi, so that angles are in turns, and shorter: the error is below 1e-9 turns.
+# The same over 2 pi, so that angles are in turns, and shorter: the error is below 2e-11 turns.
 ARCTAN_TURNS = (
     0.15915494308857342,
     -0.053051645778753036,
@@ -318,7 +318,7 @@ def angle_series(x, y):
 def angle_in_turns(x, y):  # compiled with `target.jit`
     """Return the angle of x + iy in turns, from 0 to 1; 0 for 0.
 
-    The absolute error is below 1e-9 in float64.
+    The absolute error is below 2e-11 turns in float64, and 2e-7 in float32.
 
     Examples
     --------

@@ -17,7 +17,7 @@ import fractals
 from fractals import catalog
 from fractals.color import palette
 from fractals.formulas import mandelbrot
-from fractals.rendering.plan import BLOCK
+from fractals.rendering.plan import STEPS_PER_CHECK
 from fractals.scene.paint import Color, Layer
 
 if reason := ptx.missing():
@@ -132,7 +132,7 @@ CYCLIC, ENDING = (
     for cyclic in (True, False)
 )
 # What is compiled often; the others, which take many minutes, are slow tests.
-OFTEN = {"mandelbrot", "burning_ship", "sticky", "smooth", "stripe_average", "multiply", "nova"}
+OFTEN = {"mandelbrot", "burning_ship", "checked", "smooth", "stripe_average", "multiply", "nova"}
 
 
 def often(names):
@@ -150,7 +150,7 @@ ESCAPES = {
     for number in PRECISIONS
 }
 ESCAPES |= {
-    f"sticky {number}": functools.partial(iterating, "mandelbrot", FAR, False, number)
+    f"checked {number}": functools.partial(iterating, "mandelbrot", FAR, False, number)
     for number in PRECISIONS
 }
 ESCAPES |= {
@@ -169,22 +169,22 @@ SHADES = {
     for colors in ([CYCLIC, ENDING] if transfer == "linear" else [CYCLIC])
     for number in PRECISIONS
 }
-WATCHERS = [
+STATISTICS = [
     name for name in catalog.names("coloring") if catalog.load("coloring", name)().statistic
 ]
-WATCHES = {
+WITH_STATISTICS = {
     f"watch {coloring} {number}": functools.partial(watching, coloring, number)
-    for coloring in WATCHERS
+    for coloring in STATISTICS
     for number in PRECISIONS
 }
 MOST_WATCHED = {"layers": [{"coloring": name} for name in ("stripe_average", "slopes")]}
-WATCHES |= {
+WITH_STATISTICS |= {
     f"watch two, with a Jacobian {number}": functools.partial(
         watching, "curvature_average", number, "burning_ship", **MOST_WATCHED
     )
     for number in PRECISIONS
 }
-WATCHES |= {
+WITH_STATISTICS |= {
     f"watch in parts {number}": functools.partial(
         watching, "triangle_average", number, "mandelbrot", max_iterations=10**6
     )
@@ -217,7 +217,7 @@ DEEP |= {
     for formula in ("mandelbrot", "burning_ship")
     for extended in (False, True)
 }
-KERNELS = {**ESCAPES, **WATCHES, **SHADES, **BLENDS, **PAINTS, **DEEP}
+KERNELS = {**ESCAPES, **WITH_STATISTICS, **SHADES, **BLENDS, **PAINTS, **DEEP}
 EVERYWHERE = [*PAINTS, *DEEP, *(name for name in SHADES if " log " in name)]
 EVERYWHERE += [name for name in ESCAPES if re.match(r"(mandelbrot|burning_ship)( dz)? f", name)]
 
@@ -312,7 +312,7 @@ def test_every_capability_is_served(name, capability):
     )
 
 
-def cost_of(name, capability, length=BLOCK["cuda"]):
+def cost_of(name, capability, length=STEPS_PER_CHECK["cuda"]):
     """Return the machine instructions an iteration, of the `length` that the loop holds."""
     return len(ptx.hot_loop(ptx.instructions(ptx.binary(kernel(name), capability)))) / length
 
@@ -322,7 +322,7 @@ def cost_of(name, capability, length=BLOCK["cuda"]):
 @pytest.mark.parametrize("formula", often(label(formula) for formula in FORMULAS))
 def test_instructions_an_iteration(formula, derivative, precision):
     assert formula in BUDGET, "state the budget of a new formula"
-    length = ITERATIONS_A_LOOP.get((formula, derivative), BLOCK["cuda"])
+    length = ITERATIONS_A_LOOP.get((formula, derivative), STEPS_PER_CHECK["cuda"])
     cost = cost_of(escape_name(formula, False, derivative, precision), HOPPER, length)
     budget = BUDGET[formula][2 * derivative + (precision == "float64")]
     assert 0.95 * budget <= cost <= budget
@@ -337,7 +337,7 @@ def test_instructions_an_iteration_elsewhere(precision, capability):
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_instructions_an_iteration_that_is_tested(precision):
-    assert cost_of(f"sticky {precision}", HOPPER) <= STICKY[precision == "float64"]
+    assert cost_of(f"checked {precision}", HOPPER) <= STICKY[precision == "float64"]
 
 
 def test_the_tests_above_notice_carelessness(monkeypatch):

@@ -36,13 +36,13 @@ SCENES = {
 def joined(monkeypatch):
     """Small tiles; and what compiled code was made for."""
     found = []
-    join = CpuBackend.join
+    compile_tile_loop = CpuBackend.compile_tile_loop
 
     def note(*arguments):
-        found.append(join(*arguments))
+        found.append(compile_tile_loop(*arguments))
         return found[-1]
 
-    monkeypatch.setattr(CpuBackend, "join", note)
+    monkeypatch.setattr(CpuBackend, "compile_tile_loop", note)
     monkeypatch.setattr(tiles, "LEAST_TILE", 64)
     monkeypatch.setattr(tiles, "SAMPLES_A_TILE", dict.fromkeys(tiles.SAMPLES_A_TILE, 200))
     return found
@@ -50,7 +50,7 @@ def joined(monkeypatch):
 
 def tile_by_tile(monkeypatch, function, *arguments, **options):
     with monkeypatch.context() as patch:
-        patch.setattr(CpuBackend, "join", lambda *_: None)
+        patch.setattr(CpuBackend, "compile_tile_loop", lambda *_: None)
         return function(*arguments, **options)
 
 
