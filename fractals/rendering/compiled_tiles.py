@@ -1,7 +1,7 @@
-"""Tiles that compiled code takes from a queue itself, where all of their work can be compiled.
+"""Tiles that compiled code takes from a queue, where all of their work can be compiled.
 
-That is direct iteration on the CPU, and coloring by a single layer. Otherwise Python goes from tile
-to tile, as `fractals.rendering.render.Session.draw` does: the numbers and the colors are the same.
+That is direct iteration on the CPU, colored by a single layer. Otherwise Python goes from tile to
+tile, with the same numbers and colors.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,8 +21,8 @@ from fractals.threads import Queue
 
 STAGES = ("iterate", "color", "copy")
 
-# What a thread calls until there is no tile left. It returns what the stages took, in the ticks of
-# the processor's clock.
+# What a thread calls until no tile is left. It returns the ticks of the processor's clock that each
+# stage took.
 StageTicks = dict[str, float]
 DrawTiles = Callable[[Queue, Pixels, int, NDArray[np.int64]], StageTicks]
 KeepTiles = Callable[[Queue], StageTicks]
@@ -31,11 +31,12 @@ KeepTiles = Callable[[Queue], StageTicks]
 def tiles_drawn(
     backend: Backend, plan: Plan, method: Method | None, painter: Painter, dtype: Any
 ) -> list[DrawTiles]:
-    """Return ``draw(queue, picture, band, pixels_left)`` for each thread; none: Python draws.
+    """Return ``draw(queue, picture, band, pixels_left)`` for each thread, or an empty list.
 
-    They have their memory already, so that no thread waits for the interpreter's lock. Each draws
-    tiles of the plan until the queue ends or a band of so many rows is whole: row r goes to row
-    r % len(picture) of the picture, and ``pixels_left`` says what is left of each band.
+    ``draw`` draws tiles of the plan until the queue ends or a band of ``band`` rows is whole. Row r
+    goes to row r % len(picture) of the picture; ``pixels_left`` counts the missing pixels of each
+    band. All memory is allocated here, so that no thread waits for the interpreter's lock. With an
+    empty list, Python draws tile by tile.
     """
     if not _is_plain(method, plan):
         return []
@@ -60,7 +61,10 @@ def tiles_drawn(
 def tiles_kept(
     backend: Backend, plan: Plan, method: Method | None, planes: Mapping[str, NDArray[Any]]
 ) -> list[KeepTiles]:
-    """Return ``keep(queue)`` for each thread, which fills planes of the whole picture; or none."""
+    """Return ``keep(queue)`` for each thread, or an empty list.
+
+    ``keep`` fills planes of the whole picture. With an empty list, Python fills them tile by tile.
+    """
     if not _is_plain(method, plan) or not {"count"} <= planes.keys() <= {"count", "z", "dz"}:
         return []
     prepare = backend.compile_tile_loop(_iterating(plan, method))
@@ -79,7 +83,7 @@ def tiles_kept(
 
 
 def _is_plain(method: Method | None, plan: Plan) -> TypeGuard[Direct]:
-    """Tell whether samples are iterated by themselves, in columns and rows."""
+    """Tell whether the method is direct iteration on a grid, in single launches."""
     return isinstance(method, Direct) and not method.part and not plan.listed
 
 

@@ -1,4 +1,4 @@
-"""The layers of a scene, and what they need of the iteration, all together."""
+"""The layers of a scene, and what all of them need of the iteration."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from fractals.scene.paint import Layer, Paint
 
 @dataclass(frozen=True)
 class ResolvedLayer:
-    """A layer that is drawn.
+    """A layer with its coloring made and its settings resolved.
 
     Attributes
     ----------
     paint : Paint
-        What the scene says of it.
+        The layer's settings in the scene.
     side : str
-        The samples that it is drawn for: "escaped", "inside" or "both".
+        The samples that are drawn: "escaped", "inside" or "both".
     """
 
     paint: Paint
@@ -30,13 +30,13 @@ class ResolvedLayer:
 
     @property
     def blend(self) -> str:
-        """Return how it is blended over those below."""
+        """Return the blend mode over the layers below."""
         blend = self.paint.blend if isinstance(self.paint, Layer) else "normal"
         return self.coloring.blend if blend == "auto" else blend
 
     @property
     def opacity(self) -> float:
-        """Return its opacity, from 0 to 1."""
+        """Return the opacity, from 0 to 1."""
         return self.paint.opacity if isinstance(self.paint, Layer) else 1.0
 
     @property
@@ -47,19 +47,19 @@ class ResolvedLayer:
 
     @property
     def needs(self) -> list[str]:
-        """Return the names of what it needs of each sample besides count and z."""
+        """Return the names of the planes it needs besides count and z."""
         statistics = Statistics.of((self.coloring,), self.side != "escaped")
         return [*(["dz"] if self.coloring.derivative else []), *statistics.names]
 
     @property
     def label(self) -> str:
-        """Return its coloring with the options that are set, as --coloring takes it."""
+        """Return the coloring with its given options, as --coloring takes it."""
         options = self.paint.coloring.model_extra or {}
         return ",".join([self.coloring.name, *(f"{k}={short(v)}" for k, v in options.items())])
 
     @property
     def remedy(self) -> str:
-        """Return how to compute what it needs, where raw numbers lack that."""
+        """Return how to compute the planes it needs, for an error message."""
         if isinstance(self.paint, Layer) or self.paint.mask != "auto":
             return "compute them from a scene that has this layer"
         return f"compute them with --coloring {self.label}"
@@ -71,7 +71,7 @@ class Layers:
 
     drawn: tuple[ResolvedLayer, ...]
     statistics: Statistics
-    note: str = ""  # what the user is told
+    note: str = ""  # one line for the user
 
     @property
     def derivative(self) -> bool:
@@ -84,7 +84,7 @@ class Layers:
         return any(layer.coloring.rank_table for layer in self.drawn)
 
     def lacking(self, kept: Collection[str]) -> tuple[ResolvedLayer, list[str]] | None:
-        """Return the first layer that needs more than what is kept, by name, and what that is."""
+        """Return the first layer that lacks planes among those kept, and their names."""
         for layer in self.drawn:
             if absent := [name for name in layer.needs if not kept_as(name, kept)]:
                 return layer, absent
@@ -101,17 +101,20 @@ class Layers:
 
 
 def kept_as(name: str, kept: Collection[str]) -> str | None:
-    """Return the name under which a plane is kept: what was watched inside too serves outside."""
+    """Return the name under which a plane is kept, or None.
+
+    Statistics that are kept inside, too, also serve layers of escaped samples.
+    """
     return next((own for own in (name, name + INSIDE_TOO) if own in kept), None)
 
 
 def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Coloring:
-    """Return the coloring, or what takes its place for a formula whose orbits don't escape.
+    """Return the coloring, or its substitute for a formula whose orbits converge.
 
     Raises
     ------
     OptionError
-        It says nothing about such orbits, or about Julia sets.
+        The coloring has no values for such orbits, or for Julia sets.
     """
     converges = formula.tolerance > 0
     if coloring.converging and (converges or formula.coloring):

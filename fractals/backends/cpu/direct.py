@@ -39,11 +39,11 @@ from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import make_near, make_orbit, state_size
 from fractals.kernels.primitives import number, select
 
-# Vectors in a pack, by the numbers of a state. More vectors hide the latency of `fma`, until the
-# states of all lanes no longer fit into 32 vector registers (all measured).
+# Vectors in a pack, by the numbers of a state. More vectors hide the latency of `fma`, as long as
+# the states of all lanes fit into the 32 vector registers.
 VECTORS = {2: 4, 3: 3, 4: 3}
 FEW_VECTORS = 2  # for longer states
-EARLY = 16  # steps of `first_steps` (measured); with a limit of 32 or less it takes all steps
+EARLY = 16  # steps of `first_steps`; with a limit of 32 or less it takes all steps
 MIN_BLOCK, MAX_BLOCK = 12, 192  # steps without a test
 MAX_BLOCK_PERIODIC = 48  # the same where cycles are looked for after each block
 UNROLL = 3  # steps in one round of a loop; a divisor of the block lengths
@@ -282,7 +282,7 @@ def make_body(target, options):
             n += steps
             # A block costs loads, stores and compaction, whatever its length; each lane that
             # escapes costs the block's steps again. With as many escapes per step as in the last
-            # block, the sum of both is least at about this length (3 is measured).
+            # block, the sum of both is least at about this length.
             best = 3 * math.sqrt(left * steps / (back - first + 1))
             steps = MIN_BLOCK
             while steps < longest and 2 * steps <= best:

@@ -1,7 +1,7 @@
-"""Curvature average: the mean of how sharply the orbit turns at each step, in half turns.
+"""Curvature average: the mean angle between consecutive steps of the orbit, in half turns.
 
 After Damien Jones (1999); see Härkönen, *On Smooth Fractal Coloring Techniques* (2007). The first
-step of an orbit turns by nothing.
+step of an orbit counts as straight.
 """
 
 from fractals.kernels.coloring import Coloring, OrbitStatistic
@@ -18,7 +18,7 @@ def make_statistic(target, formula, base):
 
     def update(w, x, y, u, v, a, b, point):
         s, t = x - u, y - v  # this step
-        p, q = u - w[2], v - w[3]  # and the one before
+        p, q = u - w[2], v - w[3]  # the step before
         angle = angle_of(fma(s, p, t * q), fma(t, p, -(s * q)))
         bend = select(angle > number(0.5, x), number(1, x) - angle, angle)
         bend = bend + bend

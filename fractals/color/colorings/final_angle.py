@@ -1,4 +1,4 @@
-"""Final angle: the direction of the escaped point, in turns: decomposition without steps."""
+"""Final angle: the direction of the escaped point, in turns; smooth `decomposition`."""
 
 from fractals.kernels.coloring import Coloring
 from fractals.kernels.elementary import angle_in_turns

@@ -1,6 +1,6 @@
-"""Histogram: the share of the picture's escaped samples with a lower count, smooth in between.
+"""Histogram: the share of the picture's escaped samples that have a lower count.
 
-Equalised as in image processing, but by whole counts: within a band it rises with the smooth count.
+Histogram equalisation by whole counts; within a band the share rises with the smooth count.
 """
 
 from fractals.color.colorings import smooth

@@ -1,8 +1,8 @@
-"""Lyapunov exponent: how fast orbits from nearby points part, or come together, in the long run.
+"""Lyapunov exponent: whether orbits of neighboring points converge or diverge.
 
-It is the mean of log|f'| along the orbit, here as the mean stretch itself, exp of that, and halved:
-up to 1/2 neighbors come together (order), from there on they part (chaos). f' is taken along the
-real axis, or, where the formula is holomorphic, in any direction.
+The exponent is the mean of log|f'| along the orbit. The value is half of its exponential, the mean
+stretch of a step: below 1/2 neighbors converge (order), above they diverge (chaos). f' is taken
+along the real axis; where the formula is holomorphic, all directions are alike.
 """
 
 import math
@@ -24,7 +24,10 @@ def make_statistic(target, formula, base):
         p, q = tangent(u, v, one, zero, a, b, zero, zero)
         p, q = abs(p), abs(q)
         high = p > q
-        large, small = select(high, p, q), select(high, q, p)  # neither square over- or underflows
+        large, small = (
+            select(high, p, q),
+            select(high, q, p),
+        )  # so that squares do not over- or underflow
         part = small / select(large > zero, large, one)
         n = w[0] + one
         counted = n > number(point[base], x)

@@ -1,9 +1,10 @@
-"""Multiplier: how much a turn around the cycle that attracts an orbit stretches what lies near it.
+"""Multiplier: how much one round of the attracting cycle stretches its surroundings.
 
-From 0 at the nucleus of a component of the set to 1 at its boundary. The cycle is found by going
-back to the last step whose number is a power of two (Brent, 1980): the first step from there that
-comes within the tolerance closes it, if the way there contracts. Where none does, the boundary is
-too near for the limit; next to such places a multiple of the cycle may come near first.
+The value is |derivative of the round|, from 0 at the nucleus of a component to 1 at its boundary.
+The cycle is found after Brent (1980): each step is compared with the last step whose number is a
+power of two. The first step within the tolerance of that point closes the cycle, if the steps
+between contract. Where no step does, the boundary is too near for the iteration limit, and the
+sample has no value; next to such samples a multiple of the period may be found.
 """
 
 import math

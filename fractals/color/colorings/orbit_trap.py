@@ -1,7 +1,7 @@
 """Orbit trap: how near the orbit comes to a point, a line, a cross or a circle.
 
-From 0 far away to 1 on the trap. The orbit is z_1, z_2, ..., up to the point that escaped. After
-Clifford Pickover, *Computers, Pattern, Chaos and Beauty* (1990).
+The value goes from 0 far away to 1 on the trap. The orbit is z_1, z_2, ..., up to the point that
+escaped. After Clifford Pickover, *Computers, Pattern, Chaos and Beauty* (1990).
 """
 
 import math
@@ -9,8 +9,8 @@ import math
 from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
 from fractals.kernels.primitives import fma, number, select, sqrt
 
-LEAST = 1e-30  # squares of distances are no smaller: those too small to be normal are 0 in packs
-FAR = 1e30
+MIN_SQUARE = 1e-30  # least square of a distance, because packs flush subnormal squares to 0
+FAR = 1e30  # square of the distance before the first step; finite in float32
 
 
 def make_statistic(target, formula, base, shape):
@@ -47,7 +47,7 @@ def make_statistic(target, formula, base, shape):
         cos, sin = number(point[base + 2], x), number(point[base + 3], x)
         s, t = fma(cos, s, sin * t), fma(cos, t, -(sin * s))
         m = square(s, t, number(point[base + 4], x))
-        m = select(m > number(LEAST, x), m, number(LEAST, x))
+        m = select(m > number(MIN_SQUARE, x), m, number(MIN_SQUARE, x))
         return (select(m < w[0], m, w[0]),)
 
     return start, update

@@ -1,12 +1,13 @@
-"""Pickover stalks: how near the orbit comes to the axes, from 0 far away to 1 on them.
+"""Pickover stalks: how near the orbit comes to the axes.
 
-After Clifford Pickover, *Computers, Pattern, Chaos and Beauty* (1990).
+The value goes from 0 far away to 1 on an axis. After Clifford Pickover,
+*Computers, Pattern, Chaos and Beauty* (1990).
 """
 
 from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
 from fractals.kernels.primitives import number, select
 
-FAR = 1e15
+FAR = 1e15  # distance before the first step; its square is finite in float32
 
 
 def make_statistic(target, formula, base):

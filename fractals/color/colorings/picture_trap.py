@@ -1,7 +1,7 @@
-"""Picture trap: the color of the place in a picture that the orbit hits first.
+"""Picture trap: the first pixel of a picture that the orbit hits.
 
-The picture lies in the plane of the orbit z_1, z_2, ...; where it is transparent, orbits pass. The
-value is the number of the pixel, and the palette is the picture.
+The picture lies in the plane of the orbit z_1, z_2, ...; its transparent pixels are not hit. The
+value is the number of the pixel, and the palette holds the picture's colors in that order.
 """
 
 import math
@@ -10,7 +10,7 @@ from fractals.color import trap_image
 from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
 from fractals.kernels.primitives import fma, number, select
 
-HEAD = 6  # constants before the opacity, of which there are always as many
+HEAD = 6  # constants before the opacity bits, whose number is fixed
 
 
 def make_statistic(target, formula, base):

@@ -1,6 +1,6 @@
-"""Rank: a sample's place among all of the picture that escaped, in the order of their smooth count.
+"""Rank: the share of the picture's escaped samples that have a lower smooth count.
 
-Every stretch of the palette covers as much of the picture as any other of its length.
+Equal stretches of the palette cover equal areas of the picture.
 """
 
 from fractals.color.colorings import smooth

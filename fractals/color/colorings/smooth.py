@@ -1,4 +1,4 @@
-"""Smooth count: n + 1 - log(log|z| / log R) / log degree, the escape count without its bands.
+"""Smooth count: n + 1 - log(log|z| / log R) / log degree, without the bands of counts.
 
 After García, Fernández, Barrallo and Martín, *Coloring Dynamical Systems in the Complex Plane*
 (1999).

@@ -1,14 +1,14 @@
 """Stripe average: the mean of 1/2 + sin(density * arg z) / 2 along the orbit.
 
-After Jussi Härkönen, *On Smooth Fractal Coloring Techniques* (2007). The sine is that of a whole
-multiple of an angle, so it is the imaginary part of a power of z / |z|: no sine is computed.
+After Jussi Härkönen, *On Smooth Fractal Coloring Techniques* (2007). The density is a whole number,
+so the sine is the imaginary part of that power of z / |z|, which is cheaper than a sine.
 """
 
 from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
 from fractals.kernels.coloring_math import make_mean_value, mean_constants
 from fractals.kernels.primitives import fma, number, select, sqrt
 
-SMALL = 1e-30  # |z|² below it has no direction
+SMALL = 1e-30  # |z|² below which z counts as 0, without a direction
 
 
 def make_statistic(target, formula, base, density):
@@ -43,7 +43,7 @@ def make_statistic(target, formula, base, density):
 
 
 def _next_power(target, power, square, times, bit):
-    """Return what squares a power, and multiplies it by its base where the exponent's bit is 1."""
+    """Return the power with one more bit of the exponent: squared, times the base if 1."""
     if bit:
 
         def raised(p, q):

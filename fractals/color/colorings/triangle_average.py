@@ -24,7 +24,9 @@ def make_statistic(target, formula, base):
         known = apart > zero
         place = (sqrt(fma(x, x, y * y)) - low) / select(known, apart, one)
         place = select(known, place, zero)
-        place = select(place > zero, select(place < one, place, one), zero)  # but for rounding
+        place = select(
+            place > zero, select(place < one, place, one), zero
+        )  # rounding can leave the bounds
         return w[0] + place, place
 
     return start, update
