@@ -101,7 +101,7 @@ def shading(coloring, transfer, colors, precision, bits=8):
         formula, size=(1, 1), coloring=coloring, transfer=transfer, palette=colors, bits=bits
     )
     raw = fractals.compute(drawn, device="python", precision=precision)
-    return functools.partial(fractals.color, raw, device="cuda")
+    return functools.partial(fractals.recolor, raw, device="cuda")
 
 
 def watching(coloring, precision, formula="mandelbrot", **keys):
@@ -117,7 +117,7 @@ def blending(mode, bits=8):
     layers = [{"coloring": "count", "blend": mode}]
     drawn = scene(size=(1, 1), coloring="count", bits=bits, layers=layers)
     raw = fractals.compute(drawn, device="python", precision="float32")
-    return functools.partial(fractals.color, raw, device="cuda")
+    return functools.partial(fractals.recolor, raw, device="cuda")
 
 
 def escape_name(formula, julia, derivative, precision):

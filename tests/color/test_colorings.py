@@ -261,7 +261,7 @@ def test_ranks_of_nothing_and_of_much(name):
         np.array([5e6, 1.5, 3e9]),
     ):
         lowest, *shares = make_table(values)
-        assert len(shares) == ranking.EDGES
+        assert len(shares) == ranking.EDGE_COUNT
         assert (np.diff(shares) >= 0).all()
         assert lowest <= values.min()
         assert (shares[0], shares[-1]) == (0, 1)
