@@ -38,8 +38,8 @@ class Recoloring:
         if raw.count.shape != (plan.size[1] * n, plan.size[0] * n):
             rows, columns = raw.count.shape
             raise OptionError(
-                f"the raw numbers are {columns}x{rows} samples, and the scene wants "
-                f"{plan.size[0]}x{plan.size[1]} pixels of {n}x{n}: compute it anew"
+                f"the raw numbers have {columns}x{rows} samples, and the scene needs "
+                f"{plan.size[0]}x{plan.size[1]} pixels of {n}x{n}: compute the scene again"
             )
         _check_layers(layers, raw)
         if layers.whole:
@@ -103,5 +103,5 @@ def _check_memory(samples: int) -> None:
         raise OptionError(
             "a coloring that sees the whole picture (histogram, rank) takes "
             f"{BYTES_A_VALUE * samples / 2**30:.1f} GiB for {samples} samples, and "
-            f"{free / 2**30:.1f} GiB are free: choose another, or compute a smaller --size"
+            f"{free / 2**30:.1f} GiB are free: choose another coloring, or compute a smaller --size"
         )

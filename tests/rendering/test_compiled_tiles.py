@@ -22,8 +22,8 @@ pytestmark = pytest.mark.skipif(
 SCENES = {
     "plain": {},
     "derivative": {"coloring": "distance"},
-    "watching": {"coloring": "stripe_average"},
-    "watching inside": {"coloring": "orbit_trap", "mask": "all"},
+    "statistics": {"coloring": "stripe_average"},
+    "statistics inside": {"coloring": "orbit_trap", "mask": "all"},
     "julia": {"julia": ("-0.8", "0.156")},
     "supersampling": {"supersampling": 3, "size": (31, 17)},
     "16 bits": {"bits": 16},

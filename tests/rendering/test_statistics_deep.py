@@ -1,6 +1,6 @@
-"""Colorings that watch orbits, in views so deep that the difference from a reference is iterated.
+"""Orbit statistics in deep views, where the difference from a reference orbit is iterated.
 
-No step is skipped. What is watched is compared with direct iteration where both are exact enough,
+No step is skipped. The statistics are compared with direct iteration where both are exact enough,
 and with orbits in arbitrary precision where only perturbation is.
 """
 
@@ -111,7 +111,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("name", slow_but(["plain"], PLACES))
-def test_every_device_watches_the_same(name, compiled, monkeypatch):
+def test_every_device_has_the_same_statistics(name, compiled, monkeypatch):
     """A GPU in launches of a bounded number of steps."""
     drawn = scene(layers=LAYERS, **{**KEYS, "size": (6, 4), "max_iterations": 1400}, **PLACES[name])
     plain = compute(drawn, "python")
@@ -143,7 +143,7 @@ def test_stores(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("view", [{"antialias": "jittered"}, {"projection": "exponential"}])
-def test_listed_samples_are_watched_too(view):
+def test_samples_at_explicit_positions_have_statistics_too(view):
     keys = {"layers": LAYERS, "center": ["-2", "0"], "width": "1e-40", "supersampling": 2, **KEYS}
     drawn = scene(**keys, **view)
     drawn = drawn.replace(size=(14, 120)) if "projection" in view else drawn
