@@ -51,8 +51,8 @@ class Raw:
         )
         self.out = raw.count < raw.max_iterations
         self.z = np.where(self.out, raw.z, 2.0)
-        names = [name.removesuffix(INSIDE_TOO).rpartition(".")[2] for name in raw.watched]
-        self.w = dict(zip(names, raw.watched.values(), strict=True))
+        names = [name.removesuffix(INSIDE_TOO).rpartition(".")[2] for name in raw.statistics]
+        self.w = dict(zip(names, raw.statistics.values(), strict=True))
         self.settings = settings
 
     def smooth(self) -> Any:
@@ -192,7 +192,7 @@ def measure_one(name: str, size: tuple[int, int], runs: int) -> dict[str, Any]:
     whole.start(iterating=True, shading=True)
     tiles = whole.plan.tiles
     fill = whole.painter.value_program(whole.layers.drawn[0])
-    if coloring.knots:
+    if coloring.rank_table:
         tile = tiles[0]
         arrays = on_tile(raw, tile, scene.image.supersampling)
         fill(
@@ -205,13 +205,13 @@ def measure_one(name: str, size: tuple[int, int], runs: int) -> dict[str, Any]:
         seconds["iterate"].append(process_time() - begun)
         numbers = [(tile, on_tile(raw, tile, scene.image.supersampling)) for tile in tiles]
         begun = process_time()
-        if coloring.knots:  # what depends on the whole picture is found anew
+        if coloring.rank_table:  # what depends on the whole picture is found anew
             values = np.empty(raw.count.shape)
             for tile, arrays in numbers:
                 part = np.empty(arrays[0].shape)
                 fill(part, arrays, raw.max_iterations, 0)
                 values[tile.window(scene.image.supersampling)] = part
-            coloring.knots(values[np.isfinite(values)])
+            coloring.rank_table(values[np.isfinite(values)])
         for tile, arrays in numbers:
             whole.shade(tile, arrays)
         seconds["ours"].append(process_time() - begun)
@@ -233,7 +233,7 @@ def on_tile(raw: Any, tile: Tile, n: int) -> tuple[Any, ...]:
     parts += [] if raw.dz is None else [raw.dz.real, raw.dz.imag]
     found = [np.ascontiguousarray(part[window]) for part in parts]
     found += [none] * (5 - len(found))
-    planes = [plane[window] for plane in raw.watched.values()]
+    planes = [plane[window] for plane in raw.statistics.values()]
     return *found, np.stack(planes) if planes else np.zeros((1, 1, 1))
 
 

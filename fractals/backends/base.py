@@ -133,7 +133,7 @@ class Backend(Protocol):
     def compile(self, make_body: MakeBody, *options: Any) -> Run:
         """Return ``run(out, *arguments)``, which fills the elements of `out`."""
 
-    def join(self, work: Work, dtype: Any = None) -> Prepare | None:
+    def compile_tile_loop(self, work: Work, dtype: Any = None) -> Prepare | None:
         """Return what makes, for each thread, compiled code that takes tiles from a queue; or None.
 
         It does all work of them. With the type of a pixel's channels it is ``run(cells, picture,
@@ -167,7 +167,7 @@ class HostMemory:
     def __init__(self) -> None:
         self._kept = threading.local()
 
-    def join(self, work: Work, dtype: Any = None) -> Prepare | None:
+    def compile_tile_loop(self, work: Work, dtype: Any = None) -> Prepare | None:
         """Return None: Python goes from tile to tile."""
         return None
 

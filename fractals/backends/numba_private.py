@@ -282,5 +282,7 @@ def unwrap_simulated(value: Any) -> Any:
     `FakeWithinKernelCUDAArray._item` and `FakeCUDAArray._ary`; Numba 0.61.2 to 0.68.1,
     numba-cuda 0.30.4.
     """
+    if isinstance(value, tuple):
+        return value._make(map(unwrap_simulated, value))  # type: ignore[attr-defined]
     value = getattr(value, "_item", value)
     return getattr(value, "_ary", value)

@@ -38,8 +38,8 @@ class EscapeData:
         Most steps that were tried.
     timings : dict of str to float
         Seconds of each stage.
-    watched : dict of str to ndarray, shape (height, width)
-        What the colorings watched along the orbits, by names such as "stripes,density=5.sum".
+    statistics : dict of str to ndarray, shape (height, width)
+        Orbit statistics of the colorings, by names such as "stripes,density=5.sum".
     base : int
         In a deep view, about the lowest count: the transfer "auto" counts from there, as all counts
         are large and differ by little.
@@ -59,7 +59,7 @@ class EscapeData:
     device: str = ""
     method: str = "direct"
     count_offset: int = 0
-    watched: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
+    statistics: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
     exact: bool = True
     check_rows: Callable[[slice, Iterable[str]], None] = field(
         default=lambda rows, names: None, repr=False
@@ -73,7 +73,12 @@ class EscapeData:
     @property
     def planes(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name."""
-        planes: dict[str, Any] = {"count": self.count, "z": self.z, "dz": self.dz, **self.watched}
+        planes: dict[str, Any] = {
+            "count": self.count,
+            "z": self.z,
+            "dz": self.dz,
+            **self.statistics,
+        }
         return {name: plane for name, plane in planes.items() if plane is not None}
 
     def to_xarray(self) -> Any:
@@ -106,8 +111,8 @@ class EscapeData:
         """Write the raw numbers to a file whose suffix names its type.
 
         ``.fz`` is a store (see `fractals.io.store`), ``.npz`` a NumPy archive of count, z, dz where
-        there is one, what was watched, limit and scene; ``.exr`` is for other programs: it loses
-        the last digits and what was watched (see `fractals.io.raw.exr`).
+        there is one, statistics, limit and scene; ``.exr`` is for other programs: it loses
+        the last digits and the orbit statistics (see `fractals.io.raw.exr`).
 
         Raises
         ------
@@ -152,12 +157,12 @@ def check_suffix(path: str | Path) -> str:
 def planes_for(layers: Layers, pair: Any = np.complex128) -> dict[str, np.dtype[Any]]:
     """Return what layers need of each sample, all together: names and types.
 
-    `pair` is the type of complex numbers. A name that is no identifier is of what was watched.
+    `pair` is the type of complex numbers. A name that is no identifier is an orbit statistic's.
     """
     planes = {"count": np.dtype(np.int32), "z": np.dtype(pair)}
     if layers.derivative:
         planes["dz"] = np.dtype(pair)
-    return planes | dict.fromkeys(layers.watching.names, real_of(pair))
+    return planes | dict.fromkeys(layers.statistics.names, real_of(pair))
 
 
 def real_of(pair: Any) -> np.dtype[Any]:
@@ -172,5 +177,5 @@ def parts_of(plane: NDArray[Any]) -> list[NDArray[Any]]:
 
 def arrays_of(planes: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the planes as `EscapeData` takes them; other identifiers are for later versions."""
-    watched = {name: plane for name, plane in planes.items() if not name.isidentifier()}
-    return {name: planes.get(name) for name in ("count", "z", "dz")} | {"watched": watched}
+    statistics = {name: plane for name, plane in planes.items() if not name.isidentifier()}
+    return {name: planes.get(name) for name in ("count", "z", "dz")} | {"statistics": statistics}

@@ -6,8 +6,8 @@ A store is a folder whose name ends in ``.fz``. It holds, for a picture of rows 
     UTF-8 JSON, one table. ``format`` is "fractals store" and ``version`` is 1; ``scene`` is the
     scene as JSON; ``shape`` is [rows, columns]; ``tile_rows`` says how many rows of samples a tile
     has (the last may have fewer; each is as wide as the picture); ``planes`` maps the name of each
-    plane to its NumPy type, in order; ``watched`` lists what those called ``watched0``,
-    ``watched1``, ... are in `EscapeData`; ``limit``, ``base`` and ``method`` are as of
+    plane to its NumPy type, in order; ``statistics`` lists what those called ``statistics0``,
+    ``statistics1``, ... are in `EscapeData`; ``limit``, ``base`` and ``method`` are as of
     that; ``program`` is the version of fractals that computes it. It is written last, so a folder
     without it is no store.
 ``NAME.npy``
@@ -54,7 +54,7 @@ SUFFIX = ".fz"
 VERSION = 1
 DATA = 128  # bytes before the numbers of a .npy file
 DONE = 2**32
-TILES, WATCHED = "tiles", "watched"
+TILES, STATISTICS = "tiles", "statistics"
 TYPES = [[pair] * times for pair in ("<c16", "<c8") for times in (1, 2)]  # of z, or z and dz
 
 MOST_SAMPLES, LEAST_SAMPLES = 2**17, 2**14  # of a tile
@@ -103,7 +103,7 @@ class Store:
                 )
             self.scene = load_scene(header["scene"])
             types = {str(k): np.dtype(str(v)) for k, v in header["planes"].items()}
-            names = {f"{WATCHED}{k}": str(name) for k, name in enumerate(header["watched"])}
+            names = {f"{STATISTICS}{k}": str(name) for k, name in enumerate(header["statistics"])}
             rows, columns = (int(side) for side in header["shape"])
             self.shape = rows, columns
             self.rows = int(header["tile_rows"])
@@ -249,18 +249,18 @@ class Store:
 
 
 def _known(types: Mapping[str, np.dtype[Any]], names: Mapping[str, str]) -> bool:
-    """Tell whether planes of these files and types are ours; `names` are of those watched."""
+    """Tell whether planes of these files and types are ours; `names` are of statistics."""
     files = all(f.isidentifier() and f != TILES and d.kind in "iufc" for f, d in types.items())
     kept = [types[file].str for file in ("count", "z", "dz") if file in types]
     if not (files and kept[:1] == ["<i4"] and kept[1:] in TYPES):
         return False
-    watched = {file for file in types if re.fullmatch(rf"{WATCHED}\d+", file)}
+    statistics = {file for file in types if re.fullmatch(rf"{STATISTICS}\d+", file)}
     called = set(names.values())
     return (
-        watched == set(names)
+        statistics == set(names)
         and len(called) == len(names)
         and not any(name.isidentifier() for name in called)
-        and all(types[file].str == real_of(kept[1]).str for file in watched)
+        and all(types[file].str == real_of(kept[1]).str for file in statistics)
     )
 
 
@@ -313,8 +313,8 @@ def create_store(
     """Return a new store in an empty folder; see `claimed`."""
     n = scene.image.supersampling
     width, height = scene.image.size
-    watched = [name for name in planes if not name.isidentifier()]
-    files = {name: f"{WATCHED}{k}" for k, name in enumerate(watched)}
+    statistics = [name for name in planes if not name.isidentifier()]
+    files = {name: f"{STATISTICS}{k}" for k, name in enumerate(statistics)}
     header = {
         "format": STORE_FORMAT,
         "version": VERSION,
@@ -322,7 +322,7 @@ def create_store(
         "shape": [height * n, width * n],
         "tile_rows": tile_rows(scene),
         "planes": {files.get(n, n): np.dtype(d).newbyteorder("<").str for n, d in planes.items()},
-        "watched": watched,
+        "statistics": statistics,
         "max_iterations": max_iterations,
         "count_offset": count_offset,
         "method": method,

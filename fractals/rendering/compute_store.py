@@ -114,7 +114,7 @@ def _compute(
         list(work),
         session.plan.band,
         2 * max(1, session.backend.threads),  # each has its numbers twice: computed, and to write
-        session.layers.watching.planes,
+        session.layers.statistics.planes,
     )
     session.plan = replace(session.plan, tiles=tuple(work), memory=memory)
     check_cost(session.plan, force=True)

@@ -1,4 +1,4 @@
-"""How raw numbers of samples come about on a backend: `Direct` iteration, or `Perturbation`."""
+"""What the methods that compute escape data on a backend share."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -7,15 +7,16 @@ import numpy as np
 
 from fractals.backends.base import Backend
 from fractals.deep.reference import Reference
+from fractals.kernels.layout import EscapeTile
 from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Index, Samples, coordinates, indices
 from fractals.rendering.tiles import Tile
 from fractals.scene.layers import Layers
 from fractals.scene.model import MOST_ITERATIONS, Scene
 
-FULL = 2**18  # samples that fill a GPU: a launch of fewer takes as long as one of so many
-HEAVY = 8  # a perturbed step, or a skip, takes so many times as long as a direct step
-WITHOUT_END = 2.0**52  # steps of a launch that need not be bounded
+FULL = 2**18  # samples that fill a GPU: a launch with fewer takes as long
+HEAVY = 8  # how many times as long as a direct step a perturbed step, or a skip, takes
+WITHOUT_END = 2.0**52  # steps of a launch without a bound; whole numbers in float64 end at 2**53
 
 
 FindOrbit = Callable[..., Reference]  # one of those in `fractals.deep.orbit_cache`
@@ -32,24 +33,24 @@ class Method(Protocol):
     def start(self) -> None:
         """Compile the program, and bring its inputs to the device."""
 
-    def iterate(self, tile: Tile, max_iterations: int | None = None) -> tuple[Any, ...]:
-        """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
+    def iterate(self, tile: Tile, max_iterations: int | None = None) -> EscapeTile:
+        """Return the escape data of a tile's samples, on the device."""
 
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], max_iterations: int | None = None
-    ) -> tuple[Any, ...]:
-        """Return the same of samples in columns `i` and rows `j`, in arrays of this shape."""
+    ) -> EscapeTile:
+        """Return those of samples in columns `i` and rows `j`, in arrays of this shape."""
 
     def stop(self) -> None:
         """Have calls under way in other threads return early."""
 
 
 class _Method:
-    """What both methods have in common: places of samples, and arrays for their numbers."""
+    """What both methods share: positions of samples, and arrays for their escape data."""
 
     def __init__(self, backend: Backend, scene: Scene, plan: Plan, layers: Layers) -> None:
         self.backend, self.scene, self.plan = backend, scene, plan
-        self.derivative, self.watching = layers.derivative, layers.watching
+        self.derivative, self.statistics = layers.derivative, layers.statistics
         self.formula = scene.make_formula()
         self.max_iterations, self.count_offset = plan.max_iterations, 0
         self.reference, self.note = 0.0, ""
@@ -92,30 +93,33 @@ class _Method:
     def _listed(
         self, samples: Samples, i: Index, j: Index, shape: tuple[int, int]
     ) -> tuple[Any, Any]:
-        """Return a list of samples in place of columns and rows, on the device."""
+        """Return explicit positions in place of columns and rows, on the device."""
         places = samples.at(i, j).astype(self.backend.real)
         empty = np.zeros((2, shape[0]), self.backend.real)
         return self.backend.to_device(places), self.backend.to_device(empty)
 
-    def iterate(self, tile: Tile, max_iterations: int | None = None) -> tuple[Any, ...]:
+    def iterate(self, tile: Tile, max_iterations: int | None = None) -> EscapeTile:
         shape, across, down = self._inputs(tile, self.plan.supersampling)
         return self._iterate(shape, across, down, max_iterations or self.max_iterations)
 
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], max_iterations: int | None = None
-    ) -> tuple[Any, ...]:
+    ) -> EscapeTile:
         across, down = self._listed(self.samples, i, j, shape)
         return self._iterate(shape, across, down, max_iterations or self.max_iterations)
 
     def _iterate(
         self, shape: tuple[int, int], across: Any, down: Any, max_iterations: int
-    ) -> tuple[Any, ...]:
+    ) -> EscapeTile:
         raise NotImplementedError
 
-    def _outputs(self, shape: tuple[int, int]) -> tuple[Any, ...]:
+    def _outputs(self, shape: tuple[int, int]) -> EscapeTile:
+        """Return uninitialised arrays of this shape on the device."""
         backend = self.backend
-        z = [backend.empty(shape, backend.real) for _ in range(2)]
-        dz = [backend.empty(shape, backend.real) if self.derivative else self.nothing for _ in "pq"]
-        planes = self.watching.planes
-        watched = backend.empty((planes, *shape), backend.real) if planes else self.no_planes
-        return backend.empty(shape, np.int32), *z, *dz, watched
+        x, y = (backend.empty(shape, backend.real) for _ in range(2))
+        dx, dy = self.nothing, self.nothing
+        if self.derivative:
+            dx, dy = (backend.empty(shape, backend.real) for _ in range(2))
+        planes = self.statistics.planes
+        statistics = backend.empty((planes, *shape), backend.real) if planes else self.no_planes
+        return EscapeTile(backend.empty(shape, np.int32), x, y, dx, dy, statistics)

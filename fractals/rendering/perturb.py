@@ -18,6 +18,7 @@ from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
 from fractals.errors import OptionError
 from fractals.kernels import bla, bla_floatexp, la, perturb, perturb_statistics
+from fractals.kernels.layout import EscapeTile
 from fractals.rendering import forecast
 from fractals.rendering.iteration import HEAVY, WITHOUT_END, FindOrbit, _Method
 from fractals.rendering.plan import Plan
@@ -58,18 +59,18 @@ class Perturbation(_Method):
         if backend.steps:
             self.steps = max(256, self._steps_a_launch() // HEAVY)
         self.cpu = open_backend(choose("cpu").device, "float64", 1)
-        if self.watching.planes:
+        if self.statistics.planes:
             c = map(Decimal, self.scene.julia) if self.scene.julia else plan.center
-            point = [*map(float, c), 0.0, *self.watching.constants()]
+            point = [*map(float, c), 0.0, *self.statistics.constants()]
             self.point = backend.to_device(np.array(point, backend.real))
         if self.scene.iteration.max_iterations == "auto":
             counts = self._find_limit()
         else:
             self._use(self._orbits(self.max_iterations))
             counts = self._probe(self.max_iterations)
-        if self.watching.planes:
+        if self.statistics.planes:
             steps = float(counts.mean()) * math.prod(plan.size) * plan.supersampling**2
-            steps *= forecast.watching(self.watching.planes)
+            steps *= forecast.watching(self.statistics.planes)
             seconds = forecast.watched_seconds(backend.kind, steps, plan.extended)
             seconds /= backend.threads if backend.kind == "cpu" else 1
             self.note = (
@@ -91,8 +92,8 @@ class Perturbation(_Method):
         self.run = self.run_probe = backend.compile(perturb.make_body, *options)
         if backend.kind == "python":  # plain loops are for few samples
             self.run_probe = self.cpu.compile(perturb.make_body, *options)
-        if self.watching.planes:
-            seen = *options[:4], self.watching.compiled(), *options[4:]
+        if self.statistics.planes:
+            seen = *options[:4], self.statistics.compiled(), *options[4:]
             self.run = backend.compile(perturb_statistics.make_body, *seen)
 
     def _iterate(
@@ -102,12 +103,13 @@ class Perturbation(_Method):
         down: Any,
         max_iterations: int,
         run: Run | None = None,
-    ) -> tuple[Any, ...]:
-        watching, backend = run is None and self.watching.planes > 0, self.backend
+    ) -> EscapeTile:
+        watching, backend = run is None and self.statistics.planes > 0, self.backend
         run = run or self.run
         raw = self._outputs(shape)
         state = backend.empty((perturb.STATE, *shape), np.float64)
-        seen, tables = raw[:5], (across, down, *self.tables)
+        seen: tuple[Any, ...] = raw[:5]
+        tables: tuple[Any, ...] = (across, down, *self.tables)
         if watching:  # no table skips steps
             seen, tables = raw, (across, down, *self.tables[:2], self.point)
         view = self.view.copy()
@@ -237,7 +239,7 @@ class Perturbation(_Method):
             places = indices((slice(0, PROBE[1]), slice(0, PROBE[0])))
             across, down = self._listed(Samples(plan, PROBE), *places, counts.shape)
         raw = self._iterate(counts.shape, across, down, max_iterations, self.run_probe)
-        self.backend.to_host(raw[0], counts)
+        self.backend.to_host(raw.count, counts)
         return counts
 
     def _find_limit(self) -> NDArray[np.int32]:

@@ -51,9 +51,9 @@ class Plan:
         Decimal digits that the coordinates need.
     max_iterations : int
         Steps after which a sample counts as inside.
-    block : int
+    steps_per_check : int
         Iterations between two branches.
-    sticky : bool
+    check_every_step : bool
         Whether each step is tested for escape, as an escaped orbit may come back.
     center : tuple of Fraction
     width, pixel : Fraction
@@ -88,8 +88,8 @@ class Plan:
     finest: Fraction
     antialias: str
     interior_shortcuts: bool
-    block: int
-    sticky: bool
+    steps_per_check: int
+    check_every_step: bool
     tiles: tuple[Tile, ...]
     band: int
     seconds: float
@@ -198,7 +198,9 @@ def plan(
     if deep:
         layers.check_deep()
     _check_range(scene, formula, number)
-    interior_shortcuts = interior_shortcuts and not (layers.watching.inside or formula.remembers)
+    interior_shortcuts = interior_shortcuts and not (
+        layers.statistics.inside or formula.carries_previous
+    )
     # Near 0 a Julia set's orbits are raised to the power of the degree: so are the differences,
     # and their digits.
     power = formula.degree if scene.julia else 1
@@ -236,16 +238,16 @@ def plan(
         finest=finest,
         antialias=scene.image.antialias,
         interior_shortcuts=interior_shortcuts,
-        block=limits_of(device).steps_per_check,
-        sticky=_can_return(scene, formula),
+        steps_per_check=limits_of(device).steps_per_check,
+        check_every_step=_can_return(scene, formula),
         tiles=tiles,
         band=band,
         seconds=0.0,
-        memory=forecast.memory(scene, number, raw, tiles, band, threads, layers.watching.planes),
+        memory=forecast.memory(scene, number, raw, tiles, band, threads, layers.statistics.planes),
     )
     if deep:
         length = forecast.reference_length(scene, digits)
-        planes = layers.watching.planes
+        planes = layers.statistics.planes
         single = min(forecast.COUNTS_A_LENGTH * length, limit) * samples if planes else 0
         heavy = single * forecast.watching(planes)
         return replace(
@@ -256,7 +258,7 @@ def plan(
             memory=result.memory + length * forecast.BYTES_A_POINT,
         )
     count = forecast.mean_count(scene, center, width, finest, limit, interior_shortcuts)
-    steps = count * samples * (1 + layers.derivative + layers.watching.planes)
+    steps = count * samples * (1 + layers.derivative + layers.statistics.planes)
     return replace(result, seconds=forecast.direct_seconds(device, steps, samples) / threads)
 
 

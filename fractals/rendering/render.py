@@ -19,8 +19,15 @@ from fractals.errors import OptionError
 from fractals.io.escape_data import EscapeData, arrays_of, parts_of, planes_for
 from fractals.io.image import Image
 from fractals.io.load import load_scene
+from fractals.kernels.layout import EscapeTile
 from fractals.rendering.antialias import Antialiasing
-from fractals.rendering.compiled_tiles import DrawTiles, KeepTiles, Spent, tiles_drawn, tiles_kept
+from fractals.rendering.compiled_tiles import (
+    DrawTiles,
+    KeepTiles,
+    StageTicks,
+    tiles_drawn,
+    tiles_kept,
+)
 from fractals.rendering.cost import check_cost
 from fractals.rendering.iteration import Method
 from fractals.rendering.plan import missing_digits, plan
@@ -28,7 +35,7 @@ from fractals.rendering.shading import Painter, Values
 from fractals.rendering.sources import make_method
 from fractals.rendering.stored import Recoloring
 from fractals.rendering.tiles import Tile
-from fractals.scene.layers import Drawn, make_layers
+from fractals.scene.layers import ResolvedLayer, make_layers
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_queue, run_tiles
 
@@ -220,13 +227,13 @@ class Session:
         """
         begun = perf_counter()
         backend, scene = self.backend, self.scene
-        real, planes = backend.real, self.layers.watching.planes
+        real, planes = backend.real, self.layers.statistics.planes
         first = Tile(0, 0, 1, 1)
         pixel = (self.plan.supersampling, self.plan.supersampling)
         counts = backend.to_device(np.full(pixel, self.max_iterations, np.int32))
-        watched = backend.to_device(np.zeros((planes, *pixel) if planes else (1, 1, 1), real))
+        statistics = backend.to_device(np.zeros((planes, *pixel) if planes else (1, 1, 1), real))
         zeros = backend.to_device(np.zeros(pixel, real))
-        raw: tuple[Any, ...] = counts, zeros, zeros, zeros, zeros, watched
+        raw = EscapeTile(counts, zeros, zeros, zeros, zeros, statistics)
         if iterating:
             watch = None if progress is None else (lambda steps: progress(0, len(self.plan.tiles)))
             self._method = make_method(
@@ -250,12 +257,12 @@ class Session:
         for line in take_messages():
             self._tell(line)
 
-    def iterate(self, tile: Tile, max_iterations: int | None = None) -> tuple[Any, ...]:
-        """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
+    def iterate(self, tile: Tile, max_iterations: int | None = None) -> EscapeTile:
+        """Return the escape data of a tile's samples, on the device."""
         assert self._method, "start(iterating=True) comes first"
         return self._method.iterate(tile, max_iterations)
 
-    def shade(self, tile: Tile, raw: tuple[Any, ...]) -> Any:
+    def shade(self, tile: Tile, raw: EscapeTile) -> Any:
         """Return the sRGB values of a tile's pixels, on the device, from their own samples."""
         return self.painter.paint(tile, raw, self.max_iterations, self.count_offset)
 
@@ -285,7 +292,7 @@ class Session:
         self.max_iterations, self.count_offset = raw.max_iterations, raw.count_offset
         self.start(shading=True, values=self._values)
 
-    def _values(self, layer: Drawn) -> NDArray[np.floating[Any]]:
+    def _values(self, layer: ResolvedLayer) -> NDArray[np.floating[Any]]:
         """Return a layer's values of all samples."""
         plan, backend = self.plan, self.backend
         n = plan.supersampling
@@ -311,10 +318,10 @@ class Session:
     def fill(self, tile: Tile, planes: Mapping[str, NDArray[Any]]) -> dict[str, float]:
         """Compute a tile's raw numbers into arrays of the host, and return the seconds."""
         clock = _Clock(self.backend)
-        count, x, y, p, q, watched = self.iterate(tile)
+        raw = self.iterate(tile)
         clock.lap("iterate")
-        found = {"count": [count], "z": [x, y], "dz": [p, q]}
-        found |= {name: [watched[k]] for k, name in enumerate(self.layers.watching.names)}
+        found = {"count": [raw.count], "z": [raw.x, raw.y], "dz": [raw.dx, raw.dy]}
+        found |= {name: [raw.statistics[k]] for k, name in enumerate(self.layers.statistics.names)}
         for name, plane in planes.items():
             for on_device, part in zip(found[name], parts_of(plane), strict=True):
                 self.backend.to_host(on_device, part)
@@ -383,7 +390,7 @@ class Session:
         self._book(lambda: run_tiles(self.plan.tiles, work, threads, progress))
 
     def run_queue(
-        self, queue: Queue, works: Iterable[Callable[[], Spent]], progress: Progress | None
+        self, queue: Queue, works: Iterable[Callable[[], StageTicks]], progress: Progress | None
     ) -> None:
         """Have threads do works that take their tiles from the queue, and book the seconds."""
         self._book(lambda: run_queue(queue, works, progress))

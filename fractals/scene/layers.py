@@ -1,4 +1,4 @@
-"""The layers of a scene, and what they need of the iteration, all together."""
+"""The layers of a scene, and what all of them need of the iteration."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -7,21 +7,21 @@ from fractals import catalog
 from fractals.errors import OptionError
 from fractals.kernels.coloring import Coloring, short
 from fractals.kernels.formula import Formula
-from fractals.kernels.statistics import INSIDE_TOO, Watching
+from fractals.kernels.statistics import INSIDE_TOO, Statistics
 from fractals.scene.model import Scene
 from fractals.scene.paint import Layer, Paint
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """A layer that is drawn.
+class ResolvedLayer:
+    """A layer with its coloring made and its settings resolved.
 
     Attributes
     ----------
     paint : Paint
-        What the scene says of it.
+        The layer's settings in the scene.
     side : str
-        The samples that it is drawn for: "escaped", "inside" or "both".
+        The samples that are drawn: "escaped", "inside" or "both".
     """
 
     paint: Paint
@@ -30,13 +30,13 @@ class Drawn:
 
     @property
     def blend(self) -> str:
-        """Return how it is blended over those below."""
+        """Return the blend mode over the layers below."""
         blend = self.paint.blend if isinstance(self.paint, Layer) else "normal"
         return self.coloring.blend if blend == "auto" else blend
 
     @property
     def opacity(self) -> float:
-        """Return its opacity, from 0 to 1."""
+        """Return the opacity, from 0 to 1."""
         return self.paint.opacity if isinstance(self.paint, Layer) else 1.0
 
     @property
@@ -47,19 +47,19 @@ class Drawn:
 
     @property
     def needs(self) -> list[str]:
-        """Return the names of what it needs of each sample besides count and z."""
-        watching = Watching.of((self.coloring,), self.side != "escaped")
-        return [*(["dz"] if self.coloring.derivative else []), *watching.names]
+        """Return the names of the planes it needs besides count and z."""
+        statistics = Statistics.of((self.coloring,), self.side != "escaped")
+        return [*(["dz"] if self.coloring.derivative else []), *statistics.names]
 
     @property
     def label(self) -> str:
-        """Return its coloring with the options that are set, as --coloring takes it."""
+        """Return the coloring with its given options, as --coloring takes it."""
         options = self.paint.coloring.model_extra or {}
         return ",".join([self.coloring.name, *(f"{k}={short(v)}" for k, v in options.items())])
 
     @property
     def remedy(self) -> str:
-        """Return how to compute what it needs, where raw numbers lack that."""
+        """Return how to compute the planes it needs, for an error message."""
         if isinstance(self.paint, Layer) or self.paint.mask != "auto":
             return "compute them from a scene that has this layer"
         return f"compute them with --coloring {self.label}"
@@ -69,9 +69,9 @@ class Drawn:
 class Layers:
     """All layers, from the bottom to the top."""
 
-    drawn: tuple[Drawn, ...]
-    watching: Watching
-    note: str = ""  # what the user is told
+    drawn: tuple[ResolvedLayer, ...]
+    statistics: Statistics
+    note: str = ""  # one line for the user
 
     @property
     def derivative(self) -> bool:
@@ -81,10 +81,10 @@ class Layers:
     @property
     def whole(self) -> bool:
         """Tell whether one of them must see the whole picture before any of it is colored."""
-        return any(layer.coloring.knots for layer in self.drawn)
+        return any(layer.coloring.rank_table for layer in self.drawn)
 
-    def lacking(self, kept: Collection[str]) -> tuple[Drawn, list[str]] | None:
-        """Return the first layer that needs more than what is kept, by name, and what that is."""
+    def lacking(self, kept: Collection[str]) -> tuple[ResolvedLayer, list[str]] | None:
+        """Return the first layer that lacks planes among those kept, and their names."""
         for layer in self.drawn:
             if absent := [name for name in layer.needs if not kept_as(name, kept)]:
                 return layer, absent
@@ -101,17 +101,20 @@ class Layers:
 
 
 def kept_as(name: str, kept: Collection[str]) -> str | None:
-    """Return the name under which a plane is kept: what was watched inside too serves outside."""
+    """Return the name under which a plane is kept, or None.
+
+    Statistics that are kept inside, too, also serve layers of escaped samples.
+    """
     return next((own for own in (name, name + INSIDE_TOO) if own in kept), None)
 
 
 def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Coloring:
-    """Return the coloring, or what takes its place for a formula whose orbits don't escape.
+    """Return the coloring, or its substitute for a formula whose orbits converge.
 
     Raises
     ------
     OptionError
-        It says nothing about such orbits, or about Julia sets.
+        The coloring has no values for such orbits, or for Julia sets.
     """
     converges = formula.tolerance > 0
     if coloring.converging and (converges or formula.coloring):
@@ -126,7 +129,7 @@ def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Colori
             f"{'escape' if converges else 'converge'}, and those of '{formula.name}' {ends}: "
             f"choose another, such as {others}"
         )
-    if coloring.memoryless and formula.memory:
+    if coloring.memoryless and formula.uses_previous:
         raise OptionError(
             f"the coloring '{coloring.name}' supposes that z alone decides what follows, and "
             f"'{formula.name}' has a memory: choose another, such as smooth"
@@ -148,9 +151,9 @@ def make_layers(scene: Scene) -> Layers:
     for paint in paints:
         coloring = fitting(paint.coloring.make(), formula, scene.julia is not None)
         side = {"all": "both", "auto": coloring.side}.get(paint.mask, paint.mask)
-        drawn.append(Drawn(paint, coloring, side))
-    inside = any(layer.side != "escaped" and layer.coloring.watcher for layer in drawn)
-    watching = Watching.of(tuple(layer.coloring for layer in drawn), inside)
+        drawn.append(ResolvedLayer(paint, coloring, side))
+    inside = any(layer.side != "escaped" and layer.coloring.statistic for layer in drawn)
+    statistics = Statistics.of(tuple(layer.coloring for layer in drawn), inside)
     bands = formula.degree < 2 and any(layer.coloring.converging for layer in drawn)
     note = f"the formula '{formula.name}' has no degree: counts are drawn, not smooth ones"
-    return Layers(tuple(drawn), watching, note if bands else "")
+    return Layers(tuple(drawn), statistics, note if bands else "")

@@ -12,7 +12,7 @@ from support.scenes import scene, slow_but
 import fractals
 from fractals import catalog
 from fractals.color import palette, spaces
-from fractals.kernels import coloring_math, ranking
+from fractals.kernels import elementary, ranking
 from fractals.rendering.render import Session
 from fractals.rendering.tiles import Tile
 from fractals.tools import verify
@@ -254,14 +254,14 @@ def test_ranked_pictures_in_files(tmp_path):
 def test_ranks_of_nothing_and_of_much(name):
     inside = scene(coloring=name, center=["-0.1", "0"], width="0.01")
     assert not fractals.render(inside, device="cpu").pixels.any()
-    knots = getattr(ranking, f"{name}_knots")
+    make_table = {"rank": ranking.make_rank_table, "histogram": ranking.make_histogram_table}[name]
     for values in (
         np.random.default_rng(1).uniform(1, 1e6, 10**5),
         np.random.default_rng(2).exponential(3, 10**5) + 12_000_000,
         np.array([5e6, 1.5, 3e9]),
     ):
-        lowest, *shares = knots(values)
-        assert len(shares) == ranking.KNOTS
+        lowest, *shares = make_table(values)
+        assert len(shares) == ranking.EDGE_COUNT
         assert (np.diff(shares) >= 0).all()
         assert lowest <= values.min()
         assert (shares[0], shares[-1]) == (0, 1)
@@ -276,7 +276,7 @@ def test_ranks_of_nothing_and_of_much(name):
 
 
 @pytest.mark.parametrize("precision", [float, np.float32])
-def test_turn(precision):
+def test_angle_in_turns(precision):
     rng = np.random.default_rng(5)
     points = [*rng.normal(size=(2000, 2)), (1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1)]
     points += [
@@ -288,10 +288,10 @@ def test_turn(precision):
     error = 2e-11 if precision is float else 2e-7
     for x, y in points:
         wanted = (math.atan2(y, x) / (2 * math.pi)) % 1
-        found = coloring_math.turn(precision(x), precision(y))
+        found = elementary.angle_in_turns(precision(x), precision(y))
         assert type(found) is precision
         assert abs((float(found) - wanted + 0.5) % 1 - 0.5) < error
-    assert coloring_math.turn(precision(0), precision(0)) == 0
+    assert elementary.angle_in_turns(precision(0), precision(0)) == 0
 
 
 # Options, and what says that they are wrong

@@ -124,7 +124,7 @@ def test_recolored_from_an_exr_is_as_good_as_rendered(tmp_path, name, keys):
     seen = []
     for coloring in catalog.names("coloring"):
         one = catalog.load("coloring", coloring)()
-        if one.watcher or one.ends == "converging":
+        if one.statistic or one.ends == "converging":
             continue
         colors = drawn.replace(coloring=coloring, palette="lagoon", density=0.3)
         wanted = fractals.recolor(raw, colors, device="cpu").pixels.astype(int)

@@ -83,7 +83,7 @@ def test_a_pixel_is_the_weighted_mean_of_its_samples(antialias, n, layers):
     raw = fractals.compute(drawn, device="cpu")
     alone = fractals.compute(single, device="cpu")
     alone.count, alone.z = raw.count, raw.z
-    alone.watched = raw.watched
+    alone.statistics = raw.statistics
     samples = spaces.linear_from_srgb(fractals.recolor(alone, device="cpu").pixels / 65535)
     table = sampling.shifts().astype(float)
     for j in range(7):

@@ -23,8 +23,8 @@ pytestmark = pytest.mark.skipif(
 SCENES = {
     "plain": {},
     "derivative": {"coloring": "distance"},
-    "watching": {"coloring": "stripe_average"},
-    "watching inside": {"coloring": "orbit_trap", "mask": "all"},
+    "statistics": {"coloring": "stripe_average"},
+    "statistics inside": {"coloring": "orbit_trap", "mask": "all"},
     "julia": {"julia": ("-0.8", "0.156")},
     "supersampling": {"supersampling": 3, "size": (31, 17)},
     "16 bits": {"bits": 16},
@@ -37,13 +37,13 @@ SCENES = {
 def joined(monkeypatch):
     """Small tiles; and what compiled code was made for."""
     found = []
-    join = CpuBackend.join
+    compile_tile_loop = CpuBackend.compile_tile_loop
 
     def note(*arguments):
-        found.append(join(*arguments))
+        found.append(compile_tile_loop(*arguments))
         return found[-1]
 
-    monkeypatch.setattr(CpuBackend, "join", note)
+    monkeypatch.setattr(CpuBackend, "compile_tile_loop", note)
     monkeypatch.setattr(tiles, "LEAST_TILE", 64)
     limit_tiles(monkeypatch, 200)
     return found
@@ -51,7 +51,7 @@ def joined(monkeypatch):
 
 def tile_by_tile(monkeypatch, function, *arguments, **options):
     with monkeypatch.context() as patch:
-        patch.setattr(CpuBackend, "join", lambda *_: None)
+        patch.setattr(CpuBackend, "compile_tile_loop", lambda *_: None)
         return function(*arguments, **options)
 
 

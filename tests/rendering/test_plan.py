@@ -213,11 +213,11 @@ def test_escape_radius_must_fit_the_number_type():
 
 
 def test_blocks_only_where_no_orbit_comes_back():
-    assert not fractals.plan(scene(escape_radius=2)).sticky
-    assert not fractals.plan(scene(julia=["3", "4"], escape_radius=5)).sticky
-    assert fractals.plan(scene(julia=["3", "4.1"], escape_radius=5)).sticky
+    assert not fractals.plan(scene(escape_radius=2)).check_every_step
+    assert not fractals.plan(scene(julia=["3", "4"], escape_radius=5)).check_every_step
+    assert fractals.plan(scene(julia=["3", "4.1"], escape_radius=5)).check_every_step
     returning = dataclasses.replace(fractals.Scene().make_formula(), can_return=True)
-    assert fractals.plan(fractals.Scene(formula=returning)).sticky
+    assert fractals.plan(fractals.Scene(formula=returning)).check_every_step
 
 
 def test_strips_where_samples_stand_alone_and_strips_are_not_flat():

@@ -12,13 +12,13 @@ from fractals.io.files import check_output, written
 from fractals.io.load import load_scene
 from fractals.io.raw import RawFormat
 
-WATCHED = "watched "  # how the names of orbit statistics begin
+STATISTICS = "statistics "  # how the names of orbit statistics begin
 
 
 def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     """Write a NumPy archive."""
     check_output(path, overwrite)
-    planes = {WATCHED + n if n in raw.watched else n: p for n, p in raw.planes.items()}
+    planes = {STATISTICS + n if n in raw.statistics else n: p for n, p in raw.planes.items()}
     arrays = {**planes, "max_iterations": np.int64(raw.max_iterations)}
     if raw.count_offset:
         arrays["count_offset"] = np.int64(raw.count_offset)
@@ -40,8 +40,8 @@ def load(path: Path) -> EscapeData:
         with np.load(path, allow_pickle=False) as archive:
             scene = load_scene(json.loads(str(archive["scene"])))
             dz, base = archive.get("dz"), int(archive.get("count_offset", 0))
-            planes = [key for key in archive.files if key.startswith(WATCHED)]
-            watched = {key.removeprefix(WATCHED): archive[key] for key in planes}
+            planes = [key for key in archive.files if key.startswith(STATISTICS)]
+            statistics = {key.removeprefix(STATISTICS): archive[key] for key in planes}
             count, z, limit = archive["count"], archive["z"], int(archive["max_iterations"])
     except FileNotFoundError:
         raise SceneError(f"{path}: no such file") from None
@@ -51,9 +51,9 @@ def load(path: Path) -> EscapeData:
         ) from None
     if count.ndim != 2 or z.shape != count.shape or z.dtype.kind != "c":
         raise SceneError(f"{path}: the arrays in it don't fit together")
-    if any(p.shape != count.shape or p.dtype != z.real.dtype for p in watched.values()):
+    if any(p.shape != count.shape or p.dtype != z.real.dtype for p in statistics.values()):
         raise SceneError(f"{path}: the arrays in it don't fit together")
-    return EscapeData(count, z, dz, limit, scene, count_offset=base, watched=watched)
+    return EscapeData(count, z, dz, limit, scene, count_offset=base, statistics=statistics)
 
 
 def make() -> RawFormat:
