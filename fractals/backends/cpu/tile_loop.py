@@ -284,7 +284,7 @@ def compiled(number, color=None):
 
 
 def join(backend, number, work, dtype=None):
-    """Return what `fractals.backends.devices.base.Backend.join` says, on the CPU."""
+    """Return what `fractals.backends.base.Backend.join` describes, on the CPU."""
     runs = (work.iterate, work.place, work.paint) if dtype else (work.iterate,)
     programs = [getattr(run, "program", None) for run in runs]
     if None in programs or CLOCK is None:
