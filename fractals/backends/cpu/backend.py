@@ -15,9 +15,8 @@ from fractals.kernels import escape, perturb, perturb_statistics, shade
 from fractals.kernels.statistics import Watching
 
 NO_FMA = "this CPU has no fused multiply-add"
-MISSING = re.compile(
-    r">>> (\w+\(.*\))$", re.MULTILINE
-)  # a call that Numba can't compile, in its messages
+# A call that Numba can't compile, in its messages.
+MISSING = re.compile(r">>> (\w+\(.*\))$", re.MULTILINE)
 
 
 class CpuBackend(HostMemory):
