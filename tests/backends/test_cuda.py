@@ -1,4 +1,4 @@
-"""Lanes, launches and several GPUs, as far as the simulator goes: one GPU, a thread at a time."""
+"""Streams, launches and several GPUs, as far as the simulator goes: one GPU, a thread at a time."""
 
 import itertools
 import sys
@@ -29,7 +29,7 @@ def many_strips(monkeypatch):
 
 
 class Cuda:
-    """What pool use of `numba.cuda`, counted."""
+    """What streams use of `numba.cuda`, counted."""
 
     def __init__(self):
         self.selected, self.allocated = [], []
@@ -72,7 +72,7 @@ def test_staging_grows_and_is_used_again():
     assert slot._cuda.allocated == [48, 105]
 
 
-def test_a_thread_has_a_lane_until_it_ends():
+def test_a_thread_has_a_slot_until_it_ends():
     cuda = Cuda()
     pool = StreamPool(cuda, (4, 7))
     here = pool.here()
@@ -84,7 +84,7 @@ def test_a_thread_has_a_lane_until_it_ends():
     assert cuda.selected == [4, 7, 7]  # each thread is bound once
 
 
-def test_a_thread_is_bound_again_when_it_goes_back_to_other_lanes():
+def test_a_thread_is_bound_again_when_it_goes_back_to_another_pool():
     """Threads outlive a picture, and the next one may be drawn on another GPU."""
     cuda = Cuda()
     first, second = StreamPool(cuda, (4,)), StreamPool(cuda, (7,))
@@ -120,7 +120,7 @@ def test_several_gpus_share_the_threads_evenly_and_have_their_own_copies():
 
 
 @pytest.mark.parametrize("indices", [(0,), (0, 1)], ids=["one", "two"])
-def test_strips_on_lanes(many_strips, monkeypatch, indices):
+def test_strips_on_streams(many_strips, monkeypatch, indices):
     """Two threads a GPU draw strips; the simulator plays every GPU."""
     drawn, used = scene(**STRIPS), set()
     expected = fractals.compute(drawn, device="cpu"), fractals.render(drawn, device="cpu")

@@ -1,4 +1,4 @@
-"""@jit loops over a tile, without the interpreter's lock; as many tiles at once as threads."""
+"""The CPU backend: programs that Numba compiles, and that run without the interpreter's lock."""
 
 import re
 import threading
@@ -15,11 +15,12 @@ from fractals.kernels import escape, perturb, perturb_statistics, shade
 from fractals.kernels.layout import EscapeTile
 
 NO_FMA = "this CPU has no fused multiply-add"
-MISSING = re.compile(r">>> (\w+\(.*\))$", re.MULTILINE)  # in Numba's messages: what lacks a form
+# A call that Numba can't compile, in its messages.
+MISSING = re.compile(r">>> (\w+\(.*\))$", re.MULTILINE)
 
 
 class CpuBackend(HostMemory):
-    """Compiles programs with Numba for the CPU's cores."""
+    """Compiles programs with Numba, for as many threads as tiles are computed by at once."""
 
     kind = "cpu"
 
@@ -45,7 +46,10 @@ class CpuBackend(HostMemory):
         return self._plain(make_body, options)
 
     def _fastest(self, vectorized, reason, make_body, options):
-        """Compile with SIMD; plainly for a reason, or where Numba can't, and keep why."""
+        """Return a program with SIMD packs, or the plain one with the reason why not.
+
+        Only an error of Numba's compiler falls back: a defect of this package is raised.
+        """
         if not pack.FUSED:
             reason = NO_FMA
         elif not reason:
@@ -59,7 +63,7 @@ class CpuBackend(HostMemory):
         return Run(compile_loop(make_body, self._number, options), "plain", reason)
 
     def compile_tile_loop(self, work, dtype=None):
-        """Return compiled code that does all work of tiles, or None: see `Backend`."""
+        """Return compiled code that computes whole tiles, or None: see `Backend`."""
         return tile_loop.compile_tile_loop(self, self._number, work, dtype)
 
     def _by_position(self, *options):
@@ -126,7 +130,7 @@ class CpuBackend(HostMemory):
 
 
 def _alone(formula, julia, derivative, extended, *listed):
-    """Return why samples of a deep view can't share their steps; nothing where they can."""
+    """Return why samples of a deep view can't share steps in packets; "" where they can."""
     if "scaled" in listed:
         return "each sample has an exponent of its own"
     if extended and not formula.holomorphic:
@@ -135,6 +139,6 @@ def _alone(formula, julia, derivative, extended, *listed):
 
 
 def _reason(error):
-    """Return in one line what Numba can't compile for SIMD packs."""
+    """Return in one line what Numba can't compile for SIMD packs, from its message."""
     found = MISSING.findall(str(error))
     return f"no SIMD form of {found[-1]}" if found else str(error).strip().splitlines()[0]

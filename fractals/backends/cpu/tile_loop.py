@@ -317,7 +317,7 @@ def compiled(number, color=None):
 
 
 def compile_tile_loop(backend, number, work, dtype=None):
-    """Return what `fractals.backends.base.Backend.compile_tile_loop` does, on the CPU."""
+    """Return what `fractals.backends.base.Backend.compile_tile_loop` describes, on the CPU."""
     runs = (work.iterate, work.place, work.paint) if dtype else (work.iterate,)
     programs = [getattr(run, "program", None) for run in runs]
     if None in programs or CLOCK is None:
