@@ -19,7 +19,7 @@ def perturbed(X, Y, x, y, a, b):  # (2Z + z) z + c
 
 
 def inside(a, b):
-    """Tell whether c lies in the main cardioid or in the disc of period 2.
+    """Tell whether c lies in the main cardioid or the period-2 disc.
 
     Both are shrunk by 2**-18 of their size, which exceeds all rounding errors, also in float32. So
     no point outside is taken for one inside; the rim is iterated.

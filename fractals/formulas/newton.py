@@ -88,7 +88,7 @@ def make(power=3, relaxation=1.0, polynomial="", start=""):
 
 
 def halley_step(function):
-    """Return the tree of 2 f f' / (2 f'² - f f'')."""
+    """Return the tree of ``2 f f' / (2 f'² - f f'')``."""
     first = derivative.derivative(function, "z")
     second = derivative.derivative(first, "z")
     two = ("number", 2 + 0j)

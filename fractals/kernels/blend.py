@@ -55,14 +55,16 @@ def make_change(target, mode):
 
 
 def make_layer_body(target, mode):
-    """Return the body that blends a layer into ``colors`` (height, width, 3), float32, in sRGB.
+    """Return the body that blends a layer into ``colors``.
 
     In mode "first" the layer is the lowest one, which fills all samples.
 
     Notes
     -----
-    The arguments of ``body``, besides the strides and `colors`:
+    The arguments of ``body``, besides the strides:
 
+    colors : array of float32, shape (height, width, 3)
+        sRGB values from 0 to 1.
     position : array of float32, shape (height, width)
         From 0 to 1 in the palette; below 0 where nothing is drawn.
     lookup : array of float32, shape (entries + 2, 3)
@@ -103,12 +105,13 @@ def make_layer_body(target, mode):
 
 
 def make_mean_body(target):
-    """Return the body that fills ``rgb`` (uint8 or uint16, height x width x 3).
+    """Return the body that fills the pixels ``rgb`` from blended samples.
 
     Notes
     -----
-    The arguments of ``body``, besides the strides and `rgb`:
+    The arguments of ``body``, besides the strides:
 
+    rgb : array of uint8 or uint16, shape (height, width, 3)
     colors : array of float32, shape (height * supersampling, width * supersampling, 3)
         Blended samples in sRGB, from 0 to 1.
     decode : array of float32

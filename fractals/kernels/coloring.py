@@ -202,11 +202,11 @@ class Coloring:
         return self.statistic.constants(**self._settings("statistic")) if self.statistic else ()
 
     def for_statistic(self) -> "Coloring":
-        """Return a copy without settings that do not affect the statistic's compiled code."""
+        """Return a copy without settings that do not affect the compiled statistic."""
         return self.choose(self.compiled_settings())
 
     def for_coloring(self) -> "Coloring":
-        """Return a copy without settings that do not affect the coloring's compiled code."""
+        """Return a copy without settings that do not affect the compiled coloring."""
         return replace(self, settings={}, statistic=None)
 
     def _settings(self, part: str) -> dict[str, Setting]:
@@ -216,7 +216,7 @@ class Coloring:
 
 
 def short(value: Setting) -> str:
-    """Return a setting as text for a name; a long one as its checksum."""
+    """Return a setting as text for a name; long text as its checksum."""
     text = str(value)
     return text if len(text) <= MAX_SETTING else f"{zlib.crc32(text.encode()):08x}"
 

@@ -61,7 +61,7 @@ def make_fraction(target: Any) -> Any:
 
 
 def make_mean_value(target: Any) -> Any:
-    """Return ``value`` of a coloring: the mean of a number over the orbit's steps.
+    """Return ``value`` of a coloring: a number's mean over the orbit.
 
     The coloring's statistic is (sum, last) of the number. The value goes from the mean without the
     last step to the mean with it as `make_fraction` goes from 0 to 1, so it is continuous where

@@ -162,12 +162,17 @@ def make_body(target, options):
 
 
 def make_part_body(target, options):
-    """Return the body that takes the steps from `begin` to `until` of what `make_body` does.
+    """Return the body that takes only the steps from `begin` to `until`.
 
-    The GPU runs this one, because the time of a launch must be bounded. The body is ``body(i0, j0,
-    di, dj, tile, rest, grid, point, begin, until, max_iterations)``. Between calls the arrays hold
-    the orbits under way: those whose count is `until` and that have not escaped. ``rest`` (planes,
-    height, width) keeps the numbers of their states that have no place in the tile.
+    The results of all parts together are those of `make_body`. The GPU runs parts, because the time
+    of a launch must be bounded. Between calls the arrays hold the orbits under way: those whose
+    count is `until` and that have not escaped. The arguments of ``body``, besides those of
+    `make_body`:
+
+    rest : array of real, shape (planes, height, width)
+        The numbers of the orbits' states that have no place in the tile.
+    begin, until : int32
+        Steps taken before and after the call.
     """
     formula, julia, derivative = options.formula, options.julia, options.derivative
     escape = make_escape(target, options)

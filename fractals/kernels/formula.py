@@ -155,7 +155,7 @@ class Formula:
 
     @property
     def additive(self) -> bool:
-        """Tell whether the map is z -> f(z) + c, iterated from 0."""
+        """Tell whether the map is f(z) + c, iterated from 0."""
         return not (self.tangent or self.start or self.carries_previous)
 
     @property
@@ -171,7 +171,7 @@ class Formula:
         return self.start(u, v, zero, zero)[:2] if self.start else (zero, zero)
 
     def go_on(self, z: tuple[Any, Any], before: tuple[Any, Any], a: Any, b: Any) -> tuple[Any, Any]:
-        """Return the z after `z`, which came after `before`; for loops on the host."""
+        """Return the z after `z`, which came after `before`: a step on the host."""
         return self.step(*z, a, b, *before) if self.uses_previous else self.step(*z, a, b)
 
     @property

@@ -15,7 +15,7 @@ from fractals.kernels.tangent import gradient_derivative, make_step, make_tangen
 
 
 def first_size(derivative):
-    """Return how many numbers of a state are z and, with `derivative`, (p, q)."""
+    """Return the size of z and, with `derivative`, (p, q) in a state."""
     return 4 if derivative else 2
 
 
@@ -106,7 +106,7 @@ def make_near(target, formula, derivative):
 
 
 def _make_plain_orbit(target, formula, julia, derivative):
-    """Return the functions of `make_orbit` for maps f(z) + c that start at 0."""
+    """Return the functions of `make_orbit` for maps f(z) + c."""
     step, derive = target.jit(formula.step), target.jit(formula.derivative)
     seed = 0 if julia else 1  # each step adds dc/dc = 1, but c is fixed in a Julia set
     if julia:
@@ -178,7 +178,7 @@ def _make_finish(target, formula, derivative):
 
 
 def _make_general_orbit(target, formula, julia, derivative):
-    """Return the functions of `make_orbit` for any formula, from parts of its state."""
+    """Return the functions of `make_orbit` for any formula."""
     jit, uses_previous = target.jit, formula.uses_previous
     step, tangent = make_step(target, formula), make_tangent(target, formula)
     old = _tangent_end(formula, derivative)  # index of the previous z

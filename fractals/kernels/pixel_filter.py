@@ -4,7 +4,7 @@ from fractals.kernels.primitives import fma, select, sqrt
 
 
 def make_turned_body(target, projected):
-    """Return the body that fills ``dx2 + i dy2``: dz along the axes of the picture.
+    """Return the body that fills ``dx2 + i dy2``: dz along the picture's axes.
 
     dz of the picture gives |z| the gradient that it has along the picture. So a light comes from
     the picture's left, and a distance is one in the picture, however the view is turned and
@@ -25,7 +25,7 @@ def make_turned_body(target, projected):
     if projected:
 
         def along(g, h, arms, k):
-            """Multiply by the conjugate of the step in the plane that a step in the picture is."""
+            """Return the gradient times the conjugate of a picture's step in the plane."""
             x, y = arms[0, k] * two_pi, arms[1, k] * two_pi
             return fma(g, y, -(h * x)), fma(g, x, h * y)
 
@@ -56,10 +56,10 @@ def make_turned_body(target, projected):
 
 
 def make_decode_body(target):
-    """Return the body that converts ``colors`` (height, width, 3) from sRGB to linear light.
+    """Return the body that converts ``colors`` from sRGB to linear light.
 
-    ``body(i0, j0, di, dj, colors, decode)``; ``decode`` is that of
-    `fractals.kernels.blend.make_mean_body`.
+    ``body(i0, j0, di, dj, colors, decode)``; colors has the shape (height, width, 3), and
+    ``decode`` is that of `fractals.kernels.blend.make_mean_body`.
     """
     real32, int32 = target.real32, target.int32
 
@@ -81,7 +81,7 @@ def make_decode_body(target):
 
 
 def make_filter_body(target, period):
-    """Return the body that fills ``rgb`` (uint8 or uint16, height x width x 3).
+    """Return the body that fills the pixels ``rgb`` from jittered samples.
 
     A pixel is the weighted mean of the samples less than a pixel's width from its middle, across
     and down; the weight falls linearly to 0 (a tent filter).
@@ -94,8 +94,9 @@ def make_filter_body(target, period):
 
     Notes
     -----
-    The arguments of ``body``, besides the strides and `rgb`:
+    The arguments of ``body``, besides the strides:
 
+    rgb : array of uint8 or uint16, shape (height, width, 3)
     colors : array of float32, shape (rows, columns, 3)
         Samples in linear light: those of the tile, and of the pixels around it.
     shifts : array of float32, shape (2, period, period)

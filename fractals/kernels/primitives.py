@@ -89,8 +89,9 @@ def sqrt(v: Any) -> Any:
 
 
 def split(v: Any) -> tuple[Any, Any]:
-    """Return m in [1, 2) and the whole number e with ``v == m * 2**e``, for a normal v > 0.
+    """Return the mantissa m, in [1, 2), and the exponent e of v.
 
+    ``v == m * 2**e``; v is normal and above 0.
     The bits are taken apart, so 0, infinities and NaN give the same numbers on every target.
 
     Examples

@@ -16,10 +16,11 @@ MAX_BINS = 2**22  # widest range of counts that takes a bin each (32 MiB); other
 
 
 def make_rank(target: Any) -> Any:
-    """Return ``rank(v, table)``: the share of the picture's values below v, from 0 to 1.
+    """Return ``rank(v, table)``: the share of values below v.
 
     The table holds the lowest value, then the shares at the EDGE_COUNT edges of the cells above it.
-    A value's cell is read from its bits; within a cell the share rises linearly.
+    `rank` is from 0 to 1. A value's cell is read from its bits; within a cell the share rises
+    linearly.
     """
     real, int32 = target.real, target.int32
     one, cells, last = real(1), real(CELLS), int32(EDGE_COUNT - 2)
@@ -64,7 +65,7 @@ def make_rank_table(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
 
 
 def make_histogram_table(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    """Return the table of `make_rank` with each band of equal counts spread evenly.
+    """Return the table of `make_rank`, with bands of counts spread evenly.
 
     A band holds the values above a whole number up to the next. Parameters and result are those of
     `make_rank_table`.

@@ -259,12 +259,13 @@ def make_ranked_body(target, options):
 
 
 def make_body(target):
-    """Return the body that fills ``rgb`` (uint8 or uint16, height x width x 3).
+    """Return the body that fills the pixels ``rgb`` from positions.
 
     Notes
     -----
-    The arguments of ``body``, besides the strides and `rgb`:
+    The arguments of ``body``, besides the strides:
 
+    rgb : array of uint8 or uint16, shape (height, width, 3)
     position : array of float32, shape (height * supersampling, width * supersampling)
     lookup : array of float32, shape (entries + 2, 3)
         The palette in linear light. The last row but one closes the cycle; the last is the inside

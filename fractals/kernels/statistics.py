@@ -57,7 +57,7 @@ class Statistics:
         return [value for part in self.colorings for value in part.statistic_constants()]
 
     def compiled(self) -> "Statistics":
-        """Return a copy without settings that do not affect the compiled program (its key)."""
+        """Return a copy without settings that do not affect compiled code."""
         return replace(self, colorings=tuple(part.for_statistic() for part in self.colorings))
 
     def first(self, coloring: Coloring) -> int:

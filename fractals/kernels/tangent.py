@@ -59,7 +59,7 @@ def _tangent_then(target: Any, step: Any, first: Any, second: Any) -> Any:
 
 
 def gradient_derivative(x, y, p, q, s, t):  # compiled with `target.jit`
-    """Return the complex dz that gives ``|z|`` the gradient that a Jacobian gives it.
+    """Return the complex dz that gives ``|z|`` a Jacobian's gradient.
 
     If f were holomorphic, dz/dc would be this number. So distance and direction are computed from
     dz in one way for every formula.

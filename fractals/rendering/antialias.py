@@ -49,7 +49,7 @@ class Antialiasing:
         self.numbers, self.max_iterations, self.count_offset = numbers, max_iterations, count_offset
 
     def paint(self, tile: Tile, lap: Lap) -> Any:
-        """Return the sRGB values of a tile's pixels, on the device; `lap` books the stages."""
+        """Return a tile's pixels, in sRGB, on the device; `lap` times the stages."""
         n, near = self.plan.supersampling, self._around(tile, 1)
         rows, columns = near.window(n)
         if self.plan.antialias == "adaptive" and n > 1:
@@ -109,13 +109,14 @@ class Antialiasing:
 
 
 def first_side(n: int) -> int:
-    """Return how many first samples a side a pixel of n x n samples has."""
+    """Return the first samples a side of a pixel of n x n."""
     return max(1, min(n // 4, MAX_FIRST))
 
 
 def first_samples(tile: Tile, n: int, m: int) -> tuple[Index, Index]:
-    """Return columns and rows of a tile's first samples: m x m of each pixel's n x n.
+    """Return columns and rows of a tile's first samples.
 
+    They are m x m of each pixel's n x n samples.
     A first sample is in the middle of the cell that it stands for. Where the middle is between two
     samples, pixels alternate between them, so that the picture is not shifted.
     """
@@ -143,7 +144,7 @@ def differing(colors: Colors, m: int) -> NDArray[np.bool_]:
 
 
 def _spread(function: Any, values: Colors, axis: int) -> Colors:
-    """Return the greatest, or the least, of each value and its two neighbours."""
+    """Return the greatest or least of each value and its neighbours."""
     padded = np.pad(values, [(1, 1) if k == axis else (0, 0) for k in range(3)], "edge")
     parts = [np.take(padded, range(k, k + values.shape[axis]), axis=axis) for k in range(3)]
     found: Colors = function(function(parts[0], parts[1]), parts[2])

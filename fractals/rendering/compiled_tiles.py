@@ -83,7 +83,7 @@ def tiles_kept(
 
 
 def _is_plain(method: Method | None, plan: Plan) -> TypeGuard[Direct]:
-    """Tell whether the method is direct iteration on a grid, in single launches."""
+    """Tell whether the method is direct iteration of a grid at once."""
     return isinstance(method, Direct) and not method.part and not plan.listed
 
 

@@ -39,7 +39,17 @@ class Method(Protocol):
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], max_iterations: int | None = None
     ) -> EscapeTile:
-        """Return those of samples in columns `i` and rows `j`, in arrays of this shape."""
+        """Return the escape data of samples in columns `i` and rows `j`.
+
+        Parameters
+        ----------
+        i, j : ndarray of int
+            Of shapes that NumPy broadcasts.
+        shape : tuple of int
+            Shape of the arrays that are returned.
+        max_iterations : int, optional
+            In place of the method's own.
+        """
 
     def stop(self) -> None:
         """Have calls under way in other threads return early."""
@@ -79,7 +89,7 @@ class _Method:
         self.all_columns = self.backend.to_device(self.columns)
 
     def _inputs(self, tile: Tile, n: int) -> tuple[tuple[int, int], Any, Any]:
-        """Return the shape of a tile's samples, and their columns and rows on the device."""
+        """Return shape, columns and rows of a tile's samples, on the device."""
         rows, columns = tile.window(n)
         shape = tile.height * n, tile.width * n
         if self.plan.listed:

@@ -136,7 +136,7 @@ class Painter:
     def single(
         self, max_iterations: int, count_offset: int
     ) -> tuple[Run, ColoringInputs, Run, tuple[Any, ...]] | None:
-        """Return the two programs of a picture of one layer with their inputs, or None.
+        """Return two programs and their inputs, where one layer is drawn, or None.
 
         The first program fills positions, from the escape data and these inputs. The second fills
         pixels, from positions, palette, encoding and a sample's share of a pixel. None: the picture
@@ -150,7 +150,16 @@ class Painter:
         return painted.place, inputs, painted.paint, (painted.lookup, self._encode, share)
 
     def paint(self, tile: Tile, raw: EscapeTile, max_iterations: int, count_offset: int) -> Any:
-        """Return the sRGB values of a tile's pixels, on the device, from the samples in it."""
+        """Return a tile's pixels, in sRGB, on the device.
+
+        Parameters
+        ----------
+        tile : Tile
+        raw : EscapeTile
+            Of the samples in the tile.
+        max_iterations, count_offset : int
+            Of the escape data.
+        """
         n, size = self.plan.supersampling, (tile.height, tile.width)
         samples = tile.height * n, tile.width * n
         arms = self.arms(*indices(tile.window(n)))
@@ -174,7 +183,18 @@ class Painter:
         count_offset: int,
         arms: Any = None,
     ) -> Any:
-        """Return the colors of samples in linear light, (\\*shape, 3), float32, on the device."""
+        """Return the colors of samples in linear light, on the device.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            Of the samples; the result has one more axis, of 3 channels in float32.
+        raw : EscapeTile
+        max_iterations, count_offset : int
+            Of the escape data.
+        arms : device array, optional
+            What `arms` returns for the samples.
+        """
         colors = self._paint(None, shape, raw, max_iterations, count_offset, arms, True)
         if self._to_linear:
             self._to_linear(colors, self._decode)
@@ -183,7 +203,7 @@ class Painter:
     def filter(
         self, tile: tuple[int, int], colors: Any, first: tuple[int, int], corner: tuple[int, int]
     ) -> Any:
-        """Return the pixels of a tile from the colors of its samples and of those around it.
+        """Return a tile's pixels from colors of samples in and around it.
 
         Parameters
         ----------
@@ -210,7 +230,7 @@ class Painter:
         arms: Any,
         kept: bool,
     ) -> Any:
-        """Return the colors of samples where `kept`; otherwise fill `rgb`, and return None."""
+        """Return the samples' colors where `kept`; otherwise fill `rgb`."""
         n, backend = self.plan.supersampling, self.backend
         raw = self._turned(samples, raw, arms)
         position = backend.empty(samples, np.float32)
@@ -231,7 +251,7 @@ class Painter:
         return colors
 
     def _turned(self, samples: tuple[int, int], raw: EscapeTile, arms: Any) -> EscapeTile:
-        """Return escape data whose dz is along the axes of the picture, not of the plane."""
+        """Return escape data with dz along the axes of the picture."""
         if not self._turn:
             return raw
         dx, dy = (self.backend.empty(samples, self.backend.real) for _ in range(2))

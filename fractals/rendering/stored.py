@@ -64,7 +64,7 @@ class Recoloring:
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], max_iterations: int | None = None
     ) -> EscapeTile:
-        """Return those of samples in columns `i` and rows `j`, in arrays of this shape."""
+        """Return the escape data of samples in columns `i` and rows `j`, on the device."""
         self.raw.check_rows(slice(int(j.min()), int(j.max()) + 1), self._names)
         return self._gathered(lambda part: part[j, i].reshape(shape))
 

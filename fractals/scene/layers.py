@@ -80,11 +80,11 @@ class Layers:
 
     @property
     def whole(self) -> bool:
-        """Tell whether one of them must see the whole picture before any of it is colored."""
+        """Tell whether a layer's colors depend on all samples of the picture."""
         return any(layer.coloring.rank_table for layer in self.drawn)
 
     def lacking(self, kept: Collection[str]) -> tuple[ResolvedLayer, list[str]] | None:
-        """Return the first layer that lacks planes among those kept, and their names."""
+        """Return the first layer that lacks planes, and their names."""
         for layer in self.drawn:
             if absent := [name for name in layer.needs if not kept_as(name, kept)]:
                 return layer, absent

@@ -7,12 +7,15 @@ import math
 import numpy as np
 import pytest
 from oracle import naive_colorings as naive
-from support.scenes import scene, slow_but
+from support.scenes import formula_for, scene, slow_but
 
 import fractals
 from fractals import catalog
+from fractals.backends.cpu.backend import CpuBackend
+from fractals.backends.cpu.simd import pack
 from fractals.color import palette, spaces
-from fractals.kernels import elementary, ranking
+from fractals.kernels import elementary, escape, ranking
+from fractals.kernels.statistics import Statistics
 from fractals.rendering.render import Session
 from fractals.rendering.tiles import Tile
 from fractals.tools import verify
@@ -270,6 +273,26 @@ def test_ranks_of_nothing_and_of_much(name):
             assert share == pytest.approx(
                 (values < value).mean(), abs=0.34 if len(values) == 3 else 0.02
             )
+
+
+# Loops
+
+PLAIN = {"picture_trap"}  # its `update` reads a table at an index of each sample
+STATISTICS = [n for n in catalog.names("coloring") if catalog.load("coloring", n)().statistic]
+
+
+@pytest.mark.skipif(not pack.FUSED, reason="this CPU has no packs")
+@pytest.mark.parametrize(
+    "name", slow_but(["orbit_trap", "curvature_average", "picture_trap"], STATISTICS)
+)
+def test_the_loop_that_a_statistic_gets_on_the_cpu(name):
+    """A statistic that packs cannot compile falls back to a loop many times slower."""
+    coloring = catalog.load("coloring", name)().choose({})
+    formula = scene(formula_for(name)).make_formula()
+    statistics = Statistics.of((coloring,), inside=True).compiled()
+    options = escape.EscapeOptions(formula, statistics=statistics)
+    run = CpuBackend("float64", 1).compile(escape.make_body, options)
+    assert bool(getattr(run, "program", None)) == (name not in PLAIN)
 
 
 # Functions

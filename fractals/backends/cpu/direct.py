@@ -174,7 +174,28 @@ def make_body(target, options):
 
     @jit
     def first_steps(tile, width, us, vs, rows, j, point, early, max_iterations, lists, end):
-        """Take the `early` first steps of a row of samples; return the new end of the list."""
+        """Return the new end of the list, after the `early` first steps of a row.
+
+        Parameters
+        ----------
+        tile : EscapeTile
+            Of one dimension: escaped samples are stored.
+        width : int
+            Samples in the row.
+        us, vs : array of real
+            Columns of the grid; or, with explicit positions, the positions of the row.
+        rows : array of real, shape (2, height)
+        j : int
+            The row.
+        point, max_iterations
+            As of `make_body`.
+        early : int
+            Steps, each with a test.
+        lists : tuple
+            `numbers`, `places`, and the distance between rows of `numbers`.
+        end : int
+            The end of the list so far.
+        """
         count, x, y, dx, dy, statistics = tile
         numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
@@ -223,7 +244,7 @@ def make_body(target, options):
 
     @jit
     def iterate_blocks(tile, point, n, max_iterations, lists, end):
-        """Take the list's lanes from step n to the limit; return how many escaped.
+        """Return how many lanes of the list escaped from step n to the limit.
 
         A lane that escaped is returned to the start of its block. Its place is in the second row of
         `places`, the number of steps before the block in the third.
@@ -302,7 +323,7 @@ def make_body(target, options):
 
     @jit
     def replay_escaped(tile, point, lists, back):
-        """Take the last steps of the escaped lanes again, and store where they escaped."""
+        """Take the last steps of `back` escaped lanes again, and store their results."""
         count, x, y, dx, dy, statistics = tile
         numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
@@ -397,7 +418,10 @@ def _put_more(jit, put_others, own, plane):
 
 
 def signature(real):
-    """Return the types of the arguments of `make_body`'s body, for a Numba number type."""
+    """Return the types of the arguments of `make_body`'s body.
+
+    `real` is the Numba type that is iterated.
+    """
     line, plane = real[::1], real[:, ::1]
     places = types.Integer.from_bitwidth(real.bitwidth, signed=True)[::1]
     tile = types.BaseTuple.from_types((types.int32[::1], line, line, line, line, line), EscapeTile)

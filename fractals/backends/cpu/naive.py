@@ -51,7 +51,7 @@ def plain() -> Fill:
 
 
 def compiled(dtype: Any) -> tuple[Fill, float]:
-    """Return the loop under ``@jit`` for counts of a type, and its compile time in seconds."""
+    """Return the loop under ``@jit``, and the seconds it took to compile."""
     begun = perf_counter()
     fill = make_fill(numba.jit)
     one = np.zeros(1)

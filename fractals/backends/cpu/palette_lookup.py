@@ -43,7 +43,7 @@ def channel(_context, whole, k):
 
 
 def padded(lookup):
-    """Return a table of colors in one row, padded for a load at its end."""
+    """Return a table of colors as one row, padded for a last load."""
     row = np.zeros(lookup.size + 6, np.float32)
     row[: lookup.size] = lookup.reshape(-1)
     return row

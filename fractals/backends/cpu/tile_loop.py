@@ -84,7 +84,7 @@ def _add(_context, cells, k, value):
 
 @intrinsic
 def _replace(_context, cells, k, before, after):
-    """Set a cell to `after` if it is `before`, atomically; return whether it was."""
+    """Set a cell from `before` to `after`, atomically; return whether it was `before`."""
 
     def generate(context, builder, signature, args):
         cell = _cell(context, builder, signature, args)
@@ -127,7 +127,7 @@ def _lap(laps, stage, begun):
 
 @register_jitable
 def _iterated(window, n, stage):
-    """Iterate a tile of `n` x `n` samples a pixel; return its escape data, in two dimensions."""
+    """Return the escape data of a tile with `n` x `n` samples a pixel."""
     left, top, width, height = window[0] * n, window[1] * n, window[2] * n, window[3] * n
     count, x, y, dx, dy, statistics = stage.tile
     size = height * width
@@ -154,7 +154,7 @@ def _iterated(window, n, stage):
 def draw(
     queue, laps, tiles, samples_per_side, iterating, placing, painting, picture, band, pixels_left
 ):
-    """Draw tiles until none is left or a band of the picture is whole.
+    """Draw tiles until none is left or a band is whole.
 
     Parameters
     ----------
@@ -269,14 +269,14 @@ def _pair(pairs, row, left, x, y, j):
 
 
 def signature(real, color=None):
-    """Return the types of the arguments of `draw`, or, without a color, of `keep`.
+    """Return the types of the arguments of `draw` or `keep`.
 
     Parameters
     ----------
     real : numba.types.Float
         The number type that is iterated.
     color : numba.types.Integer, optional
-        The type of a pixel's channels.
+        The type of a pixel's channels, for `draw`.
     """
     whole, large = types.int32, types.int64
     iterate = tile, grid, point, limit, *scratch = direct.signature(real)

@@ -31,7 +31,7 @@ def make_statistic(target, formula, base):
     product, whole = target.jit(product), target.jit(whole)
 
     def after(u, v, p, q, s, t, e, f):
-        """Return f''(z) (p + iq) (s + it) + f'(z) (e + if): the next second derivative."""
+        """Return the next second derivative: ``f''(z) (p + iq) (s + it) + f'(z) (e + if)``."""
         p, q = product(p, q, s, t)
         for _ in range(power - 2):
             p, q = fma(p, u, -(q * v)), fma(p, v, q * u)

@@ -43,7 +43,7 @@ def make_statistic(target, formula, base, density):
 
 
 def _next_power(target, power, square, times, bit):
-    """Return the power with one more bit of the exponent: squared, times the base if 1."""
+    """Return the power's square, times the base where the bit is 1."""
     if bit:
 
         def raised(p, q):
