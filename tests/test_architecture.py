@@ -17,7 +17,7 @@ ARCHITECTURE = (TESTS.parent / "ARCHITECTURE.md").read_text("utf-8")
 ROOMS = re.findall(r"^\| `(\w+)(?:/|\.py)` \|", ARCHITECTURE, re.MULTILINE)
 APART = {"backends", "formulas", "color"}  # do not import each other
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-CUDA_FILES = {"backends/cuda/kernel.py", "backends/cuda/backend.py"}
+CUDA_FILES = {"backends/cuda/kernel.py", "backends/cuda/overloads.py", "backends/numba_private.py"}
 
 
 def name_of(path):

@@ -68,7 +68,7 @@ def compile_kernels(draw, capability=(9, 0)):
         mock.patch.object(real.cuda, "select_device"),
         mock.patch.object(real.cuda, "stream", return_value=0),
         mock.patch.object(backend, "CudaBackend", _InHostMemory),
-        mock.patch.object(backend, "cached", lambda decorate, *_: decorate(False)),
+        mock.patch.object(backend, "program", lambda make, *_, **__: make(None)),
         mock.patch.object(_Kernel, "bind", lambda kernel: found.append(code(kernel))),
         mock.patch.object(_Kernel, "launch"),
     ):

@@ -12,12 +12,12 @@ import platform
 import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
-from numba.core.types.function_type import CompileResultWAP
 from numba.extending import register_jitable
 
 from fractals.backends.cpu import direct, palette_lookup
 from fractals.backends.cpu.simd.pack import INT64, intrinsic
 from fractals.backends.cpu.target import REAL, compile_body
+from fractals.backends.numba_private import FunctionArgument, array_struct
 from fractals.threads import Queue
 
 NEXT, LIMIT, DONE = Queue.NEXT, Queue.LIMIT, Queue.DONE
@@ -29,7 +29,7 @@ CLOCK = CLOCKS.get(platform.machine().lower())
 
 
 def _cell(context, builder, signature, args):
-    array = context.make_array(signature.args[0])(context, builder, args[0])
+    array = array_struct(signature.args[0])(context, builder, args[0])
     return builder.gep(array.data, [args[1]])
 
 
@@ -277,22 +277,10 @@ def _function(arguments):
 def compiled(number, color=None):
     """Return `draw`, for channels of the type `color`, or `keep`, compiled for a number type."""
     body = keep if color is None else draw
-    made = compile_body(body, body, number, (str(color),))
+    made = compile_body(lambda: body, body, number, (str(color),))
     made.compile(signature(REAL[number], color))
     made.disable_compile()  # programs are passed as any of their type, not as themselves
     return made
-
-
-class Function:
-    """Compiled code as an argument: Numba would look a function's types up at each call."""
-
-    def __init__(self, program, arguments):
-        program.compile(arguments)
-        self._numba_type_ = _function(arguments)
-        self._made = CompileResultWAP(program.overloads[arguments])  # it has the code's address
-
-    def __wrapper_address__(self):
-        return self._made.address
 
 
 def join(backend, number, work, dtype=None):
@@ -332,7 +320,7 @@ def join(backend, number, work, dtype=None):
 
     color = from_dtype(dtype)
     _, place, fill = programs
-    paint_ = Function(fill, palette_lookup.signature(color))
+    paint_ = FunctionArgument(fill, palette_lookup.signature(color))
     draw_tiles = compiled(number, color)
     lookup, encode, share = work.colors
     table = palette_lookup.padded(lookup), encode, share
