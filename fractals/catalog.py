@@ -4,12 +4,13 @@ import difflib
 import functools
 import importlib
 import importlib.metadata
+import itertools
 import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from fractals.errors import OptionError
+from fractals.errors import OptionError, shown
 
 PACKAGE = Path(__file__).parent
 # A wheel has the gallery's scenes inside the package, a checkout beside it.
@@ -27,6 +28,11 @@ PLURALS = {
     "format": "formats",
     "raw": "raw formats",
 }
+
+
+# The time of a comparison grows with the product of the lengths, and files of strangers contain
+# thousands of words of any length.
+MAX_WORD, MAX_WORDS = 200, 2000
 
 
 @functools.cache
@@ -74,12 +80,15 @@ def unknown(kind: str, name: str) -> OptionError:
     """Return the error about an unknown name, with the nearest known name."""
     plural = {**PLURALS, "palette": "palettes"}
     hint = did_you_mean(name, names(kind)) or f"; fractals list {plural.get(kind, kind)} shows all"
-    return OptionError(f"unknown {kind if kind != 'gallery' else 'scene'} '{name[:80]}'{hint}")
+    return OptionError(
+        f"unknown {kind if kind != 'gallery' else 'scene'} '{shown(name, 80)}'{hint}"
+    )
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known word, or nothing."""
-    close = difflib.get_close_matches(given, list(known), n=1)
+    words = [word for word in itertools.islice(known, MAX_WORDS) if len(word) <= MAX_WORD]
+    close = difflib.get_close_matches(given[:MAX_WORD], words, n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
 
 

@@ -6,8 +6,14 @@
     ├── DeviceError              4   the device asked for is missing
     └── DifferenceError          5   pictures that should be equal differ
 
-A message says what was given (quoted), what is allowed, and what to type next.
+A message says what was given (quoted, by `shown`), what is allowed, and what to type next.
 """
+
+from collections.abc import Iterable
+from typing import Any
+
+MAX_SHOWN = 200  # characters of a given text in a message; longer texts are cut
+MAX_LINES = 10  # errors in a message; the rest are counted
 
 
 class FractalsError(Exception):
@@ -38,3 +44,36 @@ class DifferenceError(FractalsError):
     """Pictures or counts that should be equal differ."""
 
     exit_code = 5
+
+
+def shown(given: Any, most: int = MAX_SHOWN) -> str:
+    r"""Return a given text for a message: escaped, and cut at `most` characters.
+
+    Characters that a terminal would obey or can't show (control characters, surrogates) are
+    escaped as in Python, because a file of a stranger could otherwise print lines of its own.
+
+    Examples
+    --------
+    >>> print(shown("red\x1b[0m"), shown("a" * 9, 3))
+    red\x1b[0m aaa...
+    """
+    try:
+        text = str(given)
+    except ValueError:  # Python refuses to write integers of more than 4300 digits
+        text = "an integer of more than 4300 digits"
+    kept = text[:most]
+    if not kept.isprintable():
+        kept = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in kept)
+    return kept + "..." * (len(text) > most)
+
+
+def listed(lines: Iterable[str], most: int = MAX_LINES) -> list[str]:
+    """Return the first lines and, if there are more than `most`, how many were left out.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c", "d"], 2)
+    ['a', 'b', 'and 2 more']
+    """
+    given = list(lines)
+    return given if len(given) <= most else [*given[:most], f"and {len(given) - most} more"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fractals.color.palette import MOST_STOPS, Palette
+from fractals.color.palette import MAX_STOPS, Palette
 from fractals.color.spaces import ENTRIES, Floats, hexadecimal, srgb_from_linear
 from fractals.errors import SceneError
 
@@ -15,7 +15,8 @@ Srgb = tuple[float, float, float]  # from 0 to 1
 Piece = tuple[float, float, Callable[[float], Srgb]]
 TOLERANCE = 0.4 / 255  # of straight pieces; rounding colors to bytes adds 0.5
 DEEPEST = 18  # halvings of a piece; a sphere's edge needs 16
-MOST_TITLE = 200  # characters; the rest is cut off
+MAX_TITLE = 200  # characters; the rest is cut off
+DROPPED = 512  # more points than `_rising` drops of a gradient that narrows towards its end
 GAP = 1e-6  # between two stops where a gradient jumps
 PROBES = tuple(k / 8 for k in range(1, 8))
 
@@ -24,7 +25,7 @@ def evenly(colors: list[str], title: str = "") -> dict[str, Any]:
     """Return the palette, as a table, of colors in equal steps round, mixed in sRGB."""
     if not colors:
         raise SceneError("there is no color in it")
-    table = {"stops": colors, "space": "srgb", "title": title[:MOST_TITLE]}
+    table = {"stops": colors, "space": "srgb", "title": title[:MAX_TITLE]}
     return {key: value for key, value in table.items() if value}
 
 
@@ -36,13 +37,15 @@ def stops_of(pieces: Iterable[Piece]) -> tuple[list[list[float | str]], tuple[st
     Raises
     ------
     SceneError
-        That takes more than MOST_STOPS stops, even when the tolerance is wider.
+        That takes more than MAX_STOPS stops, even when the tolerance is wider.
     """
     given = list(pieces)
     tolerance = TOLERANCE
     while tolerance < 1:
         points: list[tuple[float, Srgb]] = []
         for start, end, color in given:
+            if len(points) > MAX_STOPS + DROPPED:
+                break
             first = (start, color(0.0))
             if not points or points[-1][1] != first[1]:
                 points.append(first)
@@ -50,12 +53,12 @@ def stops_of(pieces: Iterable[Piece]) -> tuple[list[list[float | str]], tuple[st
             bends = _bends(color, 0.0, 1.0, first[1], color(1.0), tolerance, DEEPEST)
             points += [(start + share * width, value) for share, value in bends]
         stops = _rising(points)
-        if len(stops) <= MOST_STOPS:
+        if len(stops) <= MAX_STOPS:
             off = 255 * tolerance + 0.5
-            lost = f"detail: {MOST_STOPS} stops are off by up to {off:.1f}/255"
+            lost = f"detail: {MAX_STOPS} stops are off by up to {off:.1f}/255"
             return stops, (lost,) if tolerance > TOLERANCE else ()
         tolerance *= 2
-    raise SceneError(f"the gradient has more than the {MOST_STOPS} colors that a palette can have")
+    raise SceneError(f"the gradient has more than the {MAX_STOPS} colors that a palette can have")
 
 
 def _bends(

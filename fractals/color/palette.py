@@ -20,7 +20,7 @@ from fractals.color.spaces import (
 )
 from fractals.errors import SceneError
 
-MOST_STOPS = 4096
+MAX_STOPS = 4096
 SPACES = ("oklab", "oklch", "srgb")  # where colors between two stops are taken from
 BLENDS = ("linear", "smooth", "cosine")  # how fast one color becomes the next
 OKLCH = re.compile(r"oklch\(\s*([\d.]+)(%?)\s+([\d.]+)\s+(-?[\d.]+)(?:deg)?\s*\)", re.ASCII)
@@ -167,8 +167,8 @@ def parse(table: dict[str, Any]) -> Palette:
 
 def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...]:
     """Return stops from colors (evenly spaced) or (position, color) pairs."""
-    if not isinstance(given, list | tuple) or not 1 <= len(given) <= MOST_STOPS:
-        raise SceneError(f"a palette has 1 to {MOST_STOPS} stops, such as ['#000764', '#ffffff']")
+    if not isinstance(given, list | tuple) or not 1 <= len(given) <= MAX_STOPS:
+        raise SceneError(f"a palette has 1 to {MAX_STOPS} stops, such as ['#000764', '#ffffff']")
     last = len(given) if cyclic else max(len(given) - 1, 1)
     stops: list[tuple[float, str]] = []
     for k, stop in enumerate(given):

@@ -15,9 +15,9 @@ from fractals.errors import SceneError
 
 BUILT_IN = "flower"
 KEPT = "data:image/png;base64,"
-MOST_PIXELS = 2**18
+MAX_PIXELS = 2**18
 BITS = 16  # of opacity in a number: float32 holds so many exactly, too
-MOST_BYTES = 2**22  # of a file, and of the text
+MAX_BYTES = 2**22  # of a file, and of the text
 
 Pixels = NDArray[np.uint8]
 
@@ -44,7 +44,7 @@ def decode(kept: str) -> Pixels:
         pixels = _flower()
     else:
         try:
-            if len(kept) > MOST_BYTES:
+            if len(kept) > MAX_BYTES:
                 raise ValueError
             data = base64.b64decode(kept.removeprefix(KEPT), validate=True)
         except (binascii.Error, ValueError):
@@ -81,14 +81,14 @@ def opened(data: bytes, kind: str, name: str) -> Pixels:
     try:
         with PIL.Image.open(io.BytesIO(data), formats=[kind]) as picture:
             width, height = picture.size
-            if width * height > MOST_PIXELS:
+            if width * height > MAX_PIXELS:
                 raise SceneError(
                     f"{name}: {width}x{height} pixels, and a picture in a scene has at most "
-                    f"{MOST_PIXELS} (512x512): make it smaller"
+                    f"{MAX_PIXELS} (512x512): make it smaller"
                 )
             return np.array(picture.convert("RGBA"))
     except PIL.Image.DecompressionBombError:
-        raise SceneError(f"{name}: a picture in a scene has at most {MOST_PIXELS} pixels") from None
+        raise SceneError(f"{name}: a picture in a scene has at most {MAX_PIXELS} pixels") from None
     except PIL.UnidentifiedImageError:
         raise SceneError(f"{name}: not a {kind}, or damaged at its beginning") from None
     except (OSError, SyntaxError, ValueError, EOFError) as error:
@@ -127,7 +127,7 @@ def opaque(kept: str) -> NDArray[np.bool_]:
 
 def opacity(kept: str) -> list[int]:
     """Return the same as numbers of BITS bits, pixel after pixel; as many for every picture."""
-    bits = np.zeros(MOST_PIXELS, bool)
+    bits = np.zeros(MAX_PIXELS, bool)
     there = opaque(kept)
     bits[: there.size] = there.reshape(-1)
     words = np.packbits(bits, bitorder="little").view("<u2")

@@ -1,19 +1,20 @@
 """Replaces the names of palette and picture files in a scene's table by what the files hold."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from fractals import catalog
 from fractals.color import trap_image
-from fractals.errors import SceneError
+from fractals.errors import SceneError, shown
 from fractals.io import palettes
 
 SUFFIXES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}  # of trap pictures
 
 
 def embed_files(
-    table: Mapping[str, Any], folder: Path, lost: list[str] | None
+    table: Mapping[str, Any], folder: Path, lost: list[str] | None, from_file: bool = False
 ) -> Mapping[str, Any]:
     """Return a scene's table whose palettes and trap pictures are values, in all of its layers.
 
@@ -23,6 +24,9 @@ def embed_files(
     ----------
     lost : list of str or None
         Receives a line for each part of a palette file that has no equivalent.
+    from_file : bool
+        Whether the table was read from a file, which may be a stranger's: then only files in
+        `folder`, and in folders inside it, are opened.
 
     Raises
     ------
@@ -32,31 +36,33 @@ def embed_files(
     color = table.get("color")
     if not isinstance(color, Mapping):
         return table
-    embedded = _embed_paint(color, folder, lost)
+    embedded = _embed_paint(color, folder, lost, from_file)
     if isinstance(color.get("layers"), list | tuple):
         embedded["layers"] = [
-            _embed_paint(layer, folder, lost) if isinstance(layer, Mapping) else layer
+            _embed_paint(layer, folder, lost, from_file) if isinstance(layer, Mapping) else layer
             for layer in color["layers"]
         ]
     return {**table, "color": embedded}
 
 
-def _embed_paint(paint: Mapping[str, Any], folder: Path, lost: list[str] | None) -> dict[str, Any]:
+def _embed_paint(
+    paint: Mapping[str, Any], folder: Path, lost: list[str] | None, from_file: bool
+) -> dict[str, Any]:
     embedded = dict(paint)
     name = paint.get("palette")
     if isinstance(name, str) and name not in ("auto", *catalog.names("palette")):
-        found, lines = palettes.find(name, folder)
+        found, lines = palettes.find(name, folder, from_file)
         if lost is not None:
-            lost += [f"{name}: {line}" for line in lines]
+            lost += [f"{shown(name)}: {line}" for line in lines]
         embedded["palette"] = found or name
     coloring = paint.get("coloring")
     if isinstance(coloring, Mapping) and isinstance(coloring.get("picture"), str):
-        picture = read_trap_image(coloring["picture"], folder)
+        picture = read_trap_image(coloring["picture"], folder, from_file)
         embedded["coloring"] = {**coloring, "picture": picture}
     return embedded
 
 
-def read_trap_image(name: str, folder: Path = Path()) -> str:
+def read_trap_image(name: str, folder: Path = Path(), from_file: bool = False) -> str:
     """Return what a scene keeps of a trap picture: a built-in name, or the picture's PNG as text.
 
     Raises
@@ -67,19 +73,24 @@ def read_trap_image(name: str, folder: Path = Path()) -> str:
     if name == trap_image.BUILT_IN or name.startswith(trap_image.KEPT):
         trap_image.decode(name)
         return name
-    path = folder / name if (folder / name).is_file() else Path(name)
+    path = Path(name)
+    if from_file:
+        path = palettes.beside(folder, path)
+    elif os.path.isfile(folder / name):
+        path = folder / name
+    label = shown(path)
     if path.suffix.lower() not in SUFFIXES:
         ends = " ".join(SUFFIXES)
         raise SceneError(
-            f"'{name[:80]}' is no picture: name a file ({ends}), or {trap_image.BUILT_IN}"
+            f"'{shown(name, 80)}' is no picture: name a file ({ends}), or {trap_image.BUILT_IN}"
         )
     try:
-        if not path.is_file():
-            raise SceneError(f"{path}: no such file")
-        if path.stat().st_size > trap_image.MOST_BYTES:
-            limit = trap_image.MOST_BYTES // 2**20
-            raise SceneError(f"{path}: a picture's file has at most {limit} MiB")
+        if not os.path.isfile(path):
+            raise SceneError(f"{label}: no such file")
+        if path.stat().st_size > trap_image.MAX_BYTES:
+            limit = trap_image.MAX_BYTES // 2**20
+            raise SceneError(f"{label}: a picture's file has at most {limit} MiB")
         data = path.read_bytes()
     except OSError as error:
-        raise SceneError(f"{path}: {error.strerror or error}") from None
-    return trap_image.encode(trap_image.opened(data, SUFFIXES[path.suffix.lower()], str(path)))
+        raise SceneError(f"{label}: {error.strerror or error}") from None
+    return trap_image.encode(trap_image.opened(data, SUFFIXES[path.suffix.lower()], label))

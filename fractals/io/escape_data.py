@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fractals import catalog
 from fractals.errors import OptionError, SceneError
+from fractals.io.raw_check import check_counts, check_numbers, check_planes
 from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
 
@@ -68,7 +69,28 @@ class EscapeData:
     @property
     def precision(self) -> str:
         """Return the type that was iterated in, "float64" or "float32"."""
+        self.check(counts=False)
         return {8: "float32", 16: "float64"}[self.z.dtype.itemsize]
+
+    def check(self, counts: bool = True) -> None:
+        """Raise a `SceneError` where compiled code could read beyond these arrays.
+
+        Parameters
+        ----------
+        counts : bool
+            Also look at every count. False: their tiles are checked on use, as those of a store.
+        """
+        planes = self.planes
+        for name, plane in planes.items():
+            if not isinstance(plane, np.ndarray):
+                raise SceneError(f"{name} is {type(plane).__name__}, and not an array")
+        check_planes(
+            {name: plane.dtype for name, plane in planes.items()},
+            {name: plane.shape for name, plane in planes.items()},
+        )
+        check_numbers(self.max_iterations, self.count_offset, self.method)
+        if counts:
+            check_counts(self.count, self.max_iterations)
 
     @property
     def planes(self) -> dict[str, NDArray[Any]]:
@@ -122,6 +144,7 @@ class EscapeData:
             The file can't be written; what was there before is still there, unless it was a store.
         """
         suffix = check_suffix(path)
+        self.check(counts=False)
         if not self.exact and suffix != ".exr":
             raise OptionError(
                 f"'{path}' keeps z and dz to the last digit, which numbers from an EXR don't have: "

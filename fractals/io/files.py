@@ -1,100 +1,203 @@
-"""Files that are written whole or not at all, and the scene inside a PNG."""
+"""Files read within bounds and written whole or not at all, and the scene inside a PNG."""
 
 import contextlib
 import json
 import os
-import tempfile
+import re
+import secrets
+import stat
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from fractals.errors import FractalsError, SceneError
+from fractals.errors import FractalsError, SceneError, shown
+from fractals.io import png
 
 SCENE_KEY = "fractals:scene"  # of the iTXt chunk
 HEADER = "header.json"  # of a store: see `fractals.io.store`
 STORE_FORMAT = "fractals store"
+# Bytes of a scene. JSON is parsed at 100 MB/s; tomllib takes 0.1 microseconds a character, because
+# it is written in Python, so a larger TOML file would take more than a second.
+MAX_JSON_BYTES = 32 * 2**20
+MAX_TOML_BYTES = 8 * 2**20
+# Brackets, commas, dots, line ends, ...: each can become a Python object of about 200 bytes, and
+# takes tomllib about 3 microseconds. The largest scene, of 17 palettes, has 350,000.
+MAX_SIGNS = 400_000
+MAX_HEADERS = 1000  # lines such as [view]; each takes tomllib about 20 microseconds
+MAX_KEY_DOTS = 8  # tomllib's time and memory grow with the square of a dotted key's parts
+MAX_INTEGER = 1000  # characters; Python itself limits decimal integers to 4300, but no hexadecimal
+PATH_SHOWN = 4096  # characters of a path in a message
+TOML_HEADER = re.compile(r"^[ \t]*+\[{1,2}[^\[\],\n]*+\]", re.MULTILINE)
+# The texts and comments of a TOML file. Possessive (++, *+), and closed by the file's end too, so
+# that the search is linear in the file's length.
+TOML_TEXT = re.compile(
+    r'"""(?:[^"\\]++|\\.|"(?!""))*+(?:"{3,5}|\Z)'
+    r"|'''(?:[^']++|'(?!''))*+(?:'{3,5}|\Z)"
+    r'|"(?:[^"\\\n]++|\\.)*+(?:"|$|\Z)'
+    r"|'[^'\n]*+(?:'|$|\Z)"
+    r"|\#[^\n]*+",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 def check_output(path: str | Path, overwrite: bool) -> None:
     """Raise a `FractalsError` where a file could not be written, before any work is done."""
     path = Path(path)
-    if path.is_dir():
-        raise FractalsError(f"'{path}' is a folder: name a file")
-    if path.exists() and not overwrite:
-        raise FractalsError(f"'{path}' exists already: name another file, or give --overwrite")
+    name = shown(path, PATH_SHOWN)
+    if os.path.isdir(path):
+        raise FractalsError(f"'{name}' is a folder: name a file")
+    if os.path.exists(path) and not overwrite:
+        raise FractalsError(f"'{name}' exists already: name another file, or give --overwrite")
     check_folder(path)
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:  # too long a name, or a zero byte in it
+        reason = getattr(error, "strerror", None) or error
+        raise FractalsError(f"'{name}' can't be written: {reason}") from None
 
 
 def check_folder(path: Path) -> None:
     """Raise a `FractalsError` where nothing can be written beside this path."""
-    if not path.parent.is_dir():
-        raise FractalsError(f"the folder '{path.parent}' does not exist: create it first")
-    if not os.access(path.parent, os.W_OK):
-        raise FractalsError(f"the folder '{path.parent}' can't be written to")
+    folder = shown(path.parent, PATH_SHOWN)
+    if not os.path.isdir(path.parent):
+        raise FractalsError(f"the folder '{folder}' does not exist: create it first")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise FractalsError(f"the folder '{folder}' can't be written to")
 
 
 @contextlib.contextmanager
-def written(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a file that appears under its name only once it is whole."""
+def writing(path: Path) -> Iterator[None]:
+    """Turn an error of the operating system into a `FractalsError` that names the path."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FractalsError(f"'{shown(path, PATH_SHOWN)}' can't be written: {reason}") from None
+
+
+@contextlib.contextmanager
+def written(path: str | Path, overwrite: bool = True) -> Iterator[BinaryIO]:
+    """Open a file that appears under its name only once it is complete.
+
+    Until then the file has no name where the operating system supports that (Linux), so it
+    disappears however the process ends. Elsewhere it has a temporary name beside the path.
+    A replaced file's permissions are kept. A symbolic link is followed. A pipe or a device is
+    written to directly.
+
+    Parameters
+    ----------
+    overwrite : bool
+        False: a file of this name that another process created in the meantime is an error.
+    """
     path = Path(path)
     name = ""
     try:
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name[:50]}.", delete=False
-        ) as file:
-            name = file.name
-            yield file  # type: ignore[misc]
+        target = Path(os.path.realpath(path)) if path.is_symlink() else path
+        old = os.stat(target) if os.path.exists(target) else None
+        if old and not stat.S_ISREG(old.st_mode):
+            with open(target, "wb") as stream:
+                yield stream
+            return
+        descriptor, name = _unpublished(target)
+        with open(descriptor, "wb") as file:
+            yield file
             file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-        name = ""
+            if old and hasattr(os, "fchmod"):
+                os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+            os.fsync(descriptor)
+            if not name:
+                name = _named(descriptor, target)
+        if overwrite:
+            os.replace(name, target)
+            name = ""
+        else:
+            _published(name, target)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise FractalsError(f"'{path}' can't be written: {reason}") from None
+        raise FractalsError(f"'{shown(path, PATH_SHOWN)}' can't be written: {reason}") from None
     finally:
         if name:
             with contextlib.suppress(OSError):
                 os.unlink(name)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _unpublished(target: Path) -> tuple[int, str]:
+    """Return the descriptor of a new file beside a path, and its name ("": it has none)."""
+    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # a file system without unnamed files
+            return os.open(target.parent, os.O_WRONLY | os.O_TMPFILE, 0o666), ""
+    name = _temporary(target)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return os.open(name, flags, 0o666), name
+
+
+def _temporary(target: Path) -> str:
+    return str(target.parent / f".{target.name[:50]}.{secrets.token_hex(4)}")
+
+
+def _named(descriptor: int, target: Path) -> str:
+    """Give an unnamed file a temporary name beside a path, and return that."""
+    name = Path(_temporary(target))
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:  # with a folder, Python calls linkat, which follows the link in /proc
+        os.link(f"/proc/self/fd/{descriptor}", name.name, dst_dir_fd=folder)
+    finally:
+        os.close(folder)
+    return str(name)
+
+
+def _published(name: str, target: Path) -> None:
+    """Give a complete file its own name too, unless another file has that name."""
+    try:
+        os.link(name, target)
+    except FileExistsError:
+        raise FractalsError(
+            f"'{shown(target, PATH_SHOWN)}' was written by another process in the meantime: "
+            "name another file, or give --overwrite"
+        ) from None
+    except OSError:  # a file system without hard links
+        if os.path.exists(target):
+            raise FileExistsError(f"{target} exists already") from None
+        os.replace(name, target)
+
+
+def path_of(file: BinaryIO) -> str:
+    """Return a path that opens the file that `written` yields, for libraries that take a name."""
+    return file.name if isinstance(file.name, str) else f"/proc/self/fd/{file.fileno()}"
 
 
 def read_scene_text(path: str | Path) -> str:
-    """Return the JSON of the scene inside one of our PNGs.
+    """Return the JSON of the scene inside a PNG drawn by this program. Nothing is decoded.
 
     Raises
     ------
     SceneError
         The file is no PNG, is damaged, or carries no scene.
     """
-    import PIL.Image
-    from PIL.PngImagePlugin import PngImageFile
-
-    try:  # nothing is decoded, so posters are no danger
-        with lifted_limit(), PIL.Image.open(path, formats=["PNG"]) as picture:
-            assert isinstance(picture, PngImageFile)
-            text = picture.info.get(SCENE_KEY)
-            picture.verify()
+    name = shown(path, PATH_SHOWN)
+    try:
+        with open(path, "rb") as file:
+            if not png.begins(file):
+                raise SceneError(f"{name}: not a PNG, or damaged at its beginning")
+            text = png.read_text(file, SCENE_KEY, MAX_JSON_BYTES)
     except FileNotFoundError:
-        raise SceneError(f"{path}: no such file") from None
-    except PIL.UnidentifiedImageError:
-        raise SceneError(f"{path}: not a PNG, or damaged at its beginning") from None
-    except (OSError, SyntaxError, ValueError) as error:
-        raise SceneError(f"{path}: the PNG is damaged or cut short ({error})") from None
+        raise SceneError(f"{name}: no such file") from None
+    except SceneError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or shown(error)
+        raise SceneError(f"{name}: the PNG is damaged or cut short ({reason})") from None
     if text is None:
-        raise SceneError(f"{path}: this PNG carries no scene; only pictures drawn by fractals do")
-    return str(text)
+        raise SceneError(f"{name}: this PNG carries no scene; only pictures drawn by fractals do")
+    return text
 
 
 @contextlib.contextmanager
 def lifted_limit() -> Iterator[None]:
-    """Let Pillow open pictures of any size: ours may be posters."""
+    """Let Pillow open pictures of any size, because posters exceed its limit."""
     import PIL.Image
 
     largest = PIL.Image.MAX_IMAGE_PIXELS
@@ -107,57 +210,140 @@ def lifted_limit() -> Iterator[None]:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the table in a TOML file, or raise a `SceneError`."""
-    return _parsed(path, lambda: tomllib.loads(read_bytes(path).decode("utf-8")))
+    return _parsed(path, lambda: parse_toml(read_bytes(path, MAX_TOML_BYTES).decode("utf-8")))
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """Return the table in a JSON file, or raise a `SceneError`."""
-    return _parsed(path, lambda: json.loads(read_bytes(path)))
+    return _parsed(path, lambda: parse_json(read_bytes(path, MAX_JSON_BYTES)))
 
 
 def read_embedded(path: Path) -> dict[str, Any]:
-    """Return the table of the scene inside one of our PNGs, or raise a `SceneError`."""
-    return _parsed(path, lambda: json.loads(read_scene_text(path)))
+    """Return the table of the scene inside a PNG of this program, or raise a `SceneError`."""
+    return _parsed(path, lambda: parse_json(read_scene_text(path)))
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text, or raise a `ValueError` or `RecursionError`."""
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    count = sum(map(data.count, (b"{", b"[", b",")))
+    if count > MAX_SIGNS or len(text) > MAX_JSON_BYTES:
+        raise ValueError(
+            f"{len(text)} bytes with {count} brackets and commas: a scene has at most "
+            f"{MAX_JSON_BYTES} with {MAX_SIGNS}"
+        )
+    return json.loads(text)
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the table of a TOML text, or raise a `ValueError` or `RecursionError`."""
+    count = sum(map(text.count, "{[,=\n\\")) + text.count(".")
+    if count > MAX_SIGNS or len(text) > MAX_TOML_BYTES:
+        raise ValueError(
+            f"{len(text)} bytes with {count} keys, values and lines: a TOML file has at most "
+            f"{MAX_TOML_BYTES} with {MAX_SIGNS}"
+        )
+    bare = TOML_TEXT.sub("''", text)
+    if sum(1 for _ in TOML_HEADER.finditer(bare)) > MAX_HEADERS:
+        raise ValueError(f"it has more than {MAX_HEADERS} tables")
+    if any(part.count(".") > MAX_KEY_DOTS for part in re.split(r"[\n,=\[\]{}]", bare)):
+        raise ValueError(f"a key or number has more than {MAX_KEY_DOTS} dots")
+    words = re.split(r"[^0-9A-Za-z_]+", bare)
+    if any(len(word) > MAX_INTEGER and word[:2] in ("0x", "0o", "0b") for word in words):
+        raise ValueError(f"an integer has more than {MAX_INTEGER} digits")
+    return tomllib.loads(text)
+
+
+def parse_scene(text: str | bytes) -> dict[str, Any]:
+    """Return the table of a scene kept as JSON inside another file, or raise a `ValueError`."""
+    try:
+        table = parse_json(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(table, dict):
+        raise ValueError(f"a table of keys was expected, not {type(table).__name__}")
+    return table
 
 
 def read_store_header(path: Path) -> dict[str, Any]:
     """Return the header of a store of raw numbers, or raise a `SceneError`."""
-    if not path.exists():
-        raise SceneError(f"{path}: no such store")
-    if not (path / HEADER).is_file():
-        raise SceneError(f"{path}: not a store that fractals compute wrote")
-    header = read_json(path / HEADER)
+    name = shown(path, PATH_SHOWN)
+    if not os.path.exists(path):
+        raise SceneError(f"{name}: no such store")
+    if not os.path.isfile(path / HEADER):
+        raise SceneError(f"{name}: not a store that fractals compute wrote")
+
+    def parse() -> Any:
+        with open_inside(path / HEADER) as file:
+            return parse_json(read_most(file, MAX_JSON_BYTES))
+
+    header = _parsed(path / HEADER, parse)
     if header.get("format") != STORE_FORMAT or not isinstance(header.get("scene"), dict):
-        raise SceneError(f"{path}: not a store that fractals compute wrote")
+        raise SceneError(f"{name}: not a store that fractals compute wrote")
     return header
 
 
-def read_bytes(path: Path, most: int = -1) -> bytes:
-    """Return what is in a file, of `most` bytes if given, or raise a `SceneError`."""
+def open_inside(path: Path, mode: str = "rb") -> BinaryIO:
+    """Open a file inside a store: "rb" to read, "r+b" to write in place, "xb" to create.
+
+    A symbolic link, a pipe or a device is an `OSError`, because an archive of a stranger could
+    otherwise make this program overwrite a file elsewhere, or wait for ever.
+    """
+    flags = {"rb": os.O_RDONLY, "r+b": os.O_RDWR, "xb": os.O_RDWR | os.O_CREAT | os.O_EXCL}[mode]
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):
+        flags |= getattr(os, name, 0)
+    if os.path.islink(path):
+        raise OSError(f"{path.name} is a symbolic link, which a store can't hold")
+    descriptor = os.open(path, flags, 0o666)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(f"{path.name} is not a regular file")
+    buffering = 0 if mode == "r+b" else -1
+    return os.fdopen(descriptor, "wb" if mode == "xb" else mode, buffering)  # type: ignore[return-value]
+
+
+def read_most(file: BinaryIO, most: int) -> bytes:
+    """Return the content of a file, or its first `most` + 1 bytes, in memory of that size."""
+    pieces: list[bytes] = []
+    left = most + 1
+    while left and (piece := file.read(min(left, png.PIECE))):  # read(n) allocates n bytes
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def read_bytes(path: Path, most: int = MAX_JSON_BYTES) -> bytes:
+    """Return the content of a file of at most `most` bytes, or raise a `SceneError`."""
+    name = shown(path, PATH_SHOWN)
     try:
         with path.open("rb") as file:
-            data = file.read(most + 1 if most >= 0 else -1)
+            data = read_most(file, most)
     except FileNotFoundError:
-        raise SceneError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:  # a ValueError where the name is none
-        raise SceneError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    if 0 <= most < len(data):
-        raise SceneError(f"{path}: larger than {most} bytes")
+        raise SceneError(f"{name}: no such file") from None
+    except (OSError, ValueError) as error:  # a ValueError where the name holds a zero byte
+        raise SceneError(f"{name}: {getattr(error, 'strerror', None) or error}") from None
+    if most < len(data):
+        raise SceneError(f"{name}: larger than {most} bytes")
     return data
 
 
 def printable(text: str) -> str:
-    """Return text that is one line and does nothing to a terminal: tabs are blanks, others '?'."""
+    """Return text as one line without control characters: tabs become blanks, others '?'."""
     return "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in text)
 
 
 def _parsed(path: Path, parse: Callable[[], Any]) -> dict[str, Any]:
+    name = shown(path, PATH_SHOWN)
     try:
         table = parse()
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise SceneError(f"{name}: nested too deeply") from None
+    except OSError as error:
+        raise SceneError(f"{name}: {error.strerror or error}") from None
+    except ValueError as error:
         if isinstance(error, FractalsError):
             raise
-        raise SceneError(f"{path}: {str(error) or type(error).__name__}") from None
+        raise SceneError(f"{name}: {shown(error) or type(error).__name__}") from None
     if not isinstance(table, dict):
-        raise SceneError(f"{path}: a table of keys was expected, not {type(table).__name__}")
+        raise SceneError(f"{name}: a table of keys was expected, not {type(table).__name__}")
     return table

@@ -1,20 +1,19 @@
 """Files of other programs: their format found by the suffix, read within bounds, and written."""
 
 import functools
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from fractals import catalog
-from fractals.errors import SceneError
-from fractals.io.files import (
-    printable,
-    read_bytes,
-    read_toml,
-)
-from fractals.io.foreign import MOST_BYTES, Format, Imported
+from fractals.errors import SceneError, listed, shown
+from fractals.io.files import PATH_SHOWN, printable, read_bytes, read_toml
+from fractals.io.foreign import MAX_BYTES, Format, Imported
 
 OURS = (".toml", ".json", ".png", ".fz")
+MAX_MESSAGE = 2000  # characters; the longest messages name the entries of a file
+MAX_LOST = 50  # lines; a location of Kalles Fraktaler has 100 keys at most
 
 
 @functools.cache
@@ -63,15 +62,17 @@ def read(source: str) -> Imported:
         form = find(path.name)
     if form is None:
         raise SceneError(
-            f"{source[:300]}: not a scene: name a gallery scene, or a file that ends in "
+            f"{shown(source, 300)}: not a scene: name a gallery scene, or a file that ends in "
             f"{suffixes()}"
         )
-    data = read_bytes(path, MOST_BYTES)
+    data = read_bytes(path, MAX_BYTES)
     try:
         found = form.read(data, entry)
     except SceneError as error:
-        raise SceneError(f"{path}: {printable(str(error))}") from None
-    return Imported(found.table, tuple(map(printable, found.lost)))
+        text = shown(printable(str(error)), MAX_MESSAGE)
+        raise SceneError(f"{shown(path, PATH_SHOWN)}: {text}") from None
+    lost = [shown(printable(line), MAX_MESSAGE) for line in listed(found.lost, MAX_LOST)]
+    return Imported(found.table, tuple(lost))
 
 
 def split(source: str) -> tuple[Path, str]:
@@ -83,7 +84,7 @@ def split(source: str) -> tuple[Path, str]:
     True
     """
     path, mark, entry = source.rpartition("#")
-    if not mark or Path(source).exists():
+    if not mark or os.path.exists(source):
         return Path(source), ""
     return Path(path), entry
 

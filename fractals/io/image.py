@@ -71,7 +71,7 @@ class Image:
         file_format = format_of(path)
         self._check(file_format)
         check_output(path, overwrite)
-        with written(path) as file:
+        with written(path, overwrite) as file:
             self._write(file, file_format)
 
     def encode(self, file_format: str = "PNG") -> bytes:
@@ -132,14 +132,35 @@ def png_beginning(scene: Scene, size: tuple[int, int], bits: int) -> bytes:
     return png.begin(size, bits, texts, f"fractals {__version__}", scene.image.dpi)
 
 
-def read_pixels(path: str | Path, bits: int = 8) -> Pixels:
-    """Return the pixels of a picture, shape (height, width, 3); of 16 bits only from our PNGs."""
+def read_pixels(path: str | Path, bits: int = 8, size: tuple[int, int] | None = None) -> Pixels:
+    """Return the pixels of a picture, shape (height, width, 3); of 16 bits only from our PNGs.
+
+    Parameters
+    ----------
+    size : (int, int), optional
+        The width and height that the picture must have; compared before anything is decoded.
+
+    Raises
+    ------
+    SceneError
+        The file is no picture, is damaged, or has another size.
+    """
     if bits == 16:
-        return png.read(path)
+        return png.read(path, size)
     import PIL.Image
 
-    with lifted_limit(), PIL.Image.open(path) as picture:
-        return np.asarray(picture.convert("RGB"))
+    try:
+        with lifted_limit(), PIL.Image.open(path) as picture:
+            if size and picture.size != size:
+                width, height = picture.size
+                raise SceneError(
+                    f"{path} is {width}x{height}, and the scene inside says {size[0]}x{size[1]}"
+                )
+            return np.asarray(picture.convert("RGB"))
+    except SceneError:
+        raise
+    except (OSError, SyntaxError, ValueError, IndexError, MemoryError) as error:
+        raise SceneError(f"{path}: the picture is damaged or cut short ({error})") from None
 
 
 def format_of(path: str | Path) -> str:

@@ -1,10 +1,12 @@
 """Reads scenes: gallery names, files and tables, merged from left to right."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from fractals import catalog
+from fractals.errors import OptionError, shown
 from fractals.io import formats
 from fractals.io.embed import embed_files
 from fractals.io.files import read_embedded, read_json, read_store_header, read_toml
@@ -15,6 +17,9 @@ Source = str | Path | Mapping[str, Any] | Scene
 
 def load_scene(*sources: Source, lost: list[str] | None = None, **keys: Any) -> Scene:
     """Return the scene that `sources` describe, merged from left to right.
+
+    A palette or a picture that a file names is read only from the file's own folder, because the
+    file may be a stranger's. Names in tables and keywords are the caller's, and unrestricted.
 
     Parameters
     ----------
@@ -32,7 +37,7 @@ def load_scene(*sources: Source, lost: list[str] | None = None, **keys: Any) -> 
     SceneError
         A source can't be read, or describes no valid scene; all errors are reported at once.
     OptionError
-        No key has this name.
+        No key has this name, or a source is none of these.
 
     Examples
     --------
@@ -45,18 +50,23 @@ def load_scene(*sources: Source, lost: list[str] | None = None, **keys: Any) -> 
     for source in sources:
         folder = Path(source).parent if isinstance(source, str | Path) else Path()
         table = read_table(source, lost) if isinstance(source, str | Path) else source
-        table = table.to_values() if isinstance(table, Scene) else embed_files(table, folder, lost)
+        if isinstance(table, Scene):
+            table = table.to_values()
+        elif isinstance(table, Mapping):
+            table = embed_files(table, folder, lost, from_file=isinstance(source, str | Path))
+        else:
+            raise OptionError(f"{shown(repr(source))} is no scene: give a name, a file or a table")
         merged = merge(merged, table)
     for key, value in keys.items():
         merged = merge(merged, embed_files(nest(key, value), Path(), lost))
-    return validate(merged, ", ".join(str(s)[:300] for s in sources if isinstance(s, str | Path)))
+    return validate(merged, ", ".join(shown(s, 300) for s in sources if isinstance(s, str | Path)))
 
 
 def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, Any]:
     """Return the table of a gallery scene's name, or of a file; see `load_scene`."""
     path = Path(source)
     suffix = path.suffix.lower()
-    if isinstance(source, str) and suffix == "" and not path.exists():
+    if isinstance(source, str) and suffix == "" and not os.path.exists(path):
         return catalog.read("gallery", source)
     if suffix == ".json":
         return read_json(path)

@@ -1,6 +1,7 @@
 """Palettes by name: built in, in a file of ours or of another program, or of the package cmap."""
 
 import importlib.util
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,20 +10,29 @@ from typing import Any
 from fractals import catalog
 from fractals.color import palette
 from fractals.color.palette import Palette
-from fractals.errors import OptionError, SceneError
+from fractals.errors import OptionError, SceneError, shown
 from fractals.io import formats
-from fractals.io.files import read_toml
+from fractals.io.files import PATH_SHOWN, read_toml
 from fractals.scene.paint import INSTALL_CMAP
 
 CMAP = "cmap:"
+MAX_NAME = 4096  # characters; longer names are no files
 
 
-def find(name: str, folder: Path = Path()) -> tuple[Palette | None, tuple[str, ...]]:
+def find(
+    name: str, folder: Path = Path(), from_file: bool = False
+) -> tuple[Palette | None, tuple[str, ...]]:
     """Return the palette of a name, and what of its file was lost, a line each.
 
     A name is that of a built-in palette; a file, of which ``#entry`` may name a part, in `folder`
     or in the current one; or a color map of the package cmap, after ``cmap:`` where a built-in
     palette has its name too. None where there is no palette of this name.
+
+    Parameters
+    ----------
+    from_file : bool
+        Whether a file, which may be a stranger's, contains the name: see `beside`. Messages then
+        quote nothing of the palette's file.
 
     Raises
     ------
@@ -33,15 +43,53 @@ def find(name: str, folder: Path = Path()) -> tuple[Palette | None, tuple[str, .
     """
     if name in catalog.names("palette"):
         return palette.load(name), ()
+    if len(name) > MAX_NAME:
+        return None, ()
     if parts := split_entry(name):
-        path = folder / parts[0] if (folder / parts[0]).is_file() else parts[0]
+        if from_file:
+            return _read_beside(folder, *parts)
+        path = folder / parts[0] if os.path.isfile(folder / parts[0]) else parts[0]
         return read(path, parts[1])
     if name.startswith(CMAP) or cmap_installed():
         if found := from_cmap(name.removeprefix(CMAP)):
             return found, ()
         if name.startswith(CMAP):
-            raise OptionError(f"cmap has no color map '{name.removeprefix(CMAP)[:80]}'")
+            raise OptionError(f"cmap has no color map '{shown(name.removeprefix(CMAP), 80)}'")
     return None, ()
+
+
+def beside(folder: Path, path: Path) -> Path:
+    """Return where a file lies that a scene's file names, if that is in `folder` or inside it.
+
+    Raises
+    ------
+    SceneError
+        The path, or a symbolic link on it, leads elsewhere.
+    """
+    root = os.path.realpath(folder)
+    try:
+        inside = Path(os.path.realpath(folder / path)).is_relative_to(root)
+    except (OSError, ValueError):  # a zero byte
+        inside = False
+    if path.anchor or ".." in path.parts or not inside:
+        raise SceneError(
+            f"'{shown(path)}' is not in the folder of the scene that names it: copy it there, or "
+            "name it yourself (--palette, --coloring)"
+        )
+    return folder / path
+
+
+def _read_beside(folder: Path, path: Path, entry: str) -> tuple[Palette, tuple[str, ...]]:
+    found = beside(folder, path)
+    try:
+        return read(found, entry)
+    except SceneError:
+        label = shown(found)
+        if not os.path.isfile(found):
+            raise SceneError(f"{label}: no such file") from None
+        raise SceneError(
+            f"{label}: not a palette that can be read; fractals show {label} says why"
+        ) from None
 
 
 def split_entry(name: str) -> tuple[Path, str] | None:
@@ -67,11 +115,11 @@ def read(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
         table = color.pop("palette", None)
         if not isinstance(table, Mapping):
             raise SceneError("there is no palette in it")
-        lost = *(f"color.{key}: {value}" for key, value in color.items()), *imported.lost
+        lost = *(f"color.{key}: {shown(value)}" for key, value in color.items()), *imported.lost
         return palette.parse({"source": path.name, **table}), lost
     except SceneError as error:
-        text = str(error)
-        raise SceneError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+        text, label = str(error), shown(path, PATH_SHOWN)
+        raise SceneError(text if text.startswith(label) else f"{label}: {text}") from None
 
 
 def from_cmap(name: str) -> Palette | None:

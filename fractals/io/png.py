@@ -5,6 +5,7 @@ where it ends depends on the picture's size alone: so the file is the same, byte
 whatever order and by however many threads its strips were compressed.
 """
 
+import contextlib
 import struct
 import threading
 import zlib
@@ -18,10 +19,9 @@ from numpy.typing import NDArray
 from fractals.errors import SceneError
 from fractals.threads import run_tiles
 
-try:  # the extra `fast`: about three times as fast as zlib, and no larger
+fast_zlib: Any = zlib
+with contextlib.suppress(ImportError):  # the extra `fast`: three times as fast, and no larger
     from isal import isal_zlib as fast_zlib
-except ImportError:
-    fast_zlib = zlib
 
 Bytes = NDArray[np.uint8]
 Pixels = NDArray[np.unsignedinteger[Any]]  # uint8 or uint16
@@ -29,12 +29,17 @@ Pixels = NDArray[np.unsignedinteger[Any]]  # uint8 or uint16
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 RGB, SUB, UP = 2, 1, 2
 STRIP = 2**19  # bytes: many strips for many threads, and few ends, as each costs some bytes
-LEAST_ROWS = 16  # of a strip, as its first one is not compared with the row above
+MIN_ROWS = 16  # of a strip, as its first one is not compared with the row above
 WINDOW = -15  # raw deflate, of 32 KiB
 BEGIN = b"\x78\x01"  # of a zlib stream
 END = b"\x03\x00"  # an empty last block
 ADLER = 65521
 INCH = 0.0254  # metres
+PIECE = 2**20  # bytes read at a time
+# A chunk takes Python about 2 microseconds, so a file of many tiny ones would take minutes. Posters
+# have strips of half a MiB; programs that write the smallest chunks write 8 KiB.
+FEW_CHUNKS, MIN_CHUNK = 10_000, 256
+MAX_RATIO = 1033  # of deflate
 
 
 class Strip(NamedTuple):
@@ -53,7 +58,7 @@ def strip_rows(size: tuple[int, int], bits: int) -> int:
     >>> strip_rows((3840, 2160), 8)
     45
     """
-    return min(size[1], max(LEAST_ROWS, STRIP // (3 * size[0] * bits // 8)))
+    return min(size[1], max(MIN_ROWS, STRIP // (3 * size[0] * bits // 8)))
 
 
 def begin(
@@ -99,6 +104,7 @@ def compress(rows: Pixels, compression: str = "fast") -> Strip:
         "fast", or "small": about a fifth smaller, for some fifty times the time.
     """
     data = _filtered(rows)
+    stream: Any
     if compression == "small":
         stream = zlib.compressobj(9, zlib.DEFLATED, WINDOW)
     elif fast_zlib is zlib and rows.itemsize == 1:  # zlib looks long for little but runs of a byte
@@ -183,27 +189,115 @@ def write(
     writer.end()
 
 
-def read(path: str | Path) -> Pixels:
+def begins(file: BinaryIO) -> bool:
+    """Tell whether a file begins as a PNG does."""
+    start = file.read(len(SIGNATURE) + 8)
+    file.seek(len(SIGNATURE))
+    return start[:8] == SIGNATURE and start[12:16] == b"IHDR"
+
+
+def read_text(file: BinaryIO, keyword: str, most: int) -> str | None:
+    """Return the text of a keyword, or None; the checksums of all chunks are verified.
+
+    Parameters
+    ----------
+    file : binary file
+        At its first chunk.
+    most : int
+        Bytes of a text that is read.
+
+    Raises
+    ------
+    ValueError
+        The file is damaged or cut short, or the text is longer.
+    """
+    begin, found = keyword.encode("latin-1") + b"\0", None
+    kinds: set[bytes] = set()
+    count = 0
+    while b"IEND" not in kinds:
+        head = file.read(8)
+        if len(head) < 8:
+            raise ValueError("its end is missing")
+        length, kind = struct.unpack(">I4s", head)
+        count += 1
+        if count > FEW_CHUNKS and file.tell() < count * MIN_CHUNK:
+            raise ValueError(f"its chunks are shorter than {MIN_CHUNK} bytes on average")
+        text = kind in (b"tEXt", b"zTXt", b"iTXt") and found is None and b"IDAT" not in kinds
+        content = _checked(file, kind, length, most if text else 0, begin)
+        if content.startswith(begin):
+            if length > most:
+                raise ValueError(f"its text has {length} bytes, and {most} are the most")
+            found = _text(kind, content[len(begin) :], most)
+        kinds.add(kind)
+    if b"IDAT" not in kinds:
+        raise ValueError("it has no pixels")
+    return found
+
+
+def _checked(file: BinaryIO, kind: bytes, length: int, most: int, begin: bytes) -> bytes:
+    """Read a chunk and verify its checksum; return the first `most` bytes if it begins so."""
+    kept: list[bytes] = []
+    checksum, left = zlib.crc32(kind), length
+    while left:
+        piece = file.read(min(left, PIECE))
+        if not piece:
+            raise ValueError("it is cut short")
+        if most and (kept or piece.startswith(begin)):
+            kept += [piece] * (length - left < most)
+        checksum = zlib.crc32(piece, checksum)
+        left -= len(piece)
+    if file.read(4) != struct.pack(">I", checksum):
+        raise ValueError(f"its chunk {kind.decode('latin-1')!r} is damaged")
+    return b"".join(kept)
+
+
+def _text(kind: bytes, content: bytes, most: int) -> str:
+    """Return the text in a chunk of texts, after its keyword."""
+    packed = kind == b"zTXt"
+    if kind == b"iTXt":
+        packed, content = content[:1] == b"\1", content[2:]
+        content = content.partition(b"\0")[2].partition(b"\0")[2]  # language, keyword in it
+    elif packed:
+        content = content[1:]
+    if packed:
+        stream = zlib.decompressobj()
+        try:
+            content = stream.decompress(content, most)
+        except zlib.error as error:
+            raise ValueError(f"its text is damaged: {error}") from None
+        if not stream.eof:
+            raise ValueError(f"its text is cut short, or longer than {most} bytes")
+    return content.decode("utf-8" if kind == b"iTXt" else "latin-1")
+
+
+def read(path: str | Path, size: tuple[int, int] | None = None) -> Pixels:
     """Return the pixels of a PNG written here, shape (height, width, 3), of 8 or 16 bits.
+
+    Parameters
+    ----------
+    size : (int, int), optional
+        The width and height that the picture must have; compared before anything is unpacked.
 
     Raises
     ------
     SceneError
-        The file is damaged, or another program wrote it in another way.
+        The file is damaged, of another size, or another program wrote it in another way.
     """
     try:
-        return _decoded(Path(path).read_bytes())
+        return _decoded(Path(path).read_bytes(), size)
     except OSError as error:
         raise SceneError(f"{path}: {error.strerror}") from None
     except (ValueError, struct.error, zlib.error) as error:
         raise SceneError(f"{path}: not a PNG as fractals writes it, or damaged ({error})") from None
 
 
-def _decoded(data: bytes) -> Pixels:
+def _decoded(data: bytes, size: tuple[int, int] | None) -> Pixels:
     if data[:8] != SIGNATURE or data[12:16] != b"IHDR":
         raise ValueError("it has no header")
     width, height, bits, *method = struct.unpack(">IIBBBBB", data[16:29])
-    if method != [RGB, 0, 0, 0] or bits not in (8, 16):
+    if size and size != (width, height):
+        raise ValueError(f"it has {width}x{height} pixels, and its scene {size[0]}x{size[1]}")
+    if method != [RGB, 0, 0, 0] or bits not in (8, 16) or not (width and height):
         raise ValueError("its pixels are not RGB of 8 or 16 bits, row by row")
     packed, at = [], len(SIGNATURE)
     while at < len(data):
@@ -214,6 +308,8 @@ def _decoded(data: bytes) -> Pixels:
         packed += [content] * (kind == b"IDAT")
         at += 12 + length
     whole = height * (1 + 3 * width * bits // 8)
+    if whole > MAX_RATIO * len(data):  # deflate packs at most 1032 bytes into one
+        raise ValueError("its pixels are incomplete")
     stream = zlib.decompressobj()
     raw = np.frombuffer(stream.decompress(b"".join(packed), whole + 1), np.uint8)
     if len(raw) != whole or not stream.eof:

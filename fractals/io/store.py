@@ -3,17 +3,18 @@
 A store is a folder whose name ends in ``.fz``. It holds, for a picture of rows x columns samples:
 
 ``header.json``
-    UTF-8 JSON, one table. ``format`` is "fractals store" and ``version`` is 1; ``scene`` is the
+    UTF-8 JSON, one table. ``format`` is "fractals store" and ``version`` is 2; ``scene`` is the
     scene as JSON; ``shape`` is [rows, columns]; ``tile_rows`` says how many rows of samples a tile
     has (the last may have fewer; each is as wide as the picture); ``planes`` maps the name of each
     plane to its NumPy type, in order; ``statistics`` lists what those called ``statistics0``,
-    ``statistics1``, ... are in `EscapeData`; ``limit``, ``base`` and ``method`` are as of
-    that; ``program`` is the version of fractals that computes it. It is written last, so a folder
-    without it is no store.
+    ``statistics1``, ... are in `EscapeData`; ``max_iterations``, ``count_offset`` and ``method`` are
+    as in `EscapeData`; ``program`` is the version of fractals that computes it; ``checksum`` is the
+    CRC-32, 8 hexadecimal digits, of the other keys as `header_text` writes them. The header is
+    written last, so a folder without it is no store.
 ``NAME.npy``
     A plane: an array (rows, columns) in NumPy's format 1.0, little-endian, whose data begin at byte
     128. ``count`` is int32; ``z`` and, where a coloring needs it, ``dz`` are complex128 or
-    complex64, and what was watched has the type of their parts. Rows that are not computed yet are
+    complex64, and orbit statistics have the type of their parts. Rows that are not computed yet are
     0.
 ``tiles.npy``
     An array (tiles, planes) of uint64 in the same format: 0 where a tile is not computed yet,
@@ -26,14 +27,13 @@ written after its rows, so a process may be killed at any moment; what a power f
 CRC tells. No byte depends on when, where or in how many goes it was computed.
 """
 
-import contextlib
 import json
+import math
 import os
-import re
 import shutil
 import threading
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -42,22 +42,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals import __version__
-from fractals.errors import FractalsError, SceneError
-from fractals.io.escape_data import real_of
-from fractals.io.files import HEADER, STORE_FORMAT, read_store_header, written
-from fractals.io.load import load_scene
+from fractals.errors import FractalsError, SceneError, shown
+from fractals.io.files import (
+    HEADER,
+    PATH_SHOWN,
+    STORE_FORMAT,
+    open_inside,
+    read_store_header,
+    writing,
+    written,
+)
+from fractals.io.raw_check import REALS, check_numbers
 from fractals.scene.geometry import limit_of, place_of
-from fractals.scene.model import Scene
+from fractals.scene.model import Scene, validate
 from fractals.threads import core_count
 
 SUFFIX = ".fz"
-VERSION = 1
+VERSION = 2  # 1 had no checksum
 DATA = 128  # bytes before the numbers of a .npy file
 DONE = 2**32
 TILES, STATISTICS = "tiles", "statistics"
-TYPES = [[pair] * times for pair in ("<c16", "<c8") for times in (1, 2)]  # of z, or z and dz
+# The types of planes. They are looked up, because np.dtype parses any text as Python's syntax.
+TYPES = {name: np.dtype(name) for name in ("<i4", "<c16", "<c8", "<f8", "<f4")}
 
-MOST_SAMPLES, LEAST_SAMPLES = 2**17, 2**14  # of a tile
+MAX_SAMPLES, MIN_SAMPLES = 2**17, 2**14  # of a tile
 STEPS = 2**32  # what may be lost when a thread is killed: some seconds
 FEW_TILES = 128  # enough to keep many threads busy
 
@@ -70,7 +78,7 @@ def tile_rows(scene: Scene) -> int:
     width, height = scene.image.size
     formula = scene.make_formula()
     limit = limit_of(scene, formula, place_of(scene, formula)[0])
-    samples = min(MOST_SAMPLES, max(LEAST_SAMPLES, width * height * n**2 // FEW_TILES))
+    samples = min(MAX_SAMPLES, max(MIN_SAMPLES, width * height * n**2 // FEW_TILES))
     return n * max(1, min(samples, STEPS // limit) // (width * n**2))
 
 
@@ -95,40 +103,47 @@ class Store:
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         """Take a header apart; `open_store` and `create_store` are for others to call."""
         self.path, self.header = path, header
+        self.name = shown(path, PATH_SHOWN)
         try:
             if header["version"] != VERSION:
                 raise SceneError(
-                    f"{path}: a store of version {header['version']}, and this program reads "
-                    f"version {VERSION}: pip install --upgrade fractals-numba"
+                    f"a store of version {shown(header['version'], 40)}, and this program reads "
+                    f"version {VERSION}: compute it again, or pip install --upgrade "
+                    "fractals-numba"
                 )
-            self.scene = load_scene(header["scene"])
-            types = {str(k): np.dtype(str(v)) for k, v in header["planes"].items()}
-            names = {f"{STATISTICS}{k}": str(name) for k, name in enumerate(header["statistics"])}
-            rows, columns = (int(side) for side in header["shape"])
-            self.shape = rows, columns
-            self.rows = int(header["tile_rows"])
-            self.max_iterations, self.count_offset = (
-                int(header["max_iterations"]),
-                int(header["count_offset"]),
-            )
-            self.method, self.program = str(header["method"]), str(header["program"])
+            if header["checksum"] != _checksum(header):
+                raise SceneError(f"its {HEADER} is damaged: its checksum is not that of its keys")
+            self.scene = validate(header["scene"], "")
+            self._take(header)
         except SceneError as error:
-            raise SceneError(_prefixed(path, str(error))) from None
+            raise SceneError(_prefixed(self.name, str(error))) from None
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise SceneError(f"{path}: its {HEADER} is damaged ({error!r:.80})") from None
-        width, height = self.scene.image.size
-        n = self.scene.image.supersampling
-        fitting = self.shape == (height * n, width * n) and self.rows > 0 and self.rows % n == 0
-        if not (fitting and _known(types, names)):
-            raise SceneError(f"{path}: its {HEADER} is damaged: its keys don't fit together")
-        self.files = {names.get(file, file): file for file in types}
-        self.planes = {name: types[file] for name, file in self.files.items()}
+            raise SceneError(
+                f"{self.name}: its {HEADER} is damaged ({shown(repr(error), 80)})"
+            ) from None
         self._lock = threading.Lock()
         self._open: dict[str, BinaryIO] = {}
         self._closed = False
         self._checked: set[tuple[int, str]] = set()
         self._maps: dict[str, NDArray[Any]] = {}
         self._sums: NDArray[np.uint64] | None = None
+
+    def _take(self, header: Mapping[str, Any]) -> None:
+        """Set what the keys besides the scene say, or raise an error where they don't fit."""
+        types = {str(k): TYPES[v] for k, v in header["planes"].items()}
+        names = {f"{STATISTICS}{k}": str(name) for k, name in enumerate(header["statistics"])}
+        width, height = self.scene.image.size
+        n = self.scene.image.supersampling
+        self.shape = height * n, width * n
+        self.rows = header["tile_rows"]
+        whole = type(self.rows) is int and self.rows > 0 and self.rows % n == 0
+        if header["shape"] != list(self.shape) or not whole or not _known(types, names):
+            raise SceneError(f"its {HEADER} is damaged: its keys don't fit together")
+        self.max_iterations, self.count_offset = header["max_iterations"], header["count_offset"]
+        self.method, self.program = header["method"], shown(header["program"], 40)
+        check_numbers(self.max_iterations, self.count_offset, self.method)
+        self.files = {names.get(file, file): file for file in types}
+        self.planes = {name: types[file] for name, file in self.files.items()}
 
     @property
     def tiles(self) -> int:
@@ -168,16 +183,16 @@ class Store:
     def _map(self, file_name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
         path = self.path / f"{file_name}.npy"
         try:
-            with open(path, "rb") as file:
+            with open_inside(path) as file:
                 if file.read(DATA) != _npy_header(dtype, shape):
-                    raise SceneError(f"{self.path}: {path.name} is damaged at its beginning")
-                if os.fstat(file.fileno()).st_size != DATA + dtype.itemsize * int(np.prod(shape)):
-                    raise SceneError(f"{self.path}: {path.name} is not of its size")
+                    raise SceneError(f"{self.name}: {path.name} is damaged at its beginning")
+                if os.fstat(file.fileno()).st_size != DATA + dtype.itemsize * math.prod(shape):
+                    raise SceneError(f"{self.name}: {path.name} is not of its size")
                 return np.asarray(np.memmap(file, dtype, "r", DATA, shape))
         except FileNotFoundError:
-            raise SceneError(f"{self.path}: {path.name} is missing") from None
+            raise SceneError(f"{self.name}: {path.name} is missing") from None
         except OSError as error:
-            raise SceneError(f"{path}: {error.strerror or error}") from None
+            raise SceneError(f"{self.name}: {error.strerror or error}") from None
 
     def check_rows(self, rows: slice, names: Iterable[str]) -> None:
         """Raise a `SceneError` where a tile that lies in these rows is damaged in these planes.
@@ -191,8 +206,8 @@ class Store:
                     self._checked.add((k, name))
                 if not (seen or self.is_whole(k, [name])):
                     raise SceneError(
-                        f"{self.path}: tile {k + 1} of {self.tiles} is damaged: "
-                        f"fractals compute {self.path} computes it again"
+                        f"{self.name}: tile {k + 1} of {self.tiles} is damaged: "
+                        f"fractals compute {self.name} computes it again"
                     )
 
     def is_whole(self, k: int, names: Iterable[str] | None = None) -> bool:
@@ -216,6 +231,7 @@ class Store:
         FractalsError
             They can't be written; the tile is as if it was never computed.
         """
+        self.read()  # a file that is no plane is an error before anything is written to it
         rows = self.window(k)
         contents = [np.ascontiguousarray(planes[n], d) for n, d in self.planes.items()]
         sums = b"".join(_sum(content).to_bytes(8, "little") for content in contents)
@@ -229,7 +245,7 @@ class Store:
 
     def _put(self, name: str, offset: int, content: memoryview) -> None:
         if name not in self._open:
-            self._open[name] = open(self.path / f"{name}.npy", "r+b", buffering=0)  # noqa: SIM115
+            self._open[name] = open_inside(self.path / f"{name}.npy", "r+b")
         file = self._open[name]
         file.seek(offset)
         while content:
@@ -249,19 +265,28 @@ class Store:
 
 
 def _known(types: Mapping[str, np.dtype[Any]], names: Mapping[str, str]) -> bool:
-    """Tell whether planes of these files and types are ours; `names` are of statistics."""
-    files = all(f.isidentifier() and f != TILES and d.kind in "iufc" for f, d in types.items())
-    kept = [types[file].str for file in ("count", "z", "dz") if file in types]
-    if not (files and kept[:1] == ["<i4"] and kept[1:] in TYPES):
+    """Tell whether these can be planes: types by file, and names of statistics by file."""
+    rest = dict(types)
+    count, z = rest.pop("count", None), rest.pop("z", None)
+    if count != TYPES["<i4"] or z not in REALS or rest.pop("dz", z) != z:
         return False
-    statistics = {file for file in types if re.fullmatch(rf"{STATISTICS}\d+", file)}
     called = set(names.values())
     return (
-        statistics == set(names)
+        set(rest) == set(names)
+        and all(dtype == REALS[z] for dtype in rest.values())
         and len(called) == len(names)
         and not any(name.isidentifier() for name in called)
-        and all(types[file].str == real_of(kept[1]).str for file in statistics)
     )
+
+
+def header_text(keys: Mapping[str, Any]) -> str:
+    """Return the text of a header: JSON, a key a line."""
+    return json.dumps(keys, ensure_ascii=False, indent=1)
+
+
+def _checksum(keys: Mapping[str, Any]) -> str:
+    others = {key: value for key, value in keys.items() if key != "checksum"}
+    return f"{zlib.crc32(header_text(others).encode('utf-8', 'surrogatepass')):08x}"
 
 
 def _sum(content: NDArray[Any]) -> int:
@@ -276,18 +301,20 @@ def _npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
     )
 
 
-def _prefixed(path: Path, text: str) -> str:
-    lines = text.splitlines()
-    return "\n".join(line if line.startswith(str(path)) else f"{path}: {line}" for line in lines)
+def _prefixed(name: str, text: str) -> str:
+    return "\n".join(f"{name}: {line}" for line in text.split("\n"))
 
 
-@contextlib.contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn what the system says into a `FractalsError`."""
-    try:
-        yield
-    except OSError as error:
-        raise FractalsError(f"'{path}' can't be written: {error.strerror or error}") from None
+def bytes_text(size: int) -> str:
+    """Return a size in the unit that suits it.
+
+    Examples
+    --------
+    >>> bytes_text(5_000_000), bytes_text(3 * 2**30)
+    ('4.8 MiB', '3.0 GiB')
+    """
+    unit = 2 if size < 2**30 else 3
+    return f"{size / 2 ** (10 * unit):.1f} {'MiB' if unit == 2 else 'GiB'}"
 
 
 def open_store(path: str | Path) -> Store:
@@ -302,15 +329,14 @@ def open_store(path: str | Path) -> Store:
     return Store(path, read_store_header(path))
 
 
-def create_store(
-    path: Path,
+def make_header(
     scene: Scene,
     planes: Mapping[str, Any],
     max_iterations: int,
     count_offset: int,
     method: str,
-) -> Store:
-    """Return a new store in an empty folder; see `claimed`."""
+) -> dict[str, Any]:
+    """Return the header of a new store; `planes` maps the name of each plane to its type."""
     n = scene.image.supersampling
     width, height = scene.image.size
     statistics = [name for name in planes if not name.isidentifier()]
@@ -323,27 +349,40 @@ def create_store(
         "tile_rows": tile_rows(scene),
         "planes": {files.get(n, n): np.dtype(d).newbyteorder("<").str for n, d in planes.items()},
         "statistics": statistics,
-        "max_iterations": max_iterations,
-        "count_offset": count_offset,
+        "max_iterations": int(max_iterations),
+        "count_offset": int(count_offset),
         "method": method,
         "program": __version__,
     }
+    return {**header, "checksum": _checksum(header)}
+
+
+def create_store(
+    path: Path,
+    scene: Scene,
+    planes: Mapping[str, Any],
+    max_iterations: int,
+    count_offset: int,
+    method: str,
+) -> Store:
+    """Return a new store in an empty folder; see `claimed`."""
+    header = make_header(scene, planes, max_iterations, count_offset, method)
     store = Store(path, header)
     with writing(path):
         free = shutil.disk_usage(path).free
     if store.size > free:
         raise FractalsError(
-            f"'{path}' takes {store.size / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free "
+            f"'{store.name}' takes {bytes_text(store.size)}, and {bytes_text(free)} are free "
             "there: name a place on another disk, or give a smaller --size or --supersampling"
         )
     arrays = {store.files[name]: (dtype, store.shape) for name, dtype in store.planes.items()}
     with writing(path):
         arrays[TILES] = np.dtype("<u8"), (store.tiles, len(store.planes))
         for name, (dtype, shape) in arrays.items():
-            with open(path / f"{name}.npy", "wb") as file:
-                file.write(_npy_header(dtype, shape))
-                file.truncate(DATA + dtype.itemsize * int(np.prod(shape)))
-                os.fsync(file.fileno())
+            with open_inside(path / f"{name}.npy", "xb") as plane:
+                plane.write(_npy_header(dtype, shape))
+                plane.truncate(DATA + dtype.itemsize * math.prod(shape))
+                os.fsync(plane.fileno())
     with written(path / HEADER) as file:
-        file.write(json.dumps(header, ensure_ascii=False, indent=1).encode() + b"\n")
+        file.write(header_text(header).encode() + b"\n")
     return store

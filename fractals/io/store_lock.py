@@ -10,8 +10,8 @@ import numpy as np
 
 from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError
-from fractals.io.files import HEADER, check_folder
-from fractals.io.store import TILES, Store, open_store, writing
+from fractals.io.files import HEADER, check_folder, writing
+from fractals.io.store import TILES, Store, open_store
 from fractals.scene.compare import differences
 from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene

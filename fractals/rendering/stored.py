@@ -10,6 +10,7 @@ from fractals.backends.base import Backend
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
 from fractals.io.escape_data import EscapeData, parts_of, planes_for
+from fractals.io.raw_check import check_counts
 from fractals.kernels.layout import EscapeTile
 from fractals.kernels.statistics import INSIDE_TOO
 from fractals.rendering.plan import Plan
@@ -32,6 +33,7 @@ class Recoloring:
     reference, note = 0.0, ""
 
     def __init__(self, backend: Backend, plan: Plan, layers: Layers, raw: EscapeData) -> None:
+        raw.check(counts=False)
         self.backend, self.plan, self.raw = backend, plan, raw
         self.max_iterations, self.count_offset = raw.max_iterations, raw.count_offset
         n, planes = plan.supersampling, raw.planes
@@ -71,6 +73,7 @@ class Recoloring:
     def _gathered(self, taken: Callable[[NDArray[Any]], NDArray[Any]]) -> EscapeTile:
         """Return the planes' elements that `taken` selects, on the device."""
         to_device = self.backend.to_device
+        check_counts(taken(self._parts[0]), self.max_iterations)
         found = [to_device(np.ascontiguousarray(taken(part))) for part in self._parts]
         statistics = self._no_planes
         if self._statistics:

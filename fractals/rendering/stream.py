@@ -90,7 +90,7 @@ def render_to(
     check_output(path, overwrite)
     if file_format == "PNG" and not whole:
         session = Session(scene, streamed=True, **options)
-        with written(path) as file:
+        with written(path, overwrite) as file:
             return _stream(file, session, threads, progress)
     image = render(scene, progress=progress, **options)
     image.save(path, overwrite)
@@ -133,7 +133,7 @@ def recolor_to(
     )
     if not isinstance(path, str | Path):
         return _stream(path, session, threads, progress, raw)
-    with written(path) as file:
+    with written(path, overwrite) as file:
         return _stream(file, session, threads, progress, raw)
 
 

@@ -19,13 +19,16 @@ from pydantic import (
 )
 
 from fractals import catalog
-from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.errors import FractalsError, OptionError, SceneError, listed, shown
 from fractals.kernels.formula import Formula
 from fractals.scene.numbers import decimal_text
 from fractals.scene.paint import Color, Finite, Layer, Table, plain_name
 
 VERSION = 1  # of the scene format; raised when an older program would misread a newer scene
 MOST_ITERATIONS = 2_000_000_000  # counts are int32
+
+MAX_JULIA = 30  # decimal exponent of c, as of a center; every orbit escapes at once from 1e9 on
+MAX_KEYS, MAX_LAYERS = 100, 16  # of a table, of a scene
 
 NAME = re.compile(r"\w+", re.ASCII)  # of a formula; another text is an expression
 
@@ -36,6 +39,13 @@ def _positive(text: str) -> str:
     if not Decimal(text) > 0:
         raise ValueError(f"'{text[:40]}' is not greater than 0")
     return text
+
+
+def _near(point: tuple[str, str]) -> tuple[str, str]:
+    for text in point:
+        if Decimal(text).adjusted() >= MAX_JULIA:
+            raise ValueError(f"'{shown(text, 40)}' is beyond 1e{MAX_JULIA}")
+    return point
 
 
 def _name(kind: str) -> Any:
@@ -93,7 +103,7 @@ class FormulaName(Table):
 
 def _formula(given: Any) -> Any:
     if not isinstance(given, str | Mapping | FormulaName | Formula):
-        raise ValueError(f"{given!r:.40} is neither a name nor a table with a name")
+        raise ValueError(f"{shown(repr(given), 40)} is neither a name nor a table with a name")
     if isinstance(given, str):
         return {"name": given} if NAME.fullmatch(given) else {"name": "expression", "step": given}
     return given
@@ -168,7 +178,9 @@ class Scene(Table):
         BeforeValidator(_formula),
         WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = FormulaName()
-    julia: Point | None = Field(None, description="the c of the formula's Julia set to draw")
+    julia: Annotated[Point, AfterValidator(_near)] | None = Field(
+        None, description="the c of the formula's Julia set to draw"
+    )
     view: View = View()
     image: Image = Image()
     iteration: Iteration = Iteration()
@@ -291,17 +303,36 @@ def validate(table: Mapping[str, Any], origin: str) -> Scene:
     prefix = f"{origin}: " if origin else ""
     if isinstance(version, int) and version > VERSION:
         raise SceneError(
-            f"{prefix}a scene of version {version}, and this program reads up to {VERSION}: "
-            "pip install --upgrade fractals-numba"
+            f"{prefix}a scene of version {shown(version, 40)}, and this program reads up to "
+            f"{VERSION}: pip install --upgrade fractals-numba"
         )
+    if many := _overfull(table):
+        raise SceneError(f"{prefix}{many}")
     try:
         return Scene.model_validate(table)
     except ValidationError as error:
         wrong = [item for item in error.errors() if item["type"] != "is_instance_of"]
-        lines = dict.fromkeys(_explain(item) for item in wrong)
+        lines = listed(dict.fromkeys(_explain(item) for item in wrong))
         raise SceneError("\n".join(prefix + line for line in lines)) from None
     except FractalsError as error:  # from a palette
         raise SceneError(f"{prefix}{error}") from None
+    except UnicodeEncodeError as error:  # from pydantic, which keeps texts as UTF-8
+        raise SceneError(f"{prefix}'{shown(error.object)}' is no Unicode text") from None
+
+
+def _overfull(table: Mapping[str, Any]) -> str:
+    """Say which table has more keys or layers than errors can be listed for; "" if none has."""
+    color = table.get("color")
+    layers = color.get("layers", ()) if isinstance(color, Mapping) else ()
+    if isinstance(layers, list | tuple) and len(layers) > MAX_LAYERS:
+        return f"color.layers: {len(layers)} layers, and {MAX_LAYERS} are the most"
+    parts = dict(table)
+    if isinstance(layers, list | tuple):
+        parts |= {f"color.layers.{k}": layer for k, layer in enumerate(layers)}
+    for name, part in [("the scene", table), *parts.items()]:
+        if isinstance(part, Mapping) and len(part) > MAX_KEYS:
+            return f"{shown(name)}: {len(part)} keys, and {MAX_KEYS} are the most"
+    return ""
 
 
 def _explain(error: Mapping[str, Any]) -> str:
@@ -320,9 +351,9 @@ def _explain(error: Mapping[str, Any]) -> str:
         elsewhere = [t for t, m in TABLES.items() if path[-1] in m.model_fields]
         hint = catalog.did_you_mean(path[-1], known)
         if elsewhere:
-            hint = f"; '{path[-1]}' belongs in the table [{elsewhere[0]}]"
-        return f"{where[:200]}: unknown key{hint}"
-    message = str(error["msg"]).removeprefix("Value error, ")
+            hint = f"; '{shown(path[-1])}' belongs in the table [{elsewhere[0]}]"
+        return f"{shown(where)}: unknown key{hint}"
+    message = shown(str(error["msg"]).removeprefix("Value error, "), 1000)
     given = error.get("input")
-    quoted = f" (given: {str(given)[:40]!r})" if isinstance(given, str | int | float) else ""
-    return f"{where}: {message}" + ("" if error["type"] == "value_error" else quoted)
+    quoted = f" (given: '{shown(given, 40)}')" if isinstance(given, str | int | float) else ""
+    return f"{shown(where)}: {message}" + ("" if error["type"] == "value_error" else quoted)

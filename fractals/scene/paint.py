@@ -19,6 +19,7 @@ from pydantic import (
 from fractals import catalog
 from fractals.color import palette, trap_image
 from fractals.color.palette import Palette
+from fractals.errors import shown
 from fractals.kernels.coloring import Coloring
 
 INSTALL_CMAP = "pip install 'fractals-numba[palettes]'"
@@ -85,7 +86,7 @@ def _coloring(given: Any) -> Any:
             trap_image.check(picture)
         return given
     if not isinstance(given, ColoringName):
-        raise ValueError(f"{given!r:.40} is neither a name nor a table with a name")
+        raise ValueError(f"{shown(repr(given), 40)} is neither a name nor a table with a name")
     return given
 
 

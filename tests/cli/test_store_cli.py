@@ -19,7 +19,7 @@ from fractals.rendering import compute_store
 
 
 def test_compute_goes_on_and_recolor_is_render(run, monkeypatch):
-    monkeypatch.setattr(store, "LEAST_SAMPLES", 64)
+    monkeypatch.setattr(store, "MIN_SAMPLES", 64)
     assert run("compute", "seahorse", *SMALL)[0] == 0
     assert os.listdir() == ["seahorse.fz"]
     before = {path.name: path.read_bytes() for path in Path("seahorse.fz").iterdir()}

@@ -94,7 +94,7 @@ def test_recoloring_keeps_what_was_hit(file):
 def test_the_flower_is_there():
     pixels = trap_image.decode("flower")
     assert 0.3 < trap_image.opaque("flower").mean() < 0.8
-    assert pixels.shape[0] * pixels.shape[1] <= trap_image.MOST_PIXELS
+    assert pixels.shape[0] * pixels.shape[1] <= trap_image.MAX_PIXELS
     assert trap_image.check("flower") == "flower"
 
 

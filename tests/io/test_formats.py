@@ -10,7 +10,7 @@ import fractals
 from fractals import catalog
 from fractals.errors import SceneError
 from fractals.io import formats
-from fractals.io.foreign import MOST_BYTES
+from fractals.io.foreign import MAX_BYTES
 from fractals.io.load import load_scene
 
 FOLDERS = {"kfr": "kfr", "par": "par", "rustfractal-toml": "rust_fractal", "xpf": "xpf"}
@@ -162,8 +162,8 @@ def test_bad_files_are_refused(tmp_path, monkeypatch, name, content, words):
 def test_size_is_bounded(tmp_path):
     path = tmp_path / "a.kfr"
     with path.open("wb") as file:
-        file.truncate(MOST_BYTES + 1)
-    with pytest.raises(SceneError, match=f"larger than {MOST_BYTES} bytes"):
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(SceneError, match=f"larger than {MAX_BYTES} bytes"):
         load_scene(path)
     path.write_text("\n" * 200_000)
     with pytest.raises(SceneError, match="at most 100000"):

@@ -268,7 +268,7 @@ def test_gradients_of_any_segments_have_few_stops(rows):
         for k, row in enumerate(rows)
     ]
     found = palette_in("ggr", ggr_of(segments))
-    assert len(found.stops) <= palette.MOST_STOPS
+    assert len(found.stops) <= palette.MAX_STOPS
 
 
 def test_gradients_of_too_many_curves_are_told():
@@ -278,5 +278,5 @@ def test_gradients_of_too_many_curves_are_told():
         (k / 400, k / 400 + 0.00125, (k + 1) / 400, *row, 3, 1) for k, row in enumerate(rows)
     ]
     imported = read("ggr", ggr_of(segments))
-    assert len(imported.table["color"]["palette"]["stops"]) <= palette.MOST_STOPS
+    assert len(imported.table["color"]["palette"]["stops"]) <= palette.MAX_STOPS
     assert "4096 stops are off by up to " in imported.lost[0]

@@ -32,7 +32,7 @@ def compressor(request, monkeypatch):
 def short_strips(monkeypatch):
     """Strips of few rows, so that small pictures have many."""
     monkeypatch.setattr(png, "STRIP", 1000)
-    monkeypatch.setattr(png, "LEAST_ROWS", 2)
+    monkeypatch.setattr(png, "MIN_ROWS", 2)
 
 
 def chunks_of(data):
@@ -148,7 +148,7 @@ def test_checksums_of_long_pieces():
 
 
 def test_strips_have_some_rows_and_depend_on_the_size_alone():
-    assert png.strip_rows((200_000, 200_000), 16) == png.LEAST_ROWS
+    assert png.strip_rows((200_000, 200_000), 16) == png.MIN_ROWS
     assert png.strip_rows((5, 3), 8) == 3
     assert 3 * 1920 * png.strip_rows((1920, 1080), 8) <= png.STRIP
 

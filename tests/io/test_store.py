@@ -34,7 +34,7 @@ DEEP = {
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
     """Many tiles in a small picture."""
-    monkeypatch.setattr(store, "LEAST_SAMPLES", 64)
+    monkeypatch.setattr(store, "MIN_SAMPLES", 64)
 
 
 # The same bytes
@@ -89,7 +89,7 @@ CHILD = """
 import random, sys, time
 import fractals
 from fractals.io import store
-store.LEAST_SAMPLES = 64
+store.MIN_SAMPLES = 64
 dice, put = random.Random(int(sys.argv[2])), store.Store._put
 def slowly(self, name, offset, content):  # killed between any two bytes
     cut = dice.randrange(len(content))
@@ -195,7 +195,7 @@ def test_the_layout_is_what_it_says(tmp_path):
     header = json.loads((tmp_path / "a.fz" / "header.json").read_text("utf-8"))
     assert header["shape"] == [40, 60]
     assert header["planes"] == {"count": "<i4", "z": "<c16", "dz": "<c16"}
-    assert (header["format"], header["version"]) == ("fractals store", 1)
+    assert (header["format"], header["version"]) == ("fractals store", 2)
     assert fractals.load_scene(header["scene"]) == drawn
     planes = [np.load(tmp_path / "a.fz" / f"{name}.npy") for name in header["planes"]]
     for plane, wanted in zip(planes, (raw.count, raw.z, raw.dz), strict=True):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.command_line import SMALL, one_line
 from support.scenes import PRECISIONS, scene, slow_but
-from support.stores import contents, interrupted
+from support.stores import change_header, contents, interrupted
 
 import fractals
 from fractals import EscapeData, OptionError, SceneError
@@ -32,7 +32,7 @@ CYCLES = {"coloring": "multiplier", "layers": [{"coloring": "atom_domains", "mas
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
     """Many tiles in a small picture."""
-    monkeypatch.setattr(store, "LEAST_SAMPLES", 64)
+    monkeypatch.setattr(store, "MIN_SAMPLES", 64)
 
 
 def recolored(path, raw, *sources, device):
@@ -176,7 +176,7 @@ def test_damaged_headers(tmp_path, change, words):
     fractals.compute_to(path, drawn, device="python")
     header = json.loads((path / "header.json").read_text())
     assert header["statistics"] == ["stripes,density=5.sum", "stripes,density=5.last"]
-    (path / "header.json").write_text(json.dumps({**header, **change}))
+    change_header(path, **change)
     with pytest.raises(SceneError) as refused:
         EscapeData.load(path)
     assert words in str(refused.value)
@@ -234,7 +234,7 @@ def test_a_store_that_does_not_fit_its_own_scene_does_not_go_on(tmp_path):
     interrupted(path, drawn, device="python")
     header = json.loads((path / "header.json").read_text())
     header["scene"]["color"]["coloring"] = "smooth"
-    (path / "header.json").write_text(json.dumps(header))
+    change_header(path, scene=header["scene"])
     with pytest.raises(FractalsError, match=r"its own scene need count, z: give --overwrite"):
         fractals.compute_to(path, path, device="python")
 

@@ -8,7 +8,7 @@ import threading
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 from support.scenes import scene
-from support.stores import contents, interrupted
+from support.stores import change_header, contents, interrupted
 
 import fractals
 from fractals import EscapeData, OptionError, SceneError
@@ -19,7 +19,7 @@ from fractals.io import store, store_lock
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
     """Many tiles in a small picture."""
-    monkeypatch.setattr(store, "LEAST_SAMPLES", 64)
+    monkeypatch.setattr(store, "MIN_SAMPLES", 64)
 
 
 # Who may go on
@@ -138,20 +138,25 @@ def begun(path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"version": 2}, "a store of version 2, and this program reads version 1"),
+        ({"version": 3}, "a store of version 3, and this program reads version 2"),
         ({"format": "zarr"}, "not a store"),
         ({"shape": [9, 17]}, "don't fit together"),
-        ({"shape": "large"}, "header.json is damaged"),
+        ({"shape": "large"}, "don't fit together"),
         ({"tile_rows": 0}, "don't fit together"),
         ({"planes": {"count": "<i4"}}, "don't fit together"),
         ({"planes": {"count": "nonsense", "z": "<c16"}}, "header.json is damaged"),
-        ({"planes": {"count": "|O", "z": "<c16"}}, "don't fit together"),
+        ({"planes": {"count": "|O", "z": "<c16"}}, "header.json is damaged"),
         ({"planes": {"count": "<i4", "z": "<c16", "../z": "<c16"}}, "don't fit together"),
         ({"planes": {"count": "<i4", "z": "<c16", "dz": "<c8"}}, "don't fit together"),
-        ({"planes": {"count": "<i4", "z": "<c16", "more": "|O"}}, "don't fit together"),
+        ({"planes": {"count": "<i4", "z": "<c16", "more": "<c16"}}, "don't fit together"),
+        ({"planes": {"count": "<i4", "z": "<c16", "statistics0": ","}}, "header.json is damaged"),
         ({"planes": ["count", "z"]}, "header.json is damaged"),
-        ({"max_iterations": None}, "header.json is damaged"),
-        ({"max_iterations": float("inf")}, "header.json is damaged"),
+        ({"max_iterations": None}, "max_iterations is None, and not a whole number"),
+        ({"max_iterations": float("inf")}, "max_iterations is inf, and not a whole number"),
+        ({"max_iterations": 2**31}, "max_iterations is 2147483648, and not a whole number"),
+        ({"count_offset": -1}, "count_offset is -1, and not a whole number"),
+        ({"method": "guess"}, "the method 'guess' is neither direct nor perturbation"),
+        ({"tile_rows": 1e30}, "don't fit together"),
         ({"scene": {"view": {"width": "x"}}}, "view.width: 'x' is not a decimal"),
         ({"tile_rows": 2}, "tiles.npy is damaged at its beginning"),
     ],
@@ -159,8 +164,8 @@ def begun(path):
 )
 def test_damaged_headers(tmp_path, change, words):
     path = tmp_path / "a.fz"
-    (header := begun(path)).update(change)
-    (path / "header.json").write_text(json.dumps(header))
+    begun(path)
+    change_header(path, **change)
     with pytest.raises(SceneError) as refused:
         EscapeData.load(path)
     assert words in str(refused.value)

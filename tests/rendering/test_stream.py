@@ -22,7 +22,7 @@ from fractals.rendering import bands, forecast, stream
 def fine(monkeypatch):
     """Many small tiles, strips and bands in a small picture."""
     monkeypatch.setattr(png, "STRIP", 500)
-    monkeypatch.setattr(png, "LEAST_ROWS", 2)
+    monkeypatch.setattr(png, "MIN_ROWS", 2)
     limit_tiles(monkeypatch, 64)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from fractals.formulas.language.parser import BENT, Tree, uses
 
-MOST_DEGREE = 500
+MAX_DEGREE = 500
 
 
 # --- Trees made of trees. Numbers are folded, so that derivatives stay short.
@@ -101,7 +101,7 @@ def degree_of(tree: Tree) -> int:
     cancel are not seen. Other functions have none.
     """
     found = _degree(tree)
-    return found if found is not None and 1 < found <= MOST_DEGREE else 0
+    return found if found is not None and 1 < found <= MAX_DEGREE else 0
 
 
 def _degree(tree: Tree) -> int | None:

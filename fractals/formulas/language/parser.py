@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 Tree = tuple[Any, ...]
 
-MOST_CHARACTERS = 500
-MOST_DEPTH = 50  # of parentheses, signs and powers in one another
-MOST_OPERATIONS = 80  # beside each other and in one another
-MOST_POWER = 64
+MAX_CHARACTERS = 500
+MAX_DEPTH = 50  # of parentheses, signs and powers in one another
+MAX_OPERATIONS = 80  # beside each other and in one another
+MAX_POWER = 64
 # What has a complex derivative, and what has not.
 HOLOMORPHIC = ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh")
 BENT = ("abs", "conj", "re", "im")
@@ -56,9 +56,9 @@ def parse(text: str) -> Tree:
     >>> parse("z^2 + c")
     ('+', ('power', ('z',), 2), ('c',))
     """
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > MAX_CHARACTERS:
         raise ExpressionError(
-            MOST_CHARACTERS + 1, f"the expression is longer than {MOST_CHARACTERS} characters"
+            MAX_CHARACTERS + 1, f"the expression is longer than {MAX_CHARACTERS} characters"
         )
     return _Parser(_tokens(text)).whole()
 
@@ -72,9 +72,9 @@ def _tokens(text: str) -> list[Token]:
             raise ExpressionError(at + 1, f"unknown character {text[at]!r}")
         kind = str(match.lastgroup)
         operations += kind == "operator" and match[kind] in "**/+-^"
-        if operations > MOST_OPERATIONS:
+        if operations > MAX_OPERATIONS:
             raise ExpressionError(
-                match.start(kind) + 1, f"it has more than {MOST_OPERATIONS} operations"
+                match.start(kind) + 1, f"it has more than {MAX_OPERATIONS} operations"
             )
         found.append(Token(kind, match[kind], match.start(kind) + 1))
         at = match.end()
@@ -124,8 +124,8 @@ class _Parser:
 
     def signed(self) -> Tree:
         self.depth += 1
-        if self.depth > MOST_DEPTH:
-            raise ExpressionError(self.next.column, f"it is nested deeper than {MOST_DEPTH}")
+        if self.depth > MAX_DEPTH:
+            raise ExpressionError(self.next.column, f"it is nested deeper than {MAX_DEPTH}")
         if self.take("+"):
             tree = self.signed()
         elif self.take("-"):
@@ -143,11 +143,11 @@ class _Parser:
         value = constant(self.signed())
         if value is None:
             raise ExpressionError(first.column, "a power's exponent is a number")
-        if value.imag or not value.real.is_integer() or abs(value.real) > MOST_POWER:
+        if value.imag or not value.real.is_integer() or abs(value.real) > MAX_POWER:
             if value == 0.5:
                 return ("sqrt", base)
             raise ExpressionError(
-                first.column, f"a power's exponent is a whole number, at most {MOST_POWER}"
+                first.column, f"a power's exponent is a whole number, at most {MAX_POWER}"
             )
         return ("power", base, int(value.real))
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-MOST_BYTES = 64 * 2**20  # of a file that is read
+MAX_BYTES = 16 * 2**20  # of a file that is read; the largest known has 2
 
 
 @dataclass(frozen=True)

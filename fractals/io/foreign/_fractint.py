@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from fractals.formulas.language.parser import HOLOMORPHIC
-from fractals.io.foreign._view import Kin, power_of
+from fractals.io.foreign._view import FormulaMatch, power_of
 
 # How a function is written here. Not abs, which takes the absolute values of both parts there.
 FUNCTIONS = {
@@ -29,7 +29,7 @@ MEDIUM, LARGE = ("0", "0", "6"), ("0", "0", "12")
 
 
 @dataclass(frozen=True)
-class Given:
+class EntryParameters:
     """What an entry gives its type: parameters as decimal text, and keys of `FUNCTIONS`."""
 
     params: list[str]
@@ -54,7 +54,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Type:
+class FractintType:
     """A type of Fractint.
 
     Attributes
@@ -74,7 +74,7 @@ class Type:
         What a scene does otherwise.
     """
 
-    make: Callable[[Given], Kin | None]
+    make: Callable[[EntryParameters], FormulaMatch | None]
     params: str = "0/0"
     view: tuple[str, str, str] = SMALL
     role: str = ""
@@ -82,96 +82,112 @@ class Type:
     lost: str = ""
 
 
-def _named(name: str) -> Callable[[Given], Kin | None]:
-    return lambda given: Kin(name)
+def _named(name: str) -> Callable[[EntryParameters], FormulaMatch | None]:
+    return lambda given: FormulaMatch(name)
 
 
-def _power(given: Given) -> Kin | None:
+def _power(given: EntryParameters) -> FormulaMatch | None:
     power = given.whole(2, 2, 8)
     return power_of(power) if power and given.zero(3) else None
 
 
-def _ship(given: Given) -> Kin | None:  # x² - y² - 2i|xy| + c, which has at c what ours has at c*
+def _ship(
+    given: EntryParameters,
+) -> FormulaMatch | None:  # x² - y² - 2i|xy| + c, which has at c what ours has at c*
     power = given.whole(2, 2, 2)
-    return Kin("burning_ship", same=False, conjugate=True) if power else None
+    return FormulaMatch("burning_ship", same=False, conjugate=True) if power else None
 
 
-def _newton(given: Given) -> Kin | None:
+def _newton(given: EntryParameters) -> FormulaMatch | None:
     power = given.whole(0, 2, 12)
-    return Kin({"name": "newton", "power": power}) if power else None
+    return FormulaMatch({"name": "newton", "power": power}) if power else None
 
 
-def _halley(given: Given) -> Kin | None:  # of z (z**power - 1)
+def _halley(given: EntryParameters) -> FormulaMatch | None:  # of z (z**power - 1)
     power, factor = given.whole(0, 2, 12), float(given.params[1])
     if not power or not 0.01 <= factor <= 1.99 or not given.zero(3):
         return None
-    return Kin({"name": "halley", "polynomial": f"z^{power + 1} - z", "relaxation": factor})
+    return FormulaMatch(
+        {"name": "halley", "polynomial": f"z^{power + 1} - z", "relaxation": factor}
+    )
 
 
-def _phoenix(place: int, *zeros: int) -> Callable[[Given], Kin | None]:
-    def make(given: Given) -> Kin | None:
+def _phoenix(place: int, *zeros: int) -> Callable[[EntryParameters], FormulaMatch | None]:
+    def make(given: EntryParameters) -> FormulaMatch | None:
         memory = Decimal(given.params[place])
         known = -2 <= memory <= 2 and given.zero(*zeros)
-        return Kin({"name": "phoenix", "memory": float(memory)}) if known else None
+        return FormulaMatch({"name": "phoenix", "memory": float(memory)}) if known else None
 
     return make
 
 
-def _factor(given: Given) -> Kin | None:  # of functions whose escape tests are alike
+def _factor(
+    given: EntryParameters,
+) -> FormulaMatch | None:  # of functions whose escape tests are alike
     name = given.functions[0]
     if name in ("sin", "exp"):
-        return Kin("sine" if name == "sin" else "exponential")
+        return FormulaMatch("sine" if name == "sin" else "exponential")
     return _own(f"c*{given.of(0)}") if name in ("cos", "cosxx", "sinh", "cosh") else None
 
 
-def _own(step: str) -> Kin:
+def _own(step: str) -> FormulaMatch:
     """Return an expression; its orbits begin at the pixel."""
-    return Kin({"name": "expression", "step": step, "start": "c"})
+    return FormulaMatch({"name": "expression", "step": step, "start": "c"})
 
 
 TYPES = {
-    "mandel": Type(_named("mandelbrot"), view=HOME, role="z"),
-    "julia": Type(_named("mandelbrot"), "0.3/0.6", role="c"),
-    "mandel4": Type(lambda given: power_of(4), role="z"),
-    "julia4": Type(lambda given: power_of(4), "0.6/0.55", role="c"),
-    "manzpower": Type(_power, "0/0/2/0", HOME, "z"),
-    "julzpower": Type(_power, "0.3/0.6/2/0", role="c"),
-    "burning-ship": Type(_ship, "0/0/2", HOME, "z"),
-    "mandellambda": Type(_named("logistic"), view=("1", "0", "6"), role="z", bailout=4),
-    "lambda": Type(_named("logistic"), "0.85/0.6", ("0.5", "0", "3"), "c", 4),
-    "phoenix": Type(_phoenix(1, 2), "0.56667/-0.5/0", role="p", bailout=4),
-    "phoenixcplx": Type(_phoenix(2, 3, 4), "0.2/0/0.3/0/0", role="c", bailout=4),
-    "mandphoenixclx": Type(_phoenix(2, 3, 4), "0/0/0.5/0/0", HOME, "z", 4),
-    "newton": Type(_newton, "3", lost=CONVERGED),
-    "newtbasin": Type(_newton, "3/0", lost=CONVERGED),
-    "halley": Type(_halley, "6/1/0.0001/0", ("0", "0", "2.6"), lost=CONVERGED),
-    "magnet1m": Type(_named("magnet1"), "0/0", MEDIUM, "z", 100, ATTRACTED),
-    "magnet1j": Type(_named("magnet1"), "0/0", LARGE, "c", 100, ATTRACTED),
-    "magnet2m": Type(_named("magnet2"), "0/0", ("1.1", "0", "3.9"), "z", 100, ATTRACTED),
-    "magnet2j": Type(_named("magnet2"), "0/0", LARGE, "c", 100, ATTRACTED),
-    "mandelfn": Type(_factor, "0/0", LARGE, "z", lost=PARTIAL),
-    "lambdafn": Type(_factor, "1/0.4", MEDIUM, "c", lost=PARTIAL),
-    "manfn+zsqrd": Type(lambda given: _own(f"{given.of(0)} + z^2 + c"), "0/0", HOME, "z", 4),
-    "julfn+zsqrd": Type(lambda given: _own(f"{given.of(0)} + z^2 + c"), "-0.5/0.5", SMALL, "c", 4),
-    "manfn+exp": Type(lambda given: _own(f"{given.of(0)} + exp(z) + c"), "0/0", LARGE, "z", 4),
-    "julfn+exp": Type(lambda given: _own(f"{given.of(0)} + exp(z) + c"), "0/0", MEDIUM, "c", 4),
-    "fn(z*z)": Type(lambda given: _own(given.of(0, "z^2")), "", MEDIUM, bailout=4),
-    "sqr(fn)": Type(lambda given: _own(f"({given.of(0)})^2"), "", MEDIUM, bailout=64),
-    "sqr(1/fn)": Type(lambda given: _own(f"1/({given.of(0)})^2"), "", MEDIUM, bailout=64),
-    "fn*fn": Type(lambda given: _own(f"{given.of(0)}*{given.of(1)}"), "", MEDIUM, bailout=64),
-    "fn+fn": Type(
+    "mandel": FractintType(_named("mandelbrot"), view=HOME, role="z"),
+    "julia": FractintType(_named("mandelbrot"), "0.3/0.6", role="c"),
+    "mandel4": FractintType(lambda given: power_of(4), role="z"),
+    "julia4": FractintType(lambda given: power_of(4), "0.6/0.55", role="c"),
+    "manzpower": FractintType(_power, "0/0/2/0", HOME, "z"),
+    "julzpower": FractintType(_power, "0.3/0.6/2/0", role="c"),
+    "burning-ship": FractintType(_ship, "0/0/2", HOME, "z"),
+    "mandellambda": FractintType(_named("logistic"), view=("1", "0", "6"), role="z", bailout=4),
+    "lambda": FractintType(_named("logistic"), "0.85/0.6", ("0.5", "0", "3"), "c", 4),
+    "phoenix": FractintType(_phoenix(1, 2), "0.56667/-0.5/0", role="p", bailout=4),
+    "phoenixcplx": FractintType(_phoenix(2, 3, 4), "0.2/0/0.3/0/0", role="c", bailout=4),
+    "mandphoenixclx": FractintType(_phoenix(2, 3, 4), "0/0/0.5/0/0", HOME, "z", 4),
+    "newton": FractintType(_newton, "3", lost=CONVERGED),
+    "newtbasin": FractintType(_newton, "3/0", lost=CONVERGED),
+    "halley": FractintType(_halley, "6/1/0.0001/0", ("0", "0", "2.6"), lost=CONVERGED),
+    "magnet1m": FractintType(_named("magnet1"), "0/0", MEDIUM, "z", 100, ATTRACTED),
+    "magnet1j": FractintType(_named("magnet1"), "0/0", LARGE, "c", 100, ATTRACTED),
+    "magnet2m": FractintType(_named("magnet2"), "0/0", ("1.1", "0", "3.9"), "z", 100, ATTRACTED),
+    "magnet2j": FractintType(_named("magnet2"), "0/0", LARGE, "c", 100, ATTRACTED),
+    "mandelfn": FractintType(_factor, "0/0", LARGE, "z", lost=PARTIAL),
+    "lambdafn": FractintType(_factor, "1/0.4", MEDIUM, "c", lost=PARTIAL),
+    "manfn+zsqrd": FractintType(
+        lambda given: _own(f"{given.of(0)} + z^2 + c"), "0/0", HOME, "z", 4
+    ),
+    "julfn+zsqrd": FractintType(
+        lambda given: _own(f"{given.of(0)} + z^2 + c"), "-0.5/0.5", SMALL, "c", 4
+    ),
+    "manfn+exp": FractintType(
+        lambda given: _own(f"{given.of(0)} + exp(z) + c"), "0/0", LARGE, "z", 4
+    ),
+    "julfn+exp": FractintType(
+        lambda given: _own(f"{given.of(0)} + exp(z) + c"), "0/0", MEDIUM, "c", 4
+    ),
+    "fn(z*z)": FractintType(lambda given: _own(given.of(0, "z^2")), "", MEDIUM, bailout=4),
+    "sqr(fn)": FractintType(lambda given: _own(f"({given.of(0)})^2"), "", MEDIUM, bailout=64),
+    "sqr(1/fn)": FractintType(lambda given: _own(f"1/({given.of(0)})^2"), "", MEDIUM, bailout=64),
+    "fn*fn": FractintType(
+        lambda given: _own(f"{given.of(0)}*{given.of(1)}"), "", MEDIUM, bailout=64
+    ),
+    "fn+fn": FractintType(
         lambda given: _own(f"{given.pair(0)}*{given.of(0)} + {given.pair(2)}*{given.of(1)}"),
         "1/0/1/0",
         MEDIUM,
         bailout=64,
     ),
-    "fn*z+z": Type(
+    "fn*z+z": FractintType(
         lambda given: _own(f"{given.pair(0)}*{given.of(0)}*z + {given.pair(2)}*z"),
         "1/0/1/0",
         MEDIUM,
         bailout=64,
     ),
-    "fn(z)+fn(pix)": Type(
+    "fn(z)+fn(pix)": FractintType(
         lambda given: _own(f"{given.of(0)} + {given.pair(2)}*{given.of(1, 'c')}"),
         "0/0/1/0",
         HOME,

@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from fractals.color.gradient import (
-    sampled,
-)
+from fractals.color.gradient import sampled
 from fractals.color.palette import Palette
 from fractals.color.spaces import ENTRIES, srgb_from_linear
 from fractals.errors import SceneError
 from fractals.io.files import printable
 
-MOST_BYTES = 8 * 2**20  # of a palette file; the largest known, of 587 gradients, has 2
+# Of a palette file; the largest known, of 587 gradients, has 2 MiB. A line takes 1 microsecond.
+MAX_BYTES, MAX_LINES = 8 * 2**20, 500_000
 
 
 def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
@@ -25,9 +24,11 @@ def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
     SceneError
         The file is too large, or holds a zero byte, as no text does.
     """
-    if len(data) > MOST_BYTES:
-        raise SceneError(f"{len(data)} bytes: a palette file has at most {MOST_BYTES}")
+    if len(data) > MAX_BYTES:
+        raise SceneError(f"{len(data)} bytes: a palette file has at most {MAX_BYTES}")
     for number, line in enumerate(io.BytesIO(data), 1):
+        if number > MAX_LINES:
+            raise SceneError(f"line {number}: a palette file has at most {MAX_LINES} lines")
         if b"\0" in line:
             raise SceneError(f"line {number}: a zero byte, so this is no text")
         text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip()

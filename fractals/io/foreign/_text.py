@@ -1,35 +1,35 @@
 """Bounded parsing of numbers and lines, shared by the formats of other programs."""
 
 import re
-import tomllib
 from decimal import Decimal
 from typing import Any
 
-from fractals.errors import SceneError
-from fractals.io.foreign import MOST_BYTES
+from fractals.errors import SceneError, shown
+from fractals.io.files import parse_toml
+from fractals.io.foreign import MAX_BYTES
 from fractals.scene.model import MOST_ITERATIONS
 from fractals.scene.numbers import decimal_text
 
-MOST_LINES = 100_000
+MAX_LINES = 100_000
 
 
 def lines_of(data: bytes) -> list[str]:
     """Return the lines of a text file, without their ends."""
-    if len(data) > MOST_BYTES:
-        raise SceneError(f"{len(data)} bytes: a file has at most {MOST_BYTES}")
+    if len(data) > MAX_BYTES:
+        raise SceneError(f"{len(data)} bytes: a file has at most {MAX_BYTES}")
     text = data.partition(b"\x1a")[0].decode("utf-8-sig", "replace")  # the end of a file of DOS
     lines = re.split(r"\r\n|\r|\n", text)
-    if len(lines) > MOST_LINES:
-        raise SceneError(f"{len(lines)} lines: a file has at most {MOST_LINES}")
+    if len(lines) > MAX_LINES:
+        raise SceneError(f"{len(lines)} lines: a file has at most {MAX_LINES}")
     return lines
 
 
 def toml_of(data: bytes) -> dict[str, Any]:
     """Return the table of a TOML file."""
     try:
-        return tomllib.loads("\n".join(lines_of(data)))
+        return parse_toml("\n".join(lines_of(data)))
     except (ValueError, RecursionError) as error:
-        raise SceneError(str(error) or "nested too deeply") from None
+        raise SceneError(shown(error) or "nested too deeply") from None
 
 
 def number(text: Any, where: str) -> str:
@@ -44,7 +44,7 @@ def real(text: Any, where: str) -> float:
     """Return a finite number."""
     value = float(number(text, where))
     if abs(value) == float("inf"):
-        raise SceneError(f"{where}: {str(text)[:40]} is too large")
+        raise SceneError(f"{where}: {shown(text, 40)} is too large")
     return value
 
 
@@ -52,15 +52,15 @@ def positive(text: Any, where: str) -> Decimal:
     """Return a number greater than 0, exactly."""
     value = Decimal(number(text, where))
     if value <= 0:
-        raise SceneError(f"{where}: '{str(text)[:40]}' is not greater than 0")
+        raise SceneError(f"{where}: '{shown(text, 40)}' is not greater than 0")
     return value
 
 
 def whole(text: Any, where: str) -> int:
     """Return a whole number of at most 18 digits."""
-    given = str(text).strip()
+    given = shown(text).strip()
     if isinstance(text, bool) or not re.fullmatch(r"[+-]?[0-9]{1,18}", given):
-        raise SceneError(f"{where}: '{given[:40]}' is not a whole number")
+        raise SceneError(f"{where}: '{shown(given, 40)}' is not a whole number")
     return int(given)
 
 

@@ -17,7 +17,7 @@ EXACT = Context(prec=2 * DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 @dataclass(frozen=True)
-class Kin:
+class FormulaMatch:
     """A formula of ours that draws another program's.
 
     Attributes
@@ -65,7 +65,7 @@ class Place:
     julia: tuple[str, str] | None = None
 
 
-def placed(kin: Kin, place: Place) -> dict[str, Any]:
+def placed(kin: FormulaMatch, place: Place) -> dict[str, Any]:
     """Return the part of a scene that draws `kin` at a place.
 
     Where the imaginary axis points down there and the formula allows it, the conjugate is drawn,
@@ -121,15 +121,15 @@ def turn(degrees: float) -> float:
     return (degrees + 180) % 360 - 180 if abs(degrees) > 180 else degrees + 0.0
 
 
-def power_of(power: int) -> Kin | None:
+def power_of(power: int) -> FormulaMatch | None:
     """Return z**power + c, if we have it."""
     if not 2 <= power <= 8:
         return None
     formula = "mandelbrot" if power == 2 else {"name": "multibrot", "power": power}
-    return Kin(formula, conjugate=True)
+    return FormulaMatch(formula, conjugate=True)
 
 
-def folded(before: frozenset[str], power: int, after: frozenset[str]) -> Kin | None:
+def folded(before: frozenset[str], power: int, after: frozenset[str]) -> FormulaMatch | None:
     """Return the formula that changes z, takes a power, changes that, and adds c, if we have it.
 
     The changes are of "absx", "absy", "negx" and "negy".
@@ -140,17 +140,17 @@ def folded(before: frozenset[str], power: int, after: frozenset[str]) -> Kin | N
 
 
 FOLDS = {
-    (frozenset({"absx", "absy"}), frozenset[str]()): Kin("burning_ship"),
-    (frozenset({"absy"}), frozenset[str]()): Kin("perpendicular_burning_ship"),
-    (frozenset({"absy", "negy"}), frozenset[str]()): Kin(
+    (frozenset({"absx", "absy"}), frozenset[str]()): FormulaMatch("burning_ship"),
+    (frozenset({"absy"}), frozenset[str]()): FormulaMatch("perpendicular_burning_ship"),
+    (frozenset({"absy", "negy"}), frozenset[str]()): FormulaMatch(
         "perpendicular_burning_ship", same=False, conjugate=True
     ),
-    (frozenset({"negy"}), frozenset[str]()): Kin("tricorn", conjugate=True),
-    (frozenset({"negx"}), frozenset[str]()): Kin("tricorn", conjugate=True),
-    (frozenset({"absx"}), frozenset[str]()): Kin("heart", conjugate=True),
-    (frozenset({"absx"}), frozenset({"absx"})): Kin("celtic_heart", conjugate=True),
-    (frozenset({"absx", "absy"}), frozenset({"absx"})): Kin("buffalo"),
-    (frozenset[str](), frozenset({"absy"})): Kin("burning_ship"),
-    (frozenset[str](), frozenset({"absx"})): Kin("celtic", conjugate=True),
-    (frozenset[str](), frozenset({"absx", "absy"})): Kin("buffalo"),
+    (frozenset({"negy"}), frozenset[str]()): FormulaMatch("tricorn", conjugate=True),
+    (frozenset({"negx"}), frozenset[str]()): FormulaMatch("tricorn", conjugate=True),
+    (frozenset({"absx"}), frozenset[str]()): FormulaMatch("heart", conjugate=True),
+    (frozenset({"absx"}), frozenset({"absx"})): FormulaMatch("celtic_heart", conjugate=True),
+    (frozenset({"absx", "absy"}), frozenset({"absx"})): FormulaMatch("buffalo"),
+    (frozenset[str](), frozenset({"absy"})): FormulaMatch("burning_ship"),
+    (frozenset[str](), frozenset({"absx"})): FormulaMatch("celtic", conjugate=True),
+    (frozenset[str](), frozenset({"absx", "absy"})): FormulaMatch("buffalo"),
 }

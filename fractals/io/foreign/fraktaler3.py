@@ -8,14 +8,15 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from fractals.errors import SceneError
+from fractals.errors import SceneError, shown
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._text import limit, number, only_one, positive, real, toml_of, whole
-from fractals.io.foreign._view import EXACT, Kin, Place, folded, placed
+from fractals.io.foreign._view import EXACT, FormulaMatch, Place, folded, placed
 
 TABLES = {"location", "bailout", "transform", "image"}
 FLAGS = {"abs_x": "absx", "abs_y": "absy", "neg_x": "negx", "neg_y": "negy"}
 SIZE = 1024, 576
+MAX_OPCODES = 1000  # characters
 # What matters only to how it is computed there.
 TECHNICAL = {"program", "version", "reference", "algorithm", "newton", "opencl", "render"}
 
@@ -58,11 +59,11 @@ def section(table: Mapping[str, Any], key: str) -> dict[str, Any]:
     """Return a table of the file; an empty one where it is absent."""
     found = table.get(key, {})
     if not isinstance(found, dict):
-        raise SceneError(f"{key}: a table was expected, not {str(found)[:40]!r}")
+        raise SceneError(f"{key}: a table was expected, not '{shown(found, 40)}'")
     return found
 
 
-def formula_of(given: Any) -> Kin:
+def formula_of(given: Any) -> FormulaMatch:
     """Return our formula for the steps of the file, of which there may be one."""
     if not isinstance(given, list) or not all(isinstance(step, dict) for step in given):
         raise SceneError("formula: a list of tables was expected")
@@ -73,7 +74,7 @@ def formula_of(given: Any) -> Kin:
     after: set[str] = set()
     power = whole(step.get("power", 2), "formula.power")
     if step.get("opcodes"):
-        before, power, after = parse_opcodes(str(step["opcodes"]))
+        before, power, after = parse_opcodes(shown(step["opcodes"], MAX_OPCODES))
     kin = folded(frozenset(before), power, frozenset(after))
     if kin is None:
         said = " ".join([*sorted(before), f"power {power}", *sorted(after)])

@@ -10,16 +10,16 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fractals.color.gradient import MOST_TITLE, Piece, Srgb, stops_of, straight
+from fractals.color.gradient import MAX_TITLE, Piece, Srgb, stops_of, straight
 from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._palette_file import numbered_lines, palette_of_scene
 
 HEADER = "GIMP Gradient"
-MOST_SEGMENTS = 1024
+MAX_SEGMENTS = 1024
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 NEAR = 1e-4  # by which the ends of two segments may differ
-LEAST = 1e-10  # of a part of a segment, which has no width below
+MIN_PART = 1e-10  # of a part of a segment, which has no width below
 LINEAR, CURVED, SINE, SPHERE_IN, SPHERE_OUT, STEP = range(6)
 RGB, HSV_CCW, HSV_CW = range(3)
 
@@ -29,13 +29,13 @@ def factor_of(blend: int, middle: float, place: float) -> float:
     if blend == CURVED:
         if place <= 0 or middle >= 1:
             return 0.0
-        return float(place ** (math.log(0.5) / math.log(max(middle, LEAST))))
+        return float(place ** (math.log(0.5) / math.log(max(middle, MIN_PART))))
     if blend == STEP:
         return float(place >= middle)
     if place <= middle:
-        way = 0.5 * place / middle if middle > LEAST else 0.0
+        way = 0.5 * place / middle if middle > MIN_PART else 0.0
     else:
-        way = 0.5 + 0.5 * (place - middle) / (1 - middle) if 1 - middle > LEAST else 1.0
+        way = 0.5 + 0.5 * (place - middle) / (1 - middle) if 1 - middle > MIN_PART else 1.0
     if blend == SINE:
         return (1 - math.cos(math.pi * way)) / 2
     if blend == SPHERE_IN:
@@ -78,13 +78,13 @@ def read(data: bytes, entry: str = "") -> Imported:
     number, line = next(lines, (number + 1, ""))
     title = ""
     if line.startswith("Name:"):
-        title = line.removeprefix("Name:").strip()[:MOST_TITLE]
+        title = line.removeprefix("Name:").strip()[:MAX_TITLE]
         number, line = next(lines, (number + 1, ""))
     if not (line.isascii() and line.isdecimal() and len(line) < 9):
         raise SceneError(f"line {number}: {line[:40]!r} is not the number of segments")
     count = int(line)
-    if not 1 <= count <= MOST_SEGMENTS:
-        raise SceneError(f"line {number}: {count} segments: a gradient has 1 to {MOST_SEGMENTS}")
+    if not 1 <= count <= MAX_SEGMENTS:
+        raise SceneError(f"line {number}: {count} segments: a gradient has 1 to {MAX_SEGMENTS}")
     pieces: list[Piece] = []
     lost: dict[str, None] = {}
     end = 0.0
@@ -129,7 +129,7 @@ def _segment(
     (red, green, blue, _), (red2, green2, blue2, _) = colors[:4], colors[4:]
     mix = mixer(kinds[1], (red, green, blue), (red2, green2, blue2))
     width = right - before
-    if width <= LEAST:
+    if width <= MIN_PART:
         return before, []
     half = min(max((middle - before) / width, 0.0), 1.0)
     if kinds[0] == STEP:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fractals.color.gradient import evenly
-from fractals.color.palette import MOST_STOPS
+from fractals.color.palette import MAX_STOPS
 from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._palette_file import bytes_of, numbered_lines, palette_of_scene, triple
@@ -26,8 +26,8 @@ def read(data: bytes, entry: str = "") -> Imported:
             keys[key[1].lower()] = key[2].strip()
         elif line and not line.startswith("#"):
             colors.append(triple(number, line))
-            if len(colors) > MOST_STOPS:
-                raise SceneError(f"line {number}: a palette has at most {MOST_STOPS} colors")
+            if len(colors) > MAX_STOPS:
+                raise SceneError(f"line {number}: a palette has at most {MAX_STOPS} colors")
     lost = ("alpha: colors are opaque",) if keys.get("channels", "").upper() == "RGBA" else ()
     return Imported({"color": {"palette": evenly(colors, keys.get("name", ""))}}, lost)
 

@@ -26,7 +26,7 @@ from fractals.io.foreign._text import (
 )
 from fractals.io.foreign._view import (
     EXACT,
-    Kin,
+    FormulaMatch,
     Place,
     folded,
     height_of,
@@ -41,7 +41,7 @@ Fields = Mapping[str, tuple[str, str]]  # key: its value, and where, such as "li
 STEPS = 1024  # of its palette, which has as many colors at most
 RADIUS = 100.0  # its escape radius where nothing else is said
 SAMPLES = 256  # colors that are written of a palette with uneven stops
-MOST_STRETCH = 9  # powers of two
+MAX_STRETCH = 9  # powers of two
 WRITTEN_LIMIT = 100_000  # where a scene's limit is "auto"
 
 NAMES = (
@@ -50,11 +50,11 @@ NAMES = (
     "Perpendicular Buffalo"
 )
 TYPES = {  # of power 2
-    1: Kin("burning_ship"),
-    2: Kin("buffalo"),
-    3: Kin("celtic", conjugate=True),
-    4: Kin("tricorn", conjugate=True),
-    7: Kin("perpendicular_burning_ship", same=False, conjugate=True),  # (x - i|y|)²
+    1: FormulaMatch("burning_ship"),
+    2: FormulaMatch("buffalo"),
+    3: FormulaMatch("celtic", conjugate=True),
+    4: FormulaMatch("tricorn", conjugate=True),
+    7: FormulaMatch("perpendicular_burning_ship", same=False, conjugate=True),  # (x - i|y|)²
 }
 # a z² + z**power + c, or minus that power; a is 2, or of FactorAR and FactorAI
 SUMS = {42: 3, 43: -3, 44: -3, 45: 4, 46: -4, 47: 5, 48: -5, 49: 6, 50: -6}
@@ -116,13 +116,13 @@ def read(data: bytes, entry: str) -> Imported:
 
 def unknown_of(fields: Fields) -> list[str]:
     """Return what the keys say that a scene has not."""
-    lost = []
+    lost, known = [], set(KNOWN.split())
     for key, (value, where) in fields.items():
         nothing, name = UNKNOWN.get(key, ("", ""))
         if name and real(value or nothing, where) != float(nothing):
             lost.append(f"{name} ({key}: {value[:40]})")
-        elif not name and key not in KNOWN.split():
-            lost.append(f"'{key}: {value[:40]}', which is not known")
+        elif not name and key not in known:
+            lost.append(f"'{key[:40]}: {value[:40]}', which is not known")
     return lost
 
 
@@ -146,7 +146,7 @@ def given(fields: Fields, key: str, default: str) -> tuple[str, str]:
     return fields.get(key, (default, key))
 
 
-def formula_of(fields: Fields) -> Kin:
+def formula_of(fields: Fields) -> FormulaMatch:
     """Return our formula for the one that the file names."""
     kind = whole(*given(fields, "FractalType", "0"))
     power = whole(*given(fields, "Power", "2"))
@@ -166,7 +166,7 @@ def formula_of(fields: Fields) -> Kin:
         return kin
     kin = power_of(power) if kind == 0 else TYPES.get(kind) if power == 2 else None
     if (kind == NOVA and 2 <= power <= 12) or (kind, power) == (97, 3):
-        kin = Kin({"name": "nova", "power": power}, conjugate=True)
+        kin = FormulaMatch({"name": "nova", "power": power}, conjugate=True)
     if kind in SUMS and power == abs(SUMS[kind]):
         kin = _sum(fields, power, "+" if SUMS[kind] > 0 else "-")
     if kin is None:
@@ -177,12 +177,12 @@ def formula_of(fields: Fields) -> Kin:
     return kin
 
 
-def _sum(fields: Fields, power: int, sign: str) -> Kin:
+def _sum(fields: Fields, power: int, sign: str) -> FormulaMatch:
     x, y = "2", "0"
     if whole(*fields["FractalType"]) != 44:
         x, y = (number(*given(fields, *own)) for own in (("FactorAR", "1"), ("FactorAI", "0")))
     step = f"({x} + {y}*i)*z^2 {sign} z^{power} + c"
-    return Kin({"name": "expression", "step": step}, conjugate=not Decimal(y))
+    return FormulaMatch({"name": "expression", "step": step}, conjugate=not Decimal(y))
 
 
 def place_of(fields: Fields) -> Place | None:
@@ -198,8 +198,8 @@ def place_of(fields: Fields) -> Place | None:
         angle = -math.degrees(real(*given(fields, "Rotate", "0")))
     up = real(*given(fields, "ImagPointsUp", "0")) != 0
     amount, where = given(fields, "StretchAmount", "0")
-    if abs(real(amount, where)) > MOST_STRETCH:
-        raise SceneError(f"{where}: {amount[:40]} is beyond -{MOST_STRETCH} to {MOST_STRETCH}")
+    if abs(real(amount, where)) > MAX_STRETCH:
+        raise SceneError(f"{where}: {amount[:40]} is beyond -{MAX_STRETCH} to {MAX_STRETCH}")
     along = real(*given(fields, "StretchAngle", "0"))
     return Place(
         center=(number(*given(fields, "Re", "0")), number(*given(fields, "Im", "0"))),
@@ -327,7 +327,7 @@ def _zoom(height: Decimal, size: tuple[int, int]) -> str:
     return f"{zoom:E}".replace("E+", "E")
 
 
-def _kind(formula: Any) -> tuple[tuple[int, int], Kin]:
+def _kind(formula: Any) -> tuple[tuple[int, int], FormulaMatch]:
     """Return FractalType and Power of a formula of ours."""
     for power in range(2, 9):
         kin = power_of(power)
@@ -339,7 +339,7 @@ def _kind(formula: Any) -> tuple[tuple[int, int], Kin]:
     name = formula if isinstance(formula, str) else formula["name"]
     if name == "nova" and (isinstance(formula, str) or "relaxation" not in formula):
         power = 3 if isinstance(formula, str) else formula.get("power", 3)
-        return (NOVA, power), Kin(formula, conjugate=True)
+        return (NOVA, power), FormulaMatch(formula, conjugate=True)
     raise SceneError(f"Kalles Fraktaler has no formula '{name}'")
 
 

@@ -8,7 +8,7 @@ from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._palette_file import bytes_of, numbered_lines, palette_of_scene, triple
 
-MOST_COLORS = 256
+MAX_COLORS = 256
 
 
 def read(data: bytes, entry: str = "") -> Imported:
@@ -17,15 +17,15 @@ def read(data: bytes, entry: str = "") -> Imported:
     for number, line in numbered_lines(data):
         if line and not line.startswith((";", "#")):
             colors.append(triple(number, line))
-        if len(colors) > MOST_COLORS:
-            raise SceneError(f"line {number}: a .map file has at most {MOST_COLORS} colors")
+        if len(colors) > MAX_COLORS:
+            raise SceneError(f"line {number}: a .map file has at most {MAX_COLORS} colors")
     return Imported({"color": {"palette": evenly(colors)}})
 
 
 def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
     """Return the file of a scene's palette, in 256 colors, and what was lost."""
     palette, lost = palette_of_scene(table, ".map")
-    colors, detail = bytes_of(palette, MOST_COLORS)
+    colors, detail = bytes_of(palette, MAX_COLORS)
     lines = [f"{red:3} {green:3} {blue:3}" for red, green, blue in colors]
     if palette.title.isprintable() and palette.title:
         lines[0] += f"  {palette.title}"

@@ -3,8 +3,10 @@
 A view is 2 / magnification high, and the screen 4:3. Counts go round colors 1 to 255.
 """
 
+import itertools
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -12,12 +14,13 @@ from typing import Any
 from fractals import catalog
 from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
-from fractals.io.foreign._fractint import FUNCTIONS, TYPES, USUAL, Given, Type
+from fractals.io.foreign._fractint import FUNCTIONS, TYPES, USUAL, EntryParameters, FractintType
 from fractals.io.foreign._text import limit, lines_of, number, positive, real, whole
-from fractals.io.foreign._view import EXACT, Kin, Place, placed
+from fractals.io.foreign._view import EXACT, FormulaMatch, Place, placed
 
-MOST_ENTRIES = 10_000
-MOST_COLORS = 256
+MAX_ENTRIES, MAX_KEYS = 10_000, 1000  # of a file, of an entry
+MAX_DIGITS = 20_000  # of a corner, as square roots of so many take 0.2 s; Fractint's have 1600
+MAX_COLORS = 256
 LIMIT = "150"  # of iterations, where an entry names none
 ASPECT = 0.75  # height of the screen / its width
 DIGITS = {c: k for k, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`")} | {
@@ -53,7 +56,7 @@ def read(data: bytes, entry: str) -> Imported:
     names = {name.lower(): name for name in entries}
     if entry and entry.lower() not in names:
         hint = catalog.did_you_mean(entry, entries)
-        known = ", ".join(entries)
+        known = ", ".join(name[:80] for name in itertools.islice(entries, 1000))
         known = known if len(known) <= 1000 else known[:1000] + ", ..."
         raise SceneError(f"no entry '{entry[:80]}'{hint}; there is {known}")
     name = names[entry.lower()] if entry else next(iter(entries))
@@ -72,45 +75,66 @@ def entries_of(lines: list[str]) -> dict[str, Entry]:
     """Return the entries of a file by name, without formulas and comments."""
     entries: dict[str, Entry] = {}
     now: _Open | None = None
-    joined, begun = "", 0
-    for k, line in enumerate([*lines, ""], 1):
-        joined, begun = (joined + line.lstrip(), begun) if joined else (line, k)
-        if joined.endswith("\\") and k <= len(lines):
-            joined = joined[:-1] or " "
-            continue
-        code, joined = joined.partition(";")[0], ""
-        while code.strip():
+    for begun, code in _joined(lines):
+        at, end = 0, len(code.rstrip())
+        while at < end:
             if now is None:
-                name, brace, code = code.partition("{")
-                if not brace:
-                    raise SceneError(f"line {begun}: {name.strip()[:40]!r} is in no entry")
-                kind, colon, _ = name.strip().partition(":")
+                brace = code.find("{", at)
+                name = code[at : brace if brace >= 0 else end].strip()
+                if brace < 0:
+                    raise SceneError(f"line {begun}: {name[:40]!r} is in no entry")
+                kind, colon, _ = name.partition(":")
                 skipped = bool(colon) or kind.lower() == "comment"
-                now = _Open(name.strip(), begun, skipped=skipped)
-            code, brace, rest = code.partition("}")
-            for word in () if now.skipped else code.split():
+                now = _Open(name, begun, skipped=skipped)
+                at = brace + 1
+            brace = code.find("}", at)
+            stop = brace if brace >= 0 else end
+            words = [] if now.skipped else code[at:stop].split(None, MAX_KEYS)
+            if len(words) > MAX_KEYS:
+                raise SceneError(f"line {begun}: an entry has at most {MAX_KEYS} keys")
+            for word in words:
                 key, _, value = word.partition("=")
                 now.fields.setdefault(key.lower(), (value, f"line {begun}: {key[:40]}"))
-            code = rest
-            if brace:
+            if len(now.fields) > MAX_KEYS:
+                raise SceneError(f"line {begun}: an entry has at most {MAX_KEYS} keys")
+            at = stop + 1
+            if brace >= 0:
                 if not now.skipped:
                     entries.setdefault(now.name, now.fields)
                 now = None
-        if len(entries) > MOST_ENTRIES:
-            raise SceneError(f"line {begun}: a file has at most {MOST_ENTRIES} entries")
+        if len(entries) > MAX_ENTRIES:
+            raise SceneError(f"line {begun}: a file has at most {MAX_ENTRIES} entries")
     if now is not None:
         raise SceneError(f"line {now.line}: the entry '{now.name[:80]}' is never closed")
     return entries
+
+
+def _joined(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield lines without comments, each with its number; one that ends in a backslash goes on."""
+    parts: list[str] = []
+    begun = 1
+    for k, line in enumerate(lines, 1):
+        if not parts:
+            begun = k
+        part = line.lstrip() if parts else line
+        if part.endswith("\\"):
+            # A backslash alone is a blank, so that it parts two words.
+            parts.append(part[:-1] or ("" if any(parts) else " "))
+            continue
+        yield begun, "".join([*parts, part]).partition(";")[0]
+        parts = []
+    if parts:
+        yield begun, "".join(parts).partition(";")[0]
 
 
 def scene_of(fields: Entry) -> Imported:
     """Return the scene of an entry."""
     own, kin, julia = formula_of(fields)
     lost = [own.lost] if own.lost else []
+    known = {*READ.split(), *QUIET.split()}
     for key, (value, where) in fields.items():
         if key in WHOLLY:
             raise SceneError(f"{where}: '{key}={value[:60]}' is none of ours")
-        known = (*READ.split(), *QUIET.split())
         if key not in known and value.lower() != COLORS.get(key):
             lost.append(f"'{key[:40]}={value[:60]}'" + ("" if key in COLORS else ", not known"))
     table = placed(kin, place_of(fields, own, julia, lost))
@@ -129,13 +153,13 @@ def scene_of(fields: Entry) -> Imported:
 def values_of(fields: Entry, key: str, most: int) -> tuple[list[str], str]:
     """Return the values of a list, as decimal text, and where it stands."""
     text, where = fields.get(key, ("", key))
-    values = [number(part, where) for part in text.split("/")] if text else []
-    if len(values) > most:
-        raise SceneError(f"{where}: {len(values)} values, and {most} are the most")
-    return values, where
+    count = text.count("/") + 1 if text else 0
+    if count > most:
+        raise SceneError(f"{where}: {count} values, and {most} are the most")
+    return [number(part, where) for part in text.split("/")] if text else [], where
 
 
-def formula_of(fields: Entry) -> tuple[Type, Kin, tuple[str, str] | None]:
+def formula_of(fields: Entry) -> tuple[FractintType, FormulaMatch, tuple[str, str] | None]:
     """Return the type of an entry, our formula for it, and the c of a Julia set."""
     kind, where = fields.get("type", ("mandel", "type"))
     if kind.lower() == "formula":
@@ -148,7 +172,7 @@ def formula_of(fields: Entry) -> tuple[Type, Kin, tuple[str, str] | None]:
     functions = [name for name in fields.get("function", ("", ""))[0].lower().split("/") if name]
     functions += USUAL[len(functions) :]
     known = all(name in FUNCTIONS for name in functions)
-    kin = own.make(Given(params, functions)) if own and known else None
+    kin = own.make(EntryParameters(params, functions)) if own and known else None
     if own is None or kin is None:
         keys = [key for key in ("params", "function") if own and key in fields]
         said = "".join(f" {key}={fields[key][0][:60]}" for key in keys)
@@ -162,7 +186,9 @@ def formula_of(fields: Entry) -> tuple[Type, Kin, tuple[str, str] | None]:
     return own, kin, None
 
 
-def place_of(fields: Entry, own: Type, julia: tuple[str, str] | None, lost: list[str]) -> Place:
+def place_of(
+    fields: Entry, own: FractintType, julia: tuple[str, str] | None, lost: list[str]
+) -> Place:
     """Return the view of an entry."""
     if "corners" in fields and "center-mag" not in fields:
         return _cornered(fields, julia, lost)
@@ -183,6 +209,8 @@ def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> 
     texts, where = values_of(fields, "corners", 6)
     if len(texts) not in (4, 6):
         raise SceneError(f"{where}: {len(texts)} values, and not 4 or 6")
+    if max(map(len, texts)) > MAX_DIGITS:
+        raise SceneError(f"{where}: a number has more than {MAX_DIGITS} digits")
     exact = EXACT.copy()
     exact.prec += max(len(text) for text in texts)
     left, right, bottom, top, *third = map(Decimal, texts)
@@ -242,7 +270,7 @@ def colors_of(text: str, where: str) -> list[str]:
     between, at = 0, 0
     while at < len(text):
         found = COLOR.match(text, at)
-        if not found or len(colors) >= MOST_COLORS:
+        if not found or len(colors) >= MAX_COLORS:
             raise SceneError(f"{where}: {text[at : at + 20]!r}, after {len(colors)} colors")
         at = found.end()
         if found[1]:
@@ -254,7 +282,7 @@ def colors_of(text: str, where: str) -> list[str]:
             share = k / (between + 1)
             colors.append(tuple(a + share * (b - a) for a, b in zip(before, color, strict=True)))
         between = 0
-    rows = colors[:MOST_COLORS]
+    rows = colors[:MAX_COLORS]
     return ["#" + bytes(round(255 * part) for part in row).hex() for row in rows]
 
 

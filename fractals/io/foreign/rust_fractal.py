@@ -10,7 +10,7 @@ from typing import Any
 
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._text import limit, number, only_one, positive, real, toml_of, whole
-from fractals.io.foreign._view import EXACT, Kin, Place, placed
+from fractals.io.foreign._view import EXACT, FormulaMatch, Place, placed
 
 PLACE = {"real", "imag", "zoom", "iterations", "rotate", "image_width", "image_height"}
 
@@ -30,7 +30,7 @@ def read(data: bytes, entry: str) -> Imported:
         angle=real(table.get("rotate", 0), "rotate"),
         size=size,
     )
-    scene, lost = placed(Kin("mandelbrot"), place), list[str]()
+    scene, lost = placed(FormulaMatch("mandelbrot"), place), list[str]()
     if "iterations" in table:
         scene["iteration"] = {"max_iterations": limit(table["iterations"], "iterations", lost)}
     lost.append("the formula, which the file doesn't name: the Mandelbrot set is drawn")

@@ -7,15 +7,18 @@ import difflib
 import re
 from typing import Any
 
-from fractals.color.gradient import MOST_TITLE
+from fractals.color.gradient import MAX_TITLE
 from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._palette_file import numbered_lines
 
 TURN = 400
-MOST_GRADIENTS = 100_000
+MAX_GRADIENTS = 100_000
 SHOWN = 20  # names in a message
-BEGIN = re.compile(r"(.+?)\s*\{\s*(?:;.*)?")
+# Where the name of a gradient ends: a bracket, after which nothing or a comment follows. It is
+# possessive, so that the search is linear in the line's length.
+BEGIN = re.compile(r"(?<!^)\{\s*+(?:;|\Z)")
+MAX_HINTS = 2000  # names that are compared with an unknown one
 WORD = re.compile(r'\s*(?:([A-Za-z]\w*):(?=\s|$)|([A-Za-z]\w*)=("[^"]*"|[^\s"]+)|(;.*))')
 Line = tuple[int, str]
 
@@ -26,7 +29,8 @@ def read(data: bytes, entry: str = "") -> Imported:
     if not names:
         raise SceneError("there is no gradient in it")
     if lines is None:
-        some = difflib.get_close_matches(entry, names, SHOWN) or names[:SHOWN]
+        some = difflib.get_close_matches(entry[:MAX_TITLE], names[:MAX_HINTS], SHOWN)
+        some = some or names[:SHOWN]
         rest = f", ... ({len(names)} in all)" if len(names) > len(some) else ""
         raise SceneError(f"no gradient '{entry[:80]}'; there are: {', '.join(some)}{rest}")
     palette, lost = _gradient(lines)
@@ -43,16 +47,17 @@ def _entries(data: bytes, entry: str) -> tuple[list[str], list[Line] | None]:
     names: list[str] = []
     found: list[Line] | None = None
     inside, begun, kept = "", 0, False
+    text: list[str] = []  # the parts of a line that goes on, after a backslash
     for number, line in numbered_lines(data):
         if not inside:
-            begin = BEGIN.fullmatch(line)
+            begin = BEGIN.search(line)
             if begin:
-                inside, begun = begin[1][:MOST_TITLE], number
+                inside, begun = line[: begin.start()].rstrip()[:MAX_TITLE], number
                 comment = inside.lower() == "comment"  # free text, in any file of Ultra Fractal
                 if not comment:
                     names.append(inside)
-                    if len(names) > MOST_GRADIENTS:
-                        raise SceneError(f"line {number}: more than {MOST_GRADIENTS} gradients")
+                    if len(names) > MAX_GRADIENTS:
+                        raise SceneError(f"line {number}: more than {MAX_GRADIENTS} gradients")
                 wanted = inside == entry or (not entry and len(names) == 1)
                 kept = wanted and found is None and not comment
                 found = [] if kept else found
@@ -63,10 +68,13 @@ def _entries(data: bytes, entry: str) -> tuple[list[str], list[Line] | None]:
         elif line == "}":
             inside = ""
         elif kept and found is not None:
-            if found and found[-1][1].endswith("\\"):  # a text goes on
-                found[-1] = found[-1][0], found[-1][1][:-1] + line
-            else:
-                found.append((number, line))
+            if not text:
+                found.append((number, ""))
+            more = line.endswith("\\")
+            text.append(line[:-1] if more else line)
+            if not more:
+                found[-1] = found[-1][0], "".join(text)
+                text = []
     if inside:
         raise SceneError(f"line {begun}: '{inside}' is not closed by a '}}'")
     return names, found
@@ -102,7 +110,7 @@ def _gradient(lines: list[Line]) -> tuple[dict[str, Any], list[str]]:
         raise SceneError(f"line {lines[-1][0] if lines else 1}: the gradient has no color")
     smooth = keys.get("smooth") == "yes"
     table = {
-        "title": keys.get("title", "")[:MOST_TITLE],
+        "title": keys.get("title", "")[:MAX_TITLE],
         "stops": [[place / TURN, stops[place]] for place in sorted(stops)],
         "space": "srgb",
         "blend": "smooth" if smooth else "",

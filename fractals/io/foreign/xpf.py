@@ -14,19 +14,20 @@ from fractals.errors import SceneError
 from fractals.formulas.language import parser
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._text import limit, lines_of, number, only_one, positive, real
-from fractals.io.foreign._view import EXACT, SIZE, Kin, Place, placed, power_of
+from fractals.io.foreign._view import EXACT, SIZE, FormulaMatch, Place, placed, power_of
 
-MOST_COMMANDS = 10_000
+MAX_COMMANDS = 10_000
+MAX_TOKENS = 100_000  # of a file: brackets, words and lines
 LIMIT = "170"  # of iterations, where a file names none
 BAILOUT = "4"  # the square of the escape radius
 
 
-class Formula(NamedTuple):
+class XaosFormula(NamedTuple):
     """A formula of XaoS.
 
     Attributes
     ----------
-    kin : Kin, or callable
+    kin : FormulaMatch, or callable
         Our formula; ``kin(julia, seed)`` returns it, or None for what is none of ours.
     view : str
         What is seen of it first.
@@ -40,7 +41,7 @@ class Formula(NamedTuple):
         What a scene does otherwise.
     """
 
-    kin: Kin | Callable[[bool, tuple[str, str]], Kin | None] | None
+    kin: FormulaMatch | Callable[[bool, tuple[str, str]], FormulaMatch | None] | None
     view: str = "0 0 2.5 2.5"
     seed: str = "0 0"
     julia: bool = False
@@ -48,61 +49,62 @@ class Formula(NamedTuple):
     lost: str = ""
 
 
-def _newton(power: int, step: str) -> Callable[[bool, tuple[str, str]], Kin | None]:
+def _newton(power: int, step: str) -> Callable[[bool, tuple[str, str]], FormulaMatch | None]:
     """Return Newton's method; its "Julia set" begins at the seed and adds the pixel."""
 
-    def kin(julia: bool, seed: tuple[str, str]) -> Kin:
+    def kin(julia: bool, seed: tuple[str, str]) -> FormulaMatch:
         if not julia:
-            return Kin({"name": "newton", "power": power}, conjugate=True)
+            return FormulaMatch({"name": "newton", "power": power}, conjugate=True)
         return _own(f"{step} + c", f"{seed[0]} + {seed[1]}*i", tolerance=1e-3)
 
     return kin
 
 
-def _lambda(julia: bool, seed: tuple[str, str]) -> Kin:
+def _lambda(julia: bool, seed: tuple[str, str]) -> FormulaMatch:
     """Return the logistic map; c is the pixel, and orbits begin at the seed or there, too."""
     if julia and Decimal(seed[0]) == Decimal("0.5") and not Decimal(seed[1]):
-        return Kin("logistic", conjugate=True)
+        return FormulaMatch("logistic", conjugate=True)
     return _own("c*z*(1 - z)", f"{seed[0]} + {seed[1]}*i" if julia else "c")
 
 
-def _phoenix(julia: bool, seed: tuple[str, str]) -> Kin | None:
+def _phoenix(julia: bool, seed: tuple[str, str]) -> FormulaMatch | None:
     if not julia or abs(Decimal(seed[1])) > 2:
         return None
-    return Kin({"name": "phoenix", "memory": float(seed[1])}, conjugate=True)
+    return FormulaMatch({"name": "phoenix", "memory": float(seed[1])}, conjugate=True)
 
 
-def _own(step: str, start: str, **options: float) -> Kin:
-    return Kin({"name": "expression", "step": step, "start": start, **options})
+def _own(step: str, start: str, **options: float) -> FormulaMatch:
+    return FormulaMatch({"name": "expression", "step": step, "start": start, **options})
 
 
 CONVERGED = "the test of having converged: a step below 1e-3, and here below 1e-6"
 ATTRACTED = "the test of having converged to 1, and that counts are reversed outside"
 ROOT = "1.0199502202048319698 0"
 FORMULAS = {
-    "mandel": Formula(power_of(2), "-0.75 0 2.5 2.5"),
-    "mandel3": Formula(power_of(3)),
-    "mandel4": Formula(power_of(4)),
-    "mandel5": Formula(power_of(5)),
-    "mandel6": Formula(power_of(6)),
-    "mandel9": Formula(_own("z^9 + c", "0")),
-    "mbar": Formula(Kin("tricorn", conjugate=True), "0 0 2.5 3.5"),
-    "trice": Formula(_own("(z^2 + z)/2 + c", "c"), "0 0 2.5 4.5", bailout=BAILOUT),
-    "newton": Formula(_newton(3, "(2*z + 1/z^2)/3"), seed=ROOT, lost=CONVERGED),
-    "newton4": Formula(_newton(4, "(3*z + 1/z^3)/4"), seed=ROOT, lost=CONVERGED),
-    "phoenix": Formula(_phoenix, seed="0.56667 -0.5", julia=True, bailout=BAILOUT),
-    "magnet": Formula(
-        Kin("magnet1", conjugate=True), "1.5 0 3 4.4", bailout="10000", lost=ATTRACTED
+    "mandel": XaosFormula(power_of(2), "-0.75 0 2.5 2.5"),
+    "mandel3": XaosFormula(power_of(3)),
+    "mandel4": XaosFormula(power_of(4)),
+    "mandel5": XaosFormula(power_of(5)),
+    "mandel6": XaosFormula(power_of(6)),
+    "mandel9": XaosFormula(_own("z^9 + c", "0")),
+    "mbar": XaosFormula(FormulaMatch("tricorn", conjugate=True), "0 0 2.5 3.5"),
+    "trice": XaosFormula(_own("(z^2 + z)/2 + c", "c"), "0 0 2.5 4.5", bailout=BAILOUT),
+    "newton": XaosFormula(_newton(3, "(2*z + 1/z^2)/3"), seed=ROOT, lost=CONVERGED),
+    "newton4": XaosFormula(_newton(4, "(3*z + 1/z^3)/4"), seed=ROOT, lost=CONVERGED),
+    "phoenix": XaosFormula(_phoenix, seed="0.56667 -0.5", julia=True, bailout=BAILOUT),
+    "magnet": XaosFormula(
+        FormulaMatch("magnet1", conjugate=True), "1.5 0 3 4.4", bailout="10000", lost=ATTRACTED
     ),
-    "magnet2": Formula(
-        Kin("magnet2", conjugate=True), "1 0 3 3.2", bailout="10000", lost=ATTRACTED
+    "magnet2": XaosFormula(
+        FormulaMatch("magnet2", conjugate=True), "1 0 3 3.2", bailout="10000", lost=ATTRACTED
     ),
-    "mlambda": Formula(_lambda, "0.5 0 2.5 5.5", "0.5 0", julia=True, bailout=BAILOUT),
+    "mlambda": XaosFormula(_lambda, "0.5 0 2.5 5.5", "0.5 0", julia=True, bailout=BAILOUT),
 }
 SWAPPED = ("newton", "newton4", "mlambda")  # the seed of whose Julia sets is not c
 # What its expressions and ours mean alike; a number may be followed by i.
 WORDS = {"z", "c", *parser.NUMBERS, *parser.FUNCTIONS} - {"log", "conj"}
-IMAGINARY = re.compile(r"((?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)i\b", re.ASCII)
+# Possessive (++), and never begun within a number, so that the search is linear in the length.
+IMAGINARY = re.compile(r"(?<![\d.])((?:\d++\.?+\d*+|\.\d++)(?:e[-+]?+\d++)?+)i\b", re.ASCII)
 # Commands that change nothing in a picture, that only color it, and that change it altogether.
 QUIET = "initstate usleep wait textsleep range fastjulia fastrotate autorotate letterspersec"
 COLORS = {
@@ -171,7 +173,10 @@ def commands_of(lines: list[str]) -> Commands:
     state: Commands = {}
     words: list[str] | None = None
     line = count = 1
-    for token in TOKEN.findall("\n".join(lines)):
+    for k, match in enumerate(TOKEN.finditer("\n".join(lines))):
+        token = match[0]
+        if k >= MAX_TOKENS:
+            raise SceneError(f"line {line}: a file has at most {MAX_TOKENS} brackets and words")
         if token == "\n":
             line += 1
         elif token.startswith(";"):
@@ -186,8 +191,8 @@ def commands_of(lines: list[str]) -> Commands:
             if not words:
                 raise SceneError(f"line {line}: an empty command")
             count += 1
-            if count > MOST_COMMANDS:
-                raise SceneError(f"line {line}: a file has at most {MOST_COMMANDS} commands")
+            if count > MAX_COMMANDS:
+                raise SceneError(f"line {line}: a file has at most {MAX_COMMANDS} commands")
             if words[0] == "initstate":
                 state = {}
             state[words[0]] = begun, words[1:]
@@ -209,7 +214,7 @@ def arguments(
     return [kind(value, f"line {line}: {name}") for value in values]
 
 
-def formula_of(state: Commands) -> tuple[Formula, Kin, tuple[str, str] | None]:
+def formula_of(state: Commands) -> tuple[XaosFormula, FormulaMatch, tuple[str, str] | None]:
     """Return the formula of XaoS, ours, and the c of a Julia set."""
     line, values = state.get("formula", (1, ["'mandel"]))
     name = values[0].removeprefix("'") if len(values) == 1 else ""
@@ -227,12 +232,16 @@ def formula_of(state: Commands) -> tuple[Formula, Kin, tuple[str, str] | None]:
     return own, kin, (x, y) if julia and name not in SWAPPED else None
 
 
-def _user(state: Commands) -> Formula:
+def _user(state: Commands) -> XaosFormula:
     """Return the user's own formula, whose orbits begin at the pixel or at an expression in c."""
     line = state.get("usrform", (1, []))[0]
     texts = []
     for key in ("usrform", "usrformInit"):
         text = " ".join(state.get(key, (1, []))[1]).replace('"', "").lower()
+        if len(text) > parser.MAX_CHARACTERS:
+            raise SceneError(
+                f"line {line}: ({key} ...) is longer than {parser.MAX_CHARACTERS} characters"
+            )
         texts.append(IMAGINARY.sub(r"(\1*i)", text))
         words = re.findall(r"[a-z_]+", re.sub(r"[0-9.]e[-+]?[0-9]", "", texts[-1]))
         if unknown := [word for word in words if word not in WORDS]:
@@ -242,7 +251,7 @@ def _user(state: Commands) -> Formula:
     except parser.ExpressionError as error:
         raise SceneError(f"line {line}: usrform: '{texts[0][:80]}', {error}") from None
     kin = _own(texts[0], texts[1].strip() or "c")
-    return Formula(kin, "-0.75 0 2.5 2.5", bailout=BAILOUT)
+    return XaosFormula(kin, "-0.75 0 2.5 2.5", bailout=BAILOUT)
 
 
 def make() -> Format:

@@ -7,6 +7,7 @@
     channels, ``N0`` and ``N1``, the lower half first.
 ``NF`` (float)
     The smooth count's fraction, from 0 to 1: N + NF is n + 1 - log(log|z| / log R) / log degree.
+    0 where the formula has no degree, as N is the count itself then.
 ``T`` (float)
     The angle of z_n in turns, from 0 to 1.
 ``DEX``, ``DEY`` (float)
@@ -16,40 +17,45 @@
     and twice this far away.
 
 The attributes ``Iterations`` (the limit), ``fractals:scene``, ``fractals:base`` and
-``fractals:method`` go with them. z
-and dz are made again from the channels when an EXR is read, to the six digits that a float has:
-enough for all colorings but those that watch orbits, as what they watched is not kept.
+``fractals:method`` go with them. z and dz are computed from the channels when an EXR is read, to
+the six digits that a float has. That is enough for all colorings but those of orbit statistics,
+which an EXR does not hold.
+
+OpenEXR prints lines of its own to stderr when it reads a damaged file.
 """
 
 import contextlib
 import importlib
 import io
-import json
 import math
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.io.escape_data import EscapeData
-from fractals.io.files import SCENE_KEY, check_output, written
-from fractals.io.load import load_scene
+from fractals.io.files import PATH_SHOWN, SCENE_KEY, check_output, parse_scene, path_of, written
 from fractals.io.raw import RawFormat
+from fractals.io.raw_check import METHODS
 from fractals.scene.geometry import place_of
-from fractals.scene.model import MOST_ITERATIONS, Scene
+from fractals.scene.model import MOST_ITERATIONS, Scene, validate
 
 BASE_KEY = "fractals:base"
 METHOD_KEY = "fractals:method"
 BIAS = 1024  # what the other programs add to counts, as 0 means "not computed"
 INSIDE = 2**32 - 1
 BELOW_ONE = np.nextafter(np.float32(1), np.float32(0))
-MOST_SAMPLES = 2**31  # of a file that is read
+MAX_SAMPLES = 2**31  # of a file that is read
+MAX_BIAS = 2**32  # of counts
+# Bytes that a byte of the file can become: deflate reaches 1032. Above this ratio, and this size, a
+# file whose header promises more is a bomb or cut short.
+MAX_RATIO, SURELY_SMALL = 2000, 64 * 2**20
+USED = ("N", "N0", "N1", "NF", "T", "DEX", "DEY")  # channels
 MAGIC = b"\x76\x2f\x31\x01"
-LOST = "z and dz keep six digits in an EXR, and what colorings watched along orbits is not kept"
+LOST = "z and dz keep six digits in an EXR, and orbit statistics are not kept"
 
 
 def library() -> Any:
@@ -81,12 +87,12 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
         BASE_KEY: int(raw.count_offset),
         METHOD_KEY: raw.method,
     }
-    with written(path) as file:
+    with written(path, overwrite) as file:
         try:
-            with _quiet(), exr.File(header, channels(raw)) as picture:
-                picture.write(file.name)
+            with exr.File(header, channels(raw)) as picture:
+                picture.write(path_of(file))
         except (RuntimeError, ValueError) as error:
-            raise OSError(str(error).splitlines()[0]) from None
+            raise OSError(str(error).split("\n")[0]) from None
 
 
 def channels(raw: EscapeData) -> dict[str, NDArray[Any]]:
@@ -96,7 +102,9 @@ def channels(raw: EscapeData) -> dict[str, NDArray[Any]]:
     outside = raw.count < raw.max_iterations
     z = np.where(outside, raw.z, 1).astype(np.complex128)
     with np.errstate(all="ignore"):
-        beyond = np.log(np.log(np.abs(z)) / math.log(radius)) / math.log(degree)
+        beyond = np.ones(z.shape)
+        if degree > 1:
+            beyond = np.log(np.log(np.abs(z)) / math.log(radius)) / math.log(degree)
         beyond = np.where(outside & np.isfinite(beyond), beyond, 1)
         carry = np.floor(1 - beyond)
         fraction = np.minimum(
@@ -137,60 +145,76 @@ def load(path: Path) -> EscapeData:
     SceneError
         The file is missing, damaged, or has no channel of counts.
     """
-    attributes, found = _read(path)
-    count = _counts(path, found)
+    name = shown(path, PATH_SHOWN)
+    try:
+        return _loaded(*_read(path))
+    except SceneError as error:
+        raise SceneError(f"{name}: {error}") from None
+
+
+def _loaded(attributes: dict[str, Any], found: dict[str, NDArray[Any]]) -> EscapeData:
+    count = _counts(found)
     rows, columns = count.shape
     inside = count < 0
-    count -= _number(path, attributes, "IterationsBias", 0)
+    bias = _number(attributes, "IterationsBias", 0)
+    if abs(bias) > MAX_BIAS:
+        raise SceneError(f"its attribute IterationsBias is {shown(bias, 40)}, beyond {MAX_BIAS}")
+    # Counts below the bias were not computed by the program that wrote them.
+    count = np.where(inside, count, np.maximum(count - bias, 0))
     most = int(count[~inside].max(initial=0))
-    limit = _number(path, attributes, "Iterations", most + 1)
+    limit = _number(attributes, "Iterations", most + 1)
     if most >= MOST_ITERATIONS or not most < limit <= 2 * MOST_ITERATIONS:
-        raise SceneError(f"{path}: a count of {most} with a limit of {limit} can't be read")
-    scene = _scene(path, attributes, (columns, rows))
+        raise SceneError(f"a count of {most} with a limit of {shown(limit, 40)} can't be read")
+    scene = _scene(attributes, (columns, rows))
     limit = min(limit, MOST_ITERATIONS)
     method = str(attributes.get(METHOD_KEY, "direct"))
-    if method not in ("direct", "perturbation"):
-        raise SceneError(f"{path}: its attribute {METHOD_KEY} is neither direct nor perturbation")
+    if method not in METHODS:
+        raise SceneError(f"its attribute {METHOD_KEY} is neither {' nor '.join(METHODS)}")
     z, dz = _orbits(scene, method, inside, found)
-    return EscapeData(
+    raw = EscapeData(
         np.where(inside, limit, count).astype(np.int32),
         z,
         dz,
         limit,
         scene,
         method=method,
-        count_offset=_number(path, attributes, BASE_KEY, 0),
+        count_offset=_number(attributes, BASE_KEY, 0),
         exact=False,
     )
+    raw.check()
+    return raw
 
 
-def _number(path: str | Path, attributes: dict[str, Any], key: str, default: int) -> int:
+def _number(attributes: dict[str, Any], key: str, default: int) -> int:
     try:
         return int(attributes.get(key, default))
-    except (ValueError, TypeError):
-        raise SceneError(f"{path}: its attribute {key} is no whole number") from None
+    except (ValueError, TypeError, OverflowError):
+        raise SceneError(f"its attribute {key} is no whole number") from None
 
 
-def _scene(path: str | Path, attributes: dict[str, Any], size: tuple[int, int]) -> Scene:
+def _scene(attributes: dict[str, Any], size: tuple[int, int]) -> Scene:
     if SCENE_KEY not in attributes:
         return Scene().replace(size=size, supersampling=1)
     try:
-        scene = load_scene(json.loads(str(attributes[SCENE_KEY])))
+        scene = validate(parse_scene(str(attributes[SCENE_KEY])), "")
     except ValueError as error:
-        raise SceneError(f"{path}: the scene in it is damaged ({str(error)[:80]})") from None
+        raise SceneError(f"the scene in it is damaged ({shown(error, 80)})") from None
     n = scene.image.supersampling
     if (scene.image.size[0] * n, scene.image.size[1] * n) != size:
-        raise SceneError(f"{path} is {size[0]}x{size[1]}, and the scene inside says otherwise")
+        raise SceneError(f"it has {size[0]}x{size[1]} samples, and the scene inside says otherwise")
     return scene
 
 
-def _counts(path: str | Path, found: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
-    """Return counts with their bias; -2**62 inside."""
+def _counts(found: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
+    """Return counts with their bias; -2**62 inside. All channels that are used have one shape."""
     low = found.get("N", found.get("N0"))
     if low is None or low.dtype != np.uint32 or low.ndim != 2:
-        raise SceneError(
-            f"{path}: no channel N of counts: it has {', '.join(sorted(found)) or 'none'}"
-        )
+        names = ", ".join(sorted(found)) or "none"
+        raise SceneError(f"no channel N of counts: it has {shown(names)}")
+    for name in USED:
+        part = found.get(name, low)
+        if part.shape != low.shape or part.dtype.kind not in "fu":
+            raise SceneError(f"the channel {name} is not of the size of the counts, or no number")
     count = low.astype(np.int64)
     inside = low == INSIDE
     if "N" not in found and "N1" in found:
@@ -209,8 +233,9 @@ def _orbits(
     none = np.zeros(shape, np.float32)
     fraction = np.nan_to_num(found.get("NF", none).astype(np.float64)).clip(0, 1)
     turns = np.nan_to_num(found.get("T", none).astype(np.float64))
-    log = math.log(radius) * degree ** (1 - fraction)  # of |z|
-    z = np.exp(log + 2j * math.pi * turns)
+    log = math.log(radius) * max(degree, 1) ** (1 - fraction)  # of |z|
+    with np.errstate(over="ignore", invalid="ignore"):
+        z = np.exp(log + 2j * math.pi * turns)
     dz = None
     if {"DEX", "DEY"} <= set(found):
         away = found["DEX"].astype(np.float64) + 1j * found["DEY"]
@@ -221,43 +246,47 @@ def _orbits(
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the attributes and the channels of a file."""
     exr = library()
     try:
         with open(path, "rb") as file:
             if file.read(4) != MAGIC:
-                raise SceneError(f"{path}: not an EXR picture")
+                raise SceneError("not an EXR picture")
+            length = os.fstat(file.fileno()).st_size
     except FileNotFoundError:
-        raise SceneError(f"{path}: no such file") from None
+        raise SceneError("no such file") from None
     except OSError as error:
-        raise SceneError(f"{path}: {error.strerror or error}") from None
+        raise SceneError(error.strerror or str(error)) from None
+    # A warning that OpenEXR prints to Python's stdout would be a part of a picture that goes there.
+    unread = contextlib.redirect_stdout(io.StringIO())
     try:
-        with _quiet(), exr.File(str(path), header_only=True) as picture:
+        with unread, exr.File(str(path), header_only=True) as picture:
             low, high = picture.header()["dataWindow"]
-        width, height = (int(b) - int(a) + 1 for a, b in zip(low, high, strict=True))
-        if width * height > MOST_SAMPLES:
-            raise SceneError(f"{path}: {width}x{height} samples: at most {MOST_SAMPLES} are read")
-        with _quiet(), exr.File(str(path), separate_channels=True) as picture:
+            width, height = (int(b) - int(a) + 1 for a, b in zip(low, high, strict=True))
+            channels = max(1, len(picture.channels()))
+        if width * height > MAX_SAMPLES:
+            raise SceneError(f"{width}x{height} samples: at most {MAX_SAMPLES} are read")
+        if 4 * channels * width * height > max(SURELY_SMALL, MAX_RATIO * length):
+            raise SceneError(
+                f"{width}x{height} samples in {channels} channels can't be in {length} bytes"
+            )
+        with unread, exr.File(str(path), separate_channels=True) as picture:
             pixels = {name: channel.pixels for name, channel in picture.channels().items()}
             return dict(picture.header()), pixels
     except SceneError:
         raise
-    except (RuntimeError, ValueError, TypeError, KeyError, IndexError) as error:
-        reason = str(error).splitlines()[0][:80] if str(error) else "no pixels"
-        raise SceneError(f"{path}: the EXR is damaged or cut short ({reason})") from None
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the library's own words to itself: it writes to stdout, and past Python to stderr."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
+    except (
+        RuntimeError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+        SystemError,
+        MemoryError,
+    ) as error:
+        reason = shown(str(error).split("\n")[0], 80) or "no pixels"
+        raise SceneError(f"the EXR is damaged or cut short ({reason})") from None
 
 
 def make() -> RawFormat:

@@ -1,23 +1,33 @@
 """Raw numbers in a store, tile by tile: see `fractals.io.store`."""
 
+import os
 from pathlib import Path
 
-from fractals.errors import FractalsError
+from fractals.errors import FractalsError, OptionError
 from fractals.io.escape_data import EscapeData, arrays_of
 from fractals.io.files import HEADER
 from fractals.io.raw import RawFormat
-from fractals.io.store import create_store, open_store
+from fractals.io.store import Store, create_store, make_header, open_store
 from fractals.io.store_lock import check_complete, claimed, clear
 
 
 def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     """Write raw numbers that are whole to a new store."""
-    if (path / HEADER).exists() and not overwrite:
+    if os.path.exists(path / HEADER) and not overwrite:
         raise FractalsError(f"'{path}' exists already: name another store, or give --overwrite")
     planes = raw.planes
+    types = {name: plane.dtype for name, plane in planes.items()}
+    # All that can be wrong is found before a store that is there is cleared.
+    raw.check()
+    store = Store(
+        path, make_header(raw.scene, types, raw.max_iterations, raw.count_offset, raw.method)
+    )
+    if raw.count.shape != store.shape:
+        raise OptionError(
+            f"the raw numbers are of the shape {raw.count.shape}, and their scene of {store.shape}"
+        )
     with claimed(path):
         clear(path)
-        types = {name: plane.dtype for name, plane in planes.items()}
         store = create_store(
             path, raw.scene, types, raw.max_iterations, raw.count_offset, raw.method
         )

@@ -1,59 +1,194 @@
 """Raw numbers in a NumPy archive: count, z, dz, orbit statistics, limit and scene."""
 
-import json
+import io
+import math
+import tokenize
 import zipfile
+import zlib
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fractals.errors import SceneError
+from fractals.errors import SceneError, shown
 from fractals.io.escape_data import EscapeData
-from fractals.io.files import check_output, written
-from fractals.io.load import load_scene
+from fractals.io.files import MAX_JSON_BYTES, PATH_SHOWN, check_output, parse_scene, written
 from fractals.io.raw import RawFormat
+from fractals.io.raw_check import check_numbers, check_planes
+from fractals.scene.model import Scene, validate
 
 STATISTICS = "statistics "  # how the names of orbit statistics begin
+SCENE, LIMIT, OFFSET = "scene", "max_iterations", "count_offset"
+MAX_PLANES = 1000
+# zipfile reads the archive's directory in one piece; an entry of it takes 10 microseconds. That of
+# MAX_PLANES entries is smaller. NumPy reads arrays in pieces of 256 KiB.
+MAX_READ = 2**20
+# Raw numbers are mantissas, of which zip saves less than half; inside the set they are 0. Above
+# this ratio, and this size, an archive is a bomb: a small file that fills the memory.
+MAX_RATIO, SURELY_SMALL = 100, 64 * 2**20
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+Header = tuple[np.dtype[Any], tuple[int, ...]]
 
 
 def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     """Write a NumPy archive."""
     check_output(path, overwrite)
     planes = {STATISTICS + n if n in raw.statistics else n: p for n, p in raw.planes.items()}
-    arrays = {**planes, "max_iterations": np.int64(raw.max_iterations)}
+    arrays = {**planes, LIMIT: np.int64(raw.max_iterations)}
     if raw.count_offset:
-        arrays["count_offset"] = np.int64(raw.count_offset)
-    with written(path) as file:
+        arrays[OFFSET] = np.int64(raw.count_offset)
+    with written(path, overwrite) as file:
         np.savez(file, scene=np.array(raw.scene.to_json()), **arrays)  # type: ignore[arg-type]
 
 
 def load(path: Path) -> EscapeData:
-    """Return the raw numbers in a NumPy archive.
+    """Return the raw numbers in a NumPy archive. All types and sizes are checked before unpacking.
 
     Raises
     ------
     SceneError
         The file is missing, damaged, or holds something else.
     """
-    if Path(path).is_file() and not zipfile.is_zipfile(path):
-        raise SceneError(f"{path}: not raw numbers that fractals compute wrote")
+    name = shown(path, PATH_SHOWN)
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            scene = load_scene(json.loads(str(archive["scene"])))
-            dz, base = archive.get("dz"), int(archive.get("count_offset", 0))
-            planes = [key for key in archive.files if key.startswith(STATISTICS)]
-            statistics = {key.removeprefix(STATISTICS): archive[key] for key in planes}
-            count, z, limit = archive["count"], archive["z"], int(archive["max_iterations"])
+        with open(path, "rb") as file:
+            if file.read(2) != b"PK":
+                raise SceneError("not raw numbers that fractals compute wrote")
+            with zipfile.ZipFile(_Bounded(file)) as archive:
+                return _loaded(archive)
     except FileNotFoundError:
-        raise SceneError(f"{path}: no such file") from None
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise SceneError(f"{name}: no such file") from None
+    except SceneError as error:
+        raise SceneError(f"{name}: {error}") from None
+    except KeyError as error:
+        raise SceneError(f"{name}: {shown(error)} is missing in it") from None
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        RuntimeError,  # an encrypted archive; NotImplementedError: a version of zip
+        SyntaxError,
+        RecursionError,
+        MemoryError,
+        tokenize.TokenError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
         raise SceneError(
-            f"{path}: the raw numbers in it are damaged or incomplete ({error})"
+            f"{name}: the raw numbers in it are damaged or incomplete ({shown(error)})"
         ) from None
-    if count.ndim != 2 or z.shape != count.shape or z.dtype.kind != "c":
-        raise SceneError(f"{path}: the arrays in it don't fit together")
-    if any(p.shape != count.shape or p.dtype != z.real.dtype for p in statistics.values()):
-        raise SceneError(f"{path}: the arrays in it don't fit together")
-    return EscapeData(count, z, dz, limit, scene, count_offset=base, statistics=statistics)
+
+
+def _loaded(archive: zipfile.ZipFile) -> EscapeData:
+    if len(archive.filelist) > MAX_PLANES:
+        raise SceneError(f"{len(archive.filelist)} arrays in it, and {MAX_PLANES} are the most")
+    members = {item.filename.removesuffix(".npy"): item for item in archive.filelist}
+    scene = _scene(archive, members[SCENE])
+    planes = {key: item for key, item in members.items() if key in ("count", "z", "dz")}
+    planes |= {key: item for key, item in members.items() if key.startswith(STATISTICS)}
+    headers = {key: _header(archive, item) for key, item in planes.items()}
+    check_planes(
+        {key: dtype for key, (dtype, _) in headers.items()},
+        {key: shape for key, (_, shape) in headers.items()},
+    )
+    n, (width, height) = scene.image.supersampling, scene.image.size
+    if headers["count"][1] != (height * n, width * n):
+        raise SceneError(
+            f"the arrays in it have the shape {headers['count'][1]}, and the scene inside "
+            f"{width}x{height} pixels of {n}x{n} samples"
+        )
+    most = _integer(archive, members[LIMIT])
+    offset = _integer(archive, members[OFFSET]) if OFFSET in members else 0
+    check_numbers(most, offset, "direct")
+    arrays = {key: _array(archive, item) for key, item in planes.items()}
+    statistics = {
+        key.removeprefix(STATISTICS): array
+        for key, array in arrays.items()
+        if key.startswith(STATISTICS)
+    }
+    raw = EscapeData(
+        arrays["count"],
+        arrays["z"],
+        arrays.get("dz"),
+        most,
+        scene,
+        count_offset=offset,
+        statistics=statistics,
+    )
+    raw.check()
+    return raw
+
+
+def _scene(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Scene:
+    dtype, shape = _header(archive, item)
+    if dtype.kind != "U" or shape or dtype.itemsize > 4 * MAX_JSON_BYTES:
+        raise SceneError("the scene in it is not a text")
+    return validate(parse_scene(str(_array(archive, item))), "the scene in it")
+
+
+def _integer(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> int:
+    dtype, shape = _header(archive, item)
+    if dtype.kind not in "iu" or shape:
+        raise SceneError(f"{shown(item.filename)} is not a whole number")
+    return int(_array(archive, item))
+
+
+def _header(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Header:
+    """Return type and shape of an array, once its size fits them and its packed size."""
+    label = shown(item.filename, 80)
+    if item.compress_type not in METHODS:
+        raise SceneError(f"{label} is packed by a method that is unsupported")
+    if item.file_size > max(SURELY_SMALL, MAX_RATIO * item.compress_size):
+        raise SceneError(
+            f"{label} would unpack from {item.compress_size} to {item.file_size} bytes: at most "
+            f"{MAX_RATIO} times the size are read"
+        )
+    with archive.open(item) as file:
+        version = np.lib.format.read_magic(file)
+        if version == (1, 0):
+            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        elif version == (2, 0):
+            shape, _, dtype = np.lib.format.read_array_header_2_0(file)
+        else:
+            raise SceneError(f"{label} is of version {version} of NumPy's format")
+        begin = file.tell()
+    if dtype.hasobject or begin + dtype.itemsize * math.prod(shape) != item.file_size:
+        raise SceneError(f"{label} is not of the size that its type and shape have")
+    return dtype, shape
+
+
+def _array(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> NDArray[Any]:
+    with archive.open(item) as file:
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+        return array
+
+
+class _Bounded(io.RawIOBase):
+    """A file that is read in pieces of at most MAX_READ bytes."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Go to a place in the file."""
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        """Return the place in the file."""
+        return self._file.tell()
+
+    def read(self, size: int = -1) -> bytes:
+        """Read some bytes, or raise a `BadZipFile` where they would be too many."""
+        found = self._file.read(min(size, MAX_READ + 1) if size >= 0 else MAX_READ + 1)
+        if len(found) > MAX_READ:
+            raise zipfile.BadZipFile("its directory is too large")
+        return found
 
 
 def make() -> RawFormat:
