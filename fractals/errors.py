@@ -22,7 +22,13 @@ class OptionError(FractalsError, ValueError):
     exit_code = 2
 
 
-class SceneError(FractalsError, ValueError):
+class InputError(FractalsError, ValueError):
+    """An input file that is invalid, such as a palette or raw numbers."""
+
+    exit_code = 3
+
+
+class SceneError(InputError):
     """A scene, palette or other file that is invalid."""
 
     exit_code = 3

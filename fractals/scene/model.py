@@ -22,7 +22,8 @@ from fractals import catalog
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.kernels.formula import Formula
 from fractals.scene.numbers import decimal_text
-from fractals.scene.paint import Color, Finite, Layer, Table, plain_name
+from fractals.scene.paint import Color, Finite, plain_name
+from fractals.scene.table import Table, explained
 
 VERSION = 1  # of the scene format; raised when an older program would misread a newer scene
 MOST_ITERATIONS = 2_000_000_000  # counts are int32
@@ -297,32 +298,7 @@ def validate(table: Mapping[str, Any], origin: str) -> Scene:
     try:
         return Scene.model_validate(table)
     except ValidationError as error:
-        wrong = [item for item in error.errors() if item["type"] != "is_instance_of"]
-        lines = dict.fromkeys(_explain(item) for item in wrong)
+        lines = explained(error, Scene)
         raise SceneError("\n".join(prefix + line for line in lines)) from None
     except FractalsError as error:  # from a palette
         raise SceneError(f"{prefix}{error}") from None
-
-
-def _explain(error: Mapping[str, Any]) -> str:
-    path = [
-        str(part)
-        for part in error["loc"]
-        if "[" not in str(part) and part not in ("FormulaName", "int")
-    ]
-    where = ".".join(path)
-    if error["type"] == "extra_forbidden":
-        path = path or [str(error["loc"][-1])]
-        where = ".".join(path)
-        model: type[BaseModel] = TABLES.get(path[0], Scene) if len(path) > 1 else Scene
-        model = Layer if path[:2] == ["color", "layers"] else model
-        known = [*model.model_fields, *([] if model is not Scene else TABLES)]
-        elsewhere = [t for t, m in TABLES.items() if path[-1] in m.model_fields]
-        hint = catalog.did_you_mean(path[-1], known)
-        if elsewhere:
-            hint = f"; '{path[-1]}' belongs in the table [{elsewhere[0]}]"
-        return f"{where[:200]}: unknown key{hint}"
-    message = str(error["msg"]).removeprefix("Value error, ")
-    given = error.get("input")
-    quoted = f" (given: {str(given)[:40]!r})" if isinstance(given, str | int | float) else ""
-    return f"{where}: {message}" + ("" if error["type"] == "value_error" else quoted)

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -20,16 +19,11 @@ from fractals import catalog
 from fractals.color import palette, trap_image
 from fractals.color.palette import Palette
 from fractals.kernels.coloring import Coloring
+from fractals.scene.table import Table
 
 INSTALL_CMAP = "pip install 'fractals-numba[palettes]'"
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Blend = Literal["auto", "normal", "multiply", "screen", "overlay", "soft_light", "add"]
-
-
-class Table(BaseModel):
-    """Values of a scene; no others are taken."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 def plain_name(named: Any) -> Any:

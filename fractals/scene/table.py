@@ -1,0 +1,84 @@
+"""Table: a frozen group of a scene's values, whose errors name the key and what it takes."""
+
+import typing
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fractals import catalog
+from fractals.errors import OptionError, SceneError
+
+
+class _Checked(type(BaseModel)):  # type: ignore[misc]
+    """Makes constructors raise a `SceneError` in place of pydantic's error.
+
+    Validating a table does not call this: errors of inner tables keep their paths.
+    """
+
+    def __call__(cls, *values: Any, **keys: Any) -> Any:
+        if values:
+            shown = repr(values[0])[:60]
+            raise OptionError(
+                f"{cls.__name__}({shown}): give keys, as in {cls.__name__}(name=value); "
+                f"fractals.load_scene({shown}) loads a scene by name or from a file"
+            )
+        try:
+            return super().__call__(**keys)
+        except ValidationError as error:
+            raise SceneError("\n".join(explained(error, cls))) from None
+
+
+class Table(BaseModel, metaclass=_Checked):
+    """Values of a scene; unknown keys are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+def explained(error: ValidationError, model: type[BaseModel]) -> list[str]:
+    """Return one line for each invalid value of a table, with its path.
+
+    Parameters
+    ----------
+    error : ValidationError
+        As pydantic raised it.
+    model : type
+        The table that was validated.
+    """
+    wrong = [item for item in error.errors() if item["type"] != "is_instance_of"]
+    return list(dict.fromkeys(_line(item, model) for item in wrong))
+
+
+def _line(error: Mapping[str, Any], model: type[BaseModel]) -> str:
+    path = [
+        str(part)
+        for part in error["loc"]
+        if "[" not in str(part) and part not in ("FormulaName", "int")
+    ]
+    if error["type"] == "extra_forbidden":
+        return _unknown_key(path or [str(error["loc"][-1])], model)
+    message = str(error["msg"]).removeprefix("Value error, ")
+    given = error.get("input")
+    quoted = f" (given: {str(given)[:40]!r})" if isinstance(given, str | int | float) else ""
+    return f"{'.'.join(path)}: {message}" + ("" if error["type"] == "value_error" else quoted)
+
+
+def _unknown_key(path: list[str], model: type[BaseModel]) -> str:
+    inner = model
+    for part in path[:-1]:
+        inner = _inner(inner, part) or inner
+    hint = catalog.did_you_mean(path[-1], inner.model_fields)
+    tables = {name: _inner(model, name) for name in model.model_fields}
+    elsewhere = [name for name, found in tables.items() if found and path[-1] in found.model_fields]
+    if elsewhere:
+        hint = f"; '{path[-1]}' belongs in the table [{elsewhere[0]}]"
+    return f"{'.'.join(path)[:200]}: unknown key{hint}"
+
+
+def _inner(model: type[BaseModel], name: str) -> type[BaseModel] | None:
+    """Return the table that a key holds, or holds several of."""
+    field = model.model_fields.get(name)
+    if field is None:
+        return None
+    parts: Iterable[Any] = (field.annotation, *typing.get_args(field.annotation))
+    return next((p for p in parts if isinstance(p, type) and issubclass(p, BaseModel)), None)
