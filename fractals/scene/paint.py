@@ -19,7 +19,7 @@ from fractals import catalog
 from fractals.color import palette, trap_image
 from fractals.color.palette import Palette
 from fractals.kernels.coloring import Coloring
-from fractals.scene.table import Table
+from fractals.scene.table import Table, make_once
 
 INSTALL_CMAP = "pip install 'fractals-numba[palettes]'"
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -65,9 +65,11 @@ class ColoringName(Table):
         return self
 
     def make(self) -> Coloring:
-        """Return the coloring itself, its options set."""
-        coloring: Coloring = catalog.load("coloring", self.name)()
-        return coloring.choose(self.model_extra or {})
+        """Return the coloring itself, the same object for the same name and options."""
+        make = catalog.load("coloring", self.name)
+        options = self.model_extra or {}
+        coloring: Coloring = make_once(make, lambda: make().choose(options), options)
+        return coloring
 
 
 def _coloring(given: Any) -> Any:

@@ -1,13 +1,17 @@
 """Table: a frozen group of a scene's values, whose errors name the key and what it takes."""
 
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fractals import catalog
 from fractals.errors import OptionError, SceneError
+
+MAX_MADE = 256  # objects kept, a few KiB each: as many as a long session is likely to use
+_MADE: dict[tuple[Any, str], Any] = {}
 
 
 class _Checked(type(BaseModel)):  # type: ignore[misc]
@@ -19,9 +23,10 @@ class _Checked(type(BaseModel)):  # type: ignore[misc]
     def __call__(cls, *values: Any, **keys: Any) -> Any:
         if values:
             shown = repr(values[0])[:60]
+            loading = f"; fractals.load_scene({shown}) loads a scene by name or from a file"
             raise OptionError(
-                f"{cls.__name__}({shown}): give keys, as in {cls.__name__}(name=value); "
-                f"fractals.load_scene({shown}) loads a scene by name or from a file"
+                f"{cls.__name__}({shown}): give values by key, as in {cls.__name__}(key=value)"
+                + (loading if isinstance(values[0], str | Path) else "")
             )
         try:
             return super().__call__(**keys)
@@ -33,6 +38,22 @@ class Table(BaseModel, metaclass=_Checked):
     """Values of a scene; unknown keys are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+def make_once(make: Any, build: Callable[[], Any], options: Mapping[str, Any] | None) -> Any:
+    """Return ``build()``, or what it returned before for the same function and options.
+
+    One scene is validated, planned and drawn with the same formula object, so that programs
+    compiled for the formula are found by its identity.
+    """
+    key = make, repr(sorted((options or {}).items()))
+    found = _MADE.get(key)
+    if found is None:
+        found = build()
+        while len(_MADE) >= MAX_MADE:
+            _MADE.pop(next(iter(_MADE)), None)  # the oldest
+        _MADE[key] = found
+    return found
 
 
 def explained(error: ValidationError, model: type[BaseModel]) -> list[str]:
@@ -60,7 +81,8 @@ def _line(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     message = str(error["msg"]).removeprefix("Value error, ")
     given = error.get("input")
     quoted = f" (given: {str(given)[:40]!r})" if isinstance(given, str | int | float) else ""
-    return f"{'.'.join(path)}: {message}" + ("" if error["type"] == "value_error" else quoted)
+    where = f"{'.'.join(path)}: " if path else ""
+    return f"{where}{message}" + ("" if error["type"] == "value_error" else quoted)
 
 
 def _unknown_key(path: list[str], model: type[BaseModel]) -> str:

@@ -18,7 +18,7 @@ from fractals.errors import OptionError
 from fractals.io.png import strip_rows
 from fractals.rendering import plan, tiles
 from fractals.rendering.sampling import coordinates
-from fractals.scene.model import MOST_ITERATIONS
+from fractals.scene.model import MAX_ITERATIONS
 
 KINDS = ("cpu", "cuda", "simulator", "python")
 sides = st.integers(1, 700)
@@ -185,7 +185,7 @@ def test_auto_limit_grows_with_zoom(powers):
     ]
     assert limits == sorted(limits)
     assert limits[0] >= 1000
-    assert limits[-1] <= MOST_ITERATIONS
+    assert limits[-1] <= MAX_ITERATIONS
 
 
 def test_auto_limit_of_the_home_view():
