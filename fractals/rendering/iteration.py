@@ -31,7 +31,8 @@ class Method(Protocol):
     max_iterations: int  # most steps
     count_offset: int  # as of `fractals.io.escape_data.EscapeData`
     reference: float  # seconds that the reference orbit took
-    note: str  # what the user is told
+    note: str  # one line for the user, or nothing
+    stage: str  # the stage to which the time of `iterate` is added, "iterate" or "copy"
 
     def iterate(
         self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
@@ -49,7 +50,9 @@ class Method(Protocol):
 
 
 class _Method:
-    """What both methods have in common: places of samples, and arrays for their numbers."""
+    """What both methods share: positions of samples, and arrays for raw numbers."""
+
+    stage = "iterate"
 
     def __init__(self, backend: Backend, scene: Scene, plan: Plan, layers: Layers) -> None:
         self.backend, self.scene, self.plan = backend, scene, plan

@@ -1,7 +1,7 @@
 """Plan: how a scene is drawn. Pure, cheap and printable; nothing is iterated here."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -37,7 +37,7 @@ SPARE_BITS = {"float64": 14, "float32": MIN_SPARE_BITS}
 STEPS_PER_CHECK = {"cpu": 8, "cuda": 16, "simulator": 16, "python": 8}
 MAX_SINGLE = 2**16  # single steps of a sample in a deep view; tables skip most of the others
 
-Keeps = Literal["pixels", "bands", "raw"]
+Keeps = Literal["pixels", "bands", "raw", "store"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,6 +87,8 @@ class Plan:
     tiles : tuple of Tile
     band : int
         Rows of the picture that are in memory together; its height where all of them are.
+    keeps : str
+        What stays in memory, as of `make_plan`.
     memory : int
         Most bytes that the picture, or its bands, and the tiles being drawn take.
     seconds : float
@@ -117,7 +119,7 @@ class Plan:
     check_every_step: bool
     tiles: tuple[Tile, ...]
     band: int
-    memory: int
+    keeps: Keeps
 
     def __repr__(self) -> str:
         return (
@@ -137,9 +139,9 @@ class Plan:
         planes, limit = self.layers.watching.planes, self.max_iterations
         if self.deep:
             length = forecast.reference_length(self.scene, self.digits)
-            steps = min(forecast.COUNTS_A_LENGTH * length, limit) * samples if planes else 0
+            single = min(forecast.COUNTS_A_LENGTH * length, limit) * samples if planes else 0
             seconds = forecast.deep_seconds(self.device, samples) + forecast.watched_seconds(
-                self.device, steps * forecast.watching(planes), self.extended
+                self.device, single * forecast.watching(planes), self.extended
             )
             return forecast.reference_seconds(self.bits, length) + seconds / self.threads
         count = forecast.mean_count(
@@ -153,6 +155,21 @@ class Plan:
         )
         steps = count * samples * (1 + self.layers.derivative + planes)
         return forecast.direct_seconds(self.device, steps, samples) / self.threads
+
+    @cached_property
+    def memory(self) -> int:
+        """Return the most bytes that the picture, or its bands, and the tiles being drawn take."""
+        raw, planes = self.keeps == "raw", self.layers.watching.planes
+        taken = forecast.memory(
+            self.scene, self.precision, raw, self.tiles, self.band, self.threads, planes
+        )
+        if self.deep:
+            taken += forecast.reference_length(self.scene, self.digits) * forecast.BYTES_A_POINT
+        return taken
+
+    def keeping_raw(self) -> "Plan":
+        """Return the same plan with the raw numbers of all samples in memory."""
+        return replace(self, keeps="raw", band=self.size[1])
 
     @property
     def pixel(self) -> Fraction:
@@ -263,8 +280,8 @@ def make_plan(
     threads : int
         CPU threads, or cores of the device, that share the tiles.
     keeps : str
-        What stays in memory: "pixels" of the whole picture, "bands" of a PNG on its way to a file,
-        or the "raw" numbers of all samples.
+        What stays in memory: "pixels" of the whole picture; "bands" of a PNG on its way to a file;
+        "raw" numbers of all samples; or, on their way to a "store", of the tiles being computed.
 
     Raises
     ------
@@ -302,11 +319,9 @@ def make_plan(
         limit = max(10_000, 4 * forecast.reference_length(scene, digits))
     single = min(limit, MAX_SINGLE) if deep else limit
     tiles = tuple(make_tiles(scene, device, single, threads, deep))
-    band = band_rows(scene, tiles[0], threads) if keeps == "bands" else scene.image.size[1]
-    planes = layers.watching.planes
-    memory = forecast.memory(scene, number, keeps == "raw", tiles, band, threads, planes)
-    if deep:
-        memory += forecast.reference_length(scene, digits) * forecast.BYTES_A_POINT
+    band = (
+        band_rows(scene, tiles[0], threads) if keeps in ("bands", "store") else scene.image.size[1]
+    )
     return Plan(
         scene=scene,
         formula=formula,
@@ -335,7 +350,7 @@ def make_plan(
         check_every_step=_can_return(scene, formula),
         tiles=tiles,
         band=band,
-        memory=memory,
+        keeps=keeps,
     )
 
 

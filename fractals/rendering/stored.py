@@ -29,7 +29,7 @@ class Recoloring:
         The raw numbers are of another size, or a layer needs what they lack.
     """
 
-    reference, note = 0.0, ""
+    reference, note, stage = 0.0, "", "copy"
 
     def __init__(self, backend: Backend, plan: Plan, layers: Layers, raw: EscapeData) -> None:
         self.backend, self.plan, self.raw = backend, plan, raw

@@ -51,9 +51,7 @@ def _name(kind: str) -> Any:
 
 def _limit(given: Any) -> Any:
     text = str(given)
-    if text == "auto" or (
-        text.isdecimal() and len(text) < 20 and 1 <= int(text) <= MAX_ITERATIONS
-    ):
+    if text == "auto" or (text.isdecimal() and len(text) < 20 and 1 <= int(text) <= MAX_ITERATIONS):
         return text if text == "auto" else int(text)
     raise ValueError(f"'{text[:40]}' is not 'auto' or a whole number from 1 to {MAX_ITERATIONS}")
 

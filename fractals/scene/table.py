@@ -3,7 +3,7 @@
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -34,7 +34,15 @@ class _Checked(type(BaseModel)):  # type: ignore[misc]
             raise SceneError("\n".join(explained(error, cls))) from None
 
 
-class Table(BaseModel, metaclass=_Checked):
+if TYPE_CHECKING:  # type checkers know the constructors of a plain BaseModel
+    _Base = BaseModel
+else:
+
+    class _Base(BaseModel, metaclass=_Checked):
+        """A model whose constructor raises errors of this package."""
+
+
+class Table(_Base):
     """Values of a scene; unknown keys are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
