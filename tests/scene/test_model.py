@@ -150,7 +150,10 @@ BAD = [
         {"formula": {"name": "mandelbrot", "power": 3}},
         ["mandelbrot: unknown option 'power'; known options: none"],
     ),
-    ({"formula": {"name": "multibrot", "pwer": 3}}, ["unknown option 'pwer'; known options: 'power'"]),
+    (
+        {"formula": {"name": "multibrot", "pwer": 3}},
+        ["unknown option 'pwer'; known options: 'power'"],
+    ),
     ({"formula": {"name": "multibrot", "power": 9}}, ["power is a whole number from 2 to 8"]),
     ({"formula": {"name": "multibrot", "power": 2.5}}, ["power is a whole number from 2 to 8"]),
     ({"formula": {"name": "multibrot", "power": "3"}}, ["power is a whole number from 2 to 8"]),
