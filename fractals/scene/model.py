@@ -65,7 +65,7 @@ def _bits(given: Any) -> int:
 def _point(given: Any) -> Any:
     if isinstance(given, complex):
         return given.real, given.imag
-    if not isinstance(given, tuple | list) or len(given) != 2:
+    if not isinstance(given, tuple | list):
         raise ValueError(
             f"{str(given)[:40]!r} is not a point: give two numbers such as ('-0.75', '0.1'), "
             "or a complex number"

@@ -13,7 +13,7 @@ from fractals.backends.cpu import tile_loop
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.cpu.simd import pack
 from fractals.rendering import compiled_tiles, plan, tiles
-from fractals.rendering.drawing import compiled_draws
+from fractals.rendering.drawing import compiled_draws, draw_all
 from fractals.threads import Queue
 
 pytestmark = pytest.mark.skipif(
@@ -143,7 +143,7 @@ def test_tiles_beyond_the_limit_wait(joined):
 
 def test_rows_come_round_and_a_whole_band_ends_the_call(joined):
     drawing = drawing_of()
-    expected = drawing.picture(None).pixels
+    expected = draw_all(drawing)
     queue, ring = Queue(len(drawing.plan.tiles)), np.zeros((32, 64, 3), np.uint8)
     (draw, *_), left = compiled_draws(drawing), np.full(4, 16 * 64)
     seen = 0

@@ -101,7 +101,7 @@ def test_few_bands_are_alive_however_slow_the_writing(monkeypatch, fine, device)
 def test_memory_is_that_of_the_bands(tmp_path):
     drawn = scene(size=(1000, 16000), max_iterations=1, coloring="count")
     plan = make_plan(drawn, threads=2, keeps="bands")
-    fractals.render_to(tmp_path / "a.png", scene(coloring="count"), device="cpu")  # imports
+    fractals.render_to(tmp_path / "first.png", scene(coloring="count"), device="cpu")  # imports
     tracemalloc.start()
     try:
         fractals.render_to(tmp_path / "a.png", drawn, device="cpu", threads=2)
@@ -115,7 +115,7 @@ class Full(io.BytesIO):
     """A file on a disk with little room."""
 
     def write(self, data):
-        if self.on_message() + len(data) > 3000:
+        if self.tell() + len(data) > 3000:
             raise OSError(28, "No space left on device")
         return super().write(data)
 
