@@ -1,4 +1,4 @@
-"""What a picture costs before it is drawn: seconds and bytes, roughly."""
+"""Estimates of the seconds and bytes that a picture takes, before it is drawn."""
 
 import math
 from collections.abc import Sequence
@@ -13,42 +13,46 @@ from fractals.scene.model import Scene
 
 BYTES_A_SAMPLE = {"float64": 4 + 2 * 16, "float32": 4 + 2 * 8}  # count, z and dz
 BYTES_A_TILE = 200  # of a Tile object
-BYTES_A_THREAD = 2**22  # scratch of the loops
-MAX_BANDS = 3  # in memory: drawn, compressed, and one to spare
+BYTES_A_THREAD = 2**22  # scratch memory of the compiled loops
+MAX_BANDS = 3  # in memory: one is drawn, one is compressed, one lets threads run ahead
+# Of one CPU thread or one GPU.
 STEPS_A_SECOND = {"cpu": 6e8, "cuda": 5e11, "simulator": 5e8, "python": 3e5}
 SAMPLES_A_SECOND = {"cpu": 2e7, "cuda": 5e9, "simulator": 1e7, "python": 2e4}
 SECONDS_A_DEEP_SAMPLE = {"cpu": 1.5e-6, "cuda": 1e-8, "simulator": 7e-6, "python": 0.1}
-PERTURBED_STEP_COST = 5  # of a step of perturbation that no table skips, in direct steps
-FLOATEXP_STEP_COST = 12  # of such a step whose differences have exponents of their own
-COUNTS_A_LENGTH = 10  # of the reference orbit, that a sample's orbit is long
-LENGTH_A_DIGIT = 10  # points of a reference orbit
+# Cost of a perturbed step that no table skips, in direct steps. Measured on one CPU thread with
+# stripe_average and triangle_average: 4.6 and 5.0. Steps with exponents of their own: 11 and 16.
+# Higher values shorten the launches of a GPU (see iteration.py) and lengthen the estimates.
+PERTURBED_STEP_COST = 5
+FLOATEXP_STEP_COST = 12
+COUNTS_A_LENGTH = 10  # steps of a sample's orbit, for each point of the reference orbit
+LENGTH_A_DIGIT = 10  # points of a reference orbit, for each digit of the coordinates
 BYTES_A_POINT = 100  # of the orbit and the tables that skip along it
 
 
 def direct_seconds(device: str, steps: float, samples: int) -> float:
-    """Return about how long one thread takes for direct iteration, and for coloring."""
+    """Return the seconds that one thread takes for direct iteration and coloring."""
     return steps / STEPS_A_SECOND[device] + samples / SAMPLES_A_SECOND[device]
 
 
 def deep_seconds(device: str, samples: int) -> float:
-    """Return about how long one thread takes for perturbation, and for coloring."""
+    """Return the seconds that one thread takes for perturbation and coloring."""
     return samples * (SECONDS_A_DEEP_SAMPLE[device] + 1 / SAMPLES_A_SECOND[device])
 
 
 def watched_seconds(device: str, steps: float, extended: bool) -> float:
-    """Return about how long one thread takes for steps of perturbation, none of them skipped."""
+    """Return the seconds that one thread takes for perturbed steps, none of them skipped."""
     return (
         steps * (FLOATEXP_STEP_COST if extended else PERTURBED_STEP_COST) / STEPS_A_SECOND[device]
     )
 
 
 def watching(planes: int) -> float:
-    """Return how many times as long a step takes where so many numbers are watched."""
+    """Return the factor by which accumulating `planes` numbers lengthens a step."""
     return 1 + planes / 4
 
 
 def reference_length(scene: Scene, digits: int) -> int:
-    """Return a guess of a reference orbit's length: the periods in view grow with the digits."""
+    """Return an estimate of a reference orbit's length: periods in view grow with the digits."""
     length = LENGTH_A_DIGIT * digits
     if isinstance(scene.iteration.max_iterations, int):
         return min(
@@ -58,7 +62,7 @@ def reference_length(scene: Scene, digits: int) -> int:
 
 
 def reference_seconds(bits: int, length: int) -> float:
-    """Return about how long an orbit of `length` points takes: multiplying grows with the bits."""
+    """Return the seconds that a reference orbit of `length` points takes."""
     return length * float(1e-6 + 0.35e-6 * (bits / 1000) ** 1.6)
 
 
@@ -71,9 +75,19 @@ def memory(
     threads: int,
     planes: int = 0,
 ) -> int:
-    """Return the most bytes that a picture, or its bands, and the tiles under way take.
+    """Return the most bytes that a picture, or its bands, and the tiles being drawn take.
 
-    `planes`: how many numbers are watched.
+    Parameters
+    ----------
+    raw : bool
+        Whether the raw numbers of all samples are kept.
+    tiles : sequence of Tile
+    band : int
+        Rows of a band.
+    threads : int
+        Tiles that are drawn at a time.
+    planes : int
+        Numbers that are accumulated along each orbit.
     """
     a_sample = BYTES_A_SAMPLE[precision] + planes * np.dtype(precision).itemsize
     n2 = scene.image.supersampling**2
@@ -96,7 +110,7 @@ def mean_count(
     max_iterations: int,
     interior_shortcuts: bool,
 ) -> float:
-    """Return about how many steps a sample takes, from 32 x 32 orbits iterated in NumPy."""
+    """Return the mean steps of a sample, estimated from 32 x 32 orbits iterated in NumPy."""
     rows = columns = 32
     x, y = (float(part) for part in center)
     half = float(width) / 2

@@ -13,7 +13,7 @@ from fractals.rendering.tiles import Tile
 from fractals.scene.layers import Layers
 from fractals.scene.model import MAX_ITERATIONS, Scene
 
-FULL = 2**18  # samples that fill a GPU: a launch of fewer takes as long as one of so many
+FULL = 2**18  # samples that occupy a GPU: a launch of fewer takes as long
 WITHOUT_END = 2.0**52  # steps of a launch that need not be bounded
 
 FindOrbit = Callable[..., Reference]  # one of those in `fractals.deep.orbit_cache`

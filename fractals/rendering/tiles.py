@@ -7,18 +7,18 @@ from typing import NamedTuple
 from fractals.io.png import strip_rows
 from fractals.scene.model import Scene
 
-# What one tile may cost: the first bounds its memory, and lets a GPU copy one while it computes
-# another; the second bounds the time until Ctrl-C is heard.
+# Largest tile, by kind of device. Samples bound its memory, and let a GPU copy one tile while it
+# computes another. Steps bound the time until Ctrl-C ends it.
 SAMPLES_A_TILE = {"cpu": 2**17, "cuda": 2**21, "simulator": 2**20, "python": 2**10}
 STEPS_A_TILE = {"cpu": 2**29, "cuda": 2**38, "simulator": 2**29, "python": 2**18}
-FEWEST_SAMPLES = {"cpu": 64, "cuda": 2**18, "simulator": 64, "python": 64}  # a GPU's threads
-LEAST_TILE = 2**14  # samples, on the CPU: a tile's overhead is that of about 100
-LEAST_ROWS = 16  # of samples, in a strip: their counts differ more in a flat one
-MOST_TILES = 2**20
+MIN_SAMPLES = {"cpu": 64, "cuda": 2**18, "simulator": 64, "python": 64}  # they occupy a GPU
+MIN_TILE = 2**14  # samples, on the CPU: the overhead of a tile is that of about 100 samples
+MIN_ROWS = 16  # of samples, in a strip: in flatter strips counts differ more, and SIMD lanes wait for the longest
+MAX_TILES = 2**20  # of a picture: the list of tiles takes 200 bytes each
 
 
 class Tile(NamedTuple):
-    """A rectangle of pixels; (x, y) is its top left one."""
+    """A rectangle of pixels; (x, y) is the top left one."""
 
     x: int
     y: int
@@ -26,7 +26,7 @@ class Tile(NamedTuple):
     height: int
 
     def window(self, n: int = 1) -> tuple[slice, slice]:
-        """Return its rows and columns in an array of n x n samples a pixel."""
+        """Return the tile's rows and columns in an array of n x n samples a pixel."""
         rows = slice(self.y * n, (self.y + self.height) * n)
         return rows, slice(self.x * n, (self.x + self.width) * n)
 
@@ -34,22 +34,33 @@ class Tile(NamedTuple):
 def make_tiles(
     scene: Scene, device: str, max_iterations: int, threads: int = 1, deep: bool = False
 ) -> Iterable[Tile]:
-    """Yield tiles that cover each pixel once: strips, whose memory lies in one piece.
+    """Yield tiles that cover each pixel once: strips, whose memory is contiguous.
 
-    On the CPU they are rectangles where strips were flat, or samples share the work of their
-    neighbours. A thread is given many, as some take longer than others, but none too small to be
-    worth it.
+    On the CPU tiles are rectangles where strips would be flat, or where neighbouring samples share
+    work. Each thread gets many tiles, because tiles take different times, but none so small that
+    its overhead shows.
+
+    Parameters
+    ----------
+    device : str
+        The kind of device.
+    max_iterations : int
+        Most steps of a sample.
+    threads : int
+        CPU threads that share the tiles.
+    deep : bool
+        Whether the method is perturbation.
     """
     width, height = scene.image.size
     n = scene.image.supersampling
     samples = min(
-        SAMPLES_A_TILE[device], max(FEWEST_SAMPLES[device], STEPS_A_TILE[device] // max_iterations)
+        SAMPLES_A_TILE[device], max(MIN_SAMPLES[device], STEPS_A_TILE[device] // max_iterations)
     )
     if device == "cpu":
-        samples = min(samples, max(LEAST_TILE, width * height * n**2 // (16 * threads)))
-    samples = max(samples, width * height * n**2 // MOST_TILES)
+        samples = min(samples, max(MIN_TILE, width * height * n**2 // (16 * threads)))
+    samples = max(samples, width * height * n**2 // MAX_TILES)
     pixels = max(1, samples // n**2)
-    across, flat = width, samples < LEAST_ROWS * width * n
+    across, flat = width, samples < MIN_ROWS * width * n
     if device in ("cpu", "python") and (flat or deep or scene.image.antialias != "grid"):
         across = min(width, max(1, 512 // n), pixels, 4 * math.isqrt(pixels))
     down = max(1, min(height, pixels // across))
@@ -59,7 +70,7 @@ def make_tiles(
 
 
 def band_rows(scene: Scene, tile: Tile, threads: int) -> int:
-    """Return the rows of a band: whole strips, and as many tiles as there are threads."""
+    """Return the rows of a band: whole strips of the PNG, and a tile for each thread or more."""
     width, height = scene.image.size
     strip = strip_rows(scene.image.size, scene.image.bits)
     rows = max(tile.height, -(-threads * tile.width * tile.height // width))

@@ -1,4 +1,4 @@
-"""View and Scene: what to draw. Frozen values, read from and written to TOML, JSON and our PNGs."""
+"""View and Scene: what to draw. Frozen values, written as TOML and JSON."""
 
 import json
 import re
@@ -142,7 +142,7 @@ class View(Table):
 
 
 class Image(Table):
-    """How many pixels, of how many samples each, and how they are kept in a file."""
+    """Pixels of the picture, samples of a pixel, and how a file keeps them."""
 
     size: tuple[Side, Side] = Field((1920, 1080), description="(width, height) in pixels")
     supersampling: int = Field(2, ge=1, le=16, description="n: n x n samples a pixel")
@@ -155,7 +155,7 @@ class Image(Table):
 
 
 class Iteration(Table):
-    """When an orbit is given up, and when it has escaped."""
+    """When iterating ends: after how many steps, and at which |z|."""
 
     max_iterations: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = "auto"
     escape_radius: Finite = Field(256.0, ge=2, le=1e9)
@@ -218,7 +218,7 @@ class Scene(Table):
         return validate(table, "")
 
     def make_formula(self) -> Formula:
-        """Return the formula itself."""
+        """Return the formula itself, the same object for the same name and options."""
         return self.formula if isinstance(self.formula, Formula) else self.formula.make()
 
     def to_table(self) -> dict[str, Any]:
@@ -227,17 +227,17 @@ class Scene(Table):
         Raises
         ------
         SceneError
-            The formula is a function of the user's own, which has no name to write down.
+            The formula is a `Formula` object, which has no name to write.
         """
         if isinstance(self.formula, Formula):
             raise SceneError(
-                f"the formula '{self.formula.name}' is a function of yours: a scene that is saved "
-                "names one of the catalog (fractals list formulas)"
+                f"the formula '{self.formula.name}' is a function of yours: a scene can be saved "
+                "with a formula of the catalog (fractals list formulas) or an expression"
             )
         return self.to_values()
 
     def to_values(self) -> dict[str, Any]:
-        """Return plain values, but for a formula of the user's own."""
+        """Return plain values, except for a `Formula` object."""
         table = self.model_dump(mode="json", exclude_none=True, exclude={"formula"})
         for paint in (table["color"], *table["color"]["layers"]):
             if paint["mask"] == "auto":
@@ -255,7 +255,7 @@ class Scene(Table):
 
         try:
             text = self.to_toml()
-        except SceneError as error:  # a formula of the user's own can't be named
+        except SceneError as error:  # a Formula object has no name
             text = f"# {error}"
         return folded_html(self.title or "scene", text)
 
@@ -269,7 +269,7 @@ class Scene(Table):
 
 
 def toml_text(table: Mapping[str, Any]) -> str:
-    """Return plain values as TOML, pairs of them on one line."""
+    """Return plain values as TOML, with pairs on one line."""
     import tomli_w
 
     return PAIR.sub(r"[\1, \2]", tomli_w.dumps(table))
@@ -316,7 +316,7 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
 
 
 def validate(table: Mapping[str, Any], origin: str) -> Scene:
-    """Return the scene of a table, or raise one `SceneError` that lists all that is wrong in it."""
+    """Return the scene of a table, or raise one `SceneError` that lists all invalid values."""
     version = table.get("version", VERSION)
     prefix = f"{origin}: " if origin else ""
     if isinstance(version, int) and version > VERSION:

@@ -1,4 +1,4 @@
-"""Paint, Layer and Color: how a scene says what colors its numbers get."""
+"""Paint, Layer and Color: the keys of a scene that turn raw numbers into colors."""
 
 import importlib.util
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ Blend = Literal["auto", "normal", "multiply", "screen", "overlay", "soft_light",
 
 
 def plain_name(named: Any) -> Any:
-    """Return the name alone of what has no options."""
+    """Return a formula or coloring as a name, or as a table if it has options."""
     return named.model_dump() if named.model_extra else named.name
 
 
@@ -108,7 +108,9 @@ class Paint(Table):
     density: Finite = Field(1.0, ge=-1e6, le=1e6, description="turns of the palette")
     offset: Finite = Field(0.0, ge=-1e6, le=1e6, description="in turns")
     mask: Literal["auto", "escaped", "inside", "all"] = Field("auto", description="where to draw")
-    range: tuple[Finite, Finite] | None = Field(None, description="of values; others aren't drawn")
+    range: tuple[Finite, Finite] | None = Field(
+        None, description="of values to draw; others stay transparent"
+    )
 
     @model_validator(mode="after")
     def _can_be_seen(self) -> "Paint":
@@ -135,14 +137,14 @@ class Paint(Table):
 
 
 class Layer(Paint):
-    """What is blended over the layers before it, in sRGB values, as CSS and paint programs do."""
+    """A paint that is blended over the layers below, in sRGB values, as CSS does."""
 
     blend: Blend = "auto"
     opacity: Finite = Field(1.0, ge=0, le=1)
 
 
 class Color(Paint):
-    """How raw numbers become colors: the first layer, and those over it."""
+    """How raw numbers become colors: the first layer, and the layers over it."""
 
     inside: Annotated[str, AfterValidator(_color)] = "#000000"
     layers: tuple[Layer, ...] = Field((), max_length=16, description="from the bottom to the top")

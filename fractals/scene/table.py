@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from fractals import catalog
 from fractals.errors import OptionError, SceneError
 
-MAX_MADE = 256  # objects kept, a few KiB each: as many as a long session is likely to use
+MAX_MADE = 256  # objects kept; the oldest is made again if it is needed again
 _MADE: dict[tuple[Any, str], Any] = {}
 
 

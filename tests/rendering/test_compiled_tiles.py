@@ -44,7 +44,7 @@ def joined(monkeypatch):
         return found[-1]
 
     monkeypatch.setattr(CpuBackend, "join", note)
-    monkeypatch.setattr(tiles, "LEAST_TILE", 64)
+    monkeypatch.setattr(tiles, "MIN_TILE", 64)
     monkeypatch.setattr(tiles, "SAMPLES_A_TILE", dict.fromkeys(tiles.SAMPLES_A_TILE, 200))
     return found
 
@@ -74,7 +74,7 @@ def test_pictures_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads):
 @pytest.mark.parametrize("kind", ["plain", "derivative", "julia", "supersampling", "float32"])
 def test_raw_numbers_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads, strips):
     """Counts of strips are written where they stay, those of rectangles are copied."""
-    monkeypatch.setattr(tiles, "LEAST_ROWS", 1 if strips else 999)
+    monkeypatch.setattr(tiles, "MIN_ROWS", 1 if strips else 999)
     drawn = scene(**({"size": (61, 43), "max_iterations": 300} | SCENES[kind]))
     first, second, *_ = plan.make_plan(drawn, "cpu", threads=threads).tiles
     assert (first.y < second.y) == strips
