@@ -114,11 +114,11 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
     return CudaBackend(number, device.indices, steps=steps)
 
 
-def open_requested(
-    request: str, number: str, threads: int | None = None
+def open_chosen(
+    choice: Choice, request: str, number: str, threads: int | None = None
 ) -> tuple[Device, Backend, str]:
-    """Return the device for a request, its backend, and a message for the user or ""."""
-    device, note = choose(request)
+    """Open the device chosen for a request, or else another; also return a note for the user."""
+    device, note = choice
     try:
         return device, open_backend(device, number, threads), note
     except DeviceError as error:
@@ -139,5 +139,5 @@ __all__ = [
     "devices",
     "limits_of",
     "open_backend",
-    "open_requested",
+    "open_chosen",
 ]

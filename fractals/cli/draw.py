@@ -314,13 +314,14 @@ def print_plan(
 ) -> None:
     """Print how a scene would be drawn."""
     from fractals.backends.devices import choose
-    from fractals.rendering.plan import plan
+    from fractals.rendering.plan import make_plan
 
     device, note = choose(request)
     if note:
         tell(note)
     cores = threads or device.cores or 1
-    planned = plan(scene, device.kind, interior_shortcuts, threads=cores, streamed=streamed)
+    keeps: Any = "bands" if streamed else "pixels"
+    planned = make_plan(scene, device.kind, interior_shortcuts, cores, keeps)
     table = planned.to_table()
     if as_json:
         print_json(table)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import SceneError, shown
-from fractals.scene.model import MOST_ITERATIONS
+from fractals.scene.model import MAX_ITERATIONS
 
 COUNT = np.dtype(np.int32)
 # The type of the parts of each type of complex numbers.
@@ -48,10 +48,10 @@ def check_planes(types: Mapping[str, np.dtype[Any]], shapes: Mapping[str, tuple[
 
 def check_numbers(max_iterations: Any, count_offset: Any, method: Any) -> None:
     """Raise a `SceneError` where the numbers beside the planes are not what they can be."""
-    if not _whole(max_iterations) or not 1 <= max_iterations <= MOST_ITERATIONS:
+    if not _whole(max_iterations) or not 1 <= max_iterations <= MAX_ITERATIONS:
         raise SceneError(
             f"max_iterations is {shown(max_iterations, 40)}, and not a whole number from 1 to "
-            f"{MOST_ITERATIONS}"
+            f"{MAX_ITERATIONS}"
         )
     if not _whole(count_offset) or not 0 <= count_offset <= MAX_COUNT_OFFSET:
         raise SceneError(

@@ -6,9 +6,9 @@ A store is a folder whose name ends in ``.fz``. It holds, for a picture of rows 
     UTF-8 JSON, one table. ``format`` is "fractals store" and ``version`` is 2; ``scene`` is the
     scene as JSON; ``shape`` is [rows, columns]; ``tile_rows`` says how many rows of samples a tile
     has (the last may have fewer; each is as wide as the picture); ``planes`` maps the name of each
-    plane to its NumPy type, in order; ``statistics`` lists what those called ``statistics0``,
-    ``statistics1``, ... are in `EscapeData`; ``max_iterations``, ``count_offset`` and ``method`` are
-    as in `EscapeData`; ``program`` is the version of fractals that computes it; ``checksum`` is the
+    plane to its NumPy type, in order; ``statistics`` lists the names of ``statistics0``,
+    ``statistics1``, ...; ``max_iterations``, ``count_offset`` and ``method`` are as in
+    `EscapeData`; ``program`` is the version of fractals that computes it; ``checksum`` is the
     CRC-32, 8 hexadecimal digits, of the other keys as `header_text` writes them. The header is
     written last, so a folder without it is no store.
 ``NAME.npy``

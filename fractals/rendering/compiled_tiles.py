@@ -83,8 +83,8 @@ def tiles_kept(
 
 
 def _is_plain(method: Method | None, plan: Plan) -> TypeGuard[Direct]:
-    """Tell whether the method is direct iteration of a grid at once."""
-    return isinstance(method, Direct) and not method.part and not plan.listed
+    """Tell whether samples are iterated by themselves, in columns and rows."""
+    return isinstance(method, Direct) and not method.part and not plan.explicit_positions
 
 
 def _iterating(plan: Plan, method: Direct) -> Work:

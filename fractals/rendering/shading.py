@@ -20,7 +20,8 @@ from fractals.scene.geometry import is_plain, matrix
 from fractals.scene.layers import Layers, ResolvedLayer
 from fractals.scene.model import Scene
 
-Values = Callable[[ResolvedLayer], NDArray[np.floating[Any]]]
+Fill = Callable[..., None]  # ``fill(values, raw, max_iterations, count_offset)``
+Values = Callable[[ResolvedLayer, Fill], NDArray[np.floating[Any]]]
 
 
 @dataclass
@@ -58,22 +59,30 @@ class _Painted:
 
 
 class Painter:
-    """Draws tiles of escape data. `start` comes first."""
+    """Draws tiles of raw numbers: ready when it is made, and changed by no tile.
+
+    `values` takes a layer, and the function that fills an array with a tile's values of it. It
+    returns the layer's values of the whole picture. Without it, colorings that rank all values get
+    a table that only serves to compile.
+    """
 
     def __init__(
-        self, backend: Backend, scene: Scene, plan: Plan, layers: Layers, dtype: Any
+        self,
+        backend: Backend,
+        scene: Scene,
+        plan: Plan,
+        layers: Layers,
+        dtype: Any,
+        values: Values | None = None,
     ) -> None:
         self.backend, self.scene, self.plan, self.layers = backend, scene, plan, layers
         self.dtype = dtype
         self.projected = plan.view.projection == "exponential"
         self._painted: list[_Painted] = []
+        self._compile(values)
 
-    def start(self, values: Values | None = None) -> None:
-        """Compile the programs, and bring their inputs to the device.
-
-        `values` returns those of a layer's samples, of the whole picture: without it, colorings
-        that must see them get a table that is of no use but to compile.
-        """
+    def _compile(self, values: Values | None) -> None:
+        """Compile the programs, and bring their inputs to the device."""
         backend = self.backend
         several, filtered = len(self.layers.drawn) > 1, self.plan.jittered
         self._painted = []
@@ -86,7 +95,7 @@ class Painter:
             if coloring.rank_table:
                 fill = backend.compile(shade.make_value_body, computed)
                 place = backend.compile(shade.make_ranked_body, placed)
-                seen = values(layer) if values else np.zeros(0)
+                seen = values(layer, self.value_program(layer)) if values else np.zeros(0)
                 table = backend.to_device(_rank_table(coloring, seen, backend.real))
             else:
                 fill, table = None, None
@@ -259,7 +268,7 @@ class Painter:
         self._turn(dx, dy, raw.x, raw.y, raw.dx, raw.dy, self._matrix, arms)
         return raw._replace(dx=dx, dy=dy)
 
-    def value_program(self, layer: ResolvedLayer) -> Callable[..., None]:
+    def value_program(self, layer: ResolvedLayer) -> Fill:
         """Return ``fill(values, raw, max_iterations, count_offset)`` of a layer's values."""
         coloring = layer.coloring
         planes = len(coloring.statistic.names) if coloring.statistic else 0
@@ -279,7 +288,7 @@ class Painter:
         """Return a layer's inputs; `_Painted.inputs_for` completes them."""
         backend, coloring = self.backend, layer.coloring
         own = coloring.constants(
-            self.scene.make_formula(),
+            self.plan.formula,
             self.scene.iteration.escape_radius,
             1.0 if self.plan.deep or self.projected else float(self.plan.width),
             **coloring.settings,

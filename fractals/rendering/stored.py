@@ -13,6 +13,7 @@ from fractals.io.escape_data import EscapeData, parts_of, planes_for
 from fractals.io.raw_check import check_counts
 from fractals.kernels.layout import EscapeTile
 from fractals.kernels.statistics import INSIDE_TOO
+from fractals.rendering.iteration import Stop, never
 from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Index
 from fractals.rendering.tiles import Tile
@@ -30,7 +31,7 @@ class Recoloring:
         The raw numbers are of another size, or a layer needs what they lack.
     """
 
-    reference, note = 0.0, ""
+    reference, note, stage = 0.0, "", "copy"
 
     def __init__(self, backend: Backend, plan: Plan, layers: Layers, raw: EscapeData) -> None:
         raw.check(counts=False)
@@ -54,17 +55,16 @@ class Recoloring:
         self._nothing = backend.to_device(np.zeros((1, 1), backend.real))
         self._no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
 
-    def start(self) -> None:
-        """Do nothing: there is no program to compile."""
-
-    def iterate(self, tile: Tile, max_iterations: int | None = None) -> EscapeTile:
+    def iterate(
+        self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
+    ) -> EscapeTile:
         """Return the escape data of a tile's samples, on the device."""
         rows, columns = tile.window(self.plan.supersampling)
         self.raw.check_rows(rows, self._names)
         return self._gathered(lambda part: part[rows, columns])
 
     def iterate_some(
-        self, i: Index, j: Index, shape: tuple[int, int], max_iterations: int | None = None
+        self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
     ) -> EscapeTile:
         """Return the escape data of samples in columns `i` and rows `j`, on the device."""
         self.raw.check_rows(slice(int(j.min()), int(j.max()) + 1), self._names)
@@ -80,9 +80,6 @@ class Recoloring:
             statistics = to_device(np.stack([taken(plane) for plane in self._statistics]))
         count, x, y, dx, dy = (*found, self._nothing, self._nothing)[:5]
         return EscapeTile(count, x, y, dx, dy, statistics)
-
-    def stop(self) -> None:
-        """Do nothing: a tile is soon read."""
 
 
 def _kept_as(name: str, raw: EscapeData) -> str:

@@ -1,4 +1,4 @@
-"""The layers of a scene, and what all of them need of the iteration."""
+"""The layers of a scene, resolved: their colorings, and what they need of the iteration."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,14 +14,15 @@ from fractals.scene.paint import Layer, Paint
 
 @dataclass(frozen=True)
 class ResolvedLayer:
-    """A layer with its coloring made and its settings resolved.
+    """A layer whose coloring is made, and whose "auto" values are replaced.
 
     Attributes
     ----------
     paint : Paint
-        The layer's settings in the scene.
+        The layer as the scene has it.
+    coloring : Coloring
     side : str
-        The samples that are drawn: "escaped", "inside" or "both".
+        The samples that the layer colors: "escaped", "inside" or "both".
     """
 
     paint: Paint
@@ -30,7 +31,7 @@ class ResolvedLayer:
 
     @property
     def blend(self) -> str:
-        """Return the blend mode over the layers below."""
+        """Return how the layer is blended over the layers below."""
         blend = self.paint.blend if isinstance(self.paint, Layer) else "normal"
         return self.coloring.blend if blend == "auto" else blend
 
@@ -47,19 +48,19 @@ class ResolvedLayer:
 
     @property
     def needs(self) -> list[str]:
-        """Return the names of the planes it needs besides count and z."""
+        """Return the names of the planes that the layer needs besides count and z."""
         statistics = Statistics.of((self.coloring,), self.side != "escaped")
         return [*(["dz"] if self.coloring.derivative else []), *statistics.names]
 
     @property
     def label(self) -> str:
-        """Return the coloring with its given options, as --coloring takes it."""
+        """Return the coloring with the options that are set, as --coloring takes it."""
         options = self.paint.coloring.model_extra or {}
         return ",".join([self.coloring.name, *(f"{k}={short(v)}" for k, v in options.items())])
 
     @property
     def remedy(self) -> str:
-        """Return how to compute the planes it needs, for an error message."""
+        """Return how to compute raw numbers that have what the layer needs."""
         if isinstance(self.paint, Layer) or self.paint.mask != "auto":
             return "compute them from a scene that has this layer"
         return f"compute them with --coloring {self.label}"
@@ -71,20 +72,20 @@ class Layers:
 
     drawn: tuple[ResolvedLayer, ...]
     statistics: Statistics
-    note: str = ""  # one line for the user
+    note: str = ""  # one line for the user, or nothing
 
     @property
     def derivative(self) -> bool:
-        """Tell whether one of them needs dz."""
+        """Tell whether a layer needs dz."""
         return any(layer.coloring.derivative for layer in self.drawn)
 
     @property
     def whole(self) -> bool:
-        """Tell whether a layer's colors depend on all samples of the picture."""
+        """Tell whether a layer's colors depend on all samples of the picture (histogram, rank)."""
         return any(layer.coloring.rank_table for layer in self.drawn)
 
     def lacking(self, kept: Collection[str]) -> tuple[ResolvedLayer, list[str]] | None:
-        """Return the first layer that lacks planes, and their names."""
+        """Return the first layer that needs planes other than those kept, and their names."""
         for layer in self.drawn:
             if absent := [name for name in layer.needs if not kept_as(name, kept)]:
                 return layer, absent
@@ -103,18 +104,18 @@ class Layers:
 def kept_as(name: str, kept: Collection[str]) -> str | None:
     """Return the name under which a plane is kept, or None.
 
-    Statistics that are kept inside, too, also serve layers of escaped samples.
+    A plane that was accumulated for samples inside, too, has the same values outside.
     """
     return next((own for own in (name, name + INSIDE_TOO) if own in kept), None)
 
 
 def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Coloring:
-    """Return the coloring, or its substitute for a formula whose orbits converge.
+    """Return the coloring, or its replacement for a formula whose orbits don't escape.
 
     Raises
     ------
     OptionError
-        The coloring has no values for such orbits, or for Julia sets.
+        The coloring has no meaning for orbits of the formula, or for Julia sets.
     """
     converges = formula.tolerance > 0
     if coloring.converging and (converges or formula.coloring):
@@ -131,8 +132,8 @@ def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Colori
         )
     if coloring.memoryless and formula.uses_previous:
         raise OptionError(
-            f"the coloring '{coloring.name}' supposes that z alone decides what follows, and "
-            f"'{formula.name}' has a memory: choose another, such as smooth"
+            f"the coloring '{coloring.name}' requires that z alone decides the next z, and "
+            f"'{formula.name}' has a memory of the z before: choose another, such as smooth"
         )
     if coloring.powers and (julia or not formula.is_power):
         what = "Julia sets" if julia else f"'{formula.name}'"
@@ -144,7 +145,7 @@ def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Colori
 
 
 def make_layers(scene: Scene) -> Layers:
-    """Return the layers of a scene."""
+    """Return the resolved layers of a scene, from the bottom to the top."""
     drawn = []
     formula = scene.make_formula()
     paints: list[Paint] = [scene.color, *scene.color.layers]

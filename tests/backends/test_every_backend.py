@@ -20,6 +20,7 @@ from fractals.color import spaces
 from fractals.kernels import escape, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile, SampleGrid
 from fractals.rendering import plan, render, sampling
+from fractals.rendering.plan import make_plan
 
 POISON = -7
 BLOCK = limits_of("cuda").steps_per_check
@@ -109,7 +110,7 @@ def test_pictures_of_16_bits(compiled, precision):
 
 def run_escape(backend, drawn, interior_shortcuts, block, check_every_step=False):
     """Return count, z and dz (an array a part) of a whole picture in one launch, over poison."""
-    planned = plan.plan(drawn)
+    planned = plan.make_plan(drawn)
     width, height = planned.size
     columns, rows = sampling.coordinates(planned)
     x, y = map(float, drawn.julia or ("0", "0"))
@@ -287,9 +288,9 @@ def test_interior_option_of_the_pipeline(compiled):
 def test_tiles_are_not_seen(device, monkeypatch):
     drawn = scene(size=(23, 17), max_iterations=40, supersampling=2)
     whole = fractals.compute(drawn, device=device), fractals.render(drawn, device=device)
-    assert len(fractals.plan(drawn, device).tiles) <= 2
+    assert len(make_plan(drawn, device).tiles) <= 2
     limit_tiles(monkeypatch, 128)
-    assert len(fractals.plan(drawn, device).tiles) > 10
+    assert len(make_plan(drawn, device).tiles) > 10
     assert same(fractals.compute(drawn, device=device), whole[0])
     assert fractals.render(drawn, device=device).pixels.tobytes() == whole[1].pixels.tobytes()
     again = fractals.recolor(whole[0], device=device)

@@ -41,7 +41,7 @@ from fractals.io.files import PATH_SHOWN, SCENE_KEY, check_output, parse_scene, 
 from fractals.io.raw import RawFormat
 from fractals.io.raw_check import METHODS
 from fractals.scene.geometry import place_of
-from fractals.scene.model import MOST_ITERATIONS, Scene, validate
+from fractals.scene.model import MAX_ITERATIONS, Scene, validate
 
 BASE_KEY = "fractals:base"
 METHOD_KEY = "fractals:method"
@@ -163,10 +163,10 @@ def _loaded(attributes: dict[str, Any], found: dict[str, NDArray[Any]]) -> Escap
     count = np.where(inside, count, np.maximum(count - bias, 0))
     most = int(count[~inside].max(initial=0))
     limit = _number(attributes, "Iterations", most + 1)
-    if most >= MOST_ITERATIONS or not most < limit <= 2 * MOST_ITERATIONS:
+    if most >= MAX_ITERATIONS or not most < limit <= 2 * MAX_ITERATIONS:
         raise SceneError(f"a count of {most} with a limit of {shown(limit, 40)} can't be read")
     scene = _scene(attributes, (columns, rows))
-    limit = min(limit, MOST_ITERATIONS)
+    limit = min(limit, MAX_ITERATIONS)
     method = str(attributes.get(METHOD_KEY, "direct"))
     if method not in METHODS:
         raise SceneError(f"its attribute {METHOD_KEY} is neither {' nor '.join(METHODS)}")
