@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fractals import catalog
-from fractals.errors import SceneError
+from fractals.errors import InputError, SceneError
 from fractals.io.files import (
     printable,
     read_bytes,
@@ -80,7 +80,7 @@ def read(source: str) -> Imported:
     data = read_bytes(path, MOST_BYTES)
     try:
         found = form.read(data, entry)
-    except SceneError as error:
+    except InputError as error:
         raise SceneError(f"{path}: {printable(str(error))}") from None
     return Imported(found.table, tuple(map(printable, found.lost)))
 

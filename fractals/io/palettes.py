@@ -9,7 +9,7 @@ from typing import Any
 from fractals import catalog
 from fractals.color import palette
 from fractals.color.palette import Palette
-from fractals.errors import OptionError, SceneError
+from fractals.errors import InputError, OptionError
 from fractals.io import formats
 from fractals.io.files import read_toml
 from fractals.scene.paint import INSTALL_CMAP
@@ -28,7 +28,7 @@ def find(name: str, folder: Path = Path()) -> tuple[Palette | None, tuple[str, .
     ------
     OptionError
         A name after ``cmap:`` is unknown, or the package is not installed.
-    SceneError
+    InputError
         The file can't be read, or is invalid; names the file, and the line where that is known.
     """
     if name in catalog.names("palette"):
@@ -66,12 +66,12 @@ def read(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
         color = dict(imported.table.get("color", {}))
         table = color.pop("palette", None)
         if not isinstance(table, Mapping):
-            raise SceneError("there is no palette in it")
+            raise InputError("there is no palette in it")
         lost = *(f"color.{key}: {value}" for key, value in color.items()), *imported.lost
         return palette.parse({"source": path.name, **table}), lost
-    except SceneError as error:
+    except InputError as error:
         text = str(error)
-        raise SceneError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
 
 
 def from_cmap(name: str) -> Palette | None:

@@ -13,7 +13,7 @@ SAMPLES_A_TILE = {"cpu": 2**17, "cuda": 2**21, "simulator": 2**20, "python": 2**
 STEPS_A_TILE = {"cpu": 2**29, "cuda": 2**38, "simulator": 2**29, "python": 2**18}
 MIN_SAMPLES = {"cpu": 64, "cuda": 2**18, "simulator": 64, "python": 64}  # they occupy a GPU
 MIN_TILE = 2**14  # samples, on the CPU: the overhead of a tile is that of about 100 samples
-MIN_ROWS = 16  # of samples, in a strip: in flatter strips counts differ more, and SIMD lanes wait for the longest
+MIN_ROWS = 16  # of samples, in a strip: in flatter strips counts differ more
 MAX_TILES = 2**20  # of a picture: the list of tiles takes 200 bytes each
 
 

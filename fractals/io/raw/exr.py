@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.errors import FractalsError, InputError, OptionError
 from fractals.io.escape_data import EscapeData
 from fractals.io.files import SCENE_KEY, check_output, written
 from fractals.io.load import load_scene
@@ -134,7 +134,7 @@ def load(path: Path) -> EscapeData:
 
     Raises
     ------
-    SceneError
+    InputError
         The file is missing, damaged, or has no channel of counts.
     """
     attributes, found = _read(path)
@@ -145,12 +145,12 @@ def load(path: Path) -> EscapeData:
     most = int(count[~inside].max(initial=0))
     limit = _number(path, attributes, "Iterations", most + 1)
     if most >= MAX_ITERATIONS or not most < limit <= 2 * MAX_ITERATIONS:
-        raise SceneError(f"{path}: a count of {most} with a limit of {limit} can't be read")
+        raise InputError(f"{path}: a count of {most} with a limit of {limit} can't be read")
     scene = _scene(path, attributes, (columns, rows))
     limit = min(limit, MAX_ITERATIONS)
     method = str(attributes.get(METHOD_KEY, "direct"))
     if method not in ("direct", "perturbation"):
-        raise SceneError(f"{path}: its attribute {METHOD_KEY} is neither direct nor perturbation")
+        raise InputError(f"{path}: its attribute {METHOD_KEY} is neither direct nor perturbation")
     z, dz = _orbits(scene, method, inside, found)
     return EscapeData(
         np.where(inside, limit, count).astype(np.int32),
@@ -168,7 +168,7 @@ def _number(path: str | Path, attributes: dict[str, Any], key: str, default: int
     try:
         return int(attributes.get(key, default))
     except (ValueError, TypeError):
-        raise SceneError(f"{path}: its attribute {key} is no whole number") from None
+        raise InputError(f"{path}: its attribute {key} is no whole number") from None
 
 
 def _scene(path: str | Path, attributes: dict[str, Any], size: tuple[int, int]) -> Scene:
@@ -177,10 +177,10 @@ def _scene(path: str | Path, attributes: dict[str, Any], size: tuple[int, int]) 
     try:
         scene = load_scene(json.loads(str(attributes[SCENE_KEY])))
     except ValueError as error:
-        raise SceneError(f"{path}: the scene in it is damaged ({str(error)[:80]})") from None
+        raise InputError(f"{path}: the scene in it is damaged ({str(error)[:80]})") from None
     n = scene.image.supersampling
     if (scene.image.size[0] * n, scene.image.size[1] * n) != size:
-        raise SceneError(f"{path} is {size[0]}x{size[1]}, and the scene inside says otherwise")
+        raise InputError(f"{path} is {size[0]}x{size[1]}, and the scene inside says otherwise")
     return scene
 
 
@@ -188,7 +188,7 @@ def _counts(path: str | Path, found: dict[str, NDArray[Any]]) -> NDArray[np.int6
     """Return counts with their bias; -2**62 inside."""
     low = found.get("N", found.get("N0"))
     if low is None or low.dtype != np.uint32 or low.ndim != 2:
-        raise SceneError(
+        raise InputError(
             f"{path}: no channel N of counts: it has {', '.join(sorted(found)) or 'none'}"
         )
     count = low.astype(np.int64)
@@ -225,25 +225,25 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     try:
         with open(path, "rb") as file:
             if file.read(4) != MAGIC:
-                raise SceneError(f"{path}: not an EXR picture")
+                raise InputError(f"{path}: not an EXR picture")
     except FileNotFoundError:
-        raise SceneError(f"{path}: no such file") from None
+        raise InputError(f"{path}: no such file") from None
     except OSError as error:
-        raise SceneError(f"{path}: {error.strerror or error}") from None
+        raise InputError(f"{path}: {error.strerror or error}") from None
     try:
         with _quiet(), exr.File(str(path), header_only=True) as picture:
             low, high = picture.header()["dataWindow"]
         width, height = (int(b) - int(a) + 1 for a, b in zip(low, high, strict=True))
         if width * height > MOST_SAMPLES:
-            raise SceneError(f"{path}: {width}x{height} samples: at most {MOST_SAMPLES} are read")
+            raise InputError(f"{path}: {width}x{height} samples: at most {MOST_SAMPLES} are read")
         with _quiet(), exr.File(str(path), separate_channels=True) as picture:
             pixels = {name: channel.pixels for name, channel in picture.channels().items()}
             return dict(picture.header()), pixels
-    except SceneError:
+    except InputError:
         raise
     except (RuntimeError, ValueError, TypeError, KeyError, IndexError) as error:
         reason = str(error).splitlines()[0][:80] if str(error) else "no pixels"
-        raise SceneError(f"{path}: the EXR is damaged or cut short ({reason})") from None
+        raise InputError(f"{path}: the EXR is damaged or cut short ({reason})") from None
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fractals.errors import SceneError
+from fractals.errors import InputError
 from fractals.io.escape_data import EscapeData
 from fractals.io.files import check_output, written
 from fractals.io.load import load_scene
@@ -31,11 +31,11 @@ def load(path: Path) -> EscapeData:
 
     Raises
     ------
-    SceneError
+    InputError
         The file is missing, damaged, or holds something else.
     """
     if Path(path).is_file() and not zipfile.is_zipfile(path):
-        raise SceneError(f"{path}: not raw numbers that fractals compute wrote")
+        raise InputError(f"{path}: not raw numbers that fractals compute wrote")
     try:
         with np.load(path, allow_pickle=False) as archive:
             scene = load_scene(json.loads(str(archive["scene"])))
@@ -44,15 +44,15 @@ def load(path: Path) -> EscapeData:
             watched = {key.removeprefix(WATCHED): archive[key] for key in planes}
             count, z, limit = archive["count"], archive["z"], int(archive["max_iterations"])
     except FileNotFoundError:
-        raise SceneError(f"{path}: no such file") from None
+        raise InputError(f"{path}: no such file") from None
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise SceneError(
+        raise InputError(
             f"{path}: the raw numbers in it are damaged or incomplete ({error})"
         ) from None
     if count.ndim != 2 or z.shape != count.shape or z.dtype.kind != "c":
-        raise SceneError(f"{path}: the arrays in it don't fit together")
+        raise InputError(f"{path}: the arrays in it don't fit together")
     if any(p.shape != count.shape or p.dtype != z.real.dtype for p in watched.values()):
-        raise SceneError(f"{path}: the arrays in it don't fit together")
+        raise InputError(f"{path}: the arrays in it don't fit together")
     return EscapeData(count, z, dz, limit, scene, count_offset=base, watched=watched)
 
 
