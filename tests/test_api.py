@@ -90,6 +90,8 @@ def test_signatures_list_all_keywords():
         (lambda: fractals.render(progress=3), OptionError, "a function"),
         (lambda: fractals.recolor("sea.npz"), OptionError, "EscapeData.load"),
         (lambda: fractals.render_to(3), OptionError, "name of a file"),
+        (lambda: fractals.Palette(["blau"]), InputError, "'blau' is not a color"),
+        (lambda: fractals.Palette(["#000"], space="rgb"), InputError, "space is one of"),
         (lambda: fractals.Image(np.zeros((2, 2)), Scene()), OptionError, "shape \\(2, 2\\)"),
         (lambda: fractals.Image(np.zeros((1, 1, 3), np.uint8), 0), OptionError, "no Scene"),
     ],
@@ -103,6 +105,13 @@ def test_errors_are_those_of_the_package(call, error, part):
 def test_input_error_is_the_base_of_scene_error():
     assert issubclass(SceneError, InputError)
     assert (InputError.exit_code, SceneError.exit_code) == (3, 3)
+
+
+def test_a_palette_that_is_built_is_that_of_a_table():
+    built = fractals.Palette(["#000", "#fff"])
+    assert built.stops == ((0.0, "#000"), (0.5, "#fff"))
+    drawn = fractals.load_scene(palette=built)
+    assert drawn == fractals.load_scene(palette=["#000", "#fff"])
 
 
 def test_complex_points():

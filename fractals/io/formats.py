@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fractals import catalog
-from fractals.errors import SceneError, listed, shown
+from fractals.errors import InputError, SceneError, listed, shown
 from fractals.io.files import PATH_SHOWN, printable, read_bytes, read_toml
 from fractals.io.foreign import MAX_BYTES, Format, Imported
 
@@ -79,7 +79,7 @@ def read(source: str) -> Imported:
     data = read_bytes(path, MAX_BYTES)
     try:
         found = form.read(data, entry)
-    except SceneError as error:
+    except InputError as error:
         text = shown(printable(str(error)), MAX_MESSAGE)
         raise SceneError(f"{shown(path, PATH_SHOWN)}: {text}") from None
     lost = [shown(printable(line), MAX_MESSAGE) for line in listed(found.lost, MAX_LOST)]

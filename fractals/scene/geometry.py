@@ -26,7 +26,7 @@ def limit_of(scene: Scene, formula: Formula, width: Fraction) -> int:
     if isinstance(scene.iteration.max_iterations, int):
         return scene.iteration.max_iterations
     zoom = max(0.0, log2(Fraction(formula.width) / width))
-    return int(min(1000 * 2 ** (zoom / 6), MAX_ITERATIONS))
+    return int(min(1000 * 2 ** min(zoom / 6, 30), MAX_ITERATIONS))  # 30: no float overflows
 
 
 Matrix = tuple[Fraction, Fraction, Fraction, Fraction]

@@ -49,7 +49,7 @@ def draw(
             on_message=on_message,
         )
         path = folder / f"{name}.png"
-        image.save(path)
+        image.save(path, overwrite=True)
         files.append(path)
         on_message(f"{path}: {sum(image.timings.values()):.2f} s")
     if not names:

@@ -272,7 +272,7 @@ def test_memory_is_that_of_the_bands(tmp_path, monkeypatch):
     drawn = scene(size=(1000, 16000), max_iterations=1, coloring="count")
     fractals.compute_to(tmp_path / "a.fz", drawn, device="cpu")
     small = fractals.compute(scene(coloring="count"), device="cpu")
-    fractals.recolor_to(tmp_path / "a.png", small, device="cpu")  # imports
+    fractals.recolor_to(tmp_path / "first.png", small, device="cpu")  # imports
     tracemalloc.start()
     try:
         raw = EscapeData.load(tmp_path / "a.fz")

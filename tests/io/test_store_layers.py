@@ -37,7 +37,7 @@ def small_tiles(monkeypatch):
 
 def recolored(path, raw, *sources, device):
     """Return the bytes of the picture that is drawn into a file, which `color` draws too."""
-    fractals.recolor_to(path, raw, *sources, device=device)
+    fractals.recolor_to(path, raw, *sources, device=device, overwrite=True)
     assert fractals.recolor(raw, *sources, device=device).encode() == path.read_bytes()
     return path.read_bytes()
 

@@ -16,6 +16,7 @@ from fractals.color import spaces
 from fractals.rendering import antialias as antialiasing
 from fractals.rendering import plan as planning
 from fractals.rendering import sampling
+from fractals.rendering.direct import Direct
 from fractals.rendering.plan import make_plan
 from fractals.rendering.tiles import Tile
 from fractals.tools import verify
@@ -188,15 +189,15 @@ def test_busy_pixels_are_seen():
 
 def test_calm_pictures_take_few_samples():
     taken = []
-    numbers = fractals.methods.Direct.iterate_some
+    numbers = Direct.iterate_some
 
-    def counted(self, i, j, shape, max_iterations=None):
+    def counted(self, i, j, shape, **options):
         taken.append(math.prod(shape))
-        return numbers(self, i, j, shape, max_iterations)
+        return numbers(self, i, j, shape, **options)
 
     keys = {"center": ["3", "0"], "width": "1", "coloring": "smooth", "density": 0.05}
     calm = scene(size=(64, 64), supersampling=4, antialias="adaptive", **keys)
-    with mock.patch.object(fractals.methods.Direct, "iterate_some", counted):
+    with mock.patch.object(Direct, "iterate_some", counted):
         adaptive = pixels_of(calm)
     assert sum(taken) < 0.35 * (64 * 4) ** 2
     full = pixels_of(calm.replace(antialias="jittered"))

@@ -131,7 +131,7 @@ def test_a_strip_goes_where_float64_ends(julia):
     dice = random.Random(1)
     for _ in range(25):
         i, j = dice.randrange(6), dice.randrange(drawn.image.size[1])
-        exact = verify.exact_count(drawn, replace(planned, iterations=raw.max_iterations), i, j)
+        exact = verify.exact_count(drawn, replace(planned, max_iterations=raw.max_iterations), i, j)
         assert raw.count[j, i] == exact or not verify._stable(drawn, planned, i, j)
 
 

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import SceneError, shown
+from fractals.errors import InputError, shown
 from fractals.io.escape_data import EscapeData
 from fractals.io.files import MAX_JSON_BYTES, PATH_SHOWN, check_output, parse_scene, written
 from fractals.io.raw import RawFormat
@@ -48,22 +48,22 @@ def load(path: Path) -> EscapeData:
 
     Raises
     ------
-    SceneError
+    InputError
         The file is missing, damaged, or holds something else.
     """
     name = shown(path, PATH_SHOWN)
     try:
         with open(path, "rb") as file:
             if file.read(2) != b"PK":
-                raise SceneError("not raw numbers that fractals compute wrote")
+                raise InputError("not raw numbers that fractals compute wrote")
             with zipfile.ZipFile(_Bounded(file)) as archive:
                 return _loaded(archive)
     except FileNotFoundError:
-        raise SceneError(f"{name}: no such file") from None
-    except SceneError as error:
-        raise SceneError(f"{name}: {error}") from None
+        raise InputError(f"{name}: no such file") from None
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
     except KeyError as error:
-        raise SceneError(f"{name}: {shown(error)} is missing in it") from None
+        raise InputError(f"{name}: {shown(error)} is missing in it") from None
     except (
         OSError,
         ValueError,
@@ -76,14 +76,14 @@ def load(path: Path) -> EscapeData:
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
-        raise SceneError(
+        raise InputError(
             f"{name}: the raw numbers in it are damaged or incomplete ({shown(error)})"
         ) from None
 
 
 def _loaded(archive: zipfile.ZipFile) -> EscapeData:
     if len(archive.filelist) > MAX_PLANES:
-        raise SceneError(f"{len(archive.filelist)} arrays in it, and {MAX_PLANES} are the most")
+        raise InputError(f"{len(archive.filelist)} arrays in it, and {MAX_PLANES} are the most")
     members = {item.filename.removesuffix(".npy"): item for item in archive.filelist}
     scene = _scene(archive, members[SCENE])
     planes = {key: item for key, item in members.items() if key in ("count", "z", "dz")}
@@ -95,7 +95,7 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
     )
     n, (width, height) = scene.image.supersampling, scene.image.size
     if headers["count"][1] != (height * n, width * n):
-        raise SceneError(
+        raise InputError(
             f"the arrays in it have the shape {headers['count'][1]}, and the scene inside "
             f"{width}x{height} pixels of {n}x{n} samples"
         )
@@ -124,14 +124,14 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
 def _scene(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Scene:
     dtype, shape = _header(archive, item)
     if dtype.kind != "U" or shape or dtype.itemsize > 4 * MAX_JSON_BYTES:
-        raise SceneError("the scene in it is not a text")
+        raise InputError("the scene in it is not a text")
     return validate(parse_scene(str(_array(archive, item))), "the scene in it")
 
 
 def _integer(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> int:
     dtype, shape = _header(archive, item)
     if dtype.kind not in "iu" or shape:
-        raise SceneError(f"{shown(item.filename)} is not a whole number")
+        raise InputError(f"{shown(item.filename)} is not a whole number")
     return int(_array(archive, item))
 
 
@@ -139,9 +139,9 @@ def _header(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Header:
     """Return type and shape of an array, once its size fits them and its packed size."""
     label = shown(item.filename, 80)
     if item.compress_type not in METHODS:
-        raise SceneError(f"{label} is packed by a method that is unsupported")
+        raise InputError(f"{label} is packed by a method that is unsupported")
     if item.file_size > max(SURELY_SMALL, MAX_RATIO * item.compress_size):
-        raise SceneError(
+        raise InputError(
             f"{label} would unpack from {item.compress_size} to {item.file_size} bytes: at most "
             f"{MAX_RATIO} times the size are read"
         )
@@ -152,10 +152,10 @@ def _header(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Header:
         elif version == (2, 0):
             shape, _, dtype = np.lib.format.read_array_header_2_0(file)
         else:
-            raise SceneError(f"{label} is of version {version} of NumPy's format")
+            raise InputError(f"{label} is of version {version} of NumPy's format")
         begin = file.tell()
     if dtype.hasobject or begin + dtype.itemsize * math.prod(shape) != item.file_size:
-        raise SceneError(f"{label} is not of the size that its type and shape have")
+        raise InputError(f"{label} is not of the size that its type and shape have")
     return dtype, shape
 
 
