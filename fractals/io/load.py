@@ -1,5 +1,6 @@
 """Reads scenes: gallery names, files and tables, merged from left to right."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from fractals.io.embed import embed_files
 from fractals.io.files import read_embedded, read_json, read_store_header, read_toml
 from fractals.scene.model import Scene, merge, nest, validate
 
+GALLERY = "gallery:"  # before the name of a gallery scene
 Source = str | Path | Mapping[str, Any] | Scene
 
 
@@ -19,8 +21,9 @@ def load_scene(*sources: Source, lost: list[str] | None = None, **keys: Any) -> 
     Parameters
     ----------
     *sources : str, Path, mapping or Scene
-        Gallery names, TOML or JSON files, PNGs drawn by this program, stores of raw numbers, files
-        of other programs, tables and scenes. None: the Mandelbrot set.
+        Gallery names (``gallery:NAME`` where a file has that name), TOML or JSON files, PNGs drawn
+        by this program, stores of raw numbers, files of other programs, tables and scenes. None:
+        the Mandelbrot set.
     lost : list of str, optional
         Receives a line for each setting of another program's file that has no equivalent.
     **keys
@@ -54,10 +57,13 @@ def load_scene(*sources: Source, lost: list[str] | None = None, **keys: Any) -> 
 
 def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, Any]:
     """Return the table of a gallery scene's name, or of a file; see `load_scene`."""
+    if isinstance(source, str):
+        name = source.removeprefix(GALLERY)
+        known = name in catalog.names("gallery")  # a file without a suffix is no scene
+        if name != source or known or not (Path(name).suffix or os.path.exists(name)):
+            return catalog.read("gallery", name)
     path = Path(source)
     suffix = path.suffix.lower()
-    if isinstance(source, str) and suffix == "" and not path.exists():
-        return catalog.read("gallery", source)
     if suffix == ".json":
         return read_json(path)
     if suffix == ".png":

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fractals
-from fractals.cli import cli
+from fractals.cli.verbs import cli
 from fractals.errors import DeviceError, DifferenceError, OptionError, SceneError
 from fractals.rendering.sampling import coordinates
 from fractals.tools.bench import ladder, report
