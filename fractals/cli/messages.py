@@ -34,12 +34,6 @@ def tell(message: str) -> None:
         print_line(message)
 
 
-def detail(message: str) -> None:
-    """Print a note on stderr where --verbose is given."""
-    if Verbosity.verbose:
-        print_line(message)
-
-
 def tell_lost(lost: Iterable[str]) -> None:
     """Print what has no equivalent, one line each, at most `MAX_LINES`."""
     if not Verbosity.quiet:

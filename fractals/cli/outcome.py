@@ -1,6 +1,7 @@
 """Runs a verb, and turns what it raises into lines on stderr and an exit code."""
 
 import errno
+import signal
 import sys
 import traceback
 
@@ -32,7 +33,10 @@ def run_verb(arguments: list[str] | None = None) -> int:
         print_line("interrupted")
         return INTERRUPTED
     except SystemExit as ended:  # a signal; see `signals`
-        return ended.code if isinstance(ended.code, int) else 1
+        code = ended.code if isinstance(ended.code, int) else 1
+        if code > 128:
+            print_line(f"ended by {signal.Signals(code - 128).name}")
+        return code
     except BrokenPipeError:
         discard(sys.stdout)
         return 1

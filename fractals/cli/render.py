@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import fractals
 from fractals.cli.command import verb
-from fractals.cli.messages import StdoutError, tell
+from fractals.cli.messages import StdoutError, Verbosity, tell
 from fractals.cli.options import (
     color_options,
     device_options,
@@ -23,7 +23,7 @@ from fractals.cli.options import (
     scene_options,
 )
 from fractals.cli.progress import ProgressLine, program_of
-from fractals.cli.report import hint_at_one_color, plan_table, print_plan, report
+from fractals.cli.report import explain_plan, hint_at_one_color, plan_table, print_plan, report
 from fractals.cli.scenes import default_output, requested_scene, source_name
 from fractals.errors import FractalsError, OptionError
 
@@ -126,6 +126,8 @@ def draw_or_plan(
         check_stdout(as_json)
     else:
         check_output(output, overwrite)
+    if Verbosity.verbose:
+        explain_plan(plan_table(scene, how, streamed=file_format == "PNG"))
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
         rendered = fractals.render_to(
             sys.stdout.buffer if output == "-" else output,

@@ -111,3 +111,9 @@ def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
     shown["memory"] = f"{max(1, table['memory'] / 2**20):.0f} MiB"
     shown["seconds"] = f"{about(table['seconds'])}, without compiling"
     write_out("".join(f"{key:16}{value}\n" for key, value in shown.items()))
+
+
+def explain_plan(table: Mapping[str, Any]) -> None:
+    """Print the method, the reason for it, and the forecast."""
+    tell(f"method {table['method']}: {table['reason']}")
+    tell(f"{table['tiles']} tiles, {about(table['seconds'])} without compiling")

@@ -184,6 +184,8 @@ def parse_size(text: str, current: tuple[int, int]) -> tuple[int, int]:
         return NAMED_SIZES[text]
     try:
         size = _pixels(text, current)
+    except OptionError:  # a ValueError too
+        raise
     except (ValueError, OverflowError):
         raise OptionError(f"--size: {_wrong_size(text)}") from None
     if not all(1 <= side <= MAX_SIDE for side in size):
