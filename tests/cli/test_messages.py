@@ -166,6 +166,13 @@ def test_progress_off_a_terminal(capfd, monkeypatch):
     assert capfd.readouterr().err == "fractals: 10 % done after 20 s, about 3 minutes left\n"
 
 
+def test_before_the_first_tile_no_share_is_named(capfd, monkeypatch):
+    clock = iter([0.0, 30.0, 30.0])
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    progress.ProgressLine(pixels=100)(0, 100)
+    assert capfd.readouterr().err == "fractals: preparing the first tile, 30 s so far\n"
+
+
 def test_progress_of_a_search(capfd, monkeypatch):
     clock = iter([0.0, 11.0, 11.0])
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
