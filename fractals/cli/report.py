@@ -9,7 +9,8 @@ from fractals.cli.messages import about, print_json, tell, write_out
 if TYPE_CHECKING:
     from fractals.scene.model import Scene
 
-UNIFORM = 100  # pixels a byte: a PNG of one color is compressed at least so far (measured: 340)
+MIN_BYTES = 4096  # of a small picture, whose scene takes most of them
+UNIFORM = 100  # pixels per byte: PNGs of one color have 300 or more (measured)
 
 
 def report(
@@ -63,14 +64,14 @@ def hint_at_one_color(path: str, scene: "Scene") -> None:
 
 def one_color(path: str, scene: "Scene") -> tuple[int, ...] | None:
     """Return the color of a picture of a single color; None of any other picture."""
-    width, height = scene.image.size
-    if Path(path).stat().st_size > 4096 + width * height // UNIFORM or width * height < 2:
-        return None  # compressed pictures with any detail are larger, and need not be read
     import PIL.Image
 
     from fractals.io.files import lifted_limit
 
+    width, height = scene.image.size
     try:
+        if Path(path).stat().st_size > MIN_BYTES + width * height // UNIFORM or width * height < 2:
+            return None  # a compressed picture with any detail is larger, and need not be read
         with lifted_limit(), PIL.Image.open(path) as picture:
             ranges: Any = picture.convert("RGB").getextrema()
     except (OSError, ValueError):

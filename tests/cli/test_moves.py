@@ -1,12 +1,16 @@
 """Views given relative to a scene: --at, --pan, --zoom x10, --width 50%."""
 
+import re
 from decimal import Decimal
 
+import click
 import pytest
 from support.command_line import one_line
 
 import fractals
+from fractals.cli.render import render_command
 from fractals.cli.scenes import requested_scene
+from fractals.errors import FractalsError
 
 TURNED = {
     "center": ["-0.743643887037151", "0.131825904205330"],
@@ -109,3 +113,74 @@ def test_numbers_as_people_write_them():
     assert asked("seahorse", size="640x").image.size == (640, 360)
     assert asked(size="x540").image.size == (960, 540)
     assert asked(palette="Ember").color.palette == "ember"
+
+
+OPTIONS = [
+    "formula",
+    "julia",
+    "center",
+    "at",
+    "pan",
+    "width",
+    "zoom",
+    "rotation",
+    "stretch",
+    "stretch_angle",
+    "projection",
+    "size",
+    "supersampling",
+    "antialias",
+    "max_iterations",
+    "precision",
+    "escape_radius",
+    "palette",
+    "coloring",
+    "transfer",
+    "density",
+    "offset",
+    "inside",
+    "bits",
+    "dpi",
+    "compression",
+]
+ODD = [
+    "",
+    "x",
+    "-1",
+    "0",
+    "1e400",
+    "nan",
+    "[]",
+    "{}",
+    "0,0",
+    "1,2,3",
+    "100",
+    "1.5",
+    "a=b",
+    "9" * 50,
+]
+FOREIGN = re.compile(
+    r"Input should|Field required|should be|valid (tuple|dictionary|number|integer)"
+)
+
+
+@pytest.mark.parametrize("key", OPTIONS)
+def test_errors_of_options_are_in_our_words(key):
+    """Each names its option, and none is a sentence of the library that validates."""
+    failed = 0
+    for text in ODD:
+        try:
+            asked(**{key: text})
+        except FractalsError as error:
+            failed += 1
+            for line in str(error).splitlines():
+                assert line.startswith("--") or "unknown" in line, line
+                assert not FOREIGN.search(line), line
+    assert failed > 3
+
+
+def test_every_option_of_the_scene_is_among_them():
+    names = {each.name for each in render_command.params if isinstance(each, click.Option)}
+    others = {"device", "cpu", "gpu", "threads", "no_interior_shortcuts", "no_cache", "force"}
+    others |= {"output", "overwrite", "dry_run", "as_json", "mirror"}
+    assert names - others == set(OPTIONS)
