@@ -93,8 +93,8 @@ def plan_table(
         tell(note)
     planned = plan(
         scene,
-        device.kind,
-        how["interior_shortcuts"],
+        device=device.kind,
+        interior_shortcuts=how["interior_shortcuts"],
         raw=raw,
         threads=how["threads"] or device.cores or 1,
         streamed=streamed,

@@ -157,6 +157,7 @@ def test_a_first_render_says_that_it_compiles(tmp_path):
 
 
 def test_progress_off_a_terminal(capfd, monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 10.0)
     clock = iter([0.0, 5.0, 5.0, 20.0, 20.0, 22.0, 22.0])
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     line = progress.ProgressLine(pixels=100)
@@ -167,6 +168,7 @@ def test_progress_off_a_terminal(capfd, monkeypatch):
 
 
 def test_before_the_first_tile_no_share_is_named(capfd, monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 10.0)
     clock = iter([0.0, 30.0, 30.0])
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     progress.ProgressLine(pixels=100)(0, 100)
@@ -174,6 +176,7 @@ def test_before_the_first_tile_no_share_is_named(capfd, monkeypatch):
 
 
 def test_progress_of_a_search(capfd, monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 10.0)
     clock = iter([0.0, 11.0, 11.0])
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     line = progress.ProgressLine()
