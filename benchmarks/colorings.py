@@ -29,7 +29,8 @@ from fractals.cli.values import parse_size
 from fractals.color import spaces, trap_image
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.kernels.statistics import INSIDE_TOO
-from fractals.rendering.render import Session
+from fractals.rendering.drawing import open_drawing, open_plan, shade_tile
+from fractals.rendering.options import RenderOptions
 from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
 from fractals.tools.bench import report
@@ -184,14 +185,14 @@ def measure_one(name: str, size: tuple[int, int], runs: int) -> dict[str, Any]:
     scene = Scene().replace(size=size, coloring=name, max_iterations=300)
     coloring = scene.color.coloring.make()
     raw = fractals.compute(scene, device="cpu", threads=1)
-    session = Session(scene, "cpu", threads=1)
-    session.start(iterating=True)
+    options = RenderOptions(device="cpu", threads=1)
+    plan, backend = open_plan(scene, options)
+    iterated = open_drawing(plan, backend, options, shading=False)
     fractals.recolor(raw, scene, device="cpu", threads=1)
     seconds: dict[str, list[float]] = {"iterate": [], "ours": [], "numpy": []}
-    whole = Session(scene, "cpu", threads=1)
-    whole.start(iterating=True, shading=True)
+    whole = open_drawing(plan, backend, options)
     tiles = whole.plan.tiles
-    fill = whole.painter.value_program(whole.layers.drawn[0])
+    fill = whole.painter.value_program(whole.plan.layers.drawn[0])
     if coloring.knots:
         tile = tiles[0]
         arrays = on_tile(raw, tile, scene.image.supersampling)
@@ -201,7 +202,7 @@ def measure_one(name: str, size: tuple[int, int], runs: int) -> dict[str, Any]:
     for _ in range(runs):
         begun = process_time()
         for tile in tiles:
-            session.iterate(tile)
+            iterated.source.iterate(tile)
         seconds["iterate"].append(process_time() - begun)
         numbers = [(tile, on_tile(raw, tile, scene.image.supersampling)) for tile in tiles]
         begun = process_time()
@@ -213,7 +214,7 @@ def measure_one(name: str, size: tuple[int, int], runs: int) -> dict[str, Any]:
                 values[tile.window(scene.image.supersampling)] = part
             coloring.knots(values[np.isfinite(values)])
         for tile, arrays in numbers:
-            whole.shade(tile, arrays)
+            shade_tile(whole, tile, arrays)
         seconds["ours"].append(process_time() - begun)
         begun = process_time()
         theirs = in_numpy(scene, raw, coloring, VALUES[name])

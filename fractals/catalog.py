@@ -83,6 +83,11 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
+def installed(kind: str) -> tuple[str, ...]:
+    """Return the names of what other packages add to a kind, by entry points."""
+    return tuple(_installed(kind))
+
+
 @functools.cache
 def _installed(kind: str) -> dict[str, importlib.metadata.EntryPoint]:
     found = importlib.metadata.entry_points(group=f"fractals.{PLURALS[kind].replace(' ', '_')}")

@@ -100,11 +100,11 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
     return CudaBackend(number, device.indices, steps=steps)
 
 
-def open_requested(
-    request: str, number: str, threads: int | None = None
+def open_chosen(
+    choice: Choice, request: str, number: str, threads: int | None = None
 ) -> tuple[Device, Backend, str]:
-    """Choose a device and open it; also return what the user should be told of the choice."""
-    device, note = choose(request)
+    """Open the device chosen for a request, or else another; also return a note for the user."""
+    device, note = choice
     try:
         return device, open_backend(device, number, threads), note
     except DeviceError as error:
@@ -117,4 +117,4 @@ def open_requested(
         return device, open_backend(device, number, threads), f"{error}; drawing {where}"
 
 
-__all__ = ["Backend", "Choice", "Device", "choose", "devices", "open_backend", "open_requested"]
+__all__ = ["Backend", "Choice", "Device", "choose", "devices", "open_backend", "open_chosen"]

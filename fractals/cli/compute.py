@@ -79,7 +79,7 @@ def compute_command(
         output = scenes[0] if resumed else default_output(scenes, options, ".fz", free=False)
     suffix = check_suffix(output)
     if dry_run:
-        print_plan(plan_table(scene, how, raw=True), as_json)
+        print_plan(plan_table(scene, how, "store" if suffix == ".fz" else "raw"), as_json)
         return
     how |= {"cache": not no_cache, "force": force, "on_message": tell}
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:

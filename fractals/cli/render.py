@@ -28,6 +28,7 @@ from fractals.cli.scenes import default_output, requested_scene, source_name
 from fractals.errors import FractalsError, OptionError
 
 if TYPE_CHECKING:
+    from fractals.rendering.plan import Keeps
     from fractals.scene.model import Scene
 
 
@@ -119,15 +120,16 @@ def draw_or_plan(
 
     file_format = format_of(output)
     check_format(file_format, scene.image.size, scene.image.bits)
+    keeps: Keeps = "bands" if file_format == "PNG" else "pixels"
     if dry_run:
-        print_plan(plan_table(scene, how, streamed=file_format == "PNG"), as_json)
+        print_plan(plan_table(scene, how, keeps), as_json)
         return
     if output == "-":
         check_stdout(as_json)
     else:
         check_output(output, overwrite)
     if Verbosity.verbose:
-        explain_plan(plan_table(scene, how, streamed=file_format == "PNG"))
+        explain_plan(plan_table(scene, how, keeps))
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
         rendered = fractals.render_to(
             sys.stdout.buffer if output == "-" else output,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fractals.cli.messages import about, print_json, tell, write_out
 
 if TYPE_CHECKING:
+    from fractals.rendering.plan import Keeps
     from fractals.scene.model import Scene
 
 MIN_BYTES = 4096  # of a small picture, whose scene takes most of them
@@ -81,25 +82,16 @@ def one_color(path: str, scene: "Scene") -> tuple[int, ...] | None:
     return tuple(least for least, _ in ranges)
 
 
-def plan_table(
-    scene: "Scene", how: Mapping[str, Any], streamed: bool = False, raw: bool = False
-) -> dict[str, Any]:
-    """Return how a scene would be drawn, as plain values."""
+def plan_table(scene: "Scene", how: Mapping[str, Any], keeps: "Keeps") -> dict[str, Any]:
+    """Return how a scene would be drawn, as plain values; `keeps` is that of `make_plan`."""
     from fractals.backends.devices import choose
-    from fractals.rendering.plan import plan
+    from fractals.rendering.plan import make_plan
 
     device, note = choose(how["device"])
     if note:
         tell(note)
-    planned = plan(
-        scene,
-        device=device.kind,
-        interior_shortcuts=how["interior_shortcuts"],
-        raw=raw,
-        threads=how["threads"] or device.cores or 1,
-        streamed=streamed,
-    )
-    return planned.to_table()
+    cores = how["threads"] or device.cores or 1
+    return make_plan(scene, device.kind, how["interior_shortcuts"], cores, keeps).to_table()
 
 
 def print_plan(table: Mapping[str, Any], as_json: bool) -> None:

@@ -260,16 +260,16 @@ def check_value(key: str, text: str) -> Any:
 
 
 def _max_iterations(text: str) -> int | str:
-    from fractals.scene.model import MOST_ITERATIONS
+    from fractals.scene.model import MAX_ITERATIONS
 
     number = whole(text)
     if text == "auto":
         return text
-    if number is None or not 1 <= number <= MOST_ITERATIONS:
+    if number is None or not 1 <= number <= MAX_ITERATIONS:
         hint = f": write {text.replace(',', '')}" if _has_separators(text) else ""
         raise OptionError(
             f"--max-iterations: '{text[:40]}' is not 'auto' or a whole number from 1 to "
-            f"{MOST_ITERATIONS}{hint}"
+            f"{MAX_ITERATIONS}{hint}"
         )
     return number
 

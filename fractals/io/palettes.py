@@ -125,5 +125,7 @@ def cmap_installed() -> bool:
 
 
 def _suffixes() -> tuple[str, ...]:
-    ends = {suffix for each in formats.formats() for suffix in each.suffixes}
-    return tuple(sorted({".toml", *ends}))
+    """Return the suffixes of files that may hold a palette, without importing the formats."""
+    more = (catalog.load("format", name)().suffixes for name in catalog.installed("format"))
+    ends = {".toml", *(f".{name}" for name in catalog.names("format"))}
+    return tuple(sorted(ends.union(*more)))

@@ -79,7 +79,7 @@ def tiles_kept(
 
 def _is_plain(method: Method | None, plan: Plan) -> TypeGuard[Direct]:
     """Tell whether samples are iterated by themselves, in columns and rows."""
-    return isinstance(method, Direct) and not method.part and not plan.listed
+    return isinstance(method, Direct) and not method.part and not plan.explicit_positions
 
 
 def _iterating(plan: Plan, method: Direct) -> Work:

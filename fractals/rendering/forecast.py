@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from fractals.kernels.formula import Formula
 from fractals.scene.model import Scene
 
 BYTES_A_SAMPLE = {"float64": 4 + 2 * 16, "float32": 4 + 2 * 8}  # count, z and dz
 BYTES_A_TILE = 200  # of a Tile object
 BYTES_A_THREAD = 2**22  # scratch of the loops
-MOST_BANDS = 3  # in memory: drawn, compressed, and one to spare
+MAX_BANDS = 3  # in memory: drawn, compressed, and one to spare
 STEPS_A_SECOND = {"cpu": 6e8, "cuda": 5e11, "simulator": 5e8, "python": 3e5}
 SAMPLES_A_SECOND = {"cpu": 2e7, "cuda": 5e9, "simulator": 1e7, "python": 2e4}
 SECONDS_A_DEEP_SAMPLE = {"cpu": 1.5e-6, "cuda": 1e-8, "simulator": 7e-6, "python": 0.1}
-HEAVY, HEAVY_EXTENDED = 5, 12  # steps of direct iteration, that a single one of perturbation takes
+PERTURBED_STEP_COST = 5  # of a step of perturbation that no table skips, in direct steps
+FLOATEXP_STEP_COST = 12  # of such a step whose differences have exponents of their own
 COUNTS_A_LENGTH = 10  # of the reference orbit, that a sample's orbit is long
 LENGTH_A_DIGIT = 10  # points of a reference orbit
 BYTES_A_POINT = 100  # of the orbit and the tables that skip along it
@@ -35,7 +37,9 @@ def deep_seconds(device: str, samples: int) -> float:
 
 def watched_seconds(device: str, steps: float, extended: bool) -> float:
     """Return about how long one thread takes for steps of perturbation, none of them skipped."""
-    return steps * (HEAVY_EXTENDED if extended else HEAVY) / STEPS_A_SECOND[device]
+    return (
+        steps * (FLOATEXP_STEP_COST if extended else PERTURBED_STEP_COST) / STEPS_A_SECOND[device]
+    )
 
 
 def watching(planes: int) -> float:
@@ -78,13 +82,14 @@ def memory(
     if raw:
         kept = width * height * n2 * a_sample
     else:  # twice: as pixels, and compressed
-        kept = 2 * width * min(height, MOST_BANDS * band) * 3 * scene.image.bits // 8
+        kept = 2 * width * min(height, MAX_BANDS * band) * 3 * scene.image.bits // 8
     kept += (threads + 1) * BYTES_A_THREAD
     return kept + threads * tile * n2 * a_sample + BYTES_A_TILE * len(tiles)
 
 
 def mean_count(
     scene: Scene,
+    formula: Formula,
     center: tuple[Fraction, Fraction],
     width: Fraction,
     finest: Fraction,
@@ -92,7 +97,6 @@ def mean_count(
     interior_shortcuts: bool,
 ) -> float:
     """Return about how many steps a sample takes, from 32 x 32 orbits iterated in NumPy."""
-    formula = scene.make_formula()
     rows = columns = 32
     x, y = (float(part) for part in center)
     half = float(width) / 2

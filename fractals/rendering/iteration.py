@@ -11,67 +11,70 @@ from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Index, Samples, coordinates, indices
 from fractals.rendering.tiles import Tile
 from fractals.scene.layers import Layers
-from fractals.scene.model import MOST_ITERATIONS, Scene
+from fractals.scene.model import MAX_ITERATIONS, Scene
 
 FULL = 2**18  # samples that fill a GPU: a launch of fewer takes as long as one of so many
-HEAVY = 8  # a perturbed step, or a skip, takes so many times as long as a direct step
 WITHOUT_END = 2.0**52  # steps of a launch that need not be bounded
 
-
 FindOrbit = Callable[..., Reference]  # one of those in `fractals.deep.orbit_cache`
+Stop = Callable[[], bool]  # True: whoever asked for a tile no longer needs it
+
+
+def never() -> bool:
+    """Return False: the `Stop` of a tile that is always needed."""
+    return False
 
 
 class Method(Protocol):
-    """Computes raw numbers; what is named here is known after `start`."""
+    """Computes raw numbers of tiles: ready when it is made, and changed by no tile."""
 
     max_iterations: int  # most steps
     count_offset: int  # as of `fractals.io.escape_data.EscapeData`
     reference: float  # seconds that the reference orbit took
-    note: str  # what the user is told
+    note: str  # one line for the user, or nothing
+    stage: str  # the stage to which the time of `iterate` is added, "iterate" or "copy"
 
-    def start(self) -> None:
-        """Compile the program, and bring its inputs to the device."""
+    def iterate(
+        self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
+    ) -> tuple[Any, ...]:
+        """Return count, the parts of z and dz, and what was watched, of a tile's samples.
 
-    def iterate(self, tile: Tile, max_iterations: int | None = None) -> tuple[Any, ...]:
-        """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
+        `stop` is called between launches. After True the call returns early, with numbers that are
+        not to be used.
+        """
 
     def iterate_some(
-        self, i: Index, j: Index, shape: tuple[int, int], max_iterations: int | None = None
+        self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
     ) -> tuple[Any, ...]:
         """Return the same of samples in columns `i` and rows `j`, in arrays of this shape."""
 
-    def stop(self) -> None:
-        """Have calls under way in other threads return early."""
-
 
 class _Method:
-    """What both methods have in common: places of samples, and arrays for their numbers."""
+    """What both methods share: positions of samples, and arrays for raw numbers."""
+
+    stage = "iterate"
 
     def __init__(self, backend: Backend, scene: Scene, plan: Plan, layers: Layers) -> None:
         self.backend, self.scene, self.plan = backend, scene, plan
         self.derivative, self.watching = layers.derivative, layers.watching
-        self.formula = scene.make_formula()
+        self.formula = plan.formula
         self.max_iterations, self.count_offset = plan.max_iterations, 0
         self.reference, self.note = 0.0, ""
-        self.stopped = False
         self.nothing = backend.to_device(np.zeros((1, 1), backend.real))
         self.no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
         self._place(plan)
 
-    def stop(self) -> None:
-        self.stopped = True
-
     def _steps_a_launch(self) -> int:
         """Return how many iterations of a tile one launch may take."""
         if not self.backend.steps:
-            return MOST_ITERATIONS
+            return MAX_ITERATIONS
         at_once = self.plan.largest_tile
         if self.backend.kind == "cuda":
             at_once = max(at_once, FULL)
         return max(1, self.backend.steps // at_once)
 
     def _place(self, plan: Plan) -> None:
-        if plan.listed:
+        if plan.explicit_positions:
             self.samples = Samples(plan)
             return
         self.columns, self.rows = (part.astype(self.backend.real) for part in coordinates(plan))
@@ -81,7 +84,7 @@ class _Method:
         """Return the shape of a tile's samples, and their columns and rows on the device."""
         rows, columns = tile.window(n)
         shape = tile.height * n, tile.width * n
-        if self.plan.listed:
+        if self.plan.explicit_positions:
             return shape, *self._listed(self.samples, *indices((rows, columns)), shape)
         across = self.all_columns  # strips are as wide as the picture
         if tile.width * n < self.columns.shape[1]:
@@ -97,18 +100,20 @@ class _Method:
         empty = np.zeros((2, shape[0]), self.backend.real)
         return self.backend.to_device(places), self.backend.to_device(empty)
 
-    def iterate(self, tile: Tile, max_iterations: int | None = None) -> tuple[Any, ...]:
+    def iterate(
+        self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
+    ) -> tuple[Any, ...]:
         shape, across, down = self._inputs(tile, self.plan.supersampling)
-        return self._iterate(shape, across, down, max_iterations or self.max_iterations)
+        return self._iterate(shape, across, down, max_iterations or self.max_iterations, stop)
 
     def iterate_some(
-        self, i: Index, j: Index, shape: tuple[int, int], max_iterations: int | None = None
+        self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
     ) -> tuple[Any, ...]:
         across, down = self._listed(self.samples, i, j, shape)
-        return self._iterate(shape, across, down, max_iterations or self.max_iterations)
+        return self._iterate(shape, across, down, self.max_iterations, stop)
 
     def _iterate(
-        self, shape: tuple[int, int], across: Any, down: Any, max_iterations: int
+        self, shape: tuple[int, int], across: Any, down: Any, max_iterations: int, stop: Stop
     ) -> tuple[Any, ...]:
         raise NotImplementedError
 

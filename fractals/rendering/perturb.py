@@ -19,11 +19,11 @@ from fractals.deep.reference import Reference
 from fractals.errors import OptionError
 from fractals.kernels import bla, bla_floatexp, la, perturb, perturb_statistics
 from fractals.rendering import forecast
-from fractals.rendering.iteration import HEAVY, WITHOUT_END, FindOrbit, _Method
+from fractals.rendering.iteration import WITHOUT_END, FindOrbit, Stop, _Method, never
 from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Samples, coordinates, indices
 from fractals.scene.layers import Layers
-from fractals.scene.model import MOST_ITERATIONS, Scene
+from fractals.scene.model import MAX_ITERATIONS, Scene
 
 PROBE = (32, 18)  # samples by which the limit of a deep view is found
 FIRST_LIMIT = 2**22  # of a reference orbit whose length is not known yet
@@ -51,14 +51,16 @@ class Perturbation(_Method):
         super().__init__(backend, scene, plan, layers)
         self.julia = scene.julia is not None
         self.find, self.watch = find, watch
+        self._compile()
 
-    def start(self) -> None:  # noqa: D102
+    def _compile(self) -> None:
+        """Compile the programs, find the reference orbit and the limit, and make the tables."""
         plan, backend = self.plan, self.backend
         self.steps = WITHOUT_END
         if backend.steps:
-            self.steps = max(256, self._steps_a_launch() // HEAVY)
+            self.steps = max(256, self._steps_a_launch() // forecast.PERTURBED_STEP_COST)
         options = self.formula, self.julia, self.derivative, plan.extended
-        if plan.listed:
+        if plan.explicit_positions:
             options = *options, "scaled" if self.samples.scaled else "list"  # type: ignore[assignment]
         self.run = self.run_probe = backend.compile(perturb.make_body, *options)
         self.cpu = open_backend(choose("cpu").device, "float64", 1)
@@ -95,6 +97,7 @@ class Perturbation(_Method):
         across: Any,
         down: Any,
         max_iterations: int,
+        stop: Stop = never,
         run: Run | None = None,
     ) -> tuple[Any, ...]:
         watching, backend = run is None and self.watching.planes > 0, self.backend
@@ -106,7 +109,7 @@ class Perturbation(_Method):
             seen, tables = raw, (across, down, *self.tables[:2], self.point)
         view = self.view.copy()
         waiting = np.ones((1, 1), np.int32)
-        while waiting[0, 0] and not self.stopped:
+        while waiting[0, 0] and not stop():
             waiting[0, 0] = 0
             under_way = backend.to_device(waiting)
             run(*seen, state, under_way, *tables, backend.to_device(view), np.int32(max_iterations))
@@ -206,10 +209,10 @@ class Perturbation(_Method):
             across, down = (
                 self.backend.to_device(part.astype(self.backend.real)) for part in coordinates(plan)
             )
-        if self.plan.listed:
+        if self.plan.explicit_positions:
             places = indices((slice(0, PROBE[1]), slice(0, PROBE[0])))
             across, down = self._listed(Samples(plan, PROBE), *places, counts.shape)
-        raw = self._iterate(counts.shape, across, down, max_iterations, self.run_probe)
+        raw = self._iterate(counts.shape, across, down, max_iterations, run=self.run_probe)
         self.backend.to_host(raw[0], counts)
         return counts
 
@@ -227,7 +230,7 @@ class Perturbation(_Method):
             counts = self._probe(limit)
             inside = int((counts == limit).sum())
             settled = before is not None and before - inside <= CHANGED * counts.size
-            if inside == 0 or settled or 4 * limit > MOST_ITERATIONS:
+            if inside == 0 or settled or 4 * limit > MAX_ITERATIONS:
                 break
             before, limit = inside, 4 * limit
             if not all(reference.complete for reference in references):
@@ -236,5 +239,5 @@ class Perturbation(_Method):
         escaped = counts[counts < limit]
         if escaped.size:  # room for what is seen only at a higher resolution
             limit = 4 * int(escaped.max())
-        self.max_iterations = min(max(limit, 1024), MOST_ITERATIONS)
+        self.max_iterations = min(max(limit, 1024), MAX_ITERATIONS)
         return counts

@@ -118,9 +118,9 @@ class Samples:
         x, y = self._directions
         self._columns = np.stack([a * x + b * y, c * x + d * y])
         shrinking = turn_of(plan.size) * plan.size[1] / down
-        mantissa = float(plan.width / Fraction(2) ** plan.outer)
+        mantissa = float(plan.width / Fraction(2) ** plan.width_exponent)
         radii = [_power(-(j + 0.5) * shrinking) for j in range(down)]
-        exponents = [e + plan.outer - 1 for _, e in radii]
+        exponents = [e + plan.width_exponent - 1 for _, e in radii]
         if self.scaled:
             self._radii = np.array([m * mantissa for m, _ in radii])
         else:

@@ -18,7 +18,8 @@ from fractals.scene.geometry import is_plain, matrix
 from fractals.scene.layers import Drawn, Layers
 from fractals.scene.model import Scene
 
-Values = Callable[[Drawn], NDArray[np.floating[Any]]]
+Fill = Callable[..., None]  # ``fill(values, raw, max_iterations, count_offset)``
+Values = Callable[[Drawn, Fill], NDArray[np.floating[Any]]]
 Inputs = tuple[Any, ...]  # of a program
 
 
@@ -38,22 +39,30 @@ class _Painted:
 
 
 class Painter:
-    """Draws tiles of raw numbers. `start` comes first."""
+    """Draws tiles of raw numbers: ready when it is made, and changed by no tile.
+
+    `values` takes a layer, and the function that fills an array with a tile's values of it. It
+    returns the layer's values of the whole picture. Without it, colorings that rank all values get
+    a table that only serves to compile.
+    """
 
     def __init__(
-        self, backend: Backend, scene: Scene, plan: Plan, layers: Layers, dtype: Any
+        self,
+        backend: Backend,
+        scene: Scene,
+        plan: Plan,
+        layers: Layers,
+        dtype: Any,
+        values: Values | None = None,
     ) -> None:
         self.backend, self.scene, self.plan, self.layers = backend, scene, plan, layers
         self.dtype = dtype
         self.projected = plan.view.projection == "exponential"
         self._painted: list[_Painted] = []
+        self._compile(values)
 
-    def start(self, values: Values | None = None) -> None:
-        """Compile the programs, and bring their inputs to the device.
-
-        `values` returns those of a layer's samples, of the whole picture: without it, colorings
-        that must see them get a table that is of no use but to compile.
-        """
+    def _compile(self, values: Values | None) -> None:
+        """Compile the programs, and bring their inputs to the device."""
         backend = self.backend
         several, filtered = len(self.layers.drawn) > 1, self.plan.jittered
         self._painted = []
@@ -66,7 +75,7 @@ class Painter:
             if coloring.knots:
                 fill = backend.compile(shade.make_value_body, own, layer.side, planes)
                 place = backend.compile(shade.make_ranked_body, *curve, ranged)
-                seen = values(layer) if values else np.zeros(0)
+                seen = values(layer, self.value_program(layer)) if values else np.zeros(0)
                 table = backend.to_device(self._table(coloring, seen))
             else:
                 fill, table = None, None
@@ -223,7 +232,7 @@ class Painter:
         self._turn(p2, q2, x, y, p, q, self._matrix, self._no_arms if arms is None else arms)
         return count, x, y, p2, q2, watched
 
-    def value_program(self, layer: Drawn) -> Callable[..., None]:
+    def value_program(self, layer: Drawn) -> Fill:
         """Return ``run(values, raw, limit, base)`` which fills an array with a layer's values."""
         coloring = layer.coloring
         planes = len(coloring.watcher.names) if coloring.watcher else 0
@@ -246,7 +255,7 @@ class Painter:
     def _constants(self, layer: Drawn) -> NDArray[Any]:
         coloring = layer.coloring
         own = coloring.constants(
-            self.scene.make_formula(),
+            self.plan.formula,
             self.scene.iteration.escape_radius,
             1.0 if self.plan.deep or self.projected else float(self.plan.width),
             **coloring.settings,

@@ -11,6 +11,7 @@ from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
 from fractals.io.escape_data import EscapeData, parts_of, planes_for
 from fractals.kernels.statistics import INSIDE_TOO
+from fractals.rendering.iteration import Stop, never
 from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Index
 from fractals.rendering.tiles import Tile
@@ -28,7 +29,7 @@ class Recoloring:
         The raw numbers are of another size, or a layer needs what they lack.
     """
 
-    reference, note = 0.0, ""
+    reference, note, stage = 0.0, "", "copy"
 
     def __init__(self, backend: Backend, plan: Plan, layers: Layers, raw: EscapeData) -> None:
         self.backend, self.plan, self.raw = backend, plan, raw
@@ -51,17 +52,16 @@ class Recoloring:
         self._nothing = backend.to_device(np.zeros((1, 1), backend.real))
         self._no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
 
-    def start(self) -> None:
-        """Do nothing: there is no program to compile."""
-
-    def iterate(self, tile: Tile, max_iterations: int | None = None) -> tuple[Any, ...]:
+    def iterate(
+        self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
+    ) -> tuple[Any, ...]:
         """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
         rows, columns = tile.window(self.plan.supersampling)
         self.raw.check_rows(rows, self._names)
         return self._gathered(lambda part: part[rows, columns])
 
     def iterate_some(
-        self, i: Index, j: Index, shape: tuple[int, int], max_iterations: int | None = None
+        self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
     ) -> tuple[Any, ...]:
         """Return the same of samples in columns `i` and rows `j`, in arrays of this shape."""
         self.raw.check_rows(slice(int(j.min()), int(j.max()) + 1), self._names)
@@ -74,9 +74,6 @@ class Recoloring:
         if self._watched:
             watched = to_device(np.stack([taken(plane) for plane in self._watched]))
         return *(*found, self._nothing, self._nothing)[:5], watched
-
-    def stop(self) -> None:
-        """Do nothing: a tile is soon read."""
 
 
 def _kept_as(name: str, raw: EscapeData) -> str:

@@ -15,7 +15,7 @@ def differences(first: Scene, second: Scene) -> list[str]:
 
     Examples
     --------
-    >>> differences(Scene(), Scene().replace(zoom="1.0", limit=50, palette="ember"))
+    >>> differences(Scene(), Scene().replace(zoom="1.0", max_iterations=50, palette="ember"))
     ['iteration.max_iterations']
     """
     one, two = _facts(first), _facts(second)

@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from fractals.kernels.formula import Formula
-from fractals.scene.model import MOST_ITERATIONS, Scene, View
+from fractals.scene.model import MAX_ITERATIONS, Scene, View
 from fractals.scene.numbers import log2
 
 
@@ -26,7 +26,7 @@ def limit_of(scene: Scene, formula: Formula, width: Fraction) -> int:
     if isinstance(scene.iteration.max_iterations, int):
         return scene.iteration.max_iterations
     zoom = max(0.0, log2(Fraction(formula.width) / width))
-    return int(min(1000 * 2 ** (zoom / 6), MOST_ITERATIONS))
+    return int(min(1000 * 2 ** (zoom / 6), MAX_ITERATIONS))
 
 
 Matrix = tuple[Fraction, Fraction, Fraction, Fraction]

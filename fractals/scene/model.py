@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Unpack
 
 from pydantic import (
     AfterValidator,
@@ -21,11 +21,13 @@ from pydantic import (
 from fractals import catalog
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.kernels.formula import Formula
+from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import decimal_text
-from fractals.scene.paint import Color, Finite, Layer, Table, plain_name
+from fractals.scene.paint import Color, Finite, plain_name
+from fractals.scene.table import Table, explained, make_once
 
 VERSION = 1  # of the scene format; raised when an older program would misread a newer scene
-MOST_ITERATIONS = 2_000_000_000  # counts are int32
+MAX_ITERATIONS = 2_000_000_000  # counts are int32
 
 NAME = re.compile(r"\w+", re.ASCII)  # of a formula; another text is an expression
 
@@ -49,11 +51,9 @@ def _name(kind: str) -> Any:
 
 def _limit(given: Any) -> Any:
     text = str(given)
-    if text == "auto" or (
-        text.isdecimal() and len(text) < 20 and 1 <= int(text) <= MOST_ITERATIONS
-    ):
+    if text == "auto" or (text.isdecimal() and len(text) < 20 and 1 <= int(text) <= MAX_ITERATIONS):
         return text if text == "auto" else int(text)
-    raise ValueError(f"'{text[:40]}' is not 'auto' or a whole number from 1 to {MOST_ITERATIONS}")
+    raise ValueError(f"'{text[:40]}' is not 'auto' or a whole number from 1 to {MAX_ITERATIONS}")
 
 
 def _bits(given: Any) -> int:
@@ -62,9 +62,20 @@ def _bits(given: Any) -> int:
     return int(given)
 
 
+def _point(given: Any) -> Any:
+    if isinstance(given, complex):
+        return given.real, given.imag
+    if not isinstance(given, tuple | list):
+        raise ValueError(
+            f"{str(given)[:40]!r} is not a point: give two numbers such as ('-0.75', '0.1'), "
+            "or a complex number"
+        )
+    return given
+
+
 Coordinate = Annotated[str, BeforeValidator(decimal_text)]
 Length = Annotated[Coordinate, AfterValidator(_positive)]
-Point = tuple[Coordinate, Coordinate]
+Point = Annotated[tuple[Coordinate, Coordinate], BeforeValidator(_point)]
 Side = Annotated[int, Field(ge=1, le=200_000)]
 
 
@@ -80,14 +91,20 @@ class FormulaName(Table):
         return self
 
     def make(self) -> Formula:
-        """Return the formula itself."""
+        """Return the formula itself, the same object for the same name and options."""
+        made: Formula = make_once(catalog.load("formula", self.name), self._made, self.model_extra)
+        return made
+
+    def _made(self) -> Formula:
         make = catalog.load("formula", self.name)
         try:
             formula: Formula = make(**(self.model_extra or {}))
         except TypeError:
             options = ", ".join(f"'{key}'" for key in self.model_extra or {})
             known = ", ".join(f"'{key}'" for key in make().parameters) or "none"
-            raise ValueError(f"{self.name} has not the options {options}; it has {known}") from None
+            raise ValueError(
+                f"{self.name}: unknown option {options}; known options: {known}"
+            ) from None
         return formula
 
 
@@ -174,13 +191,26 @@ class Scene(Table):
     iteration: Iteration = Iteration()
     color: Color = Color()
 
-    def replace(self, **changes: Any) -> "Scene":
-        """Return a scene with some keys changed, named without their table: ``size``, ``palette``.
+    def replace(self, **changes: Unpack[SceneKeywords]) -> "Scene":
+        """Return a scene with some keys changed.
+
+        Parameters
+        ----------
+        **changes
+            Keys without their table, such as ``size``, ``palette`` or ``center``. A width replaces
+            a zoom, and a zoom a width.
+
+        Returns
+        -------
+        Scene
+            A new scene; this one is unchanged.
 
         Raises
         ------
         OptionError
             No key has this name.
+        SceneError
+            A value is invalid; all errors are reported at once.
         """
         table = self.to_values()
         for key, value in changes.items():
@@ -297,32 +327,7 @@ def validate(table: Mapping[str, Any], origin: str) -> Scene:
     try:
         return Scene.model_validate(table)
     except ValidationError as error:
-        wrong = [item for item in error.errors() if item["type"] != "is_instance_of"]
-        lines = dict.fromkeys(_explain(item) for item in wrong)
+        lines = explained(error, Scene)
         raise SceneError("\n".join(prefix + line for line in lines)) from None
     except FractalsError as error:  # from a palette
         raise SceneError(f"{prefix}{error}") from None
-
-
-def _explain(error: Mapping[str, Any]) -> str:
-    path = [
-        str(part)
-        for part in error["loc"]
-        if "[" not in str(part) and part not in ("FormulaName", "int")
-    ]
-    where = ".".join(path)
-    if error["type"] == "extra_forbidden":
-        path = path or [str(error["loc"][-1])]
-        where = ".".join(path)
-        model: type[BaseModel] = TABLES.get(path[0], Scene) if len(path) > 1 else Scene
-        model = Layer if path[:2] == ["color", "layers"] else model
-        known = [*model.model_fields, *([] if model is not Scene else TABLES)]
-        elsewhere = [t for t, m in TABLES.items() if path[-1] in m.model_fields]
-        hint = catalog.did_you_mean(path[-1], known)
-        if elsewhere:
-            hint = f"; '{path[-1]}' belongs in the table [{elsewhere[0]}]"
-        return f"{where[:200]}: unknown key{hint}"
-    message = str(error["msg"]).removeprefix("Value error, ")
-    given = error.get("input")
-    quoted = f" (given: {str(given)[:40]!r})" if isinstance(given, str | int | float) else ""
-    return f"{where}: {message}" + ("" if error["type"] == "value_error" else quoted)

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -20,16 +19,11 @@ from fractals import catalog
 from fractals.color import palette, trap_image
 from fractals.color.palette import Palette
 from fractals.kernels.coloring import Coloring
+from fractals.scene.table import Table, make_once
 
 INSTALL_CMAP = "pip install 'fractals-numba[palettes]'"
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Blend = Literal["auto", "normal", "multiply", "screen", "overlay", "soft_light", "add"]
-
-
-class Table(BaseModel):
-    """Values of a scene; no others are taken."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 def plain_name(named: Any) -> Any:
@@ -71,9 +65,11 @@ class ColoringName(Table):
         return self
 
     def make(self) -> Coloring:
-        """Return the coloring itself, its options set."""
-        coloring: Coloring = catalog.load("coloring", self.name)()
-        return coloring.choose(self.model_extra or {})
+        """Return the coloring itself, the same object for the same name and options."""
+        make = catalog.load("coloring", self.name)
+        options = self.model_extra or {}
+        coloring: Coloring = make_once(make, lambda: make().choose(options), options)
+        return coloring
 
 
 def _coloring(given: Any) -> Any:

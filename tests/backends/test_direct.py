@@ -34,7 +34,7 @@ class Both:
 
     def compare(self, drawn):
         """Assert that both fill their arrays with the same bits; return the counts."""
-        planned = plan.plan(drawn)
+        planned = plan.make_plan(drawn)
         width, height = planned.size
         columns, rows = (part.astype(self.real) for part in sampling.coordinates(planned))
         x, y = map(float, drawn.julia or ("0", "0"))

@@ -18,6 +18,7 @@ from fractals.backends.devices import choose, open_backend
 from fractals.color import spaces
 from fractals.kernels import escape, shade
 from fractals.rendering import plan, render, sampling, tiles
+from fractals.rendering.plan import make_plan
 
 POISON = -7
 BLOCK = plan.BLOCK["cuda"]
@@ -107,7 +108,7 @@ def test_pictures_of_16_bits(compiled, precision):
 
 def run_escape(backend, drawn, interior_shortcuts, block, sticky=False):
     """Return count, z and dz (an array a part) of a whole picture in one launch, over poison."""
-    planned = plan.plan(drawn)
+    planned = plan.make_plan(drawn)
     width, height = planned.size
     columns, rows = sampling.coordinates(planned)
     x, y = map(float, drawn.julia or ("0", "0"))
@@ -279,9 +280,9 @@ def test_interior_option_of_the_pipeline(compiled):
 def test_tiles_are_not_seen(device, monkeypatch):
     drawn = scene(size=(23, 17), max_iterations=40, supersampling=2)
     whole = fractals.compute(drawn, device=device), fractals.render(drawn, device=device)
-    assert len(fractals.plan(drawn, device).tiles) <= 2
+    assert len(make_plan(drawn, device).tiles) <= 2
     monkeypatch.setattr(tiles, "SAMPLES_A_TILE", dict.fromkeys(tiles.SAMPLES_A_TILE, 128))
-    assert len(fractals.plan(drawn, device).tiles) > 10
+    assert len(make_plan(drawn, device).tiles) > 10
     assert same(fractals.compute(drawn, device=device), whole[0])
     assert fractals.render(drawn, device=device).pixels.tobytes() == whole[1].pixels.tobytes()
     again = fractals.recolor(whole[0], device=device)

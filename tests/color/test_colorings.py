@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 from oracle import naive_colorings as naive
+from support.drawings import opened
 from support.scenes import scene, slow_but
 
 import fractals
 from fractals import catalog
 from fractals.color import palette, spaces
 from fractals.kernels import coloring_math, ranking
-from fractals.rendering.render import Session
 from fractals.rendering.tiles import Tile
 from fractals.tools import verify
 
@@ -29,16 +29,15 @@ def drawn_scene(coloring, **keys):
 
 def values_of(drawn, device="cpu"):
     """Return the counts and the coloring's values of a whole picture, NaN where it has none."""
-    session = Session(drawn, device)
-    session.start(iterating=True, shading=True)
-    width, height = session.plan.size
-    raw = session.iterate(Tile(0, 0, width, height))
-    found = session.backend.empty((height, width), session.backend.real)
-    fill = session.painter.value_program(session.layers.drawn[0])
-    fill(found, raw, session.max_iterations, session.count_offset)
+    drawing = opened(drawn, device)
+    width, height = drawing.plan.size
+    raw = drawing.source.iterate(Tile(0, 0, width, height))
+    found = drawing.backend.empty((height, width), drawing.backend.real)
+    fill = drawing.painter.value_program(drawing.plan.layers.drawn[0])
+    fill(found, raw, drawing.source.max_iterations, drawing.source.count_offset)
     values, counts = np.empty((height, width)), np.empty((height, width), np.int32)
-    session.backend.to_host(found, values)
-    session.backend.to_host(raw[0], counts)
+    drawing.backend.to_host(found, values)
+    drawing.backend.to_host(raw[0], counts)
     return counts, values
 
 

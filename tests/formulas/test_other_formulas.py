@@ -176,7 +176,7 @@ def test_counts_and_slopes_are_the_oracles(name, julia):
     keys |= {"coloring": "speed" if name in CONVERGING else coloring, **ELSEWHERE.get(name, {})}
     drawn = scene(name, size=(7, 4), max_iterations=40, **keys)
     raw = fractals.compute(drawn, device="cpu")
-    columns, rows = sampling.coordinates(plan.plan(drawn))
+    columns, rows = sampling.coordinates(plan.make_plan(drawn))
     wrong = told = 0
     for j in range(4):
         for i in range(7):

@@ -16,7 +16,7 @@ from fractals.color import spaces
 from fractals.rendering import antialias as antialiasing
 from fractals.rendering import plan as planning
 from fractals.rendering import sampling
-from fractals.rendering.plan import plan
+from fractals.rendering.plan import make_plan
 from fractals.rendering.tiles import Tile
 from fractals.tools import verify
 
@@ -127,7 +127,7 @@ def test_devices_agree(antialias, device):
 def test_deep_tiles_agree():
     keys = {"center": ["-0.743643887037151", "0.131825904205330"], "width": "1e-13"}
     drawn = scene(size=(17, 12), supersampling=2, antialias="jittered", max_iterations=9000, **keys)
-    assert plan(drawn).deep
+    assert make_plan(drawn).deep
     whole = pixels_of(drawn)
     with cut(4):
         assert np.array_equal(pixels_of(drawn), whole)

@@ -14,7 +14,7 @@ from oracle import naive_colorings as naive
 from support.scenes import scene, slow_but
 
 import fractals
-from fractals.rendering import iteration, plan
+from fractals.rendering import forecast, plan
 from fractals.scene.layers import make_layers
 
 LIMIT, RADIUS, SIZE = 400, 64, (14, 9)
@@ -115,7 +115,7 @@ def test_every_device_watches_the_same(name, compiled, monkeypatch):
     """A GPU in launches of a bounded number of steps."""
     drawn = scene(layers=LAYERS, **{**KEYS, "size": (6, 4), "max_iterations": 1400}, **PLACES[name])
     plain = compute(drawn, "python")
-    monkeypatch.setattr(iteration, "HEAVY", 2**40)
+    monkeypatch.setattr(forecast, "PERTURBED_STEP_COST", 2**40)
     found = compute(drawn, compiled)
     assert plain.count.tobytes() == found.count.tobytes()
     assert plain.count.min() > 0

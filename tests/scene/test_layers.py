@@ -110,9 +110,9 @@ def test_all_is_iterated_for_once():
 
 
 def test_orbits_are_cut_short_unless_they_are_looked_at_inside():
-    assert plan.plan(layered(STACK[1])).interior_shortcuts
-    assert not plan.plan(layered(STACK[2])).interior_shortcuts
-    assert plan.plan(layered({**STACK[2], "mask": "escaped"})).interior_shortcuts
+    assert plan.make_plan(layered(STACK[1])).interior_shortcuts
+    assert not plan.make_plan(layered(STACK[2])).interior_shortcuts
+    assert plan.make_plan(layered({**STACK[2], "mask": "escaped"})).interior_shortcuts
 
 
 def test_deep_views_are_lit():

@@ -28,7 +28,7 @@ def kernels():
     found = {}
     for name in KNOWN:
         scene = load_scene(name)
-        deep = plan.plan(scene).method == "perturbation"
+        deep = plan.make_plan(scene).method == "perturbation"
         key = scene.make_formula().label, scene.julia is not None, deep, name in COSTLY
         found.setdefault(key, []).append(name)
     return list(found.values())

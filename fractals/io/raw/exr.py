@@ -40,7 +40,7 @@ from fractals.io.files import SCENE_KEY, check_output, written
 from fractals.io.load import load_scene
 from fractals.io.raw import RawFormat
 from fractals.scene.geometry import place_of
-from fractals.scene.model import MOST_ITERATIONS, Scene
+from fractals.scene.model import MAX_ITERATIONS, Scene
 
 BASE_KEY = "fractals:base"
 METHOD_KEY = "fractals:method"
@@ -144,10 +144,10 @@ def load(path: Path) -> EscapeData:
     count -= _number(path, attributes, "IterationsBias", 0)
     most = int(count[~inside].max(initial=0))
     limit = _number(path, attributes, "Iterations", most + 1)
-    if most >= MOST_ITERATIONS or not most < limit <= 2 * MOST_ITERATIONS:
+    if most >= MAX_ITERATIONS or not most < limit <= 2 * MAX_ITERATIONS:
         raise SceneError(f"{path}: a count of {most} with a limit of {limit} can't be read")
     scene = _scene(path, attributes, (columns, rows))
-    limit = min(limit, MOST_ITERATIONS)
+    limit = min(limit, MAX_ITERATIONS)
     method = str(attributes.get(METHOD_KEY, "direct"))
     if method not in ("direct", "perturbation"):
         raise SceneError(f"{path}: its attribute {METHOD_KEY} is neither direct nor perturbation")
