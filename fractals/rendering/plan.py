@@ -314,9 +314,10 @@ def make_plan(
     exponent = math.floor(log2(finest)) if deep and twice * spacing < EXTENDED else 0
     bits = GUARD_BITS + math.ceil(twice * apart) if deep else 0
 
-    limit = limit_of(scene, formula, finest)
     if deep and scene.iteration.max_iterations == "auto":  # a guess: a probe of the view finds it
         limit = max(10_000, 4 * forecast.reference_length(scene, digits))
+    else:
+        limit = limit_of(scene, formula, finest)
     single = min(limit, MAX_SINGLE) if deep else limit
     tiles = tuple(make_tiles(scene, device, single, threads, deep))
     band = (
