@@ -25,7 +25,7 @@ import numpy as np
 
 import fractals
 from fractals import catalog
-from fractals.cli.options import parse_size
+from fractals.cli.values import parse_size
 from fractals.color import spaces, trap_image
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.kernels.statistics import INSIDE_TOO

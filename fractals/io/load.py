@@ -1,5 +1,6 @@
 """Reads scenes: gallery names, files and tables, merged from left to right."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
@@ -81,7 +82,7 @@ def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, A
     name, path = str(source), Path(source)
     suffix = path.suffix.lower()
     if isinstance(source, str):
-        named = name in catalog.names("gallery") or (not suffix and not path.exists())
+        named = name in catalog.names("gallery") or (not suffix and not os.path.exists(name))
         if named or name.startswith(GALLERY):
             return catalog.read("gallery", name.removeprefix(GALLERY))
     if suffix == ".json":

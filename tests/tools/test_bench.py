@@ -10,7 +10,7 @@ import pytest
 from support.drawings import opened
 
 import fractals
-from fractals.cli import cli
+from fractals.cli.verbs import cli
 from fractals.errors import DeviceError, DifferenceError, OptionError, SceneError
 from fractals.rendering.sampling import coordinates
 from fractals.tools.bench import ladder, report
