@@ -140,25 +140,25 @@ def copies(request, size, runs):
     from fractals.backends.devices import choose, open_backend
 
     backend = open_backend(choose(request).device, "float32")
-    lane, host = backend.lane, np.zeros(size, np.uint8)
-    on_device, staged = lane.empty((size,), np.uint8), lane.staging((size,), np.uint8)
+    slot, host = backend.slot, np.zeros(size, np.uint8)
+    on_device, staged = slot.empty((size,), np.uint8), slot.staging((size,), np.uint8)
 
     def rate(copy):
         found = []
         for _ in range(runs):
             begun = perf_counter()
             copy()
-            lane.stream.synchronize()
+            slot.stream.synchronize()
             found.append(size / (perf_counter() - begun))
         return statistics.median(found)
 
     return {
-        "to device": rate(lambda: on_device.copy_to_device(host, stream=lane.stream)),
+        "to device": rate(lambda: on_device.copy_to_device(host, stream=slot.stream)),
         "to device, page-locked": rate(
-            lambda: on_device.copy_to_device(staged, stream=lane.stream)
+            lambda: on_device.copy_to_device(staged, stream=slot.stream)
         ),
-        "to host": rate(lambda: on_device.copy_to_host(host, stream=lane.stream)),
-        "to host, page-locked": rate(lambda: on_device.copy_to_host(staged, stream=lane.stream)),
+        "to host": rate(lambda: on_device.copy_to_host(host, stream=slot.stream)),
+        "to host, page-locked": rate(lambda: on_device.copy_to_host(staged, stream=slot.stream)),
     }
 
 

@@ -1,26 +1,27 @@
-"""What the tests share: the devices, and the data that lies beside the repository."""
+"""Fixtures: devices, the command line, and data that no code of this project computed."""
 
-import json
 import os
 import tempfile
 from pathlib import Path
 
 import pytest
+from support import facts
 
 import fractals
 from fractals.cli import main
 
-# Compiled anew, unless you ask otherwise: what another run has left can't hide a mistake.
+# Each run compiles from scratch, because code cached by an earlier run could hide a mistake. Set
+# NUMBA_CACHE_DIR to reuse compiled code between runs.
 COMPILED = tempfile.TemporaryDirectory(prefix="fractals-tests-", ignore_cleanup_errors=True)
 os.environ.setdefault("NUMBA_CACHE_DIR", COMPILED.name)
 
 os.environ["FRACTALS_CACHE_DIR"] = COMPILED.name
 
-DATA = Path(__file__).parents[1].parent / "shared" / "data"
+SAMPLES = Path(__file__).parents[2] / "shared" / "data"  # files of other programs, not in git
 
 
 def no_gpu():
-    """Say why no GPU can be used; nothing where one can."""
+    """Return why no GPU can be used, or an empty string if one can be used."""
     found = [device for device in fractals.devices() if device.kind == "cuda"]
     problems = [device.problem for device in found]
     return "" if "" in problems else (problems or ["the driver sees no CUDA GPU"])[0]
@@ -34,28 +35,31 @@ GPU = pytest.param(
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_auto_num_workers(config):
-    """Run the tests in a process a core; in one process where there is a GPU, which they'd share.
+    """Return one process per core, or one process if there is a GPU.
 
-    All processes keep their compiled code in the one folder.
+    Several processes would compete for the GPU. All processes share one folder of compiled code.
     """
     return None if no_gpu() else 1
 
 
 @pytest.fixture(params=["python", "cpu", "simulator", GPU])
 def device(request):
-    """Every kind of device; the GPU only where there is one."""
+    """Return each kind of device in turn; the GPU is skipped if there is none."""
     return request.param
 
 
 @pytest.fixture(params=["cpu", "simulator", GPU])
 def compiled(request):
-    """Every kind of device but the plain loops that define what it must draw."""
+    """Return each kind of device but plain Python, the specification, which is slow."""
     return request.param
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capfdbinary):
-    """Run the command line in an empty folder; return its exit code, stdout and stderr."""
+    """Return a function that runs the command line in an empty folder.
+
+    The function returns the exit code, stdout (bytes) and stderr (text).
+    """
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
@@ -68,20 +72,26 @@ def run(tmp_path, monkeypatch, capfdbinary):
 
 
 @pytest.fixture(scope="session")
-def data():
-    """Return the folder of facts and files that nobody in this project wrote."""
-    if not DATA.is_dir():
-        pytest.skip("there is no ../shared/data beside the repository")
-    return DATA
+def locations():
+    """Return the public deep-zoom locations: name -> location."""
+    return {place["name"]: place for place in facts.read("locations.json")}
 
 
 @pytest.fixture(scope="session")
-def truth(data):
+def truth(locations):
     """Return the locations with known counts: name -> location, with its `pixels`."""
-    known = json.loads((data / "deep" / "truth.json").read_text())["locations"]
-    places = json.loads((data / "deep" / "locations.json").read_text())
-    return {
-        place["name"]: {**place, **known[place["name"]]}
-        for place in places
-        if place["name"] in known
-    }
+    return {name: {**locations[name], **known} for name, known in facts.read("truth.json").items()}
+
+
+@pytest.fixture(scope="session")
+def traffic():
+    """Return the views that users of a public explorer visited: name -> view."""
+    return {view["name"]: view for view in facts.read("traffic.json")}
+
+
+@pytest.fixture(scope="session")
+def data():
+    """Return the folder with files of other programs; skip the test if the folder is missing."""
+    if not SAMPLES.is_dir():
+        pytest.skip(f"files of other programs are not in the repository: {SAMPLES} is missing")
+    return SAMPLES

@@ -4,6 +4,7 @@ import math
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from fractals.kernels import Target
 
 MakeBody = Callable[..., Callable[..., None]]
-Run = Callable[..., None]
 Prepare = Callable[[], Callable[..., NDArray[np.int64]]]
 
 LARGE = 2**16  # bytes
@@ -31,6 +31,66 @@ def _aligned(size: int) -> NDArray[np.uint8]:
     memory = np.empty(size + LINE, np.uint8)
     begin = -memory.ctypes.data % LINE
     return np.frombuffer(memory.data[begin : begin + size], np.uint8)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a kind of device does at once, and about how fast it is: known before it is opened.
+
+    Attributes
+    ----------
+    samples_per_tile : int
+        Most samples of a tile. This bounds the memory of a tile, and lets a GPU copy one tile while
+        it computes another.
+    min_samples_per_tile : int
+        Fewest samples of a tile that a picture of many iterations is divided into.
+    steps_per_tile : int
+        Most iterations of a tile's samples together. This bounds the time until Ctrl-C is noticed.
+    steps_per_check : int
+        Iterations of a sample between two tests for its escape.
+    rectangles : bool
+        Whether tiles may be narrower than the picture: neighbors then share more of their work.
+    shared_by_threads : bool
+        Whether a picture is divided so that each thread gets many tiles.
+    steps_per_second, samples_per_second, seconds_per_deep_sample : float
+        Speed of one thread, for forecasts: of direct iteration, of coloring, of perturbation.
+    """
+
+    samples_per_tile: int
+    min_samples_per_tile: int
+    steps_per_tile: int
+    steps_per_check: int
+    rectangles: bool
+    shared_by_threads: bool
+    steps_per_second: float
+    samples_per_second: float
+    seconds_per_deep_sample: float
+
+
+class Run:
+    """A compiled program: ``run(out, *arguments)`` fills the elements of `out`.
+
+    Attributes
+    ----------
+    loop : str
+        How samples are iterated. On the CPU "packs" (direct iteration, many samples in SIMD
+        registers), "packets" (perturbation, the same) or "plain" (one sample after the other, 5 to
+        25 times slower for iteration). On a GPU "kernel"; in plain Python "python".
+    reason : str
+        Why a program that iterates is not compiled to packs or packets; empty where it is.
+    program : object, optional
+        The program as an argument of other compiled code.
+    """
+
+    def __init__(
+        self, call: Callable[..., None], loop: str, reason: str = "", program: Any = None
+    ) -> None:
+        self._call = call
+        self.loop, self.reason, self.program = loop, reason, program
+
+    def __call__(self, *arguments: Any) -> None:
+        """Fill the elements of the first argument."""
+        self._call(*arguments)
 
 
 class Work(NamedTuple):

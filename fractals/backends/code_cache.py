@@ -1,125 +1,312 @@
-"""Where compiled code is kept between processes, and what keeps it from being the wrong code.
+"""Where compiled programs are kept: in this process, and on the disk between processes.
 
-Numba's cache does not notice an edit in another file than the kernel's, so its folder is named
-after the text of the whole package: an edit anywhere starts an empty one. In it each program has a
-folder of its own, so that two processes that fill it at once only ever write the same thing.
+Numba's cache does not notice an edit in another file than the kernel's, so the folder on the disk
+is named after the text of the whole package: an edit anywhere starts an empty one. In it each
+program has a folder of its own, so that two processes that fill it at once only ever write the same
+thing. Each file begins with a digest of the rest, because a power failure or a full disk leaves
+damaged files, and damaged machine code must not be run.
 """
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
-import itertools
 import os
-import re
+import pickle
 import secrets
 import shutil
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+import types
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-import llvmlite.binding
+import llvmlite
 import numba
+import numpy as np
 import platformdirs
-from numba.core.bytecode import FunctionIdentity
-from numba.core.caching import FunctionCache
-from numba.core.runtime import _nrt_python
+
+from fractals.backends import numba_private
+from fractals.backends.cache_folder import reason, report, short_name, trusted_folder
+
+T = TypeVar("T")
 
 KEEP = 30 * 86400  # seconds; folders that nobody used for longer are removed
+MAX_PROGRAMS = 96  # in memory; a picture takes 3 to 10, and a loaded one about half a megabyte
+MARK = b"fractals compiled code 1\n"  # how a file begins: a digest and a pickle follow
 
-# Numba numbers the functions of a process from 1, and the numbers tell functions of one name apart
-# in the symbols of compiled code. Code that two processes cached would so clash in a third, where
-# the linker takes the first function of a name for both: one formula is drawn with another's step.
-NUMBERED = hasattr(FunctionIdentity, "_unique_ids")
-FunctionIdentity._unique_ids = itertools.count(secrets.randbits(60))
+NUMBERED = numba_private.number_functions_at_random()
 
 
-def cached(decorate: Callable[[bool], Any], *program: Any) -> Any:
-    """Return what ``decorate(cache)`` makes, with Numba's cache pointed to the program's folder.
+class Store:
+    """The folder of one program on the disk: a file for each of its signatures.
 
-    `program` is all that tells it from others: how it is compiled, and its options. A formula or
-    coloring from elsewhere is not cached, as our folder's name knows nothing of an edit in it.
+    A file that is damaged, or can't be loaded, is removed and counts as missing. A file that can't
+    be written is left out. Both are reported to the user.
     """
-    values = [value for part in program for value in _values(part)]
-    ours = all(value.__module__.startswith("fractals.") for value in values if callable(value))
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def _path(self, key: str) -> Path:
+        return Path(self.folder, f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.code")
+
+    def load(self, key: str, rebuild: Callable[[Any], T]) -> T | None:
+        """Return what `rebuild` makes of the data kept under a key; None where there are none."""
+        path = self._path(key)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        end = len(MARK) + hashlib.sha256().digest_size
+        digest, data = content[len(MARK) : end], content[end:]
+        try:
+            if not content.startswith(MARK) or hashlib.sha256(data).digest() != digest:
+                raise ValueError("damaged")
+            return rebuild(pickle.loads(data))
+        except Exception:  # whatever Numba or LLVM raises about code that they can't load
+            report(f"a damaged file of compiled code was removed, and is compiled anew: '{path}'")
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
+
+    def save(self, key: str, data: bytes) -> None:
+        """Keep data in a file that appears whole or not at all."""
+        path = self._path(key)
+        new = path.with_suffix(f".{secrets.token_hex(8)}.part")
+        try:
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            new.write_bytes(MARK + hashlib.sha256(data).digest() + data)
+            os.replace(new, path)
+        except OSError as error:
+            base = Path(self.folder).parent
+            report(f"compiled code can't be kept in '{base}': {error.strerror or error}")
+        finally:
+            with contextlib.suppress(OSError):
+                new.unlink()
+
+
+class _Programs:
+    """The programs that were used last in this process."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.RLock()  # a program may be made of others
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the program of a key, made at its first use."""
+        with self._lock:
+            if key not in self._kept:
+                made = make()
+                self._kept[key] = made
+                while len(self._kept) > self._most:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            found: T = self._kept[key]
+            return found
+
+    def clear(self) -> None:
+        """Forget all programs."""
+        with self._lock:
+            self._kept.clear()
+
+
+_programs = _Programs(MAX_PROGRAMS)
+
+
+def program(make: Callable[[Store | None], T], *identity: Any, scope: object = None) -> T:
+    """Return what ``make(store)`` makes, or made before in this process.
+
+    Parameters
+    ----------
+    make : callable
+        Given the program's folder on the disk, or None where its code must not be kept there.
+    identity : values
+        All that tells the program from others: how it is compiled, its body, and its options.
+        Functions of this package are known by their names and by what they enclose. A function
+        from elsewhere is known by its bytecode and all values that it refers to, and a program
+        that contains one is not kept on the disk, as the name of the folder there says nothing of
+        an edit in it.
+    scope : object
+        An object that the program can only be used with, in this process.
+    """
+    return _programs.get((_Same(scope), _key(identity)), lambda: make(_store(identity)))
+
+
+def forget_programs() -> None:
+    """Forget all programs of this process; those on the disk stay."""
+    _programs.clear()
+
+
+def _store(identity: tuple[Any, ...]) -> Store | None:
+    ours = all(map(_is_ours, _functions(identity)))
     path = folder() if ours and NUMBERED else None
     if path is None:
-        return decorate(False)
-    name = "-".join(str(getattr(part, "label", part)) for part in program)
-    name = re.sub(r"[^\w.,=+-]+", "_", name)[:150]  # of an expression, which the digest tells
-    digest = hashlib.sha256("\n".join(map(_text, values)).encode()).hexdigest()[:12]
-    before = numba.config.CACHE_DIR
-    try:
-        numba.config.CACHE_DIR = os.path.join(path, f"{name}-{digest}")
-        made = decorate(True)
-    finally:
-        numba.config.CACHE_DIR = before
-    # Numba would tell programs apart by a pickle of their inner functions, which changes when their
-    # modules come from bytecode instead of source: the second process would compile anew. Here the
-    # folder's name says it all, so let it take any function that has no inner ones.
-    made._cache._py_func = _values
-    # It would also number its files: two processes that fill a folder at once, for numbers of
-    # different types, could then load each other's code.
-    made._cache._cache_file._data_name = lambda _: f"{secrets.token_hex(8)}.nbc"
-    if isinstance(made._cache, FunctionCache):
-        made._cache.load_overload = functools.partial(_load, made._cache)
-    return made
+        return None
+    digest = hashlib.sha256(_text(identity).encode()).hexdigest()[:12]
+    return Store(os.path.join(path, f"{short_name('-'.join(map(_label, identity)))}-{digest}"))
 
 
-def _load(cache: Any, signature: Any, context: Any) -> Any:
-    """Load compiled code, or return None, without making Numba ready to compile.
-
-    That is what takes it longest: all that it knows of Python and NumPy is set up. It does so by
-    itself before it compiles. What is loaded only needs the addresses of Numba's helpers.
-    """
-    for name, address in _nrt_python.c_helpers.items():
-        llvmlite.binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
-    return cache._load_overload(signature, context)
+def _is_ours(function: Any) -> bool:
+    return str(getattr(function, "__module__", "")).startswith("fractals.")
 
 
-def _values(part: Any) -> list[Any]:
-    """Return what an option says: all fields of a formula or coloring, one after the other."""
-    if dataclasses.is_dataclass(part):
-        part = tuple(getattr(part, field.name) for field in dataclasses.fields(part))
-    if isinstance(part, tuple):
-        return [value for item in part for value in _values(item)]
-    return [part]
+def _is_instance_of_dataclass(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 
 def _text(value: Any) -> str:
-    """Return a text that tells a value from others, in every process."""
+    """Return a text that is equal in every process for equal values, and only for them.
+
+    A dataclass (a formula, a coloring, the options of a program) is its class and its fields in
+    their order; a function is its name and what it encloses, as its code is part of the package.
+    """
+    if _is_instance_of_dataclass(value):
+        kind = f"{type(value).__module__}.{type(value).__qualname__}"
+        return f"{kind}({', '.join(_text(part) for part in _parts(value))})"
     if isinstance(value, tuple | list):
         return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(map(_text, value.items()))}}}"
     if not callable(value):
         return repr(value)
-    enclosed = [_text(cell.cell_contents) for cell in getattr(value, "__closure__", None) or ()]
-    return f"{value.__module__}.{value.__qualname__}{enclosed}"
+    line = value.__code__.co_firstlineno if hasattr(value, "__code__") else ""  # of two lambdas
+    enclosed = ", ".join(map(_text, _parts(value)))
+    return f"{value.__module__}.{value.__qualname__}:{line}[{enclosed}]"
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    """Return the fields of a dataclass, the items of a tuple, or what a function encloses."""
+    if _is_instance_of_dataclass(value):
+        return tuple(getattr(value, field.name) for field in dataclasses.fields(value))
+    if isinstance(value, tuple | list):
+        return tuple(value)
+    if isinstance(value, Mapping):
+        return tuple(value.items())
+    return _enclosed(value)
+
+
+def _enclosed(function: Any) -> tuple[Any, ...]:
+    cells = getattr(function, "__closure__", None) or ()
+    return tuple(cell.cell_contents for cell in cells)
+
+
+def _functions(value: Any) -> Iterator[Any]:
+    """Yield every function that a value contains, at any depth."""
+    if callable(value):
+        yield value
+    for part in _parts(value):
+        yield from _functions(part)
+
+
+def _label(value: Any) -> str:
+    """Return a short text for people who look into the folder; `_text` tells values apart."""
+    label = getattr(value, "label", None)
+    if isinstance(label, str):
+        return label
+    if callable(value):
+        return f"{value.__module__.rpartition('.')[2]}.{value.__qualname__}"
+    if isinstance(value, tuple | list) or _is_instance_of_dataclass(value):
+        return "-".join(map(_label, _parts(value)))
+    return str(value)
+
+
+# --- The key of a program in this process
+
+
+class _Same:
+    """Equal to itself alone: an object that is known by its identity, and kept alive."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def _key(value: Any, seen: tuple[Any, ...] = ()) -> Hashable:
+    """Return a key that is equal only for values that compile to the same program.
+
+    `seen` are the functions under way: a function that calls itself is named by its place there.
+    """
+    if _is_instance_of_dataclass(value):
+        return type(value), *(_key(part, seen) for part in _parts(value))
+    if isinstance(value, tuple | list):
+        return type(value), *(_key(part, seen) for part in value)
+    if isinstance(value, Mapping):
+        return "mapping", *(_key(item, seen) for item in value.items())
+    if isinstance(value, bool | int | float | complex | str | bytes | np.generic | None):
+        return type(value), repr(value)  # as text, because 0.0 == -0.0 and NaN != NaN
+    if isinstance(value, types.FunctionType):
+        if _is_ours(value):
+            return value.__module__, value.__code__, _key(_enclosed(value), seen)
+        return _key_of_foreign(value, seen)
+    return _Same(value)
+
+
+def _key_of_foreign(function: types.FunctionType, seen: tuple[Any, ...]) -> Hashable:
+    """Return the key of a function from elsewhere: its bytecode, and the values it refers to.
+
+    Numba takes those values as constants when it compiles, so a change in one is a new program. An
+    array or another object counts as changed only where it is replaced by another.
+    """
+    if function in seen:
+        return "recursive", seen.index(function)
+    seen = *seen, function
+    outer = function.__globals__
+    names = sorted(name for name in _names(function.__code__) if name in outer)
+    return (
+        "foreign",
+        function.__code__,
+        _key(function.__defaults__, seen),
+        _key(_enclosed(function), seen),
+        *((name, _key(outer[name], seen)) for name in names),
+    )
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """Return the names of globals and attributes in a function, and in those inside it."""
+    inner = (part for part in code.co_consts if isinstance(part, types.CodeType))
+    return {*code.co_names}.union(*map(_names, inner))
+
+
+# --- The folder on the disk
 
 
 @functools.cache
 def folder() -> str | None:
-    """Return the folder for the package as it is now; None where none can be written."""
+    """Return the folder for the package as it is now; None where none can be used.
+
+    It is in NUMBA_CACHE_DIR, or in the user's folder for caches. Why there is none is reported.
+    """
     base = os.environ.get("NUMBA_CACHE_DIR")
     if not base:
         base = os.path.join(platformdirs.user_cache_dir("fractals", appauthor=False), "compiled")
-    path = Path(base) / f"fractals-{_fingerprint()}"
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        path = trusted_folder(os.path.join(base, f"fractals-{_fingerprint()}"))
         with tempfile.TemporaryFile(dir=path):
             pass
         os.utime(path)
         for other in path.parent.glob("fractals-*"):
             if time.time() - other.stat().st_mtime > KEEP:
                 shutil.rmtree(other, ignore_errors=True)
-    except OSError:
+    except OSError as error:
+        report(f"compiled code is not kept, so every start compiles anew: {reason(error)}")
         return None
     return str(path)
 
 
 def _fingerprint() -> str:
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    versions = f"{numba.__version__} {llvmlite.__version__} {sys.version}"
+    digest = hashlib.sha256(versions.encode())
     for source in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]

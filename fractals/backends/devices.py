@@ -3,15 +3,18 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from fractals.backends import probe
-from fractals.backends.base import Backend
+from fractals.backends import cpu, cuda, probe, python
+from fractals.backends.base import Backend, Limits
 from fractals.backends.probe import Device
 from fractals.errors import DeviceError, OptionError
 from fractals.threads import core_count
 
-SIMULATED_STEPS = 2**29
-SLOWEST = 2e10  # instructions a second, of a GPU whose driver doesn't tell
-
+LIMITS = {
+    "cpu": cpu.LIMITS,
+    "cuda": cuda.LIMITS,
+    "simulator": cuda.SIMULATED_LIMITS,
+    "python": python.LIMITS,
+}
 REQUESTS = ("auto", "cpu", "gpu", "cuda", "cuda:N", "cuda:all", "simulator", "python")
 
 
@@ -20,6 +23,17 @@ class Choice(NamedTuple):
 
     device: Device
     note: str = ""
+
+
+def limits_of(kind: str) -> Limits:
+    """Return the limits of a kind of device, without importing Numba.
+
+    Examples
+    --------
+    >>> limits_of("cpu").shared_by_threads
+    True
+    """
+    return LIMITS[kind]
 
 
 def devices() -> list[Device]:
@@ -84,9 +98,7 @@ def choose(request: str = "auto") -> Choice:
 def open_backend(device: Device, number: str, threads: int | None = None) -> Backend:
     """Return the backend that draws on `device` in `number` ("float64" or "float32")."""
     if device.kind == "python":
-        from fractals.backends.python import PythonBackend
-
-        return PythonBackend(number)
+        return python.PythonBackend(number)
     if device.kind == "cpu":
         from fractals.backends.cpu.backend import CpuBackend
 
@@ -94,9 +106,8 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
     from fractals.backends.cuda.backend import CudaBackend
 
     if device.kind == "simulator":
-        return CudaBackend(number, simulated=True, steps=SIMULATED_STEPS)
-    # A launch that is bounded so takes some 0.2 s, as an iteration has 4 to 50 instructions.
-    steps = int(0.2 / 20 * (device.rate(number) or SLOWEST))
+        return CudaBackend(number, simulated=True, steps=cuda.SIMULATED_STEPS)
+    steps = cuda.steps_per_launch(device.rate(number))
     return CudaBackend(number, device.indices, steps=steps)
 
 
@@ -117,4 +128,13 @@ def open_requested(
         return device, open_backend(device, number, threads), f"{error}; drawing {where}"
 
 
-__all__ = ["Backend", "Choice", "Device", "choose", "devices", "open_backend", "open_requested"]
+__all__ = [
+    "Backend",
+    "Choice",
+    "Device",
+    "choose",
+    "devices",
+    "limits_of",
+    "open_backend",
+    "open_requested",
+]

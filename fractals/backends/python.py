@@ -5,8 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from fractals.backends.base import HostMemory, MakeBody, Run
+from fractals.backends.base import HostMemory, Limits, MakeBody, Run
 from fractals.kernels import Target
+
+LIMITS = Limits(
+    samples_per_tile=2**10,
+    min_samples_per_tile=64,
+    steps_per_tile=2**18,
+    steps_per_check=8,
+    rectangles=True,
+    shared_by_threads=False,
+    steps_per_second=3e5,
+    samples_per_second=2e4,
+    seconds_per_deep_sample=0.1,
+)
 
 
 class PythonBackend(HostMemory):
@@ -34,7 +46,7 @@ class PythonBackend(HostMemory):
             with np.errstate(all="ignore"):  # overflow is how orbits escape
                 body(0, 0, 1, 1, out, *arguments)
 
-        return run
+        return Run(run, "python")
 
 
 def _unchanged(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
+from fractals.backends.cache_folder import reason, report, trusted_folder
 from fractals.deep.reference import Reference, compute_orbit
 from fractals.kernels.formula import Formula
 
-VERSION = 2  # of the files
+VERSION = 3  # of the files
 LEAST = 2**22  # points times bits: what is computed in a moment is not kept
 LARGEST = 2**30  # bytes of all files together; the ones used last are kept
 
@@ -50,12 +51,20 @@ def find(
 find_same = functools.partial(find, same=True)
 
 
-def folder() -> Path:
-    """Return where the orbits are kept: FRACTALS_CACHE_DIR, or the user's folder for such files."""
+def folder() -> Path | None:
+    """Return the folder of the orbits; None, which is reported, where none can be trusted.
+
+    It is in FRACTALS_CACHE_DIR, or in the user's folder for caches.
+    """
     import platformdirs
 
     base = os.environ.get("FRACTALS_CACHE_DIR")
-    return Path(base or platformdirs.user_cache_dir("fractals", appauthor=False)) / "orbits"
+    base = base or platformdirs.user_cache_dir("fractals", appauthor=False)
+    try:
+        return trusted_folder(os.path.join(base, "orbits"))
+    except OSError as error:
+        report(f"reference orbits are not kept: {reason(error)}")
+        return None
 
 
 def _path(
@@ -69,7 +78,8 @@ def _path(
         return None  # the name of someone's own formula says nothing of its text
     facts = VERSION, formula.label, *map(_text, (*start, *c)), escape_radius, *more
     digest = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
-    return folder() / f"{digest}.npz"
+    kept = folder()
+    return kept / f"{digest}.npz" if kept else None
 
 
 def _text(value: Fraction) -> str:
@@ -90,12 +100,13 @@ def _load(path: Path, bits: int, limit: int, reach: Fraction | None) -> Referenc
                 return None
             if period and (reach is None or _fraction(str(file["reach"])) > reach):
                 return None
-            orbit, tiny = file["orbit"], file["tiny"]
+            orbit, *lists = (file[name] for name in ("orbit", "tiny", "near", "margins"))
         os.utime(path)
         if not escaped and not period and len(orbit) > limit + 1:
             orbit, repeats = orbit[: limit + 1], 0
-            tiny = tiny[tiny[:, 0] <= limit]
-        return Reference(orbit, tiny, period, bool(escaped), kept_bits, repeats)
+            lists = [part[part[:, 0] <= limit] for part in lists]
+        tiny, near, margins = lists
+        return Reference(orbit, tiny, period, bool(escaped), kept_bits, repeats, near, margins)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile):
@@ -113,7 +124,8 @@ def _save(path: Path, found: Reference, limit: int, reach: Fraction | None) -> N
         try:
             with os.fdopen(handle, "wb") as file:
                 text = np.array(_text(reach or Fraction(0)))
-                np.savez(file, orbit=found.orbit, tiny=found.tiny, facts=facts, reach=text)
+                lists = {"tiny": found.tiny, "near": found.near, "margins": found.margins}
+                np.savez(file, orbit=found.orbit, **lists, facts=facts, reach=text)
             os.replace(name, path)
         except BaseException:
             os.unlink(name)

@@ -2,8 +2,8 @@
 
 import math
 from array import array
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +11,13 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.kernels.floatexp import SMALL
+from fractals.kernels.floatexp import NEVER, SMALL
 from fractals.kernels.formula import Formula
 
 WATCH = 4096  # steps between two calls of `watch`
+NEAR = 2.0**-10  # a point so near to an axis or a diagonal has its kinks' numbers computed exactly
+CLOSE = 2.0**-20  # of the escape radius: points so near to it tell exactly on which side they are
+LEAST_END = 4.0  # the orbit ends beyond it: with a smaller escape radius, it may come back
 LARGE = 1e150  # the derivative's mantissa is brought back to 1 beyond it
 
 
@@ -37,6 +40,11 @@ class Reference:
     repeats : int
         Steps after which its last point, in all its bits, came back, and so all that follow do; 0:
         it did not. Then a cycle attracts the orbit.
+    near : ndarray of float64, shape (N, 1 + 2 K)
+        What rounded points do not tell of `Formula.kinks`: index, and each number's mantissa and
+        exponent, at the points that may be near a kink.
+    margins : ndarray of float64, shape (N, 3)
+        Index, mantissa and exponent of |Z|² - R² at the points near the escape radius R.
     """
 
     orbit: NDArray[np.float64]
@@ -45,6 +53,8 @@ class Reference:
     escaped: bool
     bits: int
     repeats: int = 0
+    near: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 1)))
+    margins: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
 
     @property
     def complete(self) -> bool:
@@ -59,11 +69,42 @@ class Reference:
         turn = slice(last + 1 - self.repeats, last + 1)
         turns = -(-(limit - last) // self.repeats)
         orbit = np.concatenate([self.orbit, np.tile(self.orbit[turn], (turns, 1))])
-        again = self.tiny[self.tiny[:, 0] >= turn.start]
-        later = np.tile(again, (turns, 1))
-        later[:, 0] += np.repeat(np.arange(1, turns + 1) * self.repeats, len(again))
-        tiny = np.concatenate([self.tiny, later])
-        return replace(self, orbit=orbit[: limit + 1], tiny=tiny[tiny[:, 0] <= limit])
+        lists = []
+        for kept in (self.tiny, self.near, self.margins):
+            again = kept[kept[:, 0] >= turn.start]
+            later = np.tile(again, (turns, 1))
+            later[:, 0] += np.repeat(np.arange(1, turns + 1) * self.repeats, len(again))
+            kept = np.concatenate([kept, later])
+            lists.append(kept[kept[:, 0] <= limit])
+        tiny, near, margins = lists
+        return replace(self, orbit=orbit[: limit + 1], tiny=tiny, near=near, margins=margins)
+
+    def beyond(self, radius: float, extended: bool) -> NDArray[np.float64]:
+        """Return |Z|² - R² at each point; where `extended`, mantissas and exponents follow."""
+        x, y = self.orbit.T
+        plain = x * x + y * y - radius**2
+        parts = np.stack(np.frexp(plain), axis=1)
+        index = self.margins[:, 0].astype(np.int64)
+        parts[index] = self.margins[:, 1:]
+        exponents = np.clip(self.margins[:, 2], -2000, 2000).astype(np.int64)
+        plain[index] = np.ldexp(self.margins[:, 1], exponents)
+        columns = [plain[:, None], parts] if extended else [plain[:, None]]
+        return np.concatenate(columns, axis=1)
+
+    def kinks(self, formula: Formula, extended: bool) -> NDArray[np.float64]:
+        """Return the numbers of `Formula.kinks` at each point, as columns beside the orbit.
+
+        Each is a float64; where `extended`, mantissas and exponents follow.
+        """
+        if not formula.kinks:
+            return np.zeros((len(self.orbit), 0))
+        plain = np.stack(formula.kinks(*self.orbit.T), axis=1)
+        parts = np.stack(np.frexp(plain), axis=2).reshape(len(plain), -1)
+        index = self.near[:, 0].astype(np.int64)
+        parts[index] = self.near[:, 1:]
+        exponents = np.clip(self.near[:, 2::2], -2000, 2000).astype(np.int64)
+        plain[index] = np.ldexp(self.near[:, 1::2], exponents)
+        return np.concatenate([plain, parts], axis=1) if extended else plain
 
 
 def compute_orbit(
@@ -77,6 +118,8 @@ def compute_orbit(
     watch: Callable[[int], None] | None = None,
 ) -> Reference:
     """Iterate from `start` until the orbit escapes, comes back or has taken `limit` steps.
+
+    It ends where all samples near it have escaped, which is somewhat beyond the escape radius.
 
     Parameters
     ----------
@@ -92,8 +135,12 @@ def compute_orbit(
     """
     step, degree = formula.step, formula.degree
     radius2 = min(escape_radius**2, 1e300)
+    inner = radius2 * (1 - CLOSE)
+    end2 = max(radius2 * (1 + CLOSE), LEAST_END**2)
+    margins: list[tuple[float, float, float]] = []
     xs, ys = array("d"), array("d")
     tiny: list[tuple[float, float, float, float]] = []
+    near_kinks: list[tuple[float, ...]] = []
     period, repeats, escaped = 0, 0, False
     seek = reach is not None and formula.holomorphic
     with gmpy2.context(gmpy2.get_context(), precision=bits, emin=-(2**40), emax=2**40):
@@ -107,6 +154,8 @@ def compute_orbit(
         ys.append(v)
         is_tiny = False
         then, saved, saved_x, saved_y = 0, u, x, y
+        if formula.kinks:
+            near_kinks.append((0, *_kinks(formula, x, y)))
         for n in range(1, limit + 1):
             if seek:
                 z = complex(u, v)
@@ -128,9 +177,18 @@ def compute_orbit(
             if is_tiny and (x != 0 or y != 0):
                 z, k = _split(x, y)
                 tiny.append((n, z.real, z.imag, k))
-            if u * u + v * v > radius2:
-                escaped = True
-                break
+            if formula.kinks:
+                s, t = abs(u), abs(v)
+                if s < NEAR or t < NEAR or -NEAR < s - t < NEAR:
+                    near_kinks.append((n, *_kinks(formula, x, y)))
+            size2 = u * u + v * v
+            if size2 > inner:
+                if size2 < radius2 * (1 + CLOSE):
+                    z, k = _split(x * x + y * y - gmpy2.mpfr(escape_radius) ** 2, gmpy2.mpfr(0))
+                    margins.append((n, z.real, k if z.real else NEVER))
+                if size2 > end2:
+                    escaped = True
+                    break
             if seek and -gate * long < u < gate * long and -gate * long < v < gate * long:
                 period = n
             elif seek and is_tiny:
@@ -147,7 +205,18 @@ def compute_orbit(
                 watch(n)
     orbit = np.stack([np.frombuffer(xs), np.frombuffer(ys)], axis=1)
     points = np.array(tiny, np.float64).reshape(-1, 4)
-    return Reference(orbit, points, period, escaped, bits, 0 if period else repeats)
+    near_points = np.array(near_kinks, np.float64).reshape(-1, 1 + 2 * formula.kink_count)
+    close = np.array(margins, np.float64).reshape(-1, 3)
+    repeats = 0 if period else repeats
+    return Reference(orbit, points, period, escaped, bits, repeats, near_points, close)
+
+
+def _kinks(formula: Formula, x: Any, y: Any) -> Iterator[float]:
+    """Yield mantissa and exponent of the numbers of the kinks at a point."""
+    for value in formula.kinks(x, y) if formula.kinks else ():
+        z, k = _split(value, gmpy2.mpfr(0))
+        yield z.real
+        yield k if value else NEVER
 
 
 def _mpfr(value: Fraction) -> Any:

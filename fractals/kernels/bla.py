@@ -15,12 +15,15 @@ Both are programs for a target; they run on the CPU, in one thread.
 
 import math
 
+from fractals.kernels.floatexp import make_kinks
 from fractals.kernels.perturb import LEVEL
 from fractals.kernels.primitives import number, select
 
 TOLERANCE = 2.0**-32  # of a skip: relative to z
 APART = 0.125  # of |Z|: a z that long is near to a rebasing
 HUGE = 1e290  # a product with c is not computed with what is larger
+WITHIN = 1 - 2.0**-20  # of the escape radius: no skip leads a sample nearer to it
+PARTS = 16  # of the room up to the escape radius, one for z and one for c at each level of the tree
 BEYOND = 4.0  # nothing is skipped where |Z| is larger: the orbit is about to escape
 
 
@@ -40,12 +43,13 @@ def level_sizes(points: int) -> list[int]:
 def make_tree_body(target, formula):
     """Return ``body(..., tree, orbit, levels, ends, view)``, which fills the tree.
 
-    ``ends`` are the last indices of the orbits in ``orbit``; ``view[1]`` is the exponent of c:
+    ``ends`` are the last indices of the orbits in ``orbit``; ``view[0]`` is the square of the
+    escape radius; ``view[1]`` is the exponent of c:
     where float64 has no number for c, its part is left out.
     """
     derive, fold = target.jit(formula.derivative), target.jit(formula.fold or formula.derivative)
     int64, holomorphic, folds = target.int64, formula.holomorphic, formula.fold is not None
-    degree = formula.degree
+    degree, kinks = formula.degree, make_kinks(target, formula, False)
     curve = (degree - 1) / 2
     # The cubic term of z**d; a single step of a square is exact.
     cubic = math.sqrt(6 * TOLERANCE / ((degree - 1) * (degree - 2))) if degree > 2 else APART
@@ -60,7 +64,13 @@ def make_tree_body(target, formula):
         return ax * bx - ay * by, ax * by + ay * bx
 
     @target.jit
-    def single(X, Y):
+    def room(X, Y, radius2):
+        """Return how long z may be without escaping: inside a skip nothing tests for that."""
+        return max(number(0, X), (math.sqrt(radius2) * WITHIN - math.sqrt(X * X + Y * Y)) / PARTS)
+
+    @target.jit
+    def single(orbit, m, radius2):
+        X, Y = orbit[m, 0], orbit[m, 1]
         zero, one = number(0, X), number(1, X)
         a, b = derive(X, Y, one, zero)
         size = norm(X, Y)
@@ -68,7 +78,8 @@ def make_tree_body(target, formula):
         m = X * X + Y * Y
         ex, ey = times(a, b, X, -Y)
         ex, ey = (curve * ex / m, curve * ey / m) if known else (zero, zero)
-        return a, b, one, zero, ex, ey, first * size if known else zero, number(math.inf, X)
+        r = min(first * size, room(X, Y, radius2)) if known else zero
+        return a, b, one, zero, ex, ey, r, number(math.inf, X)
 
     @target.jit
     def joined(p, q):
@@ -93,7 +104,8 @@ def make_tree_body(target, formula):
         return ax, ay, bx + q[2], by + q[3], ex + sx, ey + sy, r, r_c
 
     @target.jit
-    def single_matrix(X, Y):
+    def single_matrix(orbit, m, radius2):
+        X, Y = orbit[m, 0], orbit[m, 1]
         zero, one = number(0, X), number(1, X)
         a0, a2 = derive(X, Y, one, zero)
         a1, a3 = derive(X, Y, zero, one)
@@ -101,7 +113,8 @@ def make_tree_body(target, formula):
         least = abs(a0 * a3 - a1 * a2) / (2 * size) if size > 0 else zero
         r = TOLERANCE * least / (degree - 1)
         if folds:
-            r = min(r, fold(X, Y) / 2)
+            r = min(r, fold(X, Y, *kinks(orbit, m)) / 2)
+        r = min(r, room(X, Y, radius2))
         known = norm(X, Y) < BEYOND
         return a0, a1, a2, a3, one, zero, zero, one, r if known else zero, number(math.inf, X)
 
@@ -178,9 +191,9 @@ def make_tree_body(target, formula):
         lowest = (points - 2) >> LEVEL if levels.shape[0] > 0 else 0
         for i in range(lowest):
             m = 1 + i * step
-            entry = make_single(orbit[m, 0], orbit[m, 1])
+            entry = make_single(orbit, m, view[0])
             for k in range(1, step):
-                entry = join(entry, make_single(orbit[m + k, 0], orbit[m + k, 1]))
+                entry = join(entry, make_single(orbit, m + k, view[0]))
             put(tree, levels[0] + i, entry, c_counts)
             for k in range(ends.shape[0]):  # no skip leads from one orbit into the next
                 if m <= ends[k] < m + step:

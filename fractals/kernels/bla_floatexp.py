@@ -5,8 +5,10 @@ It is the tree that `fractals.kernels.bla` makes for such formulas, z -> A z + B
 from kinks in a deep view, are beyond float64. Holomorphic formulas have stages there.
 """
 
-from fractals.kernels.bla import BEYOND, TOLERANCE
-from fractals.kernels.floatexp import NEVER, make_reference
+import math
+
+from fractals.kernels.bla import BEYOND, PARTS, TOLERANCE, WITHIN
+from fractals.kernels.floatexp import NEVER, make_kinks_beside, make_reference
 from fractals.kernels.perturb import LEVEL
 from fractals.kernels.primitives import number, select, split, two_to
 
@@ -14,14 +16,15 @@ FAR = 2**40  # the exponent of a radius without end
 
 
 def make_folded_body(target, formula):
-    """Return ``body(..., entries, orbit, tiny, levels, ends)``, which fills the entries.
+    """Return ``body(..., entries, orbit, tiny, levels, ends, radius2)``, which fills the entries.
 
     An entry is A, its exponent, B, its exponent, and the radii of z and of c, each with its own.
     """
     jit, int64 = target.jit, target.int64
     derive, fold = jit(formula.derivative), jit(formula.fold or formula.derivative)
     folds = formula.fold is not None
-    reference = make_reference(target, True)
+    reference = make_reference(target, formula, True)
+    beside = make_kinks_beside(target, formula)
 
     @jit
     def normal(m, e):
@@ -69,8 +72,9 @@ def make_folded_body(target, formula):
         return select(less, y, x), select(less, f, e)
 
     @jit
-    def single(orbit, tiny, m):
-        X, Y, e = reference(orbit, tiny, m)
+    def single(orbit, tiny, m, radius2):
+        Z = reference(orbit, tiny, m)
+        X, Y, e = Z[0], Z[1], Z[2]
         zero, one = number(0, X), number(1, X)
         a0, a2 = derive(X, Y, one, zero)
         a1, a3 = derive(X, Y, zero, one)
@@ -79,10 +83,13 @@ def make_folded_body(target, formula):
         least = abs(a0 * a3 - a1 * a2) / (2 * largest) if largest > 0 else zero
         near = TOLERANCE * least
         if folds:
-            near = min(near, fold(X, Y) / 2)
+            near = min(near, fold(X, Y, *beside(Z, e, 0)) / 2)
         plain = two_to(e, X)
         known = max(abs(X), abs(Y)) * plain < BEYOND
         r, k = real(near if known else zero, e)
+        size = math.sqrt(X * X + Y * Y) * plain
+        s, j = real((math.sqrt(radius2) * WITHIN - size) / PARTS, int64(0))
+        r, k = smaller(r, k, s, j)
         return a, f, (one, zero, zero, one), int64(0), r, k, one, int64(FAR)
 
     @jit
@@ -112,7 +119,7 @@ def make_folded_body(target, formula):
         radii = entries[i, 10], int64(entries[i, 11]), entries[i, 12], int64(entries[i, 13])
         return a, int64(entries[i, 4]), b, int64(entries[i, 9]), *radii
 
-    def body(x0, y0, dx, dy, entries, orbit, tiny, levels, ends):
+    def body(x0, y0, dx, dy, entries, orbit, tiny, levels, ends, radius2):
         points = orbit.shape[0]
         entries[:, :] = 0
         entries[:, 11] = NEVER  # a radius of 0
@@ -120,9 +127,9 @@ def make_folded_body(target, formula):
         lowest = (points - 2) >> LEVEL if levels.shape[0] > 0 else 0
         for i in range(lowest):
             m = 1 + i * step
-            entry = single(orbit, tiny, m)
+            entry = single(orbit, tiny, m, radius2)
             for k in range(1, step):
-                entry = joined(entry, single(orbit, tiny, m + k))
+                entry = joined(entry, single(orbit, tiny, m + k, radius2))
             put(entries, levels[0] + i, entry)
             for k in range(ends.shape[0]):  # no skip leads from one orbit into the next
                 if m <= ends[k] < m + step:

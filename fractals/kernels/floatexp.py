@@ -14,6 +14,8 @@ from fractals.kernels.tangent import gradient_derivative
 NEVER = -(2**40)
 ALIKE = -900  # a z so much smaller than Z, in powers of two, adds nothing to the derivative at Z
 SMALL = 2.0**-450  # a reference point below it stands in the list of tiny ones, with its exponent
+LIFTED = -400  # where a kink is, a z so much smaller than Z is made that size beside it
+LARGEST = 900  # exponent of a kink's number that is beyond all z
 LITTLE = 2.0**-50  # a reference point below it is given an exponent
 
 
@@ -73,11 +75,47 @@ def make_arithmetic(target: Any, extended: bool) -> Arithmetic:
     return Arithmetic(normal, *map(jit, (times, plus, size, less, ratio)))
 
 
-def make_reference(target: Any, extended: bool) -> Any:
-    """Return ``reference(orbit, tiny, m) -> (X, Y, E)``."""
-    int64, normal = target.int64, make_arithmetic(target, extended).normal
+def make_kinks(target: Any, formula: Formula, extended: bool) -> Any:
+    """Return ``kinks(orbit, m)``: the numbers of `Formula.kinks` at a point of the reference.
 
-    def reference(orbit, tiny, m):
+    Each is a float64 or, where `extended`, two: a mantissa and an exponent.
+    """
+    int64, count = target.int64, formula.kink_count
+
+    if count == 0:
+
+        def kinks(orbit, m):
+            return ()
+
+    elif count == 1 and extended:
+
+        def kinks(orbit, m):
+            return orbit[m, 3], int64(orbit[m, 4])
+
+    elif count == 1:
+
+        def kinks(orbit, m):
+            return (orbit[m, 2],)
+
+    elif extended:
+
+        def kinks(orbit, m):
+            return orbit[m, 4], int64(orbit[m, 5]), orbit[m, 6], int64(orbit[m, 7])
+
+    else:
+
+        def kinks(orbit, m):
+            return orbit[m, 2], orbit[m, 3]
+
+    return target.jit(kinks)
+
+
+def make_reference(target: Any, formula: Formula, extended: bool) -> Any:
+    """Return ``reference(orbit, tiny, m) -> (X, Y, E, *kinks)``."""
+    int64, normal = target.int64, make_arithmetic(target, extended).normal
+    kinks = make_kinks(target, formula, extended)
+
+    def point(orbit, tiny, m):
         x, y = orbit[m, 0], orbit[m, 1]
         if extended and abs(x) < LITTLE and abs(y) < LITTLE:
             if abs(x) < SMALL and abs(y) < SMALL:
@@ -87,14 +125,51 @@ def make_reference(target: Any, extended: bool) -> Any:
             return normal(x, y, int64(0))  # else its product with a small z might underflow
         return x, y, int64(0)
 
+    if formula.kink_count == 0:
+        return target.jit(point)
+    point = target.jit(point)
+
+    def reference(orbit, tiny, m):
+        return point(orbit, tiny, m) + kinks(orbit, m)
+
     return target.jit(reference)
+
+
+def make_kinks_beside(target: Any, formula: Formula) -> Any:
+    """Return ``beside(Z, e, lift)``: the kinks' numbers of Z / 2**e, times 2**lift, in float64."""
+    count = formula.kink_count
+    first, second = (*(formula.kink_degrees or (2, 2)), 0)[:2]
+
+    if count == 0:
+
+        def beside(Z, e, lift):
+            return ()
+
+    elif count == 1:
+
+        def beside(Z, e, lift):
+            return (Z[3] * two_to(min(Z[4] - first * e + lift, LARGEST), Z[3]),)
+
+    else:
+
+        def beside(Z, e, lift):
+            p = two_to(min(Z[4] - first * e + lift, LARGEST), Z[3])
+            q = two_to(min(Z[6] - second * e + lift, LARGEST), Z[5])
+            return Z[3] * p, Z[5] * q
+
+    return target.jit(beside)
 
 
 def make_moved(target: Any, formula: Any, extended: bool) -> Any:
     """Return ``moved(Z, z)``: f(Z + z) - f(Z) for numbers (x, y, e).
 
     f is homogeneous, so both can be scaled alike; where z is negligible beside Z, f is linear.
+    But where a kink runs between Z and Z + z it is not, however small z is. What is added to the
+    numbers whose absolute values are taken is linear in z there: so z and these numbers are
+    scaled alike, until products of z with itself are negligible but do not underflow.
     """
+    if extended and formula.kink_count:
+        return _make_moved_across(target, formula)
     step, derive = target.jit(formula.perturbed), target.jit(formula.derivative)
     normal = make_arithmetic(target, extended).normal
     degree, int64 = formula.degree, target.int64
@@ -102,7 +177,7 @@ def make_moved(target: Any, formula: Any, extended: bool) -> Any:
     def moved(Z, z):
         zero = number(0, z[0])
         if not extended:
-            x, y = step(Z[0], Z[1], z[0], z[1], zero, zero)
+            x, y = step(Z[0], Z[1], z[0], z[1], zero, zero, *Z[3:])
             return x, y, z[2]
         if z[2] - Z[2] < ALIKE:
             x, y = derive(Z[0], Z[1], z[0], z[1])
@@ -113,6 +188,74 @@ def make_moved(target: Any, formula: Any, extended: bool) -> Any:
         return normal(x, y, int64(degree * e))
 
     return target.jit(moved)
+
+
+def _make_moved_across(target: Any, formula: Formula) -> Any:
+    """Return `moved` for a formula with kinks, which is of degree 2."""
+    step, beside = target.jit(formula.perturbed), make_kinks_beside(target, formula)
+    normal, int64 = make_arithmetic(target, True).normal, target.int64
+
+    def moved(Z, z):
+        zero = number(0, z[0])
+        apart = z[2] - Z[2]
+        lift = select(apart < LIFTED, LIFTED - apart, int64(0))
+        e = select(Z[2] < z[2], z[2], Z[2])
+        s, t = two_to(Z[2] - e, zero), two_to(z[2] - e + lift, zero)
+        numbers = beside(Z, e, lift)
+        x, y = step(Z[0] * s, Z[1] * s, z[0] * t, z[1] * t, zero, zero, *numbers)
+        return normal(x, y, int64(2 * e - lift))
+
+    return target.jit(moved)
+
+
+def make_within(target: Any, formula: Formula, extended: bool, near_radius: bool) -> Any:
+    """Return ``(within_plain, within)``: whether Z + z, as (x, y) or (x, y, e), has not escaped.
+
+    Where the reference comes `near_radius`, Z + z rounded to float64 may lie on the other side.
+    Then |Z|² - R², computed with the reference, decides together with |Z + z|² - |Z|².
+    """
+    jit, int64, plus = target.jit, target.int64, make_arithmetic(target, extended).plus
+    plain = make_plain(target, extended)
+    column = radius_column(formula, extended)
+
+    if near_radius:
+
+        @jit
+        def within_plain(orbit, m, Z, z, W, radius2):
+            more = fma(Z[0] + W[0], z[0], (Z[1] + W[1]) * z[1])
+            return orbit[m, column] + more <= number(0, more)
+
+    else:
+
+        @jit
+        def within_plain(orbit, m, Z, z, W, radius2):
+            return fma(W[0], W[0], W[1] * W[1]) <= radius2
+
+    if near_radius and extended:
+
+        @jit
+        def within(orbit, m, Z, z, W, radius2):
+            both = plus(Z, W)
+            more = fma(both[0], z[0], both[1] * z[1])
+            if more == 0:
+                return orbit[m, column + 1] <= 0
+            e, f = int64(orbit[m, column + 2]), both[2] + z[2]
+            top = select(e < f, f, e)
+            s, t = two_to(e - top, more), two_to(f - top, more)
+            return fma(orbit[m, column + 1], s, more * t) <= 0
+
+    else:
+
+        @jit
+        def within(orbit, m, Z, z, W, radius2):
+            return within_plain(orbit, m, Z, z, plain(W), radius2)
+
+    return within_plain, within
+
+
+def radius_column(formula: Formula, extended: bool) -> int:
+    """Return the column of the orbit with |Z|² - R²; where `extended`, two more with its parts."""
+    return 2 + formula.kink_count * (3 if extended else 1)
 
 
 def make_plain(target: Any, extended: bool) -> Any:

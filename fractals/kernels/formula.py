@@ -34,7 +34,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 Step = Callable[..., tuple[Any, Any]]
-PerturbedStep = Callable[[Any, Any, Any, Any, Any, Any], tuple[Any, Any]]
+PerturbedStep = Callable[..., tuple[Any, Any]]
 Start = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, Any]]
 
 
@@ -78,13 +78,20 @@ class Formula:
         Whether an orbit beyond R >= 2 and R >= |c| may come back within R. Then every step is
         tested for escape, at about half the speed. No ``z**d + c`` does.
     perturbed : callable, optional
-        ``perturbed(X, Y, x, y, a, b) -> (x, y)``: f(Z + z) - f(Z) + c for a reference point
-        Z = X + iY, and for the differences z = x + iy and c = a + ib from the reference orbit and
-        its parameter, without cancellation where |z| is far below |Z|. Without `perturbed` the
+        ``perturbed(X, Y, x, y, a, b, *kinks(X, Y)) -> (x, y)``: f(Z + z) - f(Z) + c for a reference
+        point Z = X + iY, and for the differences z = x + iy and c = a + ib from the reference orbit
+        and its parameter, without cancellation where |z| is far below |Z|. Without `perturbed` the
         formula is only drawn in views that the number type resolves.
+    kinks : callable, optional
+        ``kinks(x, y)``: the one or two numbers whose absolute values the step takes, as a tuple;
+        for a formula with `perturbed` that is not smooth everywhere. f has a kink where one of them
+        is 0. Those of the reference are computed in the reference's precision, because X² - Y² of
+        its rounded points loses its digits near a diagonal.
+    kink_degrees : tuple of int
+        The power of |z| that each of these numbers grows with; () where all are squares.
     fold : callable, optional
-        ``fold(X, Y)``: a lower bound of the distance of Z = X + iY from where f has a kink, in
-        plane units; for a formula with `perturbed` that is not smooth everywhere.
+        ``fold(X, Y, *kinks(X, Y))``: a lower bound of the distance of Z = X + iY from where f has a
+        kink, in plane units.
     inside : callable, optional
         ``inside(a, b) -> bool``: true only where c = a + ib is in the set for certain, for every
         number type. Such samples are not iterated.
@@ -123,7 +130,9 @@ class Formula:
     holomorphic: bool = True
     can_return: bool = False
     perturbed: PerturbedStep | None = None
-    fold: Callable[[Any, Any], Any] | None = None
+    kinks: Callable[[Any, Any], tuple[Any, ...]] | None = None
+    kink_degrees: tuple[int, ...] = ()
+    fold: Callable[..., Any] | None = None
     inside: Callable[[Any, Any], Any] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     tangent: Step | None = None
@@ -134,6 +143,11 @@ class Formula:
     sequence: tuple["Formula", ...] = ()
     maps: int = 1
     coloring: str = ""
+
+    @property
+    def kink_count(self) -> int:
+        """Return how many numbers `kinks` returns."""
+        return len(self.kinks(1.0, 1.0)) if self.kinks else 0
 
     @property
     def carries_previous(self) -> bool:

@@ -15,10 +15,12 @@ be cut into launches of bounded length.
 
 from fractals.kernels.floatexp import (
     make_arithmetic,
+    make_kinks,
     make_moved,
     make_plain,
     make_reference,
     make_slopes,
+    make_within,
 )
 from fractals.kernels.primitives import fma, select
 from fractals.kernels.sample_position import make_place
@@ -31,10 +33,21 @@ STATE = 13  # z, n, m, stage, entry, two tangents
 
 TINY = -500  # z below 2**TINY is iterated with an exponent
 LOST = 2.0**-900  # z that small has left the range of float64's products
+NORMAL = -1000  # exponent of two of the smallest powers that float64 is relied on to hold
 LEVEL = 2  # the lowest level of the tree skips 2**LEVEL steps
 
 
-def make_body(target, formula, julia, derivative, extended, listed=""):
+def thresholds(degree):
+    """Return the exponent below which z is iterated with one, and below which float64 has lost z.
+
+    Near 0 a step raises z to the power of the degree, which float64 must hold.
+    """
+    if degree == 2:
+        return TINY, LOST
+    return NORMAL // degree, 2.0 ** (NORMAL // degree)
+
+
+def make_body(target, formula, julia, derivative, extended, listed="", near_radius=False):
     """Return the body that fills count, z = x + iy and dz = p + iq as direct iteration does.
 
     dz is dz/dc (dz/dz0 of a Julia set) times the width of the view. Samples may be `listed`:
@@ -44,8 +57,11 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
       ``under_way`` (1, 1): is set to 1 if any sample needs another launch;
     - ``columns`` (2, width), ``rows`` (2, height): the samples' distances from the center, whose
       exponent is ``view[1]``; or those of the list (`fractals.kernels.sample_position`);
-    - ``orbit`` (M, 2), ``tiny`` (K, 4): the reference, and its points that float64 can't hold, with
-      index, x, y, exponent. For a Julia set the orbit of 0 follows that of the center;
+    - ``orbit`` (M, 2 or more), ``tiny`` (K, 4): the reference, and its points that float64 can't
+      hold, with index, x, y, exponent. The numbers of a formula's kinks at the points follow in
+      the orbit's columns, and where `extended` each again as mantissa and exponent; where some
+      come `near_radius`, |Z|² - R² follows likewise. For a Julia set the orbit of 0 follows that
+      of the center;
     - ``stages`` (S, 2), ``entries`` (N, ENTRY): where each stage begins and ends, and its entries;
     - ``levels`` (L,), ``tree`` (T, 8 or 10): where each level begins, and its entries;
     - ``view``: the square of the escape radius, the exponent, the mantissa of the width, the index
@@ -56,17 +72,19 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
     """
     jit, int64, int32 = target.jit, target.int64, target.int32
     normal, times, plus, size, less, _ = make_arithmetic(target, extended)
-    reference = make_reference(target, extended)
+    reference = make_reference(target, formula, extended)
     moved = make_moved(target, formula, extended)
     step, derive = jit(formula.perturbed), jit(formula.derivative)
     place, scaled = make_place(target, listed), listed == "scaled"
     holomorphic = formula.holomorphic
     zero = target.real(0)
     radius = 6 if holomorphic else 8  # its column in the tree
+    least, lost = thresholds(formula.degree)
     pair = derivative and not holomorphic  # both columns of the Jacobian travel along
 
-    plain = make_plain(target, extended)
+    plain, kinks = make_plain(target, extended), make_kinks(target, formula, False)
     along, slope = make_slopes(target, formula, extended)
+    within_plain, within = make_within(target, formula, extended, near_radius)
 
     @jit
     def leap(z, n, m, stage, j, d, c, h, entries, stages, bounds, budget):
@@ -100,6 +118,12 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
                 if stage < 0:
                     m = j
         return z, n, m, stage, j, d, budget
+
+    if not holomorphic:  # it has no stages
+
+        @jit
+        def leap(z, n, m, stage, j, d, c, h, entries, stages, bounds, budget):
+            return z, n, m, stage, j, d, budget
 
     if holomorphic or not extended:
 
@@ -150,7 +174,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
         escaped = False
         Z = reference(orbit, tiny, m)
         W = plus(Z, z)
-        while z[2] < TINY and n < limit and budget > 0:
+        while z[2] < least and n < limit and budget > 0:
             budget -= 1
             z, d, t, length = skip(z, n, m, d, t, c, h, entries, levels, bounds)
             if length == 0:
@@ -164,8 +188,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
             m += length
             Z = reference(orbit, tiny, m)
             W = plus(Z, z)
-            u, v = plain(W)
-            if not (fma(u, u, v * v) <= radius2):
+            if not within(orbit, m, Z, z, W, radius2):
                 escaped = True
                 break
             if m == end or less(size(W), size(z)):
@@ -232,12 +255,12 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
                 if pair:
                     s, r = derive(u, v, s, r)
                     r += g
-                x, y = step(X, Y, x, y, a, b)
+                x, y = step(X, Y, x, y, a, b, *kinks(orbit, m))
             n += length
             m += length
             X, Y = orbit[m, 0], orbit[m, 1]
             u, v = X + x, Y + y
-            if not (fma(u, u, v * v) <= radius2):
+            if not within_plain(orbit, m, (X, Y), (x, y), (u, v), radius2):
                 escaped = True
                 break
             z_size = select(abs(x) < abs(y), abs(y), abs(x))
@@ -246,7 +269,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
                 x, y, m, end = u, v, home, last
                 X, Y = orbit[m, 0], orbit[m, 1]
                 z_size = whole
-            if extended and z_size < LOST:
+            if extended and z_size < lost:
                 break
         z = normal(x, y, int64(0))
         d = normal(p, q, int64(0))
@@ -315,7 +338,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
                             z, n, m, stage, entry, d, c, h, entries, stages, bounds, budget
                         )
                         end = first_end if m < home or home == 0 else last
-                    elif extended and z[2] < TINY:
+                    elif extended and z[2] < least:
                         z, W, n, m, end, d, t, escaped, budget = creep(
                             z, n, m, end, d, t, c, h, orbit, tiny, entries, levels, bounds, budget
                         )

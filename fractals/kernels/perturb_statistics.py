@@ -11,14 +11,23 @@ from fractals.kernels.floatexp import (
     make_plain,
     make_reference,
     make_slopes,
+    make_within,
 )
 from fractals.kernels.perturb import BUDGET, FRESH
-from fractals.kernels.primitives import fma
 from fractals.kernels.sample_position import make_place
 from fractals.kernels.statistics import NO_STATISTICS, make_planes, make_statistics
 
 
-def make_body(target, formula, julia, derivative, extended, watching=NO_STATISTICS, listed=""):
+def make_body(
+    target,
+    formula,
+    julia,
+    derivative,
+    extended,
+    watching=NO_STATISTICS,
+    listed="",
+    near_radius=False,
+):
     """Return the body that fills what that of `fractals.kernels.perturb.make_body` does.
 
     With it ``watched`` (planes, height, width), as in direct iteration. Its other arrays are those
@@ -27,9 +36,11 @@ def make_body(target, formula, julia, derivative, extended, watching=NO_STATISTI
     """
     jit, int64, int32 = target.jit, target.int64, target.int32
     normal, _, plus, size, less, _ = make_arithmetic(target, extended)
-    reference, moved = make_reference(target, extended), make_moved(target, formula, extended)
+    reference = make_reference(target, formula, extended)
+    moved = make_moved(target, formula, extended)
     plain = make_plain(target, extended)
     along, slope = make_slopes(target, formula, extended)
+    _, within = make_within(target, formula, extended, near_radius)
     first, watch = make_statistics(target, formula, watching)
     load, store = make_planes(target, 0, watching.planes)
     place, scaled, inside = make_place(target, listed), listed == "scaled", watching.inside
@@ -56,7 +67,7 @@ def make_body(target, formula, julia, derivative, extended, watching=NO_STATISTI
             x, y = plain(W)
             w = watch(w, x, y, u, v, ab[0], ab[1], point)
             u, v = x, y
-            if not (fma(u, u, v * v) <= radius2):
+            if not within(orbit, m, Z, z, W, radius2):
                 escaped = True
                 break
             if m == end or less(size(W), size(z)):

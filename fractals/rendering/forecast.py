@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from fractals.backends.devices import limits_of
 from fractals.scene.model import Scene
 
 BYTES_A_SAMPLE = {"float64": 4 + 2 * 16, "float32": 4 + 2 * 8}  # count, z and dz
 BYTES_A_TILE = 200  # of a Tile object
 BYTES_A_THREAD = 2**22  # scratch of the loops
 MOST_BANDS = 3  # in memory: drawn, compressed, and one to spare
-STEPS_A_SECOND = {"cpu": 6e8, "cuda": 5e11, "simulator": 5e8, "python": 3e5}
-SAMPLES_A_SECOND = {"cpu": 2e7, "cuda": 5e9, "simulator": 1e7, "python": 2e4}
-SECONDS_A_DEEP_SAMPLE = {"cpu": 1.5e-6, "cuda": 1e-8, "simulator": 7e-6, "python": 0.1}
 HEAVY, HEAVY_EXTENDED = 5, 12  # steps of direct iteration, that a single one of perturbation takes
 COUNTS_A_LENGTH = 10  # of the reference orbit, that a sample's orbit is long
 LENGTH_A_DIGIT = 10  # points of a reference orbit
@@ -25,17 +23,19 @@ BYTES_A_POINT = 100  # of the orbit and the tables that skip along it
 
 def direct_seconds(device: str, steps: float, samples: int) -> float:
     """Return about how long one thread takes for direct iteration, and for coloring."""
-    return steps / STEPS_A_SECOND[device] + samples / SAMPLES_A_SECOND[device]
+    limits = limits_of(device)
+    return steps / limits.steps_per_second + samples / limits.samples_per_second
 
 
 def deep_seconds(device: str, samples: int) -> float:
     """Return about how long one thread takes for perturbation, and for coloring."""
-    return samples * (SECONDS_A_DEEP_SAMPLE[device] + 1 / SAMPLES_A_SECOND[device])
+    limits = limits_of(device)
+    return samples * (limits.seconds_per_deep_sample + 1 / limits.samples_per_second)
 
 
 def watched_seconds(device: str, steps: float, extended: bool) -> float:
     """Return about how long one thread takes for steps of perturbation, none of them skipped."""
-    return steps * (HEAVY_EXTENDED if extended else HEAVY) / STEPS_A_SECOND[device]
+    return steps * (HEAVY_EXTENDED if extended else HEAVY) / limits_of(device).steps_per_second
 
 
 def watching(planes: int) -> float:

@@ -58,16 +58,8 @@ class Perturbation(_Method):
         self.steps = WITHOUT_END
         if backend.steps:
             self.steps = max(256, self._steps_a_launch() // HEAVY)
-        options = self.formula, self.julia, self.derivative, plan.extended
-        if plan.listed:
-            options = *options, "scaled" if self.samples.scaled else "list"  # type: ignore[assignment]
-        self.run = self.run_probe = backend.compile(perturb.make_body, *options)
         self.cpu = open_backend(choose("cpu").device, "float64", 1)
-        if backend.kind == "python":  # plain loops are for few samples
-            self.run_probe = self.cpu.compile(perturb.make_body, *options)
         if self.statistics.planes:
-            seen = *options[:4], self.statistics.compiled(), *options[4:]
-            self.run = backend.compile(perturb_statistics.make_body, *seen)
             c = map(Decimal, self.scene.julia) if self.scene.julia else plan.center
             point = [*map(float, c), 0.0, *self.statistics.constants()]
             self.point = backend.to_device(np.array(point, backend.real))
@@ -89,6 +81,20 @@ class Perturbation(_Method):
         if escaped.size:
             lowest, middle = int(escaped.min()), int(np.median(escaped))
             self.count_offset = max(0, lowest - 1 - (middle - lowest) // 4)
+
+    def _compile(self, near_radius: bool) -> None:
+        plan, backend = self.plan, self.backend
+        options: tuple[Any, ...] = self.formula, self.julia, self.derivative, plan.extended
+        if plan.listed:
+            options = *options, "scaled" if self.samples.scaled else "list"
+        if near_radius:
+            options = *options[:4], options[4] if plan.listed else "", True
+        self.run = self.run_probe = backend.compile(perturb.make_body, *options)
+        if backend.kind == "python":  # plain loops are for few samples
+            self.run_probe = self.cpu.compile(perturb.make_body, *options)
+        if self.statistics.planes:
+            seen = *options[:4], self.statistics.compiled(), *options[4:]
+            self.run = backend.compile(perturb_statistics.make_body, *seen)
 
     def _iterate(
         self,
@@ -153,7 +159,16 @@ class Perturbation(_Method):
     def _use(self, references: list[Reference]) -> None:
         """Make the tables of these orbits, and bring all to the device."""
         plan, to_device = self.plan, self.backend.to_device
-        orbit = np.concatenate([reference.orbit for reference in references])
+        radius, extended = self.scene.iteration.escape_radius, plan.extended
+        near_radius = any(len(part.margins) for part in references)
+        self._compile(near_radius)
+        orbits = []
+        for part in references:
+            columns = [part.orbit, part.kinks(self.formula, extended)]
+            if near_radius:
+                columns.append(part.beyond(radius, extended))
+            orbits.append(np.concatenate(columns, axis=1))
+        orbit = np.concatenate(orbits)
         tiny = np.concatenate([reference.tiny for reference in references])
         ends = np.cumsum([len(reference.orbit) for reference in references]) - 1
         home = 0
@@ -167,7 +182,7 @@ class Perturbation(_Method):
             exponent = 0
         else:
             width = float(plan.width / Fraction(2) ** exponent)
-        radius2 = self.scene.iteration.escape_radius**2
+        radius2 = radius**2
         self.view = np.array(
             [radius2, exponent, width, ends[0], home, ends[-1], 1, self.steps, 0, 0],
             np.float64,
@@ -190,15 +205,27 @@ class Perturbation(_Method):
         if self.plan.extended and not formula.holomorphic:
             entries = np.zeros((len(tree), perturb.ENTRY))
             fill = cpu.compile(bla_floatexp.make_folded_body, formula)
-            fill(entries, orbit, tiny, levels, ends)
+            fill(entries, orbit, tiny, levels, ends, self.view[0])
             return levels, tree, np.zeros((0, 2), np.int64), entries
         stages = np.zeros((la.MOST_STAGES, 2), np.int64)
         entries = np.zeros((len(orbit) // 2 + 64, perturb.ENTRY))
         found = np.zeros(2, np.int64)
         if formula.holomorphic:
             cut = cpu.compile(la.make_stages_body, formula, extended)
-            cut(entries, stages, found, orbit, tiny, int(ends[0]))
+            last = self._last_within(orbit[: ends[0] + 1])
+            cut(entries, stages, found, orbit, tiny, last, int(last < ends[0]))
         return levels, tree, stages[: found[0]], entries[: found[1] + 1]
+
+    def _last_within(self, orbit: NDArray[np.float64]) -> int:
+        """Return the last index up to which no sample near the reference has escaped.
+
+        A skip tests for escape only where it ends, so none may lead to or over the step at which
+        the reference, and with it every sample near it, escapes.
+        """
+        beyond = (
+            np.hypot(orbit[:, 0], orbit[:, 1]) > self.scene.iteration.escape_radius * bla.WITHIN
+        )
+        return int(beyond.argmax()) - 1 if beyond.any() else len(orbit) - 1
 
     def _probe(self, max_iterations: int) -> NDArray[np.int32]:
         """Return the counts of the view at a low resolution, the same for every device and size."""

@@ -6,16 +6,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from fractals.backends.devices import LIMITS, limits_of
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
 from fractals.rendering.precision import bits_along, depth_of
-from fractals.rendering.tiles import (
-    SAMPLES_A_TILE,
-    Tile,
-    band_rows,
-    make_tiles,
-)
+from fractals.rendering.tiles import Tile, band_rows, make_tiles
 from fractals.scene import geometry
 from fractals.scene.geometry import limit_of, place_of
 from fractals.scene.layers import make_layers
@@ -30,9 +26,6 @@ LEAST_SPARE_BITS = 2  # neighbouring samples are at least so many powers of two 
 # they would meet. In float32 there is no room for that, and it is asked for by name.
 SPARE_BITS = {"float64": 14, "float32": LEAST_SPARE_BITS}
 
-# A longer block has fewer branches, and more steps to run again when an orbit escaped. A CPU's core
-# foretells branches; on a GPU they take instructions, and a warp runs again once for all its lanes.
-STEPS_PER_CHECK = {"cpu": 8, "cuda": 16, "simulator": 16, "python": 8}
 MOST_SINGLE = 2**16  # single steps of a sample in a deep view; most others are skipped
 
 
@@ -185,8 +178,8 @@ def plan(
     OptionError
         The view is too deep for the number type.
     """
-    if device not in SAMPLES_A_TILE:
-        kinds = ", ".join(SAMPLES_A_TILE)
+    if device not in LIMITS:
+        kinds = ", ".join(LIMITS)
         raise OptionError(f"unknown kind of device '{device}': choose one of {kinds}")
     formula, layers = scene.make_formula(), make_layers(scene)
     number = scene.iteration.number_type
@@ -208,10 +201,12 @@ def plan(
     interior_shortcuts = interior_shortcuts and not (
         layers.statistics.inside or formula.carries_previous
     )
-    # Near 0 a Julia set's orbits are squared: so are the differences, and their digits.
-    twice = 2 if scene.julia else 1
-    exponent = math.floor(log2(finest)) if deep and twice * spacing < EXTENDED else 0
-    bits = GUARD_BITS + math.ceil(twice * apart) if deep else 0
+    # Near 0 a Julia set's orbits are raised to the power of the degree: so are the differences,
+    # and their digits.
+    power = formula.degree if scene.julia else 1
+    exponent = math.floor(log2(finest)) if deep and power * spacing < EXTENDED else 0
+    along = max(apart, power * (max(0.0, log2(max(map(abs, center)) + width)) - spacing))
+    bits = GUARD_BITS + math.ceil(along if scene.julia else apart) if deep else 0
 
     samples = math.prod(scene.image.size) * scene.image.supersampling**2
     if (
@@ -243,7 +238,7 @@ def plan(
         finest=finest,
         antialias=scene.image.antialias,
         interior_shortcuts=interior_shortcuts,
-        steps_per_check=STEPS_PER_CHECK[device],
+        steps_per_check=limits_of(device).steps_per_check,
         check_every_step=_can_return(scene, formula),
         tiles=tiles,
         band=band,

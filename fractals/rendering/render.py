@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
+from fractals.backends.cache_folder import take_messages
 from fractals.backends.devices import choose, open_requested
 from fractals.deep import orbit_cache
 from fractals.errors import OptionError
@@ -253,6 +254,8 @@ class Session:
             self.shade(first, raw)
         backend.synchronize()
         self.timings["compile"] = perf_counter() - begun - sum(self.timings.values())
+        for line in take_messages():
+            self._tell(line)
 
     def iterate(self, tile: Tile, max_iterations: int | None = None) -> EscapeTile:
         """Return the escape data of a tile's samples, on the device."""

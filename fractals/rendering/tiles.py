@@ -4,14 +4,10 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from fractals.backends.devices import limits_of
 from fractals.io.png import strip_rows
 from fractals.scene.model import Scene
 
-# What one tile may cost: the first bounds its memory, and lets a GPU copy one while it computes
-# another; the second bounds the time until Ctrl-C is heard.
-SAMPLES_A_TILE = {"cpu": 2**17, "cuda": 2**21, "simulator": 2**20, "python": 2**10}
-STEPS_A_TILE = {"cpu": 2**29, "cuda": 2**38, "simulator": 2**29, "python": 2**18}
-FEWEST_SAMPLES = {"cpu": 64, "cuda": 2**18, "simulator": 64, "python": 64}  # a GPU's threads
 LEAST_TILE = 2**14  # samples, on the CPU: a tile's overhead is that of about 100
 LEAST_ROWS = 16  # of samples, in a strip: their counts differ more in a flat one
 MOST_TILES = 2**20
@@ -42,15 +38,17 @@ def make_tiles(
     """
     width, height = scene.image.size
     n = scene.image.supersampling
+    limits = limits_of(device)
     samples = min(
-        SAMPLES_A_TILE[device], max(FEWEST_SAMPLES[device], STEPS_A_TILE[device] // max_iterations)
+        limits.samples_per_tile,
+        max(limits.min_samples_per_tile, limits.steps_per_tile // max_iterations),
     )
-    if device == "cpu":
+    if limits.shared_by_threads:
         samples = min(samples, max(LEAST_TILE, width * height * n**2 // (16 * threads)))
     samples = max(samples, width * height * n**2 // MOST_TILES)
     pixels = max(1, samples // n**2)
     across, flat = width, samples < LEAST_ROWS * width * n
-    if device in ("cpu", "python") and (flat or deep or scene.image.antialias != "grid"):
+    if limits.rectangles and (flat or deep or scene.image.antialias != "grid"):
         across = min(width, max(1, 512 // n), pixels, 4 * math.isqrt(pixels))
     down = max(1, min(height, pixels // across))
     for y in range(0, height, down):

@@ -1,16 +1,25 @@
 """The cache of compiled code, filled and read by several processes."""
 
+import contextlib
 import dataclasses
+import errno
+import functools
 import os
+import pickle
+import re
+import stat
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
-from unittest import mock
+from types import SimpleNamespace
 
+import numba
 import pytest
 
+import fractals
 from fractals import catalog
-from fractals.backends import code_cache
+from fractals.backends import cache_folder, code_cache, numba_private
 
 DRAW = """
 import hashlib, sys
@@ -46,6 +55,18 @@ def draw(folder, *names, **environment):
     return dict(line.split() for line in done.stdout.splitlines())
 
 
+@contextlib.contextmanager
+def other_folder(monkeypatch, path):
+    """Keep compiled code in another folder."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(path))
+    code_cache.folder.cache_clear()
+    try:
+        yield
+    finally:
+        monkeypatch.undo()
+        code_cache.folder.cache_clear()
+
+
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
     """Fill a cache from a process for each picture, two at a time; return folder and hashes."""
@@ -64,41 +85,80 @@ def test_code_that_several_processes_cached_does_not_clash(filled):
 
 def test_a_warm_cache_is_used(filled):
     folder, _ = filled
-    before = sorted(folder.rglob("*.nbc"))
+    before = sorted(folder.rglob("*.code"))
     draw(folder, *NAMES)
-    assert sorted(folder.rglob("*.nbc")) == before
+    assert sorted(folder.rglob("*.code")) == before
 
 
 def test_code_is_found_again_when_modules_come_from_bytecode(tmp_path):
     # A first run reads the modules' source, and leaves bytecode for the next one.
     environment = {"PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
     draw(tmp_path / "cache", "colors", **environment)
-    before = sorted(tmp_path.rglob("*.nbc"))
+    before = sorted(tmp_path.rglob("*.code"))
     assert before
     draw(tmp_path / "cache", "colors", **environment)
-    assert sorted(tmp_path.rglob("*.nbc")) == before
+    assert sorted(tmp_path.rglob("*.code")) == before
+
+
+def store_of(*identity):
+    """Return the store that a program is given."""
+    return code_cache.program(lambda store: store, *identity, scope=object())
 
 
 def test_formulas_of_one_name_are_told_apart(monkeypatch, tmp_path):
     from fractals.formulas import mandelbrot, tricorn
 
-    seen = []
     monkeypatch.setattr(code_cache, "folder", lambda: str(tmp_path))
     formula = mandelbrot.make()
-    for own in (
+    different = (
         formula,
         dataclasses.replace(formula, step=tricorn.step),
         dataclasses.replace(formula, inside=None),
         dataclasses.replace(formula, holomorphic=False),
-    ):
+    )
+    assert len({store_of("cpu", own).folder for own in different}) == 4
 
-        def decorate(kept):
-            assert kept
-            seen.append(code_cache.numba.config.CACHE_DIR)
-            return mock.MagicMock()
 
-        code_cache.cached(decorate, "cpu", own)
-    assert len(set(seen)) == 4
+@dataclasses.dataclass(frozen=True)
+class Options:
+    formula: object
+    julia: bool = False
+    statistics: tuple = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class OtherOptions(Options):
+    pass
+
+
+def test_options_are_told_apart_by_their_class_and_all_their_fields():
+    from fractals.formulas import mandelbrot, tricorn
+
+    formula = mandelbrot.make()
+    different = [
+        Options(formula),
+        OtherOptions(formula),
+        Options(tricorn.make()),
+        Options(formula, True),
+        Options(formula, False, (1, (2, 3))),
+        Options(formula, False, ((1, 2), 3)),
+        Options(formula, False, ("(1, 2)", 3)),
+        Options(Options(formula)),
+        (formula, False, ()),
+    ]
+    texts = [code_cache._text(one) for one in different]
+    assert len(set(texts)) == len(texts)
+    assert code_cache._text(Options(mandelbrot.make())) == texts[0]
+    assert not any(" at 0x" in text + code_cache._label(text) for text in texts)
+
+
+def test_a_formula_from_elsewhere_within_options_is_not_cached():
+    from fractals.formulas import mandelbrot
+
+    ours = mandelbrot.make()
+    foreign = dataclasses.replace(ours, step=lambda x, y, a, b: (x, y))
+    assert store_of("cpu", Options(ours))
+    assert store_of("cpu", Options(foreign)) is None
 
 
 def test_an_edit_anywhere_starts_an_empty_folder(monkeypatch, tmp_path):
@@ -116,31 +176,291 @@ def test_an_edit_anywhere_starts_an_empty_folder(monkeypatch, tmp_path):
 def test_without_a_writable_folder_nothing_is_cached(monkeypatch, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(blocked))
-    code_cache.folder.cache_clear()
-    try:
+    cache_folder.take_messages()
+    with other_folder(monkeypatch, blocked):
         assert code_cache.folder() is None
-        assert code_cache.cached(lambda kept: kept, "cpu") is False
-    finally:
-        code_cache.folder.cache_clear()
+        assert store_of("cpu") is None
+    (line,) = cache_folder.take_messages()
+    assert line.startswith("compiled code is not kept")
+    assert str(blocked) in line
 
 
 def test_a_formula_from_elsewhere_is_not_cached():
     from fractals.kernels.formula import Formula
 
     own = Formula("own", "mine", step=lambda x, y, a, b: (x, y), derivative=None, degree=2)
-    assert code_cache.cached(lambda kept: kept, "cpu", own) is False
+    assert store_of("cpu", own) is None
 
 
 @pytest.mark.parametrize("kind", ["formula", "coloring"])
 def test_all_that_comes_with_the_package_is_cached(kind):
     for name in catalog.names(kind):
-        made = code_cache.cached(
-            lambda kept: mock.Mock(kept=kept), "cpu", catalog.load(kind, name)()
-        )
-        assert made.kept, name
+        assert store_of("cpu", catalog.load(kind, name)()), name
+
+
+# --- Damaged files, full disks, folders that others can write to
+
+PIECES = {"first": 3, "digest": 30, "pickle": 80, "middle": 0.5, "last": 0.999}
+DAMAGES = {
+    "empty": lambda data: b"",
+    "a byte": lambda data: data[:1],
+    "truncated in the digest": lambda data: data[:40],
+    "truncated to half": lambda data: data[: len(data) // 2],
+    "a byte short": lambda data: data[:-1],
+    "a byte long": lambda data: data + b"\0",
+    "zeros": lambda data: bytes(len(data)),
+    "zeros at the end": lambda data: data[:-4096] + bytes(4096),
+    "garbage": lambda data: os.urandom(len(data)),
+    "garbage after the mark": lambda data: data[:25] + os.urandom(len(data) - 25),
+    "text": lambda data: b"hello\n",
+    "a pickle": lambda data: pickle.dumps(list(range(100))),
+    "twice": lambda data: data + data,
+    "reversed": lambda data: data[::-1],
+    "another mark": lambda data: data.replace(b"code 1", b"code 0", 1),
+    **{
+        f"a bit in the {name}": functools.partial(lambda place, data: flipped(data, place), place)
+        for name, place in PIECES.items()
+    },
+}
+
+
+def flipped(data, place):
+    k = int(place * len(data)) if place < 1 else place
+    return data[:k] + bytes([data[k] ^ 4]) + data[k + 1 :]
+
+
+def compiled(folder):
+    """Return a function that Numba compiled or loaded, and how often it was loaded."""
+    function = numba.njit(lambda x: 3 * x + 1)
+    numba_private.keep_code(function, code_cache.Store(str(folder / "program")))
+    assert function(2.0) == 7.0
+    return sum(function.stats.cache_hits.values())
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_removed_and_compiled_anew(damage, tmp_path):
+    assert compiled(tmp_path) == 0
+    assert compiled(tmp_path) == 1
+    (path,) = tmp_path.rglob("*.code")
+    whole = path.read_bytes()
+    path.write_bytes(DAMAGES[damage](whole))
+    cache_folder.take_messages()
+    assert compiled(tmp_path) == 0
+    (line,) = cache_folder.take_messages()
+    assert "damaged" in line
+    assert str(path) in line
+    assert compiled(tmp_path) == 1
+    assert [path] == [one for one in tmp_path.rglob("*") if one.is_file()]
+
+
+def test_whole_files_that_cannot_be_loaded_are_removed(tmp_path):
+    store = code_cache.Store(str(tmp_path / "program"))
+    store.save("key", pickle.dumps(("no", "code")))
+
+    def rebuild(data):
+        raise RuntimeError("of LLVM")
+
+    assert store.load("key", rebuild) is None
+    assert not list(tmp_path.rglob("*.code"))
+
+
+def test_a_full_disk_fails_no_program(tmp_path, monkeypatch):
+    def full(path, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    cache_folder.take_messages()
+    assert compiled(tmp_path) == 0
+    assert compiled(tmp_path) == 0
+    (line,) = cache_folder.take_messages()
+    assert "No space left" in line
+    assert str(tmp_path) in line
+    assert not [one for one in tmp_path.rglob("*") if one.is_file()]
+
+
+on_unix = pytest.mark.skipif(os.name == "nt", reason="folders have no modes")
+
+
+@on_unix
+def test_folders_are_made_for_this_user_alone(tmp_path):
+    made = cache_folder.trusted_folder(tmp_path / "a" / "b")
+    assert made == (tmp_path / "a" / "b").resolve()
+    assert [folder.stat().st_mode & 0o777 for folder in (made, made.parent)] == [0o700, 0o700]
+
+
+@on_unix
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o722, 0o1777])
+def test_a_folder_that_others_can_write_to_is_refused(tmp_path, mode):
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    folder.chmod(mode)
+    with pytest.raises(cache_folder.UntrustedFolderError, match="others can write"):
+        cache_folder.trusted_folder(folder)
+
+
+ROOT, USER, OTHER = 0, 1000, 1001
+
+
+def chain(*folders):
+    return [
+        (f"/{k}", SimpleNamespace(st_uid=user, st_gid=12345, st_mode=stat.S_IFDIR | mode))
+        for k, (user, mode) in enumerate(folders)
+    ]
+
+
+@pytest.mark.parametrize(
+    "folders",
+    [
+        [(ROOT, 0o755), (USER, 0o700)],
+        [(ROOT, 0o755), (ROOT, 0o1777), (USER, 0o700)],  # /tmp
+        [(ROOT, 0o755), (USER, 0o755), (USER, 0o755)],
+        [(ROOT, 0o755), (USER, 0o700), (USER, 0o777), (USER, 0o700)],  # a home closed to others
+    ],
+)
+def test_a_chain_of_folders_is_trusted(folders):
+    cache_folder.check_chain(chain(*folders), USER)
+
+
+@pytest.mark.parametrize(
+    ("folders", "problem"),
+    [
+        ([(ROOT, 0o755), (ROOT, 0o700)], "'/1' belongs to another user"),
+        ([(ROOT, 0o755), (OTHER, 0o755), (USER, 0o700)], "'/1' belongs to another user"),
+        ([(ROOT, 0o755), (USER, 0o777), (USER, 0o700)], "others can write to '/1'"),
+        ([(ROOT, 0o755), (USER, 0o775), (USER, 0o700)], "others can write to '/1'"),
+        ([(ROOT, 0o777), (USER, 0o755), (USER, 0o700)], "others can write to '/0'"),
+        ([(ROOT, 0o1777), (OTHER, 0o700), (USER, 0o700)], "'/1' belongs to another user"),
+        ([(ROOT, 0o755), (USER, 0o720)], "others can write to '/1'"),
+        ([(ROOT, 0o1777), (USER, 0o1777)], "others can write to '/1'"),
+    ],
+)
+def test_a_chain_of_folders_is_refused(folders, problem):
+    with pytest.raises(cache_folder.UntrustedFolderError, match=re.escape(problem)):
+        cache_folder.check_chain(chain(*folders), USER)
+
+
+@on_unix
+def test_a_group_of_the_owner_alone_may_write_to_a_parent(monkeypatch):
+    folders = chain((ROOT, 0o755), (USER, 0o775), (USER, 0o700))
+    monkeypatch.setattr("pwd.getpwuid", lambda user: SimpleNamespace(pw_name="ada"))
+    for members, trusted in (([], True), (["ada"], True), (["ada", "bob"], False)):
+        group = SimpleNamespace(gr_name="ada", gr_mem=members)
+        monkeypatch.setattr("grp.getgrgid", lambda _, group=group: group)
+        with contextlib.nullcontext() if trusted else pytest.raises(OSError, match="others"):
+            cache_folder.check_chain(folders, USER)
+
+
+@on_unix
+def test_a_folder_of_another_user_is_refused(tmp_path, monkeypatch):
+    folder = cache_folder.trusted_folder(tmp_path / "cache")
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 4321)
+    with pytest.raises(cache_folder.UntrustedFolderError, match="another user"):
+        cache_folder.trusted_folder(folder)
+
+
+@on_unix
+def test_a_link_is_followed_once(tmp_path):
+    folder = cache_folder.trusted_folder(tmp_path / "cache")
+    (tmp_path / "link").symlink_to(folder)
+    assert cache_folder.trusted_folder(tmp_path / "link") == folder
+
+
+def test_without_a_home_no_folder_is_made_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(cache_folder.UntrustedFolderError, match="no home"):
+        cache_folder.trusted_folder("~/.cache/fractals")
+    assert not list(tmp_path.iterdir())
+
+
+def test_messages_are_shown_once():
+    cache_folder.take_messages()
+    for line in ("one of a kind", "one of a kind", "another of a kind"):
+        cache_folder.report(line)
+    assert cache_folder.take_messages() == ["one of a kind", "another of a kind"]
+    cache_folder.report("one of a kind")
+    assert cache_folder.take_messages() == []
+
+
+# --- Programs of this process
+
+
+def test_a_program_is_made_once():
+    made = []
+    for _ in range(2):
+        code_cache.program(lambda store: made.append(store), "a test", Options(1))
+    code_cache.program(lambda store: made.append(store), "a test", Options(2))
+    assert len(made) == 2
+
+
+def test_programs_used_last_are_kept():
+    programs = code_cache._Programs(2)
+    made = []
+    for key in "abacab":
+        programs.get(key, lambda key=key: made.append(key))
+    assert made == ["a", "b", "c", "b"]
+
+
+SCALE = 2.0
+
+
+def foreign_step(x, y, a, b):
+    return helper(x), y
+
+
+def helper(x):
+    return SCALE * x
+
+
+def test_foreign_functions_are_known_by_all_they_refer_to(monkeypatch):
+    def make(factor):
+        return lambda x: factor * x
+
+    key = code_cache._key
+    assert key(make(2.0)) == key(make(2.0))
+    assert key(make(2.0)) != key(make(3.0))
+    assert key(make(2.0)) != key(make(2))
+    assert key(make(0.0)) != key(make(-0.0))
+    assert key(make(make)) == key(make(make))
+    before = key(foreign_step)
+    assert key(foreign_step) == before
+    monkeypatch.setitem(globals(), "SCALE", 4.0)  # as in a notebook's other cell
+    assert key(foreign_step) != before
+
+
+def test_functions_that_call_themselves_have_keys():
+    def countdown(x):
+        return countdown(x - 1) if x else 0
+
+    assert code_cache._key(countdown) == code_cache._key(countdown)
+
+
+def test_two_threads_compile_at_once_each_in_its_own_folder(tmp_path):
+    meeting = threading.Barrier(2, timeout=60)
+
+    def compile_one(name):
+        function = numba.njit({"one": lambda x: x + 1, "two": lambda x: x + 2}[name])
+        numba_private.keep_code(function, code_cache.Store(str(tmp_path / name)))
+        meeting.wait()
+        return function(1.0)
+
+    before = numba.config.CACHE_DIR
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(compile_one, ["one", "two"])) == [2.0, 3.0]
+    assert before == numba.config.CACHE_DIR
+    assert [len(list((tmp_path / name).glob("*.code"))) for name in ("one", "two")] == [1, 1]
+
+
+def test_a_second_picture_loads_no_program(monkeypatch):
+    drawn = {"image": {"size": [8, 6]}}
+    fractals.render(drawn, device="cpu", on_message=str)
+
+    def loaded(*_):
+        raise AssertionError("loaded again")
+
+    monkeypatch.setattr(code_cache, "_store", loaded)
+    fractals.render(drawn, {"view": {"width": "2"}}, device="cpu", on_message=str)
 
 
 def test_numba_still_numbers_functions_as_the_cache_expects():
-    # If this fails with a new Numba, nothing is cached any more: look for another way.
+    # If this fails with a new Numba, nothing is stored any more: look for another way.
     assert code_cache.NUMBERED

@@ -8,15 +8,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.limits import limit_tiles
 from support.scenes import PRECISIONS, scene, slow_but
 from support.threads import in_a_thread
 
 import fractals
 from fractals.backends import devices, probe
 from fractals.backends.cuda.backend import CudaBackend
-from fractals.backends.cuda.streams import LANES_A_GPU, Everywhere, Lanes
+from fractals.backends.cuda.streams import STREAMS_PER_GPU, ReplicatedArray, StreamPool
 from fractals.errors import DeviceError, FractalsError
-from fractals.rendering import iteration, render, tiles
+from fractals.rendering import iteration, render
 from fractals.tools.bench import measure as bench
 
 STRIPS = {"size": (40, 36), "supersampling": 2}
@@ -24,11 +25,11 @@ STRIPS = {"size": (40, 36), "supersampling": 2}
 
 @pytest.fixture
 def many_strips(monkeypatch):
-    monkeypatch.setattr(tiles, "SAMPLES_A_TILE", dict.fromkeys(tiles.SAMPLES_A_TILE, 640))
+    limit_tiles(monkeypatch, 640)
 
 
 class Cuda:
-    """What lanes use of `numba.cuda`, counted."""
+    """What pool use of `numba.cuda`, counted."""
 
     def __init__(self):
         self.selected, self.allocated = [], []
@@ -50,13 +51,13 @@ class Cuda:
 
 
 def test_memory_that_was_let_go_is_used_again():
-    lane = Lanes(Cuda(), (0,)).here()
-    first, other = lane.empty((3, 4), np.int32), lane.empty((3, 4), np.int32)
+    slot = StreamPool(Cuda(), (0,)).here()
+    first, other = slot.empty((3, 4), np.int32), slot.empty((3, 4), np.int32)
     assert not np.shares_memory(first, other)
     assert (first.shape, first.dtype) == ((3, 4), np.int32)
     del first
-    again, new_type, new = (lane.empty((3, 4), t) for t in (np.int32, np.float32, np.int32))
-    assert len(lane._cuda.allocated) == 4
+    again, new_type, new = (slot.empty((3, 4), t) for t in (np.int32, np.float32, np.int32))
+    assert len(slot._cuda.allocated) == 4
     assert not any(
         np.shares_memory(a, b) for a, b in itertools.combinations((again, new, other), 2)
     )
@@ -64,21 +65,21 @@ def test_memory_that_was_let_go_is_used_again():
 
 
 def test_staging_grows_and_is_used_again():
-    lane = Lanes(Cuda(), (0,)).here()
-    small, large = lane.staging((2, 3), np.float64), lane.staging((5, 7, 3), np.uint8)
+    slot = StreamPool(Cuda(), (0,)).here()
+    small, large = slot.staging((2, 3), np.float64), slot.staging((5, 7, 3), np.uint8)
     assert (small.shape, small.dtype, large.shape) == ((2, 3), np.float64, (5, 7, 3))
-    lane.staging((7, 9), np.int8)
-    assert lane._cuda.allocated == [48, 105]
+    slot.staging((7, 9), np.int8)
+    assert slot._cuda.allocated == [48, 105]
 
 
 def test_a_thread_has_a_lane_until_it_ends():
     cuda = Cuda()
-    lanes = Lanes(cuda, (4, 7))
-    here = lanes.here()
-    assert lanes.here() is here
-    first = in_a_thread(lanes.here)
+    pool = StreamPool(cuda, (4, 7))
+    here = pool.here()
+    assert pool.here() is here
+    first = in_a_thread(pool.here)
     assert first is not here
-    assert in_a_thread(lanes.here) is first  # with its memory
+    assert in_a_thread(pool.here) is first  # with its memory
     assert (here.index, first.index) == (4, 7)
     assert cuda.selected == [4, 7, 7]  # each thread is bound once
 
@@ -86,10 +87,10 @@ def test_a_thread_has_a_lane_until_it_ends():
 def test_a_thread_is_bound_again_when_it_goes_back_to_other_lanes():
     """Threads outlive a picture, and the next one may be drawn on another GPU."""
     cuda = Cuda()
-    first, second = Lanes(cuda, (4,)), Lanes(cuda, (7,))
+    first, second = StreamPool(cuda, (4,)), StreamPool(cuda, (7,))
 
     def work():
-        return [lanes.here().index for lanes in (first, second, second, first)]
+        return [pool.here().index for pool in (first, second, second, first)]
 
     assert in_a_thread(work) == [4, 7, 7, 4]
     assert cuda.selected == [4, 7, 4]
@@ -97,12 +98,12 @@ def test_a_thread_is_bound_again_when_it_goes_back_to_other_lanes():
 
 def test_several_gpus_share_the_threads_evenly_and_have_their_own_copies():
     cuda = Cuda()
-    lanes = Lanes(cuda, (0, 1, 2))
+    pool = StreamPool(cuda, (0, 1, 2))
     meeting = threading.Barrier(6)
     found = []
 
     def work():
-        found.append(lanes.here())
+        found.append(pool.here())
         meeting.wait(10)
 
     threads = [threading.Thread(target=work) for _ in range(6)]
@@ -110,9 +111,9 @@ def test_several_gpus_share_the_threads_evenly_and_have_their_own_copies():
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(lane.index for lane in found) == [0, 0, 1, 1, 2, 2]
-    everywhere = Everywhere(np.arange(3))
-    copies = {lane.index: everywhere.on(cuda, lane) for lane in found}
+    assert sorted(slot.index for slot in found) == [0, 0, 1, 1, 2, 2]
+    everywhere = ReplicatedArray(np.arange(3))
+    copies = {slot.index: everywhere.on(cuda, slot) for slot in found}
     assert all((copy == [0, 1, 2]).all() for copy in copies.values())
     assert not np.shares_memory(copies[0], copies[1])
     assert everywhere.on(cuda, found[0]) is copies[found[0].index]
@@ -129,8 +130,8 @@ def test_strips_on_lanes(many_strips, monkeypatch, indices):
 
     def backend(precision):
         made = CudaBackend(precision, indices, simulated=True)
-        here = made._lanes.here
-        monkeypatch.setattr(made._lanes, "here", lambda: used.add(here()) or here())
+        here = made._streams.here
+        monkeypatch.setattr(made._streams, "here", lambda: used.add(here()) or here())
         return made
 
     monkeypatch.setattr(render, "open_requested", open_one)
@@ -160,10 +161,10 @@ def test_memory_is_not_allocated_for_each_strip(many_strips, monkeypatch):
 
     session.run(draw, None)
     arrays_a_tile = 5 + 1 + 2  # count, z and dz; rows; positions and colors
-    assert 0 < len(asked) <= LANES_A_GPU * arrays_a_tile
+    assert 0 < len(asked) <= STREAMS_PER_GPU * arrays_a_tile
     before = len(asked)
     session.run(draw, None)
-    assert len(asked) <= max(before, LANES_A_GPU * arrays_a_tile)
+    assert len(asked) <= max(before, STREAMS_PER_GPU * arrays_a_tile)
 
 
 @pytest.mark.parametrize(
@@ -240,8 +241,8 @@ def test_a_stream_that_fails_is_named_in_one_line(many_strips, monkeypatch):
         raise failure("[700] Call to cuStreamSynchronize results in ILLEGAL_ADDRESS\nand more")
 
     def work(tile):
-        lane = session.backend.lane
-        monkeypatch.setattr(lane, "stream", SimpleNamespace(synchronize=synchronize))
+        slot = session.backend.slot
+        monkeypatch.setattr(slot, "stream", SimpleNamespace(synchronize=synchronize))
         session.backend.synchronize()
 
     with pytest.raises(FractalsError, match="ILLEGAL_ADDRESS; fractals devices") as caught:

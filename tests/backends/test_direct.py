@@ -29,8 +29,11 @@ class Both:
             steps_per_check=block,
         )
         self.plain = target.compile_loop(escape.make_body, number, (options,))
-        body = direct.make_body(target.cpu_target(number), options)
-        self.wave = target.compile_body(body, direct.make_body, number, (options,))
+
+        def make():
+            return direct.make_body(target.cpu_target(number), options)
+
+        self.wave = target.compile_body(make, direct.make_body, number, (options,))
         self.derivative = derivative
 
     def compare(self, drawn):

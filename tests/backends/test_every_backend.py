@@ -8,20 +8,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.limits import limit_tiles
 from support.scenes import PRECISIONS, each_compiled, formula_for, scene, slow_but
 
 import fractals
 from fractals import catalog
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.cuda.backend import CudaBackend
-from fractals.backends.devices import choose, open_backend
+from fractals.backends.devices import choose, limits_of, open_backend
 from fractals.color import spaces
 from fractals.kernels import escape, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile, SampleGrid
-from fractals.rendering import plan, render, sampling, tiles
+from fractals.rendering import plan, render, sampling
 
 POISON = -7
-BLOCK = plan.STEPS_PER_CHECK["cuda"]
+BLOCK = limits_of("cuda").steps_per_check
 TRANSFERS = ("linear", "sqrt", "cbrt", "log", "atan")
 CYCLIC = "lagoon"
 OFTEN = ("smooth", "distance", "slopes", "rank", "stripe_average", "speed")  # others: slow tests
@@ -235,7 +236,7 @@ def test_shortcuts_change_no_number(formula, julia):
     plain = run_escape(scalar, drawn, False, 1)
     for quick in (
         run_escape(scalar, drawn, True, BLOCK),
-        run_escape(packed, drawn, True, plan.STEPS_PER_CHECK["cpu"]),
+        run_escape(packed, drawn, True, limits_of("cpu").steps_per_check),
     ):
         for result, wanted in zip(quick, plain, strict=True):
             assert result.tobytes() == wanted.tobytes()
@@ -287,7 +288,7 @@ def test_tiles_are_not_seen(device, monkeypatch):
     drawn = scene(size=(23, 17), max_iterations=40, supersampling=2)
     whole = fractals.compute(drawn, device=device), fractals.render(drawn, device=device)
     assert len(fractals.plan(drawn, device).tiles) <= 2
-    monkeypatch.setattr(tiles, "SAMPLES_A_TILE", dict.fromkeys(tiles.SAMPLES_A_TILE, 128))
+    limit_tiles(monkeypatch, 128)
     assert len(fractals.plan(drawn, device).tiles) > 10
     assert same(fractals.compute(drawn, device=device), whole[0])
     assert fractals.render(drawn, device=device).pixels.tobytes() == whole[1].pixels.tobytes()
@@ -297,7 +298,7 @@ def test_tiles_are_not_seen(device, monkeypatch):
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_threads_are_not_seen(threads, monkeypatch):
-    monkeypatch.setattr(tiles, "SAMPLES_A_TILE", dict.fromkeys(tiles.SAMPLES_A_TILE, 64))
+    limit_tiles(monkeypatch, 64)
     drawn = scene(size=(40, 30))
     assert same(
         fractals.compute(drawn, device="cpu", threads=threads),
@@ -368,7 +369,8 @@ def test_formula_of_ones_own(device):
 
 
 OWN_MODULE = """
-from fractals.formula import Formula, fma
+from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import fma
 def step(x, y, a, b): return fma(x, x, fma(-y, y, a)), fma(SIGN(x + x), y, b)
 def derivative(x, y, p, q): return 2 * x * p - 2 * y * q, 2 * x * q + 2 * y * p
 own = Formula("own", "own", step, derivative, 2)

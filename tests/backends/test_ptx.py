@@ -15,9 +15,9 @@ from support.scenes import FORMULAS, OTHERS, PRECISIONS, formula_for, label, sce
 
 import fractals
 from fractals import catalog
+from fractals.backends.devices import limits_of
 from fractals.color import palette
 from fractals.formulas import mandelbrot
-from fractals.rendering.plan import STEPS_PER_CHECK
 from fractals.scene.paint import Color, Layer
 
 if reason := ptx.missing():
@@ -312,7 +312,10 @@ def test_every_capability_is_served(name, capability):
     )
 
 
-def cost_of(name, capability, length=STEPS_PER_CHECK["cuda"]):
+STEPS_PER_CHECK = limits_of("cuda").steps_per_check
+
+
+def cost_of(name, capability, length=STEPS_PER_CHECK):
     """Return the machine instructions an iteration, of the `length` that the loop holds."""
     return len(ptx.hot_loop(ptx.instructions(ptx.binary(kernel(name), capability)))) / length
 
@@ -322,7 +325,7 @@ def cost_of(name, capability, length=STEPS_PER_CHECK["cuda"]):
 @pytest.mark.parametrize("formula", often(label(formula) for formula in FORMULAS))
 def test_instructions_an_iteration(formula, derivative, precision):
     assert formula in BUDGET, "state the budget of a new formula"
-    length = ITERATIONS_A_LOOP.get((formula, derivative), STEPS_PER_CHECK["cuda"])
+    length = ITERATIONS_A_LOOP.get((formula, derivative), STEPS_PER_CHECK)
     cost = cost_of(escape_name(formula, False, derivative, precision), HOPPER, length)
     budget = BUDGET[formula][2 * derivative + (precision == "float64")]
     assert 0.95 * budget <= cost <= budget

@@ -337,12 +337,12 @@ def test_read_only_folder(run, monkeypatch):
 
 
 def test_gpu_out_of_memory_is_one_line(run, monkeypatch):
-    from fractals.backends.cuda.streams import Lane
+    from fractals.backends.cuda.streams import StreamSlot
 
     def empty(self, shape, dtype):
         raise RuntimeError("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")
 
-    monkeypatch.setattr(Lane, "empty", empty)
+    monkeypatch.setattr(StreamSlot, "empty", empty)
     code, _, err = run("render", "--device", "simulator")
     assert code == 1
     assert one_line(err)

@@ -1,7 +1,6 @@
 """Nuclei and embedded Julia sets, against orbits iterated in mpmath and against known places."""
 
 import cmath
-import json
 import random
 from decimal import Decimal
 
@@ -138,8 +137,7 @@ def test_size_and_angle_scale_the_whole_set(place, power):
 def test_every_formula(formula):
     """The oracle's own step brings 0 back, and a nearby c does not."""
     name, power = name_and_power(formula)
-    if name not in naive.STEPS:
-        pytest.skip(f"tests/naive.py has no step of its own for {name}")
+    assert name in naive.STEPS, f"write a step of {name} in tests/oracle/naive.py"
     home = catalog.load("formula", name)()
     found = find_nucleus(scene(formula, max_iterations=200))
     assert (found.period, found.center, found.size) == (1, ("0", "0"), "1")
@@ -199,23 +197,22 @@ def test_the_view_is_turned():
 KNOWN = ["rf_e14", "rf_line", "rf_glitch_test_2", "rf_glitch_test_5", "rf_e113", "rf_flake"]
 
 
-def known(data, name):
-    places = json.loads((data / "deep" / "locations.json").read_text())
-    (place,) = (place for place in places if place["name"] == name)
+def known(locations, name):
+    place = locations[name]
     return place, known_scene({**place, "width": 160, "height_px": 90})
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_known_places(name, data):
-    place, searched = known(data, name)
+def test_known_places(name, locations):
+    place, searched = known(locations, name)
     found = find_nucleus(searched)
     assert found.period == place["period_in_view"]
     check_nucleus(found)
 
 
-def test_known_deep_place(data):
+def test_known_deep_place(locations):
     """Beyond the exponents of floats; `test_nuclei_at_depth` checks the digits of such."""
-    place, searched = known(data, "rf_e533")
+    place, searched = known(locations, "rf_e533")
     found = find_nucleus(searched)
     assert found.period == place["period_in_view"]
     with mp.workdps(800):
@@ -223,8 +220,8 @@ def test_known_deep_place(data):
         assert abs(offset) < mpf(place["height"]) / 100
 
 
-def test_known_burning_ship(data):
-    place, searched = known(data, "fs_bs_1e-101")
+def test_known_burning_ship(locations):
+    place, searched = known(locations, "fs_bs_1e-101")
     found = find_nucleus(searched)
     with mp.workdps(400):
         z = naive.orbit("burning_ship", 0, mpc(*found.center), found.period)

@@ -128,7 +128,7 @@ def test_backends_agree_in_float32(name):
 
 @pytest.mark.parametrize("name", slow_but(["nova"], ["phoenix", "nova", "hybrid"]))
 def test_launches_in_parts_change_nothing(monkeypatch, name):
-    monkeypatch.setattr(devices, "SIMULATED_STEPS", 16 * 9 * 7)
+    monkeypatch.setattr(devices.cuda, "SIMULATED_STEPS", 16 * 9 * 7)
     coloring = "speed" if name in CONVERGING else "distance"
     drawn = scene(name, coloring=coloring)
     whole = fractals.compute(drawn, device="cpu")

@@ -8,8 +8,9 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import gradients
 
-from fractals import Scene
+from fractals import Scene, catalog
 from fractals.errors import SceneError
 from fractals.io.foreign import fraktaler3, kfr, par, rust_fractal, xpf
 from fractals.io.foreign._view import FOLDS
@@ -346,6 +347,14 @@ VALID = {
     par: MANY + "z{type=manzpower params=0/0/3 logmap=yes inside=0 colors=0123<9>abc bailout=9}"
     "t{type=fn+fn function=cos/sqr params=1/0.5}u{type=phoenix params=0.5/-0.5/0}",
 }
+
+
+def test_every_format_has_a_sample_that_the_tests_write():
+    """Files of other programs are not in the repository, so a plain checkout needs samples."""
+    views = {form.make().name for form in VALID}
+    assert views | set(gradients.VALID) == set(catalog.names("format"))
+
+
 PIECES = st.one_of(
     st.text(max_size=8),
     st.sampled_from([*":=/(){}'\";#-.e[]\n\x00\x1a", "[[", "\\\n"]),

@@ -1,6 +1,5 @@
 """Scenes of other programs: which files are read, by which format, and what they draw."""
 
-import json
 from decimal import Decimal
 from pathlib import Path
 
@@ -208,14 +207,11 @@ def test_known_counts_of_the_ship(tmp_path, truth, file):
     assert found == [n for _, _, n, _ in stable]
 
 
-def test_samples_of_locations_agree(data):
+def test_samples_of_locations_agree(data, locations):
     """What a file says of a place is what was read from it independently."""
-    places = {
-        place["name"]: place for place in json.loads((data / "deep" / "locations.json").read_text())
-    }
     for name, file in (("rf_e1086", "e1086"), ("rf_e50", "e50"), ("rf_e113", "e113")):
         path = next((data / "formats" / "rustfractal-toml").glob(f"*__{file}.toml"))
-        scene, place = load_scene(path), places[name]
+        scene, place = load_scene(path), locations[name]
         assert scene.view.center == (place["re"], place["im"])
         across = Decimal(scene.view.width) / Decimal(place["height"]) * 9 / 16
         assert float(across) == pytest.approx(1, rel=1e-9)

@@ -13,6 +13,7 @@ import zlib
 
 import numpy as np
 import pytest
+from support.limits import limit_tiles
 from support.scenes import scene
 from support.stores import contents, interrupted
 
@@ -21,7 +22,6 @@ from fractals import EscapeData, SceneError
 from fractals.deep import orbit_cache
 from fractals.io import store
 from fractals.io.store import open_store
-from fractals.rendering import tiles
 
 DEEP = {
     "center": ["-1.7685736562992577", "-0.0009642968513582"],
@@ -66,8 +66,7 @@ def test_threads_change_no_byte(tmp_path, threads):
 @pytest.mark.parametrize("coloring", ["smooth", "distance"])
 def test_deep_views_go_on_with_their_limit_and_base(tmp_path, monkeypatch, coloring):
     monkeypatch.setattr(orbit_cache, "LEAST", 0)
-    few = {**tiles.SAMPLES_A_TILE, "simulator": 128}  # so that it takes two tiles at once
-    monkeypatch.setattr(tiles, "SAMPLES_A_TILE", few)
+    limit_tiles(monkeypatch, 128, ["simulator"])  # so that it takes two tiles at once
     drawn = scene(**DEEP, coloring=coloring)
     monkeypatch.setenv("FRACTALS_CACHE_DIR", str(tmp_path / "one"))
     fractals.compute_to(tmp_path / "whole.fz", drawn, device="cpu")

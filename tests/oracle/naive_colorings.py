@@ -1,7 +1,7 @@
-"""The oracle of the colorings: what each one's value should be, in obvious complex arithmetic.
+"""The oracle of the colorings: their values, by plain complex arithmetic.
 
-Nothing of `fractals` is imported here, nor what other tests share. A sample's orbit is a list of
-complex numbers z_0, z_1, ..., whose last one has escaped, or is the one at the limit.
+The oracle imports nothing of `fractals` and nothing of other tests. An orbit is a list of complex
+numbers z_0, z_1, ...; the last one has escaped or is the one at the iteration limit.
 """
 
 import cmath
@@ -10,7 +10,7 @@ import math
 
 
 def orbit(power, start, c, limit, radius):
-    """Return z_0, z_1, ... up to the first beyond the radius, at most to z_limit."""
+    """Return z_0, z_1, ... up to the first point outside the radius, at most to z_limit."""
     points = [start]
     while len(points) <= limit and abs(points[-1]) <= radius:
         points.append(points[-1] ** power + c)
@@ -22,13 +22,13 @@ def escaped(points, limit):
 
 
 def fraction(points, radius, degree):
-    """Return what the smooth count adds to the count."""
+    """Return the fraction, 0 to 1, that the smooth count adds to the count."""
     beyond = math.log(abs(points[-1])) / math.log(radius)
     return min(max(1 - math.log(beyond) / math.log(degree), 0), 1)
 
 
 def smooth_mean(terms, part):
-    """Return the mean of all terms, or of all but the last, or what lies between."""
+    """Return the mean of all terms, mixed by `part` with the mean of all but the last."""
     whole = sum(terms) / len(terms)
     if len(terms) == 1:
         return whole
@@ -79,13 +79,13 @@ def trap_distance(points, shape, middle, angle, radius):
 
 
 def nearest_step(points):
-    """Return the number of the step at which |z| was least."""
+    """Return the number of the step with the smallest |z|."""
     sizes = [abs(z) for z in points[1:]]
     return 1 + sizes.index(min(sizes))
 
 
 def cycle(power, c, settled):
-    """Return period and multiplier of the cycle at which an orbit has long been."""
+    """Return period and |multiplier| of the cycle to which an orbit has converged."""
     z, product = settled, 1
     for period in range(1, 1000):
         product *= power * z ** (power - 1)
@@ -104,7 +104,7 @@ def derivative(points, power, julia):
 
 
 def relief(z, dz, direction, height, strength, ambient, specular):
-    """Return the light that a slope sends to the eye: Lambert's and Phong's."""
+    """Return the light reflected by a slope, by the models of Lambert and Phong."""
     uphill = z / dz
     uphill /= abs(uphill)
     steep = math.hypot(1, strength)
@@ -143,7 +143,7 @@ def band_border(points, radius, degree, lines, weight):
 
 
 def blended(mode, below, above, opacity):
-    """Return what a layer makes of what is below it."""
+    """Return the color of a layer blended over the color below it."""
     if mode == "soft_light":
         if above <= 0.5:
             mixed = below - (1 - 2 * above) * below * (1 - below)
@@ -162,9 +162,9 @@ def blended(mode, below, above, opacity):
 
 
 def first_hit(points, picture, middle, size):
-    """Return the pixel of a picture, a list of rows of (red, green, blue, opacity), hit first.
+    """Return the color of the first visible pixel that the orbit hits, or None.
 
-    None where no z_1, z_2, ... hits one that is not transparent.
+    `picture` is a list of rows of (red, green, blue, opacity).
     """
     rows, columns = len(picture), len(picture[0])
     for z in points[1:]:

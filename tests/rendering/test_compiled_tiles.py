@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from support.limits import limit_tiles
 from support.scenes import scene
 from support.threads import end_by_themselves, in_a_thread
 
@@ -44,7 +45,7 @@ def joined(monkeypatch):
 
     monkeypatch.setattr(CpuBackend, "compile_tile_loop", note)
     monkeypatch.setattr(tiles, "LEAST_TILE", 64)
-    monkeypatch.setattr(tiles, "SAMPLES_A_TILE", dict.fromkeys(tiles.SAMPLES_A_TILE, 200))
+    limit_tiles(monkeypatch, 200)
     return found
 
 

@@ -1,7 +1,5 @@
 """The pitfall of very deep views: references so small that z, Z and their sum need care."""
 
-import json
-
 import numpy as np
 import pytest
 from support.deep import nothing_skipped
@@ -11,11 +9,9 @@ import fractals
 
 
 @pytest.mark.slow
-def test_skipping_changes_nothing_where_references_are_tiny(data):
+def test_skipping_changes_nothing_where_references_are_tiny(locations):
     """A Z_0 that takes part in a sum of numbers with exponents swallows z after each rebasing."""
-    found = json.loads((data / "deep" / "locations.json").read_text())
-    places = found if isinstance(found, list) else found["locations"]
-    (place,) = (place for place in places if place["name"] == "rf_e22522")
+    place = locations["rf_e22522"]
     width, height = (16, 9)
     mantissa, _, exponent = place["height"].lower().partition("e")
     drawn = scene(

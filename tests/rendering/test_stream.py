@@ -9,12 +9,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from support.limits import limit_tiles
 from support.scenes import scene
 from support.threads import end_by_themselves, in_a_thread
 
 import fractals
 from fractals.io import png
-from fractals.rendering import bands, forecast, stream, tiles
+from fractals.rendering import bands, forecast, stream
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def fine(monkeypatch):
     """Many small tiles, strips and bands in a small picture."""
     monkeypatch.setattr(png, "STRIP", 500)
     monkeypatch.setattr(png, "LEAST_ROWS", 2)
-    monkeypatch.setattr(tiles, "SAMPLES_A_TILE", dict.fromkeys(tiles.SAMPLES_A_TILE, 64))
+    limit_tiles(monkeypatch, 64)
 
 
 def whole(*sources, **options):

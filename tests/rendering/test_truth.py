@@ -59,8 +59,7 @@ def expected(name, power, is_julia, precision):
 @each_compiled
 def test_samples_of_random_views(device, formula, is_julia, precision):
     name, power = name_and_power(formula)
-    if name not in naive.STEPS:
-        pytest.skip(f"tests/naive.py has no step of its own for {name}")
+    assert name in naive.STEPS, f"write a step of {name} in tests/oracle/naive.py"
     julia, center, width, rotation = interesting_view(name, power, is_julia)
     keys = {**DRAWN, "center": center, "width": width, "rotation": rotation}
     drawn = scene(formula, julia, **keys)

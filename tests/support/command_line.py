@@ -1,4 +1,4 @@
-"""Parts of the tests of the command line."""
+"""Arguments and checks shared by the tests of the command line."""
 
 SMALL = ("--size", "32x18", "--cpu")
 

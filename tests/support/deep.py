@@ -1,4 +1,4 @@
-"""Deep views, and perturbation without its skips."""
+"""Deep scenes, and perturbation with skipping disabled."""
 
 import contextlib
 import functools
@@ -19,9 +19,9 @@ SIZE = (12, 8)
 
 @functools.cache
 def deep_view(name, power, is_julia, depth):
-    """Return the c of a Julia set or None, and a center with a busy view down to 10**-depth.
+    """Return the c of a Julia set or None, and a center with detail down to a width of 10**-depth.
 
-    Each time some orders deeper, next to the sample with the largest count that escapes.
+    The search zooms in by a factor of 30 at a time, to the escaping sample with the largest count.
     """
     dice = random.Random(f"{name} {power} {is_julia}")
     formula = {"name": name, "power": power} if name == "multibrot" else name
@@ -72,7 +72,7 @@ def nothing_skipped():
 
 @functools.cache
 def antenna_nucleus(period, digits):
-    """Return the nucleus of this period that is nearest to -2."""
+    """Return the nucleus nearest to -2 of this period, as decimal text."""
     with mpmath.workdps(digits):
         c = -2 + 3 * mpmath.pi**2 / 2 / mpf(4) ** period
         for _ in range(12):
@@ -84,7 +84,7 @@ def antenna_nucleus(period, digits):
 
 
 def on_a_minibrot(period, **keys):
-    """Return a scene of a minibrot: its reference comes back to 0, and z stays tiny for long."""
+    """Return a scene of a minibrot, whose reference orbit returns to 0 and whose z stays small."""
     digits = int(2.5 * period)
     width = mpmath.nstr(mpf(200) * mpf(16) ** -period, 8)
     return scene(

@@ -1,4 +1,4 @@
-"""Palette files for the tests: a valid one of each kind, and how they are read."""
+"""A valid palette file of each format, and functions that read such files."""
 
 import colorsys
 import functools
@@ -30,7 +30,7 @@ def palette_in(name, text, entry=""):
 
 
 def srgb(colors, at=AT):
-    """Return sRGB values from 0 to 255 along a palette."""
+    """Return the sRGB values (0 to 255) of a palette at positions from 0 to 1."""
     return 255 * spaces.srgb_from_linear(np.clip(colors.linear(at), 0, 1))
 
 
@@ -85,7 +85,7 @@ def ggr_of(segments, name="Name: all of it\n", tail=""):
 
 
 def ggr_exact(segments, at):
-    """Return a gradient's sRGB values from 0 to 255, as GIMP defines them."""
+    """Return the sRGB values (0 to 255) of a gradient, by GIMP's definition."""
     drawn = np.zeros((len(at), 3))
     for a, m, b, left, right, blend, model in segments:
         here = (at >= a) & (at <= b)
@@ -113,7 +113,7 @@ def ggr_exact(segments, at):
 
 
 def away_from(places, at=AT):
-    """Tell which positions are not beside one where a gradient may jump."""
+    """Return which positions are farther than 1e-4 from the given jumps of a gradient."""
     return np.abs(at[:, None] - np.array(places)[None]).min(axis=1) > 1e-4
 
 

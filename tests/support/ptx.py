@@ -1,4 +1,4 @@
-"""What a GPU would be given: our kernels, compiled for it without a card or a driver.
+"""Kernels compiled for a GPU on a machine without GPU and driver.
 
 Pictures are drawn as users draw them, with ``device="cuda"``, so the kernels are those that they
 run, types of the arguments included. Replaced is only what needs a card: what the driver answers,
@@ -27,14 +27,14 @@ ARITHMETIC = re.compile(r"[FD](ADD|MUL|FMA|SETP?|MNMX|SEL)")
 
 
 class Instruction(NamedTuple):
-    """A machine instruction; `target` is the place in the list that a branch leads to."""
+    """A machine instruction; `target` is the list index to which a branch jumps, or None."""
 
     name: str
     target: int | None
 
 
 def missing():
-    """Say what lacks to compile without a GPU; nothing where all is there."""
+    """Return what is missing to compile without a GPU, or an empty string."""
     if numba.config.DISABLE_JIT:
         return "NUMBA_DISABLE_JIT is set"
     if importlib.util.find_spec("numba_cuda") is None:
@@ -68,7 +68,7 @@ def compile_kernels(draw, capability=(9, 0)):
         mock.patch.object(real.cuda, "select_device"),
         mock.patch.object(real.cuda, "stream", return_value=0),
         mock.patch.object(backend, "CudaBackend", _InHostMemory),
-        mock.patch.object(backend, "cached", lambda decorate, *_: decorate(False)),
+        mock.patch.object(backend, "program", lambda make, *_, **__: make(None)),
         mock.patch.object(_Kernel, "bind", lambda kernel: found.append(code(kernel))),
         mock.patch.object(_Kernel, "launch"),
     ):
@@ -87,7 +87,7 @@ class _InHostMemory(base.HostMemory, backend.CudaBackend):
 
 @contextlib.contextmanager
 def _card(capability):
-    """Let numba.cuda believe in a current device of this compute capability."""
+    """Patch numba.cuda so that it finds a current device of this compute capability."""
     from numba.cuda import dispatcher
     from numba.cuda.cudadrv import devices
 
@@ -127,13 +127,13 @@ def assemble(ptx):
 
 
 def binary(kernel, capability):
-    """Return what would be loaded into the card."""
+    """Return the binary that a GPU of this compute capability would load."""
     with _card(capability):
         return kernel.get_cubin().code
 
 
 def resources(binary):
-    """Return the registers a thread has, and its bytes of local memory, as for what spilled."""
+    """Return the registers and the bytes of local memory (spilled registers) per thread."""
     use = re.findall(r"\b(REG|STACK|LOCAL):(\d+)", _dump("--dump-resource-usage", binary))
     amount = {name: int(number) for name, number in use}
     return amount["REG"], amount["STACK"] + amount["LOCAL"]

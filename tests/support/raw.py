@@ -1,10 +1,10 @@
-"""Comparison of raw numbers."""
+"""Bitwise comparison of EscapeData."""
 
 import numpy as np
 
 
 def same(raw, other):
-    """Tell whether all numbers have the same bits, but for those of NaN."""
+    """Return whether all arrays have equal bits, where all NaN count as equal."""
     arrays = [(getattr(raw, name), getattr(other, name)) for name in ("count", "z", "dz")]
     arrays += [(raw.statistics[name], other.statistics[name]) for name in raw.statistics]
     return all(

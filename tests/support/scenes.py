@@ -1,18 +1,18 @@
-"""Small scenes, and the lists of what there is, for the tests to run over."""
+"""Small scenes, and lists of formulas for parametrized tests."""
 
 import pytest
 
 from fractals import catalog, load_scene
 
 SIZE = (16, 9)
-JULIA = ["-0.4", "0.59"]  # its Julia set has a boundary worth drawing under every formula
+JULIA = ["-0.4", "0.59"]  # c of a Julia set that has escaped and inside samples in every formula
 PRECISIONS = ("float64", "float32")
 
 
 def scene(formula="mandelbrot", julia=False, **keys):
-    """Return a tiny scene; `keys` are named without their table.
+    """Return a scene of 16x9 pixels, changed by flat keywords.
 
-    Its coloring needs dz, so that most tests share what they compile.
+    The default coloring needs dz, so that most tests share compiled programs.
     """
     changes = {"size": SIZE, "supersampling": 1, "max_iterations": 60, "coloring": "distance"}
     changes |= {"formula": formula, **keys}
@@ -22,7 +22,7 @@ def scene(formula="mandelbrot", julia=False, **keys):
 
 
 def slow_but(often, values):
-    """Return values of a test's arguments, or tuples of them; those not often run marked slow."""
+    """Return parameters of a test; those that are not in `often` are marked slow."""
     return [
         value
         if value in often
@@ -32,13 +32,13 @@ def slow_but(often, values):
 
 
 def formula_for(coloring):
-    """Return a formula whose orbits end as a coloring wants it."""
+    """Return a formula that the coloring supports: one that converges, or one that escapes."""
     ends = catalog.load("coloring", coloring)().ends
     return "newton" if ends == "converging" else "mandelbrot"
 
 
 def variants(powers=range(2, 9)):
-    """Return every formula f(z) + c, and each of these powers where such a one has powers."""
+    """Return every formula of the form f(z) + c; multibrot once for each power."""
     found = []
     for name in catalog.names("formula"):
         if not catalog.load("formula", name)().additive:
@@ -51,19 +51,19 @@ def variants(powers=range(2, 9)):
 
 
 def label(formula):
-    """Return a test's name for a formula."""
+    """Return the test id of a formula, such as "multibrot3"."""
     return formula if isinstance(formula, str) else f"{formula['name']}{formula['power']}"
 
 
 def name_and_power(formula):
-    """Return a formula's name, and its power."""
+    """Return name and power of a formula."""
     return (formula, 2) if isinstance(formula, str) else (formula["name"], formula["power"])
 
 
 FORMULAS = variants()
-# The others: other maps of z and c, with functions, with a memory, or that converge.
+# Maps that are not f(z) + c, that use the previous z, or that converge.
 OTHERS = [name for name in catalog.names("formula") if not catalog.load("formula", name)().additive]
-# Where each one costs a compilation. The last are kin of others: they are compiled in slow tests.
+# For tests that compile a program for each formula. KIN resemble others: their tests are slow.
 KIN = (
     *("buffalo", "celtic", "celtic_heart", "heart", "perpendicular_burning_ship", "shark_fin"),
     {"name": "multibrot", "power": 3},

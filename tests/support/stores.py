@@ -1,4 +1,4 @@
-"""What the tests of stores share."""
+"""Stores that were interrupted, and the bytes of a store."""
 
 import itertools
 from pathlib import Path
@@ -16,7 +16,7 @@ def contents(folder):
 
 
 def interrupted(path, drawn, tiles=3, **options):
-    """Begin a store, and stop after some tiles, as Ctrl-C does."""
+    """Compute a store, interrupt it after some tiles, and return which tiles are complete."""
     write, times = store.Store.write, itertools.count()
 
     def stop(self, k, planes):

@@ -1,4 +1,4 @@
-"""Threads of a test's own, and whether those that worked for them have ended."""
+"""Work in a new thread, and a wait for worker threads to end."""
 
 import threading
 import time
@@ -7,7 +7,7 @@ PATIENCE = 20  # seconds
 
 
 def in_a_thread(work, *arguments):
-    """Return what work returns in a thread of its own, or raise its error."""
+    """Run a function in a new thread; return its result, or raise its error."""
     returned, raised = [], []
 
     def run():
@@ -25,7 +25,7 @@ def in_a_thread(work, *arguments):
 
 
 def end_by_themselves(before):
-    """Tell whether, some time from now, there are no more threads than before."""
+    """Return whether, within 20 s, no more threads are left than before."""
     until = time.monotonic() + PATIENCE
     while threading.active_count() > before and time.monotonic() < until:
         time.sleep(0.01)

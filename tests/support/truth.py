@@ -1,4 +1,4 @@
-"""Scenes of the locations whose counts are known."""
+"""Scenes of the public locations with known counts (tests/data)."""
 
 from decimal import Context, Decimal
 

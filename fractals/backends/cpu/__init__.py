@@ -1,1 +1,17 @@
-"""The CPU backend: Numba's compiler and SIMD vectors."""
+"""The CPU backend: programs compiled by Numba, most of them with SIMD vectors."""
+
+from fractals.backends.base import Limits
+
+LIMITS = Limits(
+    samples_per_tile=2**17,
+    min_samples_per_tile=64,
+    steps_per_tile=2**29,
+    # A longer block of steps has fewer branches, and more steps to repeat when an orbit escaped. A
+    # core predicts branches well.
+    steps_per_check=8,
+    rectangles=True,
+    shared_by_threads=True,
+    steps_per_second=6e8,
+    samples_per_second=2e7,
+    seconds_per_deep_sample=1.5e-6,
+)

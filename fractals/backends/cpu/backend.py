@@ -1,17 +1,21 @@
 """@jit loops over a tile, without the interpreter's lock; as many tiles at once as threads."""
 
-import contextlib
+import re
 import threading
 
 import numpy as np
 from numba.core.errors import NumbaError
 
-from fractals.backends.base import HostMemory
+from fractals.backends.base import HostMemory, Run
 from fractals.backends.cpu import direct, packet_lists, palette_lookup, perturb_packets, tile_loop
 from fractals.backends.cpu.simd import pack
 from fractals.backends.cpu.target import REAL, compile_body, compile_loop, cpu_target
-from fractals.kernels import escape, perturb, shade
+from fractals.backends.numba_private import FunctionArgument
+from fractals.kernels import escape, perturb, perturb_statistics, shade
 from fractals.kernels.layout import EscapeTile
+
+NO_FMA = "this CPU has no fused multiply-add"
+MISSING = re.compile(r">>> (\w+\(.*\))$", re.MULTILINE)  # in Numba's messages: what lacks a form
 
 
 class CpuBackend(HostMemory):
@@ -27,21 +31,32 @@ class CpuBackend(HostMemory):
         self._number = number
 
     def compile(self, make_body, *options):
-        """Return ``run(out, *arguments)``, which fills `out`."""
-        if make_body is escape.make_body and pack.FUSED:
-            with contextlib.suppress(NumbaError):  # the formula does what packs can't, as sin does
-                return self._in_packs(*options)
-        if make_body is perturb.make_body and pack.FUSED:
-            formula, extended, scaled = options[0], options[3], "scaled" in options[4:]
-            # Others need exponents at every step, or share none.
-            if (formula.holomorphic or not extended) and not scaled:
-                with contextlib.suppress(NumbaError):
-                    return self._in_packets(*options)
+        """Return ``run(out, *arguments)``, which fills `out`: see `Run` for its loop."""
+        if make_body is escape.make_body:
+            return self._fastest(self._in_packs, "", make_body, options)
+        if make_body is perturb.make_body:
+            return self._fastest(self._in_packets, _alone(*options), make_body, options)
+        if make_body is perturb_statistics.make_body:
+            return self._plain(make_body, options, "statistics of deep views need every step")
         if make_body is shade.make_position_body:
             return self._by_position(*options)
         if make_body is shade.make_body and pack.FUSED:
             return self._by_color()
-        return compile_loop(make_body, self._number, options)
+        return self._plain(make_body, options)
+
+    def _fastest(self, vectorized, reason, make_body, options):
+        """Compile with SIMD; plainly for a reason, or where Numba can't, and keep why."""
+        if not pack.FUSED:
+            reason = NO_FMA
+        elif not reason:
+            try:
+                return vectorized(*options)
+            except NumbaError as error:
+                reason = _reason(error)
+        return self._plain(make_body, options, reason)
+
+    def _plain(self, make_body, options, reason=""):
+        return Run(compile_loop(make_body, self._number, options), "plain", reason)
 
     def compile_tile_loop(self, work, dtype=None):
         """Return compiled code that does all work of tiles, or None: see `Backend`."""
@@ -49,20 +64,13 @@ class CpuBackend(HostMemory):
 
     def _by_position(self, *options):
         """Return the program that places values, which a tile loop can also take."""
-        body = palette_lookup.make_position_body(self.target, *options)
-        place = compile_body(body, palette_lookup.make_position_body, self._number, options)
+        place = self._compiled(palette_lookup.make_position_body, options)
         signature = palette_lookup.position_signature(REAL[self._number])
-
-        def run(*arguments):
-            place(*arguments)
-
-        run.program = tile_loop.Function(place, signature)
-        return run
+        return Run(place, "plain", program=FunctionArgument(place, signature))
 
     def _by_color(self):
         """Return the program that paints channels as lanes, which a tile loop can also take."""
-        body = palette_lookup.make_body(self.target)
-        fill = compile_body(body, palette_lookup.make_body, self._number, ())
+        fill = self._compiled(palette_lookup.make_body, ())
 
         def run(rgb, position, lookup, encode, supersampling, share):
             room = rgb.shape[1] * supersampling**2
@@ -71,13 +79,11 @@ class CpuBackend(HostMemory):
                 rgb, position, palette_lookup.padded(lookup), encode, supersampling, share, *scratch
             )
 
-        run.program = fill
-        return run
+        return Run(run, "plain", program=fill)
 
     def _in_packets(self, formula, julia, derivative, extended, *listed):
         options = formula, julia, derivative, extended, *listed
-        body = perturb_packets.make_body(self.target, *options)
-        travel = compile_body(body, perturb_packets.make_body, self._number, options)
+        travel = self._compiled(perturb_packets.make_body, options)
         travel.compile(perturb_packets.signature())
         one_by_one = compile_loop(perturb.make_body, self._number, options) if extended else None
         sizes = packet_lists.scratch_sizes(packet_lists.rows_of(formula, derivative, extended))
@@ -93,11 +99,10 @@ class CpuBackend(HostMemory):
                 view[perturb.FRESH] = 0
                 one_by_one(*arguments[:-2], view, arguments[-1])
 
-        return run
+        return Run(run, "packets")
 
     def _in_packs(self, options):
-        body = direct.make_body(self.target, options)
-        wave = compile_body(body, direct.make_body, self._number, (options,))
+        wave = self._compiled(direct.make_body, (options,))
         real = REAL[self._number]
         index = np.dtype(f"int{real.bitwidth}")  # as wide as a number, so that both fill a pack
         own = threading.local()  # each thread's scratch
@@ -111,5 +116,25 @@ class CpuBackend(HostMemory):
             flat = EscapeTile(*(part.reshape(-1) for part in tile))
             wave(flat, *inputs, *own.scratch)
 
-        run.program = tile_loop.Function(wave, direct.signature(real))
-        return run
+        return Run(run, "packs", program=FunctionArgument(wave, direct.signature(real)))
+
+    def _compiled(self, make_body, options):
+        def make():
+            return make_body(self.target, *options)
+
+        return compile_body(make, make_body, self._number, options)
+
+
+def _alone(formula, julia, derivative, extended, *listed):
+    """Return why samples of a deep view can't share their steps; nothing where they can."""
+    if "scaled" in listed:
+        return "each sample has an exponent of its own"
+    if extended and not formula.holomorphic:
+        return "a formula without a complex derivative needs exponents at every step"
+    return ""
+
+
+def _reason(error):
+    """Return in one line what Numba can't compile for SIMD packs."""
+    found = MISSING.findall(str(error))
+    return f"no SIMD form of {found[-1]}" if found else str(error).strip().splitlines()[0]

@@ -14,7 +14,8 @@ from fractals.backends.cpu.packet_lists import (
 from fractals.backends.cpu.simd.exponents import exponents, larger_part, powers_of_two
 from fractals.backends.cpu.simd.memory import select_each, spread
 from fractals.backends.cpu.simd.pack import any_lane, least, splat
-from fractals.kernels.perturb import LEVEL, LOST, TINY
+from fractals.kernels.floatexp import make_within
+from fractals.kernels.perturb import LEVEL, thresholds
 from fractals.kernels.primitives import fma, number, select
 
 FIRST, REMEMBER, COMPARE = 0, 1, 2  # what is known of a lane's earlier z: see `fly`
@@ -81,13 +82,14 @@ def make_tangents(target, formula, derivative):
     return target.jit(by_step), target.jit(by_skip), target.jit(slope)
 
 
-def make_settled(target, ze, de, derivative):
+def make_settled(target, ze, de, derivative, degree):
     """Return ``settled(lane, exponent_c) -> (tiny, lane)``: z, c and dz without exponents.
 
     A lane whose z is too small for float64 is `tiny`.
     """
     clamped = make_clamped(target)
     earlier = ze - 2
+    smallest, lost = thresholds(degree)
 
     @target.jit
     def scale(e, plain):
@@ -98,7 +100,7 @@ def make_settled(target, ze, de, derivative):
         z_size = larger_part(lane[0], lane[1])
         plain = lane[ze] == PLAIN
         own = lane[ze] + exponents(z_size)
-        tiny = (plain & (z_size < LOST)) | (~plain & (own < TINY))
+        tiny = (plain & (z_size < lost)) | (~plain & (own < smallest))
         s, t = scale(lane[ze], plain), powers_of_two(clamped(number(exponent_c, z_size)))
         numbers = lane[0] * s, lane[1] * s, lane[2] * t, lane[3] * t, lane[4]
         if derivative:
@@ -109,7 +111,7 @@ def make_settled(target, ze, de, derivative):
     return settled
 
 
-def make_fly(target, formula, derivative, extended):
+def make_fly(target, formula, derivative, extended, near_radius):
     """Return ``fly(...) -> ends``: single steps, and skips by the tree, until all lanes have left.
 
     The ends are those of three lists: the lanes that were rebased, that escaped, and that became
@@ -120,9 +122,12 @@ def make_fly(target, formula, derivative, extended):
     earlier = ze - 2
     step, holomorphic = jit(formula.perturbed), formula.holomorphic
     radius = 6 if holomorphic else 8  # its column in the tree
+    columns = 2 + formula.kink_count  # of the orbit
     put, put_lane, _, _ = make_lists(target, formula, derivative, extended)
+    within_plain, _ = make_within(target, formula, extended, near_radius)
     by_step, by_skip, slope = make_tangents(target, formula, derivative)
-    settled = make_settled(target, ze, de, derivative)
+    settled = make_settled(target, ze, de, derivative, formula.degree)
+    _, lost = thresholds(formula.degree)
 
     if holomorphic:
 
@@ -143,9 +148,9 @@ def make_fly(target, formula, derivative, extended):
     @jit
     def stepped(Z, lane, g):
         """Take a single step from where the reference is at Z."""
-        X, Y = Z
-        x, y = step(X, Y, lane[0], lane[1], lane[2], lane[3])
-        return (x, y) + lane[2:5] + by_step(X + lane[0], Y + lane[1], lane, g) + lane[earlier:]
+        x, y = step(Z[0], Z[1], lane[0], lane[1], lane[2], lane[3], *Z[2:])
+        tangents = by_step(Z[0] + lane[0], Z[1] + lane[1], lane, g)
+        return (x, y) + lane[2:5] + tangents + lane[earlier:]
 
     @jit
     def looked(Z, lane, mask, surely_within):
@@ -154,7 +159,7 @@ def make_fly(target, formula, derivative, extended):
         z_size, size = larger_part(lane[0], lane[1]), larger_part(u, v)
         calm = mask & (size < surely_within) & (size >= z_size)
         if extended:
-            calm = calm & (z_size >= LOST)
+            calm = calm & (z_size >= lost)
         return u, v, size, z_size, calm
 
     @jit
@@ -189,7 +194,7 @@ def make_fly(target, formula, derivative, extended):
             m = int64(least(select(alive, at, zero + math.inf)))
             here = alive & (at == zero + m)
             together = not any_lane(alive & ~here)
-            Z, z_size = spread(orbit, m, zero, 2), larger_part(lane[0], lane[1])
+            Z, z_size = spread(orbit, m, zero, columns), larger_part(lane[0], lane[1])
             while any_lane(here):
                 best, length = int64(-1), int64(1)
                 chosen = here
@@ -215,7 +220,7 @@ def make_fly(target, formula, derivative, extended):
                     while True:
                         lane = stepped(Z, lane, g)
                         m += 1
-                        Z = spread(orbit, m, zero, 2)
+                        Z = spread(orbit, m, zero, columns)
                         u, v, size, z_size, here = looked(Z, lane, chosen, surely_within)
                         if m >= stop or any_lane(chosen & ~here):
                             break
@@ -235,11 +240,11 @@ def make_fly(target, formula, derivative, extended):
                         lane = select_each(chosen, new, lane)
                         m += length
                         at = select(chosen, zero + m, at)
-                    Z = spread(orbit, m, zero, 2)
+                    Z = spread(orbit, m, zero, columns)
                     u, v, size, z_size, here = looked(Z, lane, chosen, surely_within)
                 if any_lane(chosen & ~here) or m == end or m >= latest:
                     n = lane[4] + m
-                    left = chosen & ~(fma(u, u, v * v) <= bound)
+                    left = chosen & ~within_plain(orbit, m, Z, lane, (u, v), bound)
                     over = chosen & (n >= limit)
                     escaped = left & ~over
                     if any_lane(escaped):
@@ -257,7 +262,7 @@ def make_fly(target, formula, derivative, extended):
                         fresh = put_lane(lists, which, fresh, back, whole, own, way != FIRST)
                     left = left | back
                     if extended:
-                        tiny = chosen & ~left & (z_size < LOST)
+                        tiny = chosen & ~left & (z_size < lost)
                         if any_lane(tiny):
                             waits = lane[:4] + (n,) + lane[5:earlier] + (zero + m, zero) + lane[ze:]
                             one_by_one = put_lane(lists, LEFT, one_by_one, tiny, waits, own, True)

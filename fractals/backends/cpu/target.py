@@ -7,8 +7,9 @@ import numba
 from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
-from fractals.backends.code_cache import cached
-from fractals.backends.cpu import interrupts  # noqa: F401 - what they do is then known
+from fractals.backends import numba_private
+from fractals.backends.code_cache import program
+from fractals.backends.cpu import interrupts  # noqa: F401 - registers its listener
 from fractals.backends.cpu.simd import elementary  # noqa: F401 - registers its overloads
 from fractals.backends.cpu.simd.pack import Pack
 from fractals.kernels import Target, primitives
@@ -122,21 +123,37 @@ def cpu_target(number):
 
 
 def compile_loop(make_body, number, options, checked=False):
-    """Compile a program for the CPU, without the interpreter's lock; `checked`: its indices."""
-    body = make_body(cpu_target(number), *options)
-    if checked:
-        return compile_body(body, make_body, number, options, checked=True)
-    element = register_jitable(forceinline=True)(body)
+    """Compile a program for the CPU, without the interpreter's lock.
 
-    def loop(*arguments):  # constant strides of 1 let LLVM make vectors
-        element(0, 0, 1, 1, *arguments)
+    Indices are checked where `checked` is true, and the program then has the arguments of a body.
+    """
 
-    return compile_body(loop, make_body, number, options)
+    def make():
+        body = make_body(cpu_target(number), *options)
+        if checked:
+            return body
+        element = register_jitable(forceinline=True)(body)
+
+        def loop(*arguments):  # constant strides of 1 let LLVM make vectors
+            element(0, 0, 1, 1, *arguments)
+
+        return loop
+
+    return compile_body(make, make_body, number, options, checked)
 
 
-def compile_body(body, make_body, number, options, checked=False):
-    """Compile a body that `make_body` made; the cache tells it from others by these arguments."""
-    way = "checked" if checked else "cpu"
-    options = (number, make_body.__module__, make_body.__name__, *options)
-    jit = functools.partial(numba.njit, nogil=True, error_model="numpy", boundscheck=checked)
-    return cached(lambda cache: jit(cache=cache)(body), way, *options)
+def compile_body(make, make_body, number, options, checked=False):
+    """Compile what ``make()`` returns, a body that `make_body` makes for these options.
+
+    It is not called where this process has the program. The last four arguments are all that tells
+    the program from others.
+    """
+
+    def compiled(store):
+        jit = numba.njit(nogil=True, error_model="numpy", boundscheck=checked)
+        dispatcher = jit(make())
+        if store:
+            numba_private.keep_code(dispatcher, store)
+        return dispatcher
+
+    return program(compiled, "checked" if checked else "cpu", number, make_body, *options)

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
-from numba.core.types.function_type import CompileResultWAP
 from numba.extending import register_jitable
 
 from fractals.backends.cpu import direct, palette_lookup
 from fractals.backends.cpu.simd.pack import INT64, intrinsic
 from fractals.backends.cpu.target import REAL, compile_body
+from fractals.backends.numba_private import FunctionArgument, array_struct
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.threads import Queue
 
@@ -67,7 +67,7 @@ class PaintStage(NamedTuple):
 
 
 def _cell(context, builder, signature, args):
-    array = context.make_array(signature.args[0])(context, builder, args[0])
+    array = array_struct(signature.args[0])(context, builder, args[0])
     return builder.gep(array.data, [args[1]])
 
 
@@ -310,25 +310,10 @@ def _function(arguments):
 def compiled(number, color=None):
     """Return `draw`, or without a color `keep`, compiled for a number type."""
     body = keep if color is None else draw
-    made = compile_body(body, body, number, (str(color),))
+    made = compile_body(lambda: body, body, number, (str(color),))
     made.compile(signature(REAL[number], color))
     made.disable_compile()  # one version takes every program: function pointers have one type
     return made
-
-
-class Function:
-    """A compiled function as an argument.
-
-    Passing the dispatcher itself, Numba would look up its types at each call.
-    """
-
-    def __init__(self, program, arguments):
-        program.compile(arguments)
-        self._numba_type_ = _function(arguments)
-        self._made = CompileResultWAP(program.overloads[arguments])  # holds the code's address
-
-    def __wrapper_address__(self):
-        return self._made.address
 
 
 def compile_tile_loop(backend, number, work, dtype=None):
@@ -371,7 +356,7 @@ def compile_tile_loop(backend, number, work, dtype=None):
 
     color = from_dtype(dtype)
     _, place, fill = programs
-    paint = Function(fill, palette_lookup.signature(color))
+    paint = FunctionArgument(fill, palette_lookup.signature(color))
     draw_tiles = compiled(number, color)
     lookup, encode, share = work.colors
     table = palette_lookup.padded(lookup), encode, share

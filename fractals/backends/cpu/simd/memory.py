@@ -6,7 +6,6 @@ array has room for a whole pack beyond the elements that are meant.
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.np.arrayobj import make_array
 
 from fractals.backends.cpu.simd.pack import (
     INT32,
@@ -21,10 +20,11 @@ from fractals.backends.cpu.simd.pack import (
     join,
     vectors_of,
 )
+from fractals.backends.numba_private import array_struct
 
 
 def _address(context, builder, array, value, index, offset=0):
-    data = make_array(array)(context, builder, value).data
+    data = array_struct(array)(context, builder, value).data
     return builder.gep(data, [builder.add(index, INT64(offset))])
 
 
@@ -158,7 +158,7 @@ def spread(context, array, row, like, count):
     width = count.literal_value
 
     def generate(context, builder, signature, args):
-        shape = make_array(array)(context, builder, args[0]).shape
+        shape = array_struct(array)(context, builder, args[0]).shape
         _, columns = cgutils.unpack_tuple(builder, shape)
         begin = builder.mul(_index(context, builder, signature, args, 1), columns)
         packs = []

@@ -29,6 +29,7 @@ from numba.core import cgutils, config, types
 from numba.extending import intrinsic as numba_intrinsic
 from numba.extending import lower_builtin, models, register_model, type_callable
 
+from fractals.backends.numba_private import name_intrinsic
 from fractals.kernels import primitives
 
 INT32, INT64 = ir.IntType(32), ir.IntType(64)
@@ -97,7 +98,7 @@ def intrinsic(function):
     Otherwise Numba's disk cache would never find again what was compiled with it.
     """
     made = numba_intrinsic(function)
-    made._set_uuid(f"{function.__module__}.{function.__name__}")
+    name_intrinsic(made, f"{function.__module__}.{function.__name__}")
     return made
 
 

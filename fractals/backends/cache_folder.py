@@ -1,0 +1,125 @@
+"""Folders of this user's caches: whether a folder can be trusted, and messages about caches.
+
+A cache of compiled code is executed, so a folder that another user can write to must not be used:
+whoever plants a file there runs code as this user.
+"""
+
+import os
+import re
+import stat
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class UntrustedFolderError(OSError):
+    """A folder for a cache belongs to another user, or others can write to it."""
+
+
+class _Messages:
+    """Lines for the user: each is shown once in a process, however often it occurs."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: set[str] = set()
+        self._pending: list[str] = []
+
+    def add(self, line: str) -> None:
+        with self._lock:
+            if line not in self._known:
+                self._known.add(line)
+                self._pending.append(line)
+
+    def take(self) -> list[str]:
+        with self._lock:
+            pending, self._pending = self._pending, []
+            return pending
+
+
+_messages = _Messages()
+
+
+def report(line: str) -> None:
+    """Keep a line about a cache for the user, unless this process had it before."""
+    _messages.add(line)
+
+
+def take_messages() -> list[str]:
+    """Return the lines kept since the last call: the caller shows them to the user."""
+    return _messages.take()
+
+
+def reason(error: OSError) -> str:
+    """Return in a few words why a folder or file can't be used."""
+    if isinstance(error, UntrustedFolderError):
+        return str(error)
+    return f"{error.strerror or error}: '{error.filename}'" if error.filename else str(error)
+
+
+def trusted_folder(path: str | os.PathLike[str]) -> Path:
+    """Return a folder with all links resolved, after creating it with mode 0700.
+
+    The folder must belong to this user, and nobody else may write to it. Each parent must belong to
+    this user or root, and nobody else may write to it, unless its sticky bit keeps them from
+    replacing the entries of others (as in /tmp), or a parent above it is closed to them. On Windows
+    nothing is checked: a user's folders are closed to other users there.
+
+    Raises
+    ------
+    UntrustedFolderError
+        Another user could have written to the folder; the message says what to change.
+    OSError
+        The folder can't be created.
+    """
+    path = Path(path)
+    if not path.is_absolute() and path.parts[:1] == ("~",):
+        raise UntrustedFolderError("this user has no home folder")
+    path = Path(os.path.realpath(path))
+    for folder in (*reversed(path.parents), path):
+        if not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)
+    if os.name != "nt":
+        chain = [(str(folder), folder.stat()) for folder in (*reversed(path.parents), path)]
+        check_chain(chain, os.geteuid())
+    return path
+
+
+def check_chain(chain: Sequence[tuple[str, os.stat_result]], user: int) -> None:
+    """Check a folder, the last of a chain that begins at the root: see `trusted_folder`."""
+    closed = False
+    for folder, info in chain[:-1]:
+        if info.st_uid not in (user, 0):
+            raise UntrustedFolderError(f"'{folder}' belongs to another user")
+        if not (closed or info.st_mode & stat.S_ISVTX) and _others_write(info):
+            raise UntrustedFolderError(f"others can write to '{folder}': chmod go-w it")
+        # Nobody but the owner and root gets below a folder without rights for others.
+        closed = closed or not info.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    folder, info = chain[-1]
+    if info.st_uid != user:
+        raise UntrustedFolderError(f"'{folder}' belongs to another user")
+    if info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise UntrustedFolderError(f"others can write to '{folder}': chmod go-w it")
+
+
+def _others_write(info: os.stat_result) -> bool:
+    """Tell whether anybody but the owner may write; a group of the owner alone is the owner."""
+    if info.st_mode & stat.S_IWOTH:
+        return True
+    return bool(info.st_mode & stat.S_IWGRP) and not _is_private(info.st_gid, info.st_uid)
+
+
+def _is_private(group: int, user: int) -> bool:
+    """Tell whether a group has the user's name and no other members, as Linux makes for users."""
+    try:
+        import grp
+        import pwd
+
+        found, owner = grp.getgrgid(group), pwd.getpwuid(user).pw_name
+    except (ImportError, KeyError):
+        return False
+    return found.gr_name == owner and set(found.gr_mem) <= {owner}
+
+
+def short_name(text: str, length: int = 150) -> str:
+    """Return a text as a part of a file's name."""
+    return re.sub(r"[^\w.,=+-]+", "_", text, flags=re.ASCII)[:length]

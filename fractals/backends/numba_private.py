@@ -1,0 +1,290 @@
+"""Every private name of Numba, llvmlite and numba-cuda that this package uses, a function each.
+
+Private means: not in Numba's documentation, so a release may change it. Each function names the
+versions that it was tried with, and has a test in tests/backends/test_numba_private.py, which
+`.ci/run` runs with the oldest and the newest Numba that pyproject.toml allows. A new Numba that
+changes one of these names is served by an edit here alone.
+"""
+
+import importlib
+import itertools
+import os
+import secrets
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import llvmlite.binding
+import numba
+import numpy as np
+from numba.core import event
+from numba.core.bytecode import FunctionIdentity
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.runtime import _nrt_python
+from numba.core.serialize import dumps
+from numba.core.types.function_type import CompileResultWAP
+from numba.np.arrayobj import make_array
+
+
+class Store(Protocol):
+    """Where compiled code is kept."""
+
+    folder: str
+
+    def load(self, key: str, rebuild: Callable[[Any], Any]) -> Any:
+        """Return what `rebuild` makes of the data kept under a key; None where there are none."""
+
+    def save(self, key: str, data: bytes) -> None:
+        """Keep data, which is a pickle."""
+
+
+# --- Storing compiled code
+
+
+def number_functions_at_random() -> bool:
+    """Number Numba's functions from a random place; return whether Numba still numbers them.
+
+    Numba numbers the functions of a process from 1, and the numbers tell functions of one name
+    apart in the symbols of compiled code. Code that two processes stored would clash in a third:
+    the linker takes the first function of a name for both, and one formula is drawn with another's
+    step. Without the numbers nothing is stored.
+
+    `numba.core.bytecode.FunctionIdentity._unique_ids`; Numba 0.61.2 to 0.68.1.
+    """
+    if not hasattr(FunctionIdentity, "_unique_ids"):
+        return False
+    FunctionIdentity._unique_ids = itertools.count(secrets.randbits(60))
+    return True
+
+
+class _CodeCache(_Cache):
+    """What a dispatcher of the CPU asks for code before it compiles, with a folder of its own.
+
+    Numba's own class takes its folder from one variable of the process when it is made, names its
+    files by numbers that two processes can both take, and trusts whatever a file holds.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @property
+    def cache_path(self) -> str:
+        return self._store.folder
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        add_runtime_symbols()
+        return self._store.load(
+            _key(sig, target_context.codegen()),
+            lambda data: CompileResult._rebuild(target_context, *data),
+        )
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if not (data.lifted or data.library.has_dynamic_globals):
+            self._store.save(_key(sig, data.codegen), dumps(data._reduce()))
+
+    def enable(self) -> None:
+        pass
+
+    def disable(self) -> None:
+        pass
+
+    def flush(self) -> None:
+        pass
+
+
+def _key(signature: Any, codegen: Any) -> str:
+    """Return what tells the code of a signature and CPU from others of the same program."""
+    return repr((signature, codegen.magic_tuple()))
+
+
+def keep_code(dispatcher: Any, store: Store) -> None:
+    """Have a function that Numba compiles for the CPU look for its code in a store first.
+
+    `Dispatcher._cache` and `numba.core.caching._Cache`, `CompileResult._reduce` and `_rebuild`,
+    `CodeLibrary.has_dynamic_globals`, `Codegen.magic_tuple`, `numba.core.serialize.dumps`;
+    Numba 0.61.2 to 0.68.1.
+    """
+    dispatcher._cache = _CodeCache(store)
+
+
+def add_runtime_symbols() -> None:
+    """Tell LLVM the addresses of Numba's helpers, which stored code calls.
+
+    Numba does so when it makes itself ready to compile, which takes half a second: all that it
+    knows of Python and NumPy is set up. Stored code needs only these addresses.
+
+    `numba.core.runtime._nrt_python.c_helpers`; Numba 0.61.2 to 0.68.1.
+    """
+    for name, address in _nrt_python.c_helpers.items():
+        llvmlite.binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
+def keep_kernel(kernel: Any, store: Store) -> None:
+    """Have a CUDA kernel look for its code in a store first.
+
+    `numba.cuda.dispatcher.CUDACache`, its `_impl`, `_cache_file` and `_index_key`;
+    numba-cuda 0.30.4. Its class is kept, as the dispatcher asks it for more than code.
+    """
+    module = sys.modules[type(kernel).__module__]
+
+    class KernelCache(module.CUDACache):  # type: ignore[name-defined, misc]
+        def __init__(self, store: Store) -> None:
+            self._store = store
+            self._py_func = _key  # any function without a closure: the store's folder says it all
+            self._impl = object.__new__(module.CUDACacheImpl)
+            self._cache_path = store.folder
+            self._launch_config_key = None
+            self._launch_config_sensitive_flag = None
+            self._launch_config_marker_path = os.path.join(store.folder, "launch-config-sensitive")
+            self._enabled = True
+
+        def _load_overload(self, sig: Any, target_context: Any) -> Any:
+            return self._store.load(
+                repr(self._index_key(sig, target_context.codegen())),
+                lambda data: self._impl.rebuild(target_context, data),
+            )
+
+        def _save_overload(self, sig: Any, data: Any) -> None:
+            pickled = sys.modules[module.CUDACache.__mro__[1].__module__].dumps(
+                self._impl.reduce(data)
+            )
+            self._store.save(repr(self._index_key(sig, data.codegen)), pickled)
+
+        def mark_launch_config_sensitive(self) -> bool:
+            return False  # such a kernel is not stored
+
+        def flush(self) -> None:
+            pass
+
+    kernel._cache = KernelCache(store)
+
+
+def name_intrinsic(intrinsic: Any, name: str) -> None:
+    """Give an intrinsic an identity that is the same in every process.
+
+    Numba gives each a random one, with which stored code would not be found again.
+
+    `_Intrinsic._set_uuid`; Numba 0.61.2 to 0.68.1.
+    """
+    intrinsic._set_uuid(name)
+
+
+# --- Calling compiled code
+
+
+class FunctionArgument:
+    """A compiled function as an argument of another, for one signature.
+
+    Numba would look up the types of a function at each call; this object has its type and address.
+
+    `numba.core.types.function_type.CompileResultWAP`, `Dispatcher.overloads`, and the protocol of
+    `_numba_type_` and `__wrapper_address__`; Numba 0.61.2 to 0.68.1.
+    """
+
+    def __init__(self, dispatcher: Any, signature: tuple[Any, ...]) -> None:
+        dispatcher.compile(signature)
+        self._numba_type_ = numba.types.FunctionType(numba.types.void(*signature))
+        self._made = CompileResultWAP(dispatcher.overloads[signature])
+
+    def __wrapper_address__(self) -> int:
+        address: int = self._made.address
+        return address
+
+
+def array_struct(kind: Any) -> Any:
+    """Return the class by which an intrinsic reads the parts of an array of a type.
+
+    `numba.np.arrayobj.make_array`; Numba 0.61.2 to 0.68.1.
+    """
+    return make_array(kind)
+
+
+# --- Watching Numba compile
+
+
+def on_compiling(begin: Callable[[], None], end: Callable[[], None]) -> None:
+    """Have functions called in a thread whenever it takes or gives back Numba's compiler lock.
+
+    `numba.core.event` and the name of its event "numba:compiler_lock"; Numba 0.61.2 to 0.68.1.
+    """
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        def on_start(self, event: Any) -> None:
+            begin()
+
+        def on_end(self, event: Any) -> None:
+            end()
+
+    event.register("numba:compiler_lock", Listener())
+
+
+def is_compiling() -> bool:
+    """Tell whether the calling thread still holds Numba's compiler lock, which it may nest.
+
+    `numba.core.compiler_lock.global_compiler_lock.is_locked`; Numba 0.61.2 to 0.68.1.
+    """
+    return bool(global_compiler_lock.is_locked())
+
+
+# --- Real and simulated GPUs
+
+
+def choose_simulator(simulated: bool) -> None:
+    """Choose between real and simulated GPUs for the next import of `numba.cuda`.
+
+    Numba reads the choice once, from its configuration, and reads that again from the environment
+    whenever a NUMBA_ variable changed: both are set.
+
+    `numba.core.config.reload_config`, `sys.modules`; Numba 0.61.2 to 0.68.1, numba-cuda 0.30.4.
+    """
+    for name in list(sys.modules):
+        if name == "numba.cuda" or name.startswith("numba.cuda."):
+            del sys.modules[name]
+    if hasattr(numba, "cuda"):
+        del numba.cuda
+    os.environ["NUMBA_ENABLE_CUDASIM"] = str(int(simulated))
+    os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"  # a small picture has few threads
+    numba.core.config.reload_config()
+
+
+def use_built_in_cuda() -> None:
+    """Have `numba.cuda` imported from Numba itself, where numba-cuda lacks CUDA's libraries.
+
+    numba-cuda replaces Numba's package by an entry in `sys.meta_path`, and can't even simulate
+    without these libraries. `NumbaCudaFinder`; numba-cuda 0.30.4.
+    """
+    sys.meta_path[:] = [f for f in sys.meta_path if type(f).__name__ != "NumbaCudaFinder"]
+    importlib.invalidate_caches()
+
+
+def has_libnvvm() -> bool:
+    """Tell whether CUDA's compiler is installed.
+
+    `numba.cuda.cudadrv.nvvm.is_available`; numba-cuda 0.30.4.
+    """
+    nvvm = importlib.import_module("numba.cuda.cudadrv.nvvm")
+    return bool(nvvm.is_available())
+
+
+def add_row_stack() -> None:
+    """Give NumPy 2.5 and newer the name that numba-cuda looks up in it on import.
+
+    `numpy.row_stack`; numba-cuda up to 0.30.4.
+    """
+    if not hasattr(np, "row_stack"):
+        np.row_stack = np.vstack  # type: ignore[attr-defined] # noqa: NPY201
+
+
+def unwrap_simulated(value: Any) -> Any:
+    """Return the NumPy array behind a simulated device array, and other values as they are.
+
+    `FakeWithinKernelCUDAArray._item` and `FakeCUDAArray._ary`; Numba 0.61.2 to 0.68.1,
+    numba-cuda 0.30.4. Of a named tuple, each part.
+    """
+    if isinstance(value, tuple):
+        make: Any = type(value)
+        return make(*map(unwrap_simulated, value))
+    value = getattr(value, "_item", value)
+    return getattr(value, "_ary", value)

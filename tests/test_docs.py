@@ -1,0 +1,176 @@
+"""The documents: their paths exist, their commands parse, and their Python code compiles."""
+
+import ast
+import importlib
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+import fractals
+from fractals.cli import cli
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "benchmarks/README.md",
+    "tests/data/README.md",
+)
+FOLDERS = ("benchmarks", "examples", "fractals", "gallery", "scripts", "tests")
+each_document = pytest.mark.parametrize("name", DOCUMENTS)
+
+
+def text_of(name):
+    return (ROOT / name).read_text("utf-8")
+
+
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(text, language=""):
+    """Return the code blocks of a language; without one, those that name none."""
+    return [code for named, code in FENCED.findall(text) if named == language]
+
+
+def prose(text):
+    """Return a text without code blocks, as one line."""
+    return " ".join(FENCED.sub("", text).split())
+
+
+def commands_in(text):
+    """Return the arguments of `fractals` in lines of code blocks and in code within sentences."""
+    lines = [line for block in blocks(text) for line in block.splitlines()]
+    lines += re.findall(r"`(fractals [^`]+)`", prose(text))
+    found = []
+    for line in lines:
+        line = line.removeprefix("uv run ")
+        if line.startswith("fractals "):
+            words = shlex.split(line, comments=True)
+            ends = [k for k, word in enumerate(words) if word in (">", ">>", "|", "&&")]
+            found.append(words[1 : ends[0] if ends else None])
+    return found
+
+
+def check_command(words):
+    """Parse arguments as the command line does, without running the verb."""
+    command = cli
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        name, *words = words
+        command = command.get_command(click.Context(command), name)
+        assert command, f"no such verb: {name}"
+    try:
+        command.make_context("fractals", list(words))
+    except (click.exceptions.Exit, click.exceptions.NoArgsIsHelpError):
+        pass  # --help, or the name of a group of verbs
+    except click.MissingParameter:
+        assert not words or words[0].startswith("-")  # a verb that a sentence mentions
+
+
+def paths_in(text):
+    """Return what links lead to, and names of files and folders of the repository in code."""
+    links = re.findall(r'\]\(([^)\s]+)\)|src="([^"]+)"', text)
+    targets = [link or source for link, source in links]
+    targets += re.findall(
+        r"`((?:[\w.-]+/)*[\w.<>{},-]+\.(?:py|md|ipynb)|(?:[\w-]+/)+)`", prose(text)
+    )
+    return [target for target in targets if not re.match(r"https?:", target)]
+
+
+def exists(path, near):
+    """Return whether a path from a document's folder, the root or any package is there.
+
+    `<name>` stands for any name, and `{a,b}.py` for two files.
+    """
+    if many := re.search(r"{(.*)}", path):
+        return all(exists(path.replace(many[0], one), near) for one in many[1].split(","))
+    pattern = re.sub(r"<\w+>", "*", path.rstrip("/"))
+    if any(near.glob(pattern)) or any(ROOT.glob(pattern)):
+        return True
+    return any(any((ROOT / folder).rglob(pattern)) for folder in FOLDERS)
+
+
+def anchors(text):
+    """Return the anchors of a document's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", FENCED.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", words).strip().lower().replace(" ", "-") for words in headings}
+
+
+@each_document
+def test_paths_exist(name):
+    text = text_of(name)
+    assert paths_in(text), "nothing was found, so nothing is tested"
+    for path in paths_in(text):
+        file, _, anchor = path.partition("#")
+        assert not file or exists(file, (ROOT / name).parent), path
+        if anchor:
+            target = (ROOT / name).parent / file if file else ROOT / name
+            assert anchor in anchors(target.read_text("utf-8")), path
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "benchmarks/README.md"]
+)
+def test_commands_parse(name):
+    found = commands_in(text_of(name))
+    assert found
+    for words in found:
+        check_command(words)
+
+
+def test_examples_of_help_parse():
+    group = click.Context(cli)
+    texts = [cli.epilog]
+    for command in (cli.get_command(group, name) for name in cli.list_commands(group)):
+        texts += [each.epilog for each in (command, *getattr(command, "commands", {}).values())]
+    found = []
+    for text in texts:
+        lines = "\n".join(line.strip() for line in text.splitlines())
+        found += commands_in(f"```\n{lines}\n```")
+    assert len(found) > 30
+    for words in found:
+        check_command(words)
+
+
+def test_options_of_benchmark_scripts_exist():
+    calls = r"^(?:python|\S+/python) (benchmarks/\S+)([^#\n]*)"
+    scripts = re.findall(calls, text_of("benchmarks/README.md"), re.MULTILINE)
+    assert len(scripts) > 5
+    for path, arguments in scripts:
+        for option in re.findall(r" (--[\w-]+)", arguments):
+            assert f'"{option}"' in text_of(path), f"{path} {option}"
+
+
+@pytest.mark.parametrize(
+    "line", ["rander", "render --colour red", "find pole", "recolor a b", "recolor a --bits"]
+)
+def test_wrong_commands_are_found(line):
+    with pytest.raises((AssertionError, click.UsageError)):
+        check_command(line.split())
+
+
+def test_wrong_paths_are_found():
+    text = "Read `rendering/no_such.py`, `no_such/` and [this](README.md#no-such)."
+    assert paths_in(text) == ["README.md#no-such", "rendering/no_such.py", "no_such/"]
+    assert not exists("rendering/no_such.py", ROOT)
+    assert not exists("no_such/", ROOT)
+    assert exists("rendering/render.py", ROOT)
+    assert "no-such" not in anchors(text_of("README.md"))
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_python_compiles_and_its_names_exist(name):
+    found = blocks(text_of(name), "python")
+    assert found
+    for block in found:
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "fractals":
+                assert node.attr in fractals.__all__, ast.unparse(node)
+            elif isinstance(node, ast.ImportFrom):
+                module = importlib.import_module(node.module)
+                assert all(hasattr(module, alias.name) for alias in node.names), node.module
+        compile(block, name, "exec")
