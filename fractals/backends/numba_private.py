@@ -280,9 +280,10 @@ def unwrap_simulated(value: Any) -> Any:
     """Return the NumPy array behind a simulated device array, and other values as they are.
 
     `FakeWithinKernelCUDAArray._item` and `FakeCUDAArray._ary`; Numba 0.61.2 to 0.68.1,
-    numba-cuda 0.30.4.
+    numba-cuda 0.30.4. Of a named tuple, each part.
     """
     if isinstance(value, tuple):
-        return value._make(map(unwrap_simulated, value))  # type: ignore[attr-defined]
+        make: Any = type(value)
+        return make(*map(unwrap_simulated, value))
     value = getattr(value, "_item", value)
     return getattr(value, "_ary", value)

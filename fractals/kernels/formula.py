@@ -83,15 +83,16 @@ class Formula:
         and its parameter, without cancellation where |z| is far below |Z|. Without `perturbed` the
         formula is only drawn in views that the number type resolves.
     kinks : callable, optional
-        ``kinks(x, y)``: the numbers whose absolute values the step takes, one or two, for a formula
-        that is not smooth everywhere; f has a kink where one is 0. Those of the reference are
-        computed in its precision, because X² - Y² of rounded points is lost near a diagonal.
+            ``kinks(x, y)``: the one or two numbers whose absolute values the step takes, as a tuple;
+        for a formula with `perturbed` that is not smooth everywhere. f has a kink where one of them
+        is 0. Those of the reference are computed in the reference's precision, because X² - Y² of
+        its rounded points loses its digits near a diagonal.
     kink_degrees : tuple of int
-        The power of z by which each of `kinks` grows; where the tuple is empty, they are squares.
+        The power of |z| that each of these numbers grows with; () where all are squares.
     fold : callable, optional
         ``fold(X, Y, *kinks(X, Y))``: a lower bound of the distance of Z = X + iY from where f has a
-        kink, in plane units; for a formula with `perturbed` that is not smooth everywhere.
-    inside : callable, optional
+        kink, in plane units.
+        inside : callable, optional
         ``inside(a, b) -> bool``: true only where c = a + ib is in the set for certain, for every
         number type. Such samples are not iterated.
     parameters : mapping
