@@ -83,7 +83,7 @@ class Formula:
         and its parameter, without cancellation where |z| is far below |Z|. Without `perturbed` the
         formula is only drawn in views that the number type resolves.
     kinks : callable, optional
-            ``kinks(x, y)``: the one or two numbers whose absolute values the step takes, as a tuple;
+        ``kinks(x, y)``: the one or two numbers whose absolute values the step takes, as a tuple,
         for a formula with `perturbed` that is not smooth everywhere. f has a kink where one of them
         is 0. Those of the reference are computed in the reference's precision, because X² - Y² of
         its rounded points loses its digits near a diagonal.
