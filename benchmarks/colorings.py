@@ -25,11 +25,12 @@ import numpy as np
 
 import fractals
 from fractals import catalog
-from fractals.cli.options import parse_size
+from fractals.cli.values import parse_size
 from fractals.color import spaces, trap_image
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.kernels.statistics import INSIDE_TOO
-from fractals.rendering.render import Session
+from fractals.rendering.drawing import open_drawing, open_plan, shade_tile
+from fractals.rendering.options import RenderOptions
 from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
 from fractals.tools.bench import report
@@ -51,8 +52,8 @@ class Raw:
         )
         self.out = raw.count < raw.max_iterations
         self.z = np.where(self.out, raw.z, 2.0)
-        names = [name.removesuffix(INSIDE_TOO).rpartition(".")[2] for name in raw.watched]
-        self.w = dict(zip(names, raw.watched.values(), strict=True))
+        names = [name.removesuffix(INSIDE_TOO).rpartition(".")[2] for name in raw.statistics]
+        self.w = dict(zip(names, raw.statistics.values(), strict=True))
         self.settings = settings
 
     def smooth(self) -> Any:
@@ -184,15 +185,15 @@ def measure_one(name: str, size: tuple[int, int], runs: int) -> dict[str, Any]:
     scene = Scene().replace(size=size, coloring=name, max_iterations=300)
     coloring = scene.color.coloring.make()
     raw = fractals.compute(scene, device="cpu", threads=1)
-    session = Session(scene, "cpu", threads=1)
-    session.start(iterating=True)
+    options = RenderOptions(device="cpu", threads=1)
+    plan, backend = open_plan(scene, options)
+    iterated = open_drawing(plan, backend, options, shading=False)
     fractals.recolor(raw, scene, device="cpu", threads=1)
     seconds: dict[str, list[float]] = {"iterate": [], "ours": [], "numpy": []}
-    whole = Session(scene, "cpu", threads=1)
-    whole.start(iterating=True, shading=True)
+    whole = open_drawing(plan, backend, options)
     tiles = whole.plan.tiles
-    fill = whole.painter.value_program(whole.layers.drawn[0])
-    if coloring.knots:
+    fill = whole.painter.value_program(whole.plan.layers.drawn[0])
+    if coloring.rank_table:
         tile = tiles[0]
         arrays = on_tile(raw, tile, scene.image.supersampling)
         fill(
@@ -201,19 +202,19 @@ def measure_one(name: str, size: tuple[int, int], runs: int) -> dict[str, Any]:
     for _ in range(runs):
         begun = process_time()
         for tile in tiles:
-            session.iterate(tile)
+            iterated.source.iterate(tile)
         seconds["iterate"].append(process_time() - begun)
         numbers = [(tile, on_tile(raw, tile, scene.image.supersampling)) for tile in tiles]
         begun = process_time()
-        if coloring.knots:  # what depends on the whole picture is found anew
+        if coloring.rank_table:  # what depends on the whole picture is found anew
             values = np.empty(raw.count.shape)
             for tile, arrays in numbers:
                 part = np.empty(arrays[0].shape)
                 fill(part, arrays, raw.max_iterations, 0)
                 values[tile.window(scene.image.supersampling)] = part
-            coloring.knots(values[np.isfinite(values)])
+            coloring.rank_table(values[np.isfinite(values)])
         for tile, arrays in numbers:
-            whole.shade(tile, arrays)
+            shade_tile(whole, tile, arrays)
         seconds["ours"].append(process_time() - begun)
         begun = process_time()
         theirs = in_numpy(scene, raw, coloring, VALUES[name])
@@ -233,7 +234,7 @@ def on_tile(raw: Any, tile: Tile, n: int) -> tuple[Any, ...]:
     parts += [] if raw.dz is None else [raw.dz.real, raw.dz.imag]
     found = [np.ascontiguousarray(part[window]) for part in parts]
     found += [none] * (5 - len(found))
-    planes = [plane[window] for plane in raw.watched.values()]
+    planes = [plane[window] for plane in raw.statistics.values()]
     return *found, np.stack(planes) if planes else np.zeros((1, 1, 1))
 
 

@@ -19,9 +19,9 @@ import click
 import fractals
 from fractals import catalog
 from fractals.backends import probe
-from fractals.cli.options import parse_size
+from fractals.cli.values import parse_size
 from fractals.io.load import load_scene
-from fractals.rendering.plan import plan
+from fractals.rendering.plan import make_plan
 
 DEEP = Decimal("1e-8")  # a width that float64 alone can't draw
 
@@ -33,7 +33,7 @@ def draw(source: str, size: tuple[int, int]) -> dict[str, Any]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
     return {
         "name": Path(source).stem,
-        "width": plan(scene).to_table()["width"],
+        "width": make_plan(scene).to_table()["width"],
         "max_iterations": raw.max_iterations,
         "mean_count": float(raw.count.mean()),
         "seconds": {stage: round(raw.timings[stage], 3) for stage in ("reference", "iterate")},

@@ -1,7 +1,17 @@
-"""Fractals: Mandelbrot, Julia and their kin, on the CPU and on CUDA GPUs.
+"""Fractals: draws Mandelbrot, Julia and related sets, on CPUs and on CUDA GPUs.
+
+    load_scene            reads a scene: a gallery name, a file, a table, or several
+    render, render_to     draw a scene: an Image, or a file of any size
+    compute, compute_to   compute raw numbers: EscapeData, or a store that can be resumed
+    recolor, recolor_to   draw raw numbers in other colors, without iterating
+    plan                  returns how a scene would be drawn: method, seconds, bytes
+    find_nucleus, find_period   find the minibrot in a view
+    devices               lists what can draw here
+
+Scenes are given by name, file, table or `Scene`, and by keywords:
 
 >>> import fractals
->>> image = fractals.render("mandelbrot", {"image": {"size": [16, 9]}}, device="cpu")
+>>> image = fractals.render("seahorse", size=(16, 9), palette="ember", device="cpu")
 >>> image.pixels.shape
 (9, 16, 3)
 """
@@ -14,21 +24,31 @@ if TYPE_CHECKING:
     from fractals.backends.devices import devices
     from fractals.backends.probe import Device
     from fractals.color.palette import Palette
-    from fractals.deep.nucleus import Minibrot, find_nucleus, find_period
-    from fractals.errors import DeviceError, DifferenceError, FractalsError, OptionError, SceneError
+    from fractals.deep.nucleus import Minibrot
+    from fractals.errors import (
+        DeviceError,
+        DifferenceError,
+        FractalsError,
+        InputError,
+        OptionError,
+        SceneError,
+    )
     from fractals.io.escape_data import EscapeData
     from fractals.io.image import Image
     from fractals.io.load import load_scene
     from fractals.kernels.coloring import Coloring
     from fractals.kernels.formula import Formula
-    from fractals.rendering.compute_store import compute_to
+    from fractals.rendering.compute_store import Computed, compute_to
+    from fractals.rendering.find import find_nucleus, find_period
     from fractals.rendering.plan import Plan, plan
     from fractals.rendering.render import compute, recolor, render
-    from fractals.rendering.stream import recolor_to, render_to
+    from fractals.rendering.stream import Rendered, recolor_to, render_to
+    from fractals.rendering.tiles import Tile
     from fractals.scene.model import Scene, View
 
 _HOMES = {
     "Coloring": "kernels.coloring",
+    "Computed": "rendering.compute_store",
     "Device": "backends.probe",
     "DeviceError": "errors",
     "DifferenceError": "errors",
@@ -36,18 +56,21 @@ _HOMES = {
     "Formula": "kernels.formula",
     "FractalsError": "errors",
     "Image": "io.image",
+    "InputError": "errors",
     "Minibrot": "deep.nucleus",
     "OptionError": "errors",
     "Palette": "color.palette",
     "Plan": "rendering.plan",
+    "Rendered": "rendering.stream",
     "Scene": "scene.model",
     "SceneError": "errors",
+    "Tile": "rendering.tiles",
     "View": "scene.model",
     "compute": "rendering.render",
     "compute_to": "rendering.compute_store",
     "devices": "backends.devices",
-    "find_nucleus": "deep.nucleus",
-    "find_period": "deep.nucleus",
+    "find_nucleus": "rendering.find",
+    "find_period": "rendering.find",
     "load_scene": "io.load",
     "plan": "rendering.plan",
     "recolor": "rendering.render",
@@ -58,6 +81,7 @@ _HOMES = {
 
 __all__ = [
     "Coloring",
+    "Computed",
     "Device",
     "DeviceError",
     "DifferenceError",
@@ -65,12 +89,15 @@ __all__ = [
     "Formula",
     "FractalsError",
     "Image",
+    "InputError",
     "Minibrot",
     "OptionError",
     "Palette",
     "Plan",
+    "Rendered",
     "Scene",
     "SceneError",
+    "Tile",
     "View",
     "__version__",
     "compute",
@@ -88,7 +115,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name on first use, so that ``import fractals`` is quick."""
+    """Import a public name on first use, because importing all of them takes 0.2 s."""
     if name not in _HOMES:
         raise AttributeError(f"module 'fractals' has no attribute '{name}'")
     import importlib
@@ -96,3 +123,8 @@ def __getattr__(name: str) -> Any:
     value = getattr(importlib.import_module(f"fractals.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, for completion."""
+    return list(__all__)

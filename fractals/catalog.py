@@ -1,4 +1,4 @@
-"""Finds formulas, colorings, palettes and scenes by file name, and others' by entry point."""
+"""Finds formulas, colorings, formats, palettes and scenes by file name or by entry point."""
 
 import difflib
 import functools
@@ -13,9 +13,9 @@ from typing import Any
 from fractals.errors import OptionError, shown
 
 PACKAGE = Path(__file__).parent
-# A wheel carries the gallery's scenes inside the package; a checkout has them beside it.
+# A wheel has the gallery's scenes inside the package, a checkout beside it.
 GALLERIES = (PACKAGE / "gallery", PACKAGE.parent / "gallery")
-# The folder of each kind of code; a file there is one of its kind, but for names that begin with _.
+# The folder of each kind of plug-in. Each file there is one, unless its name begins with _.
 CODE = {
     "formula": "formulas",
     "coloring": "color/colorings",
@@ -37,7 +37,7 @@ MAX_WORD, MAX_WORDS = 200, 2000
 
 @functools.cache
 def names(kind: str) -> tuple[str, ...]:
-    """Return what there is of a kind: "formula", "coloring", "format", "palette" or "gallery".
+    """Return the names of a kind: "formula", "coloring", "format", "palette" or "gallery".
 
     Examples
     --------
@@ -52,12 +52,12 @@ def names(kind: str) -> tuple[str, ...]:
 
 
 def load(kind: str, name: str) -> Callable[..., Any]:
-    """Return the ``make`` function of a formula or coloring.
+    """Return the ``make`` function of a formula, coloring or format.
 
     Raises
     ------
     OptionError
-        There is none of this name.
+        The name is unknown.
     """
     if name in _installed(kind):
         make: Callable[..., Any] = _installed(kind)[name].load()
@@ -77,7 +77,7 @@ def read(kind: str, name: str) -> dict[str, Any]:
 
 
 def unknown(kind: str, name: str) -> OptionError:
-    """Return the error that says a name is unknown, and which it may have meant."""
+    """Return the error about an unknown name, with the nearest known name."""
     plural = {**PLURALS, "palette": "palettes"}
     hint = did_you_mean(name, names(kind)) or f"; fractals list {plural.get(kind, kind)} shows all"
     return OptionError(
@@ -90,6 +90,11 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
     words = [word for word in itertools.islice(known, MAX_WORDS) if len(word) <= MAX_WORD]
     close = difflib.get_close_matches(given[:MAX_WORD], words, n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def installed(kind: str) -> tuple[str, ...]:
+    """Return the names of what other packages add to a kind, by entry points."""
+    return tuple(_installed(kind))
 
 
 @functools.cache

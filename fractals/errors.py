@@ -2,7 +2,8 @@
 
     FractalsError                1   something failed: a file, a device that broke
     ├── OptionError              2   a bad value of an option or an argument
-    ├── SceneError               3   a scene or an imported file that is invalid
+    ├── InputError               3   an input file that is invalid: a palette, raw numbers
+    │   └── SceneError           3   a scene, or a file with one, that is invalid
     ├── DeviceError              4   the device asked for is missing
     └── DifferenceError          5   pictures that should be equal differ
 
@@ -17,7 +18,7 @@ MAX_LINES = 10  # errors in a message; the rest are counted
 
 
 class FractalsError(Exception):
-    """Something failed that is no mistake in the program: the message is for the user."""
+    """Base of all errors that are raised on purpose; the message is for the user."""
 
     exit_code = 1
 
@@ -28,14 +29,18 @@ class OptionError(FractalsError, ValueError):
     exit_code = 2
 
 
-class SceneError(FractalsError, ValueError):
-    """A scene, palette or other file that is invalid."""
+class InputError(FractalsError, ValueError):
+    """An input file that is invalid, such as a palette or raw numbers."""
 
     exit_code = 3
 
 
+class SceneError(InputError):
+    """A scene, or a file with a scene, that is invalid."""
+
+
 class DeviceError(FractalsError, RuntimeError):
-    """The device asked for is missing or can't be used here."""
+    """The device asked for is missing, or can't be used here."""
 
     exit_code = 4
 

@@ -1,12 +1,28 @@
-"""Maps tiles to threads, and stays awake for progress and Ctrl-C."""
+"""Maps tiles to threads, and stays awake for progress and Ctrl-C.
+
+What fractals changes in the process of its caller, here and elsewhere:
+
+- Threads: tiles are computed by daemon threads, which end with the thread that called. While a
+  picture is computed by as many threads as there are cores, each is kept on one core (Linux),
+  unless another process of the user does so at that moment. The affinity of other threads is never
+  changed.
+- SIGINT: while the main thread compiles, its handler is replaced, and called when the program is
+  compiled: see `fractals.backends.cpu.interrupts`. Other threads and handlers stay as they are.
+- Numba: functions that Numba compiles later in the process are numbered from a random place. Its
+  configuration and its cache of other functions stay as they are.
+- Numba's simulator: where a GPU or the simulator draws, NUMBA_ENABLE_CUDASIM and
+  NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS are set in the environment, and `numba.cuda` is imported anew if
+  it was imported for the other of the two; `numpy.row_stack` is defined where NumPy lacks it.
+"""
 
 import contextlib
 import functools
 import itertools
 import os
+import socket
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
@@ -16,14 +32,26 @@ T = TypeVar("T")
 Progress = Callable[[int, int], None]  # tiles done, tiles in all
 Tasks = SimpleQueue[Callable[[], None] | None]  # of one thread, which None ends
 
-WAKE = 0.05  # seconds between two looks at what the threads have done
+WAKE = 0.05  # seconds between two calls for progress, and until a KeyboardInterrupt is raised
+CLAIM = "fractals-threads-on-cores"  # name of what one process of a user holds at a time
+
+
+_pinned: dict[int, set[int]] = {}  # native id of a worker -> the cores it may use otherwise
+
+
+def allowed_cores() -> set[int]:
+    """Return the cores that the calling thread may use; nothing where the system doesn't say.
+
+    A worker that this module keeps on one core counts with all cores of its caller.
+    """
+    if not hasattr(os, "sched_getaffinity"):
+        return set()
+    return _pinned.get(threading.get_native_id()) or os.sched_getaffinity(0)
 
 
 def core_count() -> int:
     """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(allowed_cores()) or os.cpu_count() or 1
 
 
 class Queue:
@@ -153,15 +181,17 @@ def run_threads(
         else:
             ended.put(None)
 
-    try:
-        for tasks, work in zip(_workers(len(works)), works, strict=True):
-            tasks.put(functools.partial(worker, work))
-        while len(errors) < len(works):
-            with contextlib.suppress(Empty):
-                errors.append(ended.get(timeout=WAKE))
-            look()
-    finally:
-        stop()
+    workers = _workers(len(works))
+    with _each_on_a_core(workers.threads):
+        try:
+            for tasks, work in zip(workers.tasks, works, strict=True):
+                tasks.put(functools.partial(worker, work))
+            while len(errors) < len(works):
+                with contextlib.suppress(Empty):
+                    errors.append(ended.get(timeout=WAKE))
+                look()
+        finally:
+            stop()
     for error in filter(None, errors):
         raise error
 
@@ -169,25 +199,23 @@ def run_threads(
 class _Workers:
     """Threads that wait for tasks, each with a queue of its own, for as long as this object lives.
 
-    Where there are as many as cores, each keeps to one. Otherwise a scheduler may put one behind
-    another for some milliseconds, while a core idles: as long as it takes to draw a picture.
+    They may use all cores of the calling thread.
     """
 
-    def __init__(self, cores: Sequence[int | None]) -> None:
-        self.tasks: list[Tasks] = [SimpleQueue() for _ in cores]
-        ready: SimpleQueue[None] = SimpleQueue()
-        for tasks, core in zip(self.tasks, cores, strict=True):
-            threading.Thread(target=_serve, args=(tasks, core, ready), daemon=True).start()
+    def __init__(self, count: int) -> None:
+        cores = allowed_cores()
+        self.tasks: list[Tasks] = [SimpleQueue() for _ in range(count)]
+        self.threads: list[int] = []
+        for tasks in self.tasks:
+            thread = threading.Thread(target=_serve, args=(tasks,), daemon=True)
+            thread.start()
+            self.threads.append(thread.native_id or 0)
+            if threading.get_native_id() in _pinned:  # a thread inherits the core of its creator
+                _move(self.threads[-1], cores)
             weakref.finalize(self, tasks.put, None).atexit = False
-        for _ in cores:
-            ready.get()  # a thread that is not yet on its core could have to wait for another
 
 
-def _serve(tasks: Tasks, core: int | None, ready: SimpleQueue[None]) -> None:
-    if core is not None:
-        with contextlib.suppress(OSError):  # it is no longer ours
-            os.sched_setaffinity(0, {core})
-    ready.put(None)
+def _serve(tasks: Tasks) -> None:
     while task := tasks.get():
         task()
         del task  # it would keep a picture alive
@@ -201,16 +229,65 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def _workers(count: int) -> Sequence[Tasks]:
-    """Return the queues of so many workers of the calling thread; they end when it does.
+def _workers(count: int) -> _Workers:
+    """Return so many workers of the calling thread; they end when it does.
 
     A process that was forked, or moved to other cores, has others.
     """
-    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    key = os.getpid(), count, *cores
+    key = os.getpid(), count, *sorted(allowed_cores())
     if key not in _kept.workers:
-        _kept.workers[key] = _Workers(cores if 1 < count == len(cores) else [None] * count)
-    return _kept.workers[key].tasks
+        _kept.workers[key] = _Workers(count)
+    return _kept.workers[key]
+
+
+@contextlib.contextmanager
+def _each_on_a_core(threads: Sequence[int]) -> Iterator[None]:
+    """Keep each of these threads on a core of its own for a while, if there are as many cores.
+
+    Otherwise a scheduler may put one behind another for some milliseconds, while a core idles: as
+    long as a small picture takes. Threads of two processes that are kept on the same cores would
+    wait for each other much longer, so only one process of a user does this at a time.
+    """
+    cores = allowed_cores()
+    claim = _claim_cores() if 1 < len(threads) == len(cores) else None
+    if claim is None:
+        yield
+        return
+    with claim:
+        try:
+            for thread, core in zip(threads, sorted(cores), strict=True):
+                _pinned[thread] = cores
+                _move(thread, {core})
+            yield
+        finally:
+            for thread in threads:
+                _move(thread, cores)
+                _pinned.pop(thread, None)
+
+
+def _move(thread: int, cores: set[int]) -> None:
+    with contextlib.suppress(OSError):  # the thread has ended, or a core was taken from the process
+        os.sched_setaffinity(thread, cores)
+
+
+def _claim_cores() -> socket.socket | None:
+    """Return a claim that one process of a user holds at a time; None where another holds it.
+
+    The claim is a name in Linux's abstract namespace of sockets. It leaves no file, and ends with
+    the process, however that ends.
+    """
+    if not hasattr(os, "sched_setaffinity") or not hasattr(socket, "AF_UNIX"):
+        return None
+    try:
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    except OSError:
+        return None
+    try:
+        claim.bind(f"\0{CLAIM}-{os.getuid()}")
+    except OSError:
+        claim.close()
+        return None
+    return claim
 
 
 def add(spent: dict[str, float], seconds: Mapping[str, float]) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 
 from fractals.backends.cuda.backend import BLOCK
 from fractals.errors import OptionError
-from fractals.rendering.render import Session
+from fractals.rendering.drawing import open_drawing, open_plan, shade_tile
+from fractals.rendering.options import RenderOptions
 from fractals.rendering.tiles import Tile
 from fractals.threads import run_tiles
 from fractals.tools.bench import measure as bench
@@ -48,11 +49,11 @@ def measure(request, device, tiny, say):
 
 
 def start(scene, request, interior_shortcuts=True, shading=False):
-    session = Session(
-        scene, request, interior_shortcuts=interior_shortcuts, on_message=lambda line: None
+    options = RenderOptions(
+        device=request, interior_shortcuts=interior_shortcuts, on_message=lambda line: None
     )
-    session.start(iterating=True, shading=shading)
-    return session
+    plan, backend = open_plan(scene, options)
+    return open_drawing(plan, backend, options, shading)
 
 
 def kernel(name, precision, device, tiny, runs):
@@ -63,9 +64,9 @@ def kernel(name, precision, device, tiny, runs):
     usual = start(workload.scene, request, workload.interior_shortcuts)
     plain = start(workload.scene, request, interior_shortcuts=False)
     counts = np.empty(usual.plan.size[::-1], np.int32)
-    usual.backend.to_host(usual.iterate(whole(usual))[0], counts)
+    usual.backend.to_host(usual.source.iterate(whole(usual))[0], counts)
     executed = np.empty_like(counts)
-    plain.backend.to_host(plain.iterate(whole(plain))[0], executed)
+    plain.backend.to_host(plain.source.iterate(whole(plain))[0], executed)
     shapes = {}
     for block in BLOCKS[:2] if tiny else BLOCKS:
         plain.backend.block = block
@@ -97,15 +98,15 @@ def line_of(figures):
     )
 
 
-def whole(session):
-    return Tile(0, 0, *session.plan.size)
+def whole(drawing):
+    return Tile(0, 0, *drawing.plan.size)
 
 
-def seconds(session, runs):
+def seconds(drawing, runs):
     """Return the median seconds of a whole picture's iteration on the device."""
-    tile = whole(session)
+    tile = whole(drawing)
     return statistics.median(
-        session.backend.seconds(lambda: session.iterate(tile)) for _ in range(runs)
+        drawing.backend.seconds(lambda: drawing.source.iterate(tile)) for _ in range(runs)
     )
 
 
@@ -167,29 +168,29 @@ def frames(request, precision, size, count):
     scene = bench.load_workload("default").scene.replace(
         size=size, supersampling=1, precision=precision
     )
-    session = start(scene, request, shading=True)
+    drawing = start(scene, request, shading=True)
     own = threading.local()
 
     def draw(_frame):
         if not hasattr(own, "pixels"):
             own.pixels = np.empty((size[1], size[0], 3), np.uint8)
-        tile = whole(session)
-        session.backend.to_host(session.shade(tile, session.iterate(tile)), own.pixels)
+        tile = whole(drawing)
+        drawing.backend.to_host(shade_tile(drawing, tile, drawing.source.iterate(tile)), own.pixels)
         return {}
 
-    run_tiles(range(4), draw, session.backend.threads)  # allocates
+    run_tiles(range(4), draw, drawing.backend.threads)  # allocates
     begun = perf_counter()
-    run_tiles(range(count), draw, session.backend.threads)
+    run_tiles(range(count), draw, drawing.backend.threads)
     return count / (perf_counter() - begun)
 
 
 def on_device(request, size, runs):
     """Return the seconds that a large picture of workload c takes, iterated and colored."""
     scene = bench.load_workload("c").scene.replace(size=size)
-    session = start(scene, request, shading=True)
+    drawing = start(scene, request, shading=True)
 
     def draw():
-        for tile in session.plan.tiles:
-            session.shade(tile, session.iterate(tile))
+        for tile in drawing.plan.tiles:
+            shade_tile(drawing, tile, drawing.source.iterate(tile))
 
-    return statistics.median(session.backend.seconds(draw) for _ in range(runs))
+    return statistics.median(drawing.backend.seconds(draw) for _ in range(runs))

@@ -1,8 +1,11 @@
 """Tiles on threads: all are done once, errors and Ctrl-C end the work, progress is heard."""
 
+import contextlib
 import gc
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -12,7 +15,8 @@ import numpy as np
 import pytest
 from support.threads import end_by_themselves, in_a_thread
 
-from fractals.threads import run_tiles
+from fractals import threads
+from fractals.threads import core_count, run_tiles
 
 threads_of_all_kinds = pytest.mark.parametrize("threads", [0, 1, 2, 7])
 
@@ -134,6 +138,7 @@ def cores_seen(threads):
     def work(tile):
         meeting.wait()
         seen[threading.get_ident()] = os.sched_getaffinity(0)
+        meeting.wait()
         return book(tile)
 
     run_tiles(range(threads), work, threads)
@@ -141,10 +146,19 @@ def cores_seen(threads):
 
 
 on_linux = pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no cores to choose")
+several_cores = pytest.mark.skipif(
+    not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2, reason="one core"
+)
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Let no other process on this machine claim the cores."""
+    monkeypatch.setattr(threads, "CLAIM", f"fractals-test-{os.getpid()}")
 
 
 @on_linux
-def test_a_thread_a_core():
+def test_a_thread_a_core(alone):
     """Only where there is one for each, or a busy core would slow the work down."""
     cores = os.sched_getaffinity(0)
     several = len(cores) > 1
@@ -156,12 +170,10 @@ def test_a_thread_a_core():
     assert os.sched_getaffinity(0) == cores
 
 
-@on_linux
-def test_cores_that_were_taken_away():
+@several_cores
+def test_cores_that_were_taken_away(alone):
     """As a container's may be: threads go on without, and others keep to what is left."""
     cores = os.sched_getaffinity(0)
-    if len(cores) < 2:
-        pytest.skip("one core")
     with mock.patch.object(os, "sched_setaffinity", side_effect=OSError("no such core")):
         assert list(in_a_thread(cores_seen, len(cores)).values()) == [cores] * len(cores)
     before = cores_seen(len(cores))
@@ -172,6 +184,69 @@ def test_cores_that_were_taken_away():
     finally:
         os.sched_setaffinity(0, cores)
     assert cores_seen(len(cores)) == before
+
+
+@several_cores
+@pytest.mark.parametrize("error", [None, ValueError, KeyboardInterrupt])
+def test_threads_are_on_a_core_only_while_they_work(alone, error):
+    cores, seen = os.sched_getaffinity(0), []
+
+    def work(tile):
+        seen.append(threading.get_native_id())
+        time.sleep(0.01)
+        if error and tile == 1:
+            raise error
+        return book(tile)
+
+    with pytest.raises(error) if error else contextlib.nullcontext():
+        run_tiles(range(8), work, len(cores))
+    assert len(set(seen)) >= 1
+    assert [os.sched_getaffinity(thread) for thread in set(seen)] == [cores] * len(set(seen))
+    assert not threads._pinned
+
+
+@several_cores
+def test_threads_that_a_worker_starts_may_use_all_cores(alone):
+    cores, inner = os.sched_getaffinity(0), []
+
+    def look(tile):
+        inner.append(os.sched_getaffinity(0))
+        return book(tile)
+
+    def work(tile):
+        assert core_count() == len(cores)
+        run_tiles(range(2), look, 3)
+        return book(tile)
+
+    run_tiles(range(len(cores)), work, len(cores))
+    assert inner == [cores] * (2 * len(cores))
+
+
+HOLD = """
+import sys
+from fractals import threads
+threads.CLAIM = sys.argv[1]
+claim = threads._claim_cores()
+print("held" if claim else "refused", flush=True)
+sys.stdin.readline()
+"""
+
+
+@several_cores
+def test_one_process_at_a_time_keeps_its_threads_on_cores(alone):
+    cores = os.sched_getaffinity(0)
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLD, threads.CLAIM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with other:
+        assert other.stdout.readline().strip() == "held"
+        assert list(cores_seen(len(cores)).values()) == [cores] * len(cores)
+        other.kill()  # however it ends, its claim ends
+        other.wait()
+        assert sorted(cores_seen(len(cores)).values(), key=min) == [{c} for c in sorted(cores)]
 
 
 def test_threads_are_used_again_until_their_caller_ends():

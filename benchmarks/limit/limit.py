@@ -35,11 +35,13 @@ from yardstick import BITS, FLAGS, WIDTHS, Library, build, find_compiler
 
 from fractals import Scene
 from fractals.backends.cpu import naive
-from fractals.cli.options import parse_size
+from fractals.cli.values import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
 from fractals.io.files import written
 from fractals.rendering import plan
-from fractals.rendering.render import Session
+from fractals.rendering.compiled_tiles import tiles_kept
+from fractals.rendering.drawing import Drawing, open_drawing, open_plan, run_compiled
+from fractals.rendering.options import RenderOptions
 from fractals.rendering.sampling import coordinates
 from fractals.threads import Queue, run_threads
 from fractals.tools.bench import ladder, report
@@ -71,49 +73,53 @@ def load_scene(name: str) -> Scene:
 
 def ours(
     scene: Scene, precision: str, interior_shortcuts: bool = False, threads: int = 1
-) -> Session:
-    """Return a session whose tiles can be iterated at once.
+) -> Drawing:
+    """Return a drawing of raw numbers.
 
     float32 can't tell c's samples apart, and fractals refuses to draw such a view with it; its
     speed there is of interest all the same.
     """
     with mock.patch.dict(plan.BITS, float32=plan.BITS["float64"]):
-        session = Session(scene, "cpu", precision, threads, interior_shortcuts)
-    session.start(iterating=True)
-    return session
+        if scene.iteration.number_type != precision:
+            scene = scene.replace(precision=precision)
+        options = RenderOptions(
+            device="cpu", threads=threads, interior_shortcuts=interior_shortcuts
+        )
+        opened, backend = open_plan(scene, options)
+    return open_drawing(opened, backend, options, shading=False)
 
 
-def prepare(session: Session) -> Callable[[], Any]:
+def prepare(drawing: Drawing) -> Callable[[], Any]:
     """Return what fills an array with all counts, in the calling thread: what is timed of ours."""
-    (keep,) = session.tiles_kept(room(session))
-    return lambda: keep(Queue(len(session.plan.tiles)))
+    (keep,) = tiles_kept(drawing.backend, drawing.plan, drawing.source, room(drawing))
+    return lambda: keep(Queue(len(drawing.plan.tiles)))
 
 
-def prepare_threaded(session: Session) -> Callable[[], None]:
-    """Return what fills an array with all counts, in the session's threads."""
-    keeps = session.tiles_kept(room(session))
+def prepare_threaded(drawing: Drawing) -> Callable[[], None]:
+    """Return what fills an array with all counts, in the drawing's threads."""
+    keeps = tiles_kept(drawing.backend, drawing.plan, drawing.source, room(drawing))
 
     def run() -> None:
-        queue = Queue(len(session.plan.tiles))
-        session.run_queue(queue, [partial(keep, queue) for keep in keeps], None)
+        queue = Queue(len(drawing.plan.tiles))
+        run_compiled(drawing, queue, [partial(keep, queue) for keep in keeps], None)
 
     return run
 
 
-def room(session: Session) -> dict[str, NDArray[np.int32]]:
-    """Return an array for a session's counts."""
-    n, (width, height) = session.plan.supersampling, session.plan.size
+def room(drawing: Drawing) -> dict[str, NDArray[np.int32]]:
+    """Return an array for a drawing's counts."""
+    n, (width, height) = drawing.plan.supersampling, drawing.plan.size
     return {"count": np.zeros((height * n, width * n), np.int32)}
 
 
-def prepare_naive(session: Session) -> Callable[[], None]:
-    """Return the naive ``@jit`` loop over a session's samples."""
+def prepare_naive(drawing: Drawing) -> Callable[[], None]:
+    """Return the naive ``@jit`` loop over a drawing's samples."""
     fill, _ = naive.compiled(np.int32)
-    columns, rows = coordinates(session.plan)
-    scene, counts = session.scene, np.zeros((rows.shape[1], columns.shape[1]), np.int32)
+    columns, rows = coordinates(drawing.plan)
+    scene, counts = drawing.plan.scene, np.zeros((rows.shape[1], columns.shape[1]), np.int32)
     point = complex(*(float(text) for text in scene.julia or ("0", "0")))
     radius2 = scene.iteration.escape_radius**2
-    julia, limit = scene.julia is not None, session.max_iterations
+    julia, limit = scene.julia is not None, drawing.source.max_iterations
     return lambda: fill(counts, columns[0], rows[1], julia, point, limit, radius2)
 
 
@@ -257,15 +263,15 @@ def add_rung(path: Path, runs: int) -> None:
     if not ladders or not ladders[0].get("ladder"):
         raise SceneError(f"{path}: no ladder, as fractals bench classic --json writes it")
     found = ladders[0]
-    session = ours(load_scene("a").replace(size=tuple(found["size"])), "float64")
+    drawing = ours(load_scene("a").replace(size=tuple(found["size"])), "float64")
     with tempfile.TemporaryDirectory() as folder:
         works = {
-            f"C, {library.width} bits": library.prepare(session, ALGORITHMS[0])
+            f"C, {library.width} bits": library.prepare(drawing, ALGORITHMS[0])
             for library in build(["float64"], folder)
         }
         times = take_turns({name: work.run for name, work in works.items()}, runs, perf_counter)
     name = min(times, key=lambda name: times[name].median)
-    differing = int(np.count_nonzero(works[name].count != ladder.count(session)[1]))
+    differing = int(np.count_nonzero(works[name].count != ladder.count(drawing)[1]))
     rung = ladder.Rung(f"{name}, 1 thread", False, 0.0, times[name], differing)
     others = [rung for rung in found["ladder"] if not rung["name"].startswith("C, ")]
     found["ladder"] = [*others, asdict(rung)]

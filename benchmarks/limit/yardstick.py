@@ -1,4 +1,4 @@
-"""The hand-written C: built with the machine's compiler, called with a session's samples."""
+"""The hand-written C: built with the machine's compiler, called with a drawing's samples."""
 
 import ctypes
 import os
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import DeviceError, FractalsError
-from fractals.rendering.render import Session
+from fractals.rendering.drawing import Drawing
 from fractals.rendering.sampling import coordinates
 
 HERE = Path(__file__).resolve().parent
@@ -64,13 +64,13 @@ class Library:
         """Take steps of arithmetic that need nothing but the processor."""
         self._library.spin(ctypes.c_long(steps))
 
-    def prepare(self, session: Session, algorithm: str) -> "Work":
-        """Return the work of a session for this library; its arrays are allocated here, once."""
-        columns, rows = coordinates(session.plan)
+    def prepare(self, drawing: Drawing, algorithm: str) -> "Work":
+        """Return the work of a drawing for this library; its arrays are allocated here, once."""
+        columns, rows = coordinates(drawing.plan)
         xs, ys = np.pad(columns[0], (0, BEYOND), mode="edge"), np.ascontiguousarray(rows[1])
         shape = len(ys), len(columns[0])
         count, norm = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
-        scene = session.scene
+        scene = drawing.plan.scene
         x, y = (float(text) for text in scene.julia or ("0", "0"))
 
         def pointer(array: NDArray[Any]) -> ctypes.c_void_p:
@@ -84,7 +84,7 @@ class Library:
             pointer(ys),
             ctypes.c_long(shape[1]),
             ctypes.c_long(shape[0]),
-            ctypes.c_int(session.max_iterations),
+            ctypes.c_int(drawing.source.max_iterations),
             *(ctypes.c_double(v) for v in (scene.iteration.escape_radius**2, x, y)),
             pointer(count),
             pointer(norm),

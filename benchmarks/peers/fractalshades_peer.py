@@ -39,8 +39,9 @@ from places import SIZE, choose, read_gallery, read_locations
 from fractals import Scene
 from fractals.errors import DeviceError, DifferenceError, FractalsError, OptionError, SceneError
 from fractals.io.files import written
-from fractals.rendering.plan import plan
-from fractals.rendering.render import Session
+from fractals.rendering.drawing import open_drawing, open_plan
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import make_plan
 from fractals.scene.numbers import scientific
 from fractals.tools.bench import ladder, report
 
@@ -89,13 +90,12 @@ class Ours:
         return draw(self._prepare, self._iterate)
 
     def _prepare(self) -> None:
-        self.session = Session(
-            self.scene, "cpu", raw=True, cache=False, force=True, on_message=lambda line: None
-        )
-        self.session.start(iterating=True)
+        options = RenderOptions(device="cpu", cache=False, force=True, on_message=lambda line: None)
+        plan, backend = open_plan(self.scene, options, "raw")
+        self.drawing = open_drawing(plan, backend, options, shading=False)
 
     def _iterate(self) -> None:
-        self.counts = ladder.count(self.session)[1]
+        self.counts = ladder.count(self.drawing)[1]
 
 
 class Theirs:
@@ -107,7 +107,7 @@ class Theirs:
 
     def __init__(self, scene: Scene, folder: str) -> None:
         self.models = import_models()
-        self.scene, self.plan = scene, plan(scene, "cpu")
+        self.scene, self.plan = scene, make_plan(scene, "cpu")
         name = scene.make_formula().name
         self.flipped = name in FLAVORS
         options: dict[str, Any] = {
@@ -203,9 +203,9 @@ def decimal(value: Fraction, digits: int) -> str:
 def compare(name: str, scene: Scene, runs: int, pixels: int) -> dict[str, Any]:
     """Time both on a scene in turns, after a run each that warms up, and judge their counts."""
     if scene.iteration.max_iterations == "auto":
-        session = Session(scene, "cpu", raw=True, on_message=lambda line: None)
-        session.start(iterating=True)
-        scene = scene.replace(max_iterations=session.max_iterations)
+        options = RenderOptions(device="cpu", on_message=lambda line: None)
+        drawing = open_drawing(*open_plan(scene, options, "raw"), options, shading=False)
+        scene = scene.replace(max_iterations=drawing.source.max_iterations)
     laps: dict[str, list[Laps]] = {"fractalshades": [], "ours": []}
     with tempfile.TemporaryDirectory() as folder:
         drawers = {"fractalshades": Theirs(scene, folder), "ours": Ours(scene)}

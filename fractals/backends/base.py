@@ -1,4 +1,4 @@
-"""The protocol that a backend fills in."""
+"""The protocol of a backend, its limits, and the programs that it compiles."""
 
 import math
 import sys
@@ -15,19 +15,19 @@ from fractals.kernels import Target
 MakeBody = Callable[..., Callable[..., None]]
 Prepare = Callable[[], Callable[..., NDArray[np.int64]]]
 
-LARGE = 2**16  # bytes
-LINE = 64  # bytes of a CPU's cache line: vectors that lie in one are quicker to read and write
+LARGE = 2**16  # bytes from which an array is kept for reuse; smaller ones cost less than the search
+LINE = 64  # bytes of a CPU's cache line: a vector that crosses two lines takes two accesses
 
 
 def _references(arrays: list[NDArray[np.uint8]], k: int) -> int:
     return sys.getrefcount(arrays[k])
 
 
-UNUSED = _references([np.empty(0, np.uint8)], 0)  # of an array that only its list refers to
+UNUSED = _references([np.empty(0, np.uint8)], 0)  # references to an array that only a list holds
 
 
 def _aligned(size: int) -> NDArray[np.uint8]:
-    """Return memory that begins with a cache line."""
+    """Return an array of bytes that begins with a cache line."""
     memory = np.empty(size + LINE, np.uint8)
     begin = -memory.ctypes.data % LINE
     return np.frombuffer(memory.data[begin : begin + size], np.uint8)
@@ -94,19 +94,23 @@ class Run:
 
 
 class Work(NamedTuple):
-    """All that is done with the tiles of a plan, and what it takes.
+    """The programs and inputs with which compiled code computes whole tiles.
 
     Attributes
     ----------
     tiles : ndarray of int64, shape (tiles, 4)
+        x, y, width and height of each tile, in pixels.
     n : int
-        Samples a pixel, a side.
-    derivative, planes : bool, int
-        Whether the iteration yields dz, and how many planes of what is watched.
-    iterate, place, paint : callable
-        Programs, as `Backend.compile` returned them; the last two may be missing.
+        Samples per pixel along each axis.
+    derivative : bool
+        Whether the iteration computes dz.
+    planes : int
+        Planes of statistics.
+    iterate, place, paint : Run
+        Programs that `Backend.compile` returned; `place` and `paint` are None where only raw data
+        is kept.
     grid, coloring, colors : tuple
-        What these take besides the tile's own numbers.
+        Arguments of these programs besides those of the tile.
     """
 
     tiles: NDArray[np.int64]
@@ -122,24 +126,37 @@ class Work(NamedTuple):
 
 
 class Backend(Protocol):
-    """Who compiles and runs pixel programs here, and where its arrays live."""
+    """Compiles and runs programs on one kind of device, and holds their arrays.
+
+    Attributes
+    ----------
+    kind : str
+        "cpu", "cuda", "simulator" or "python".
+    threads : int
+        Threads that compute tiles; 0 means the calling thread.
+    steps : int
+        Most iterations of all samples in one call of a program; 0 means no limit.
+    real : type
+        NumPy's number type of the iteration.
+    target : Target
+        How functions are compiled.
+    """
 
     kind: str
-    threads: int  # how many work on tiles; 0: the calling one
-    steps: int  # most that one call may take, samples times iterations of each; 0: any number
+    threads: int
+    steps: int
     real: type[np.floating[Any]]
     target: Target
 
     def compile(self, make_body: MakeBody, *options: Any) -> Run:
         """Return ``run(out, *arguments)``, which fills the elements of `out`."""
 
-    def join(self, work: Work, dtype: Any = None) -> Prepare | None:
-        """Return what makes, for each thread, compiled code that takes tiles from a queue; or None.
+    def compile_tile_loop(self, work: Work, dtype: Any = None) -> Prepare | None:
+        """Return a function that prepares compiled code for a thread; None if unsupported.
 
-        It does all work of them. With the type of a pixel's channels it is ``run(cells, picture,
-        band, pixels_left)``, otherwise ``run(cells, count, z, dz)``, as the compiled
-        loop over tiles calls it.
-        Both return the ticks of the stages.
+        The compiled code takes tiles from a queue and does all work of a tile. With the type of a
+        pixel's channels it is ``run(cells, picture, band, pixels_left)``, without it
+        ``run(cells, count, z, dz)``. Both return the ticks of the stages.
         """
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -149,17 +166,17 @@ class Backend(Protocol):
         """Return a NumPy array's contents on the device."""
 
     def to_host(self, array: Any, into: Any) -> None:
-        """Copy what is on the device into a NumPy array; what was begun before is then done."""
+        """Copy a device array into a NumPy array, after all work that the thread began before."""
 
     def synchronize(self) -> None:
-        """Wait until what the calling thread began is done."""
+        """Wait for all work that the calling thread began."""
 
 
 class HostMemory:
     """Arrays of a backend that computes in the memory of the host.
 
-    A thread uses its large ones again once they were let go: the system takes memory back, and
-    giving it out anew costs more time than a tile of few iterations.
+    A thread reuses large arrays that were freed, because asking the system for memory takes longer
+    than a tile of few iterations.
     """
 
     steps = 0
@@ -167,8 +184,8 @@ class HostMemory:
     def __init__(self) -> None:
         self._kept = threading.local()
 
-    def join(self, work: Work, dtype: Any = None) -> Prepare | None:
-        """Return None: Python goes from tile to tile."""
+    def compile_tile_loop(self, work: Work, dtype: Any = None) -> Prepare | None:
+        """Return None: Python code loops over the tiles."""
         return None
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -194,4 +211,4 @@ class HostMemory:
         into[...] = array
 
     def synchronize(self) -> None:
-        """Do nothing: work is done when its call returns."""
+        """Do nothing, because a call returns when its work is done."""

@@ -1,4 +1,4 @@
-"""Choosing a backend. Nothing here imports Numba before a backend is opened."""
+"""Chooses a device and opens its backend; Numba is imported only when a backend is opened."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -19,7 +19,7 @@ REQUESTS = ("auto", "cpu", "gpu", "cuda", "cuda:N", "cuda:all", "simulator", "py
 
 
 class Choice(NamedTuple):
-    """Which device draws, and what the user should be told of it."""
+    """The device that draws, and a message for the user about the choice."""
 
     device: Device
     note: str = ""
@@ -37,7 +37,7 @@ def limits_of(kind: str) -> Limits:
 
 
 def devices() -> list[Device]:
-    """List what can draw here: the CPU, each CUDA GPU, and Numba's CUDA simulator.
+    """Return the devices of this machine: the CPU, each CUDA GPU, and the simulator.
 
     Examples
     --------
@@ -49,18 +49,21 @@ def devices() -> list[Device]:
 
 
 def choose(request: str = "auto") -> Choice:
-    """Choose a device without importing Numba.
+    """Return the device for a request, without importing Numba.
 
-    ``"auto"``: a usable GPU, otherwise the CPU. ``"gpu"``: a GPU, otherwise the simulator.
-    ``"cuda"``, ``"cuda:1"``: that GPU. ``"cuda:all"``: all that can be used share the tiles.
-    ``"cpu"``, ``"simulator"``, ``"python"``: itself.
+    Parameters
+    ----------
+    request : str
+        "auto" is a usable GPU, otherwise the CPU; "gpu" a GPU, otherwise the simulator; "cuda" and
+        "cuda:1" the GPU of this number; "cuda:all" all usable GPUs, which share the tiles; "cpu",
+        "simulator" and "python" name themselves.
 
     Raises
     ------
     DeviceError
-        A GPU was asked for by name and is missing or can't be used.
+        The GPU of a number was requested and is missing or unusable.
     OptionError
-        The request is none of these.
+        The request is unknown.
     """
     if request == "cpu":
         return Choice(probe.cpu())
@@ -96,7 +99,7 @@ def choose(request: str = "auto") -> Choice:
 
 
 def open_backend(device: Device, number: str, threads: int | None = None) -> Backend:
-    """Return the backend that draws on `device` in `number` ("float64" or "float32")."""
+    """Return a backend for a device that iterates in `number`, "float64" or "float32"."""
     if device.kind == "python":
         return python.PythonBackend(number)
     if device.kind == "cpu":
@@ -111,11 +114,11 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
     return CudaBackend(number, device.indices, steps=steps)
 
 
-def open_requested(
-    request: str, number: str, threads: int | None = None
+def open_chosen(
+    choice: Choice, request: str, number: str, threads: int | None = None
 ) -> tuple[Device, Backend, str]:
-    """Choose a device and open it; also return what the user should be told of the choice."""
-    device, note = choose(request)
+    """Open the device chosen for a request, or else another; also return a note for the user."""
+    device, note = choice
     try:
         return device, open_backend(device, number, threads), note
     except DeviceError as error:
@@ -136,5 +139,5 @@ __all__ = [
     "devices",
     "limits_of",
     "open_backend",
-    "open_requested",
+    "open_chosen",
 ]

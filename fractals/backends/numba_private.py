@@ -59,7 +59,7 @@ def number_functions_at_random() -> bool:
     return True
 
 
-class _CodeCache(_Cache):
+class _CodeCache(_Cache):  # type: ignore[misc]
     """What a dispatcher of the CPU asks for code before it compiles, with a folder of its own.
 
     Numba's own class takes its folder from one variable of the process when it is made, names its
@@ -189,8 +189,7 @@ class FunctionArgument:
         self._made = CompileResultWAP(dispatcher.overloads[signature])
 
     def __wrapper_address__(self) -> int:
-        address: int = self._made.address
-        return address
+        return self._made.address  # type: ignore[attr-defined, no-any-return]
 
 
 def array_struct(kind: Any) -> Any:
@@ -274,14 +273,17 @@ def add_row_stack() -> None:
     `numpy.row_stack`; numba-cuda up to 0.30.4.
     """
     if not hasattr(np, "row_stack"):
-        np.row_stack = np.vstack  # type: ignore[attr-defined] # noqa: NPY201
+        np.row_stack = np.vstack  # noqa: NPY201
 
 
 def unwrap_simulated(value: Any) -> Any:
     """Return the NumPy array behind a simulated device array, and other values as they are.
 
     `FakeWithinKernelCUDAArray._item` and `FakeCUDAArray._ary`; Numba 0.61.2 to 0.68.1,
-    numba-cuda 0.30.4.
+    numba-cuda 0.30.4. Of a named tuple, each part.
     """
+    if isinstance(value, tuple):
+        make: Any = type(value)
+        return make(*map(unwrap_simulated, value))
     value = getattr(value, "_item", value)
     return getattr(value, "_ary", value)

@@ -1,4 +1,4 @@
-"""What can draw here, asked of the driver and the system without importing Numba."""
+"""Finds the CPU and GPUs of this machine, without importing Numba."""
 
 import ctypes
 import importlib.util
@@ -17,9 +17,9 @@ INIT_ERRORS = {
     804: "this libcuda needs a newer driver",
 }
 
-# Results a clock of a multiprocessor, in float32 and float64, after the table of arithmetic
-# throughput in the CUDA Programming Guide.
-LANES = {
+# Results per clock of a multiprocessor in float32 and float64, by compute capability. Source: the
+# table of arithmetic throughput in the CUDA Programming Guide.
+RESULTS_PER_CLOCK = {
     (6, 0): (64, 32),
     (6, 1): (128, 4),
     (7, 0): (64, 32),
@@ -32,20 +32,20 @@ LANES = {
 
 @dataclass(frozen=True)
 class Device:
-    """Something that can draw.
+    """A device that can draw.
 
     Attributes
     ----------
     kind : str
-        ``"cpu"``, ``"cuda"`` or ``"simulator"``.
+        "cpu", "cuda", "simulator" or "python".
     memory : int
         In bytes; 0 where unknown.
     multiprocessors, clock : int, float
-        Of a GPU; the clock in Hz is the highest.
+        Multiprocessors of a GPU, and its highest clock in Hz.
     others : tuple of int
-        The numbers of more GPUs that draw together with this one.
+        Numbers of the other GPUs that share the tiles with this one.
     problem : str
-        Why it can't be used, with what would mend it; empty where it can.
+        Why the device is unusable, and how to repair that; empty where it is usable.
     """
 
     kind: str
@@ -63,17 +63,17 @@ class Device:
 
     @property
     def indices(self) -> tuple[int, ...]:
-        """Return the numbers of the GPUs that draw together."""
+        """Return the numbers of the GPUs that share the tiles."""
         return (self.index, *self.others)
 
     def rate(self, number: str) -> float:
-        """Return the most arithmetic instructions (of one lane) that a GPU can do in a second."""
-        lanes = LANES.get(self.compute_capability, (128, 2))[number == "float64"]
-        return lanes * self.multiprocessors * self.clock
+        """Return the most arithmetic results per second of a GPU; 0 where its clock is unknown."""
+        results = RESULTS_PER_CLOCK.get(self.compute_capability, (128, 2))[number == "float64"]
+        return results * self.multiprocessors * self.clock
 
 
 def cpu() -> Device:
-    """Describe the CPU: the cores this process may use, and its widest vectors."""
+    """Return the CPU, with the cores this process may use and its widest vectors."""
     return Device(
         kind="cpu",
         name=_cpu_name(),
@@ -84,7 +84,7 @@ def cpu() -> Device:
 
 
 def memory_size() -> int:
-    """Return how much memory could be used now, in bytes; 0 where the system doesn't say."""
+    """Return the memory that is free now, in bytes; 0 where the system doesn't say."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -95,9 +95,10 @@ def memory_size() -> int:
 
 
 def gpus() -> tuple[list[Device], str]:
-    """Return the CUDA GPUs the driver knows, and why there are none or none usable.
+    """Return the CUDA GPUs of the driver, and why there are none or none is usable.
 
-    Takes a millisecond. The driver is initialised in this process: fork no workers afterwards.
+    This takes a millisecond. It initialises the driver in this process, which must not fork
+    afterwards.
     """
     library, reason = _load_driver()
     if library is None:
@@ -130,7 +131,7 @@ def _load_driver() -> tuple[ctypes.CDLL | None, str]:
 
 
 def _software_problem(version: int) -> str:
-    """Say what lacks beside a driver of this version, and the command that brings it."""
+    """Return what is missing for a driver of this version, and the command that installs it."""
     if version < 12000:
         return f"the driver is for CUDA {_dotted(version)}: update it to one for CUDA 12 or newer"
     if importlib.util.find_spec("numba_cuda") is None:

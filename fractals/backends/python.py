@@ -1,4 +1,4 @@
-"""Plain loops: slow, obvious, and by definition what the other backends must compute."""
+"""The plain Python backend: slow loops that define what all other backends must compute."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ LIMITS = Limits(
 
 
 class PythonBackend(HostMemory):
-    """Runs programs as ordinary Python, one element after the other."""
+    """Runs programs as ordinary Python, one sample after the other."""
 
     kind = "python"
     threads = 0

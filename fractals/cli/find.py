@@ -1,70 +1,108 @@
-"""`fractals find`: the minibrot in a view, its period, and the Julia sets around it."""
+"""`fractals find`: the minibrot in a view, its period, and the embedded Julia sets."""
 
 import math
-import sys
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from fractals.cli.command import Laidout, epilog, option, together, verb
+from fractals.cli.messages import print_json, tell, write_out
 from fractals.cli.options import (
-    examples,
     json_option,
-    option,
+    output_option,
     overwrite_option,
-    place_options,
-    print_json,
-    requested_scene,
-    tell,
-    together,
+    scene_arguments,
+    view_options,
 )
+from fractals.cli.progress import ProgressLine
+from fractals.cli.scenes import requested_scene
+from fractals.cli.values import whole
 from fractals.errors import OptionError
 
 if TYPE_CHECKING:
     from fractals.deep.nucleus import Minibrot
     from fractals.scene.model import Scene
 
+MAX_PERIOD = 10**18  # the bound of --max-period, far beyond any search
+
 search_options = together(
-    place_options,
+    view_options,
     option(
         "--max-period",
         metavar="N",
-        help="Highest period to look for; else by the scene's limit.",
+        section="Search",
+        help="Highest period to search, such as 1e6 (default: by the depth of the view).",
     ),
 )
-output_option = option(
-    "-o", "--output", metavar="FILE", default="-", help="Scene to write, .toml or .json."
-)
+target_option = output_option("Scene to write, .toml or .json; - is stdout.", default="-")
+
+
+class Searches(Laidout, click.Group):
+    """The searches; without one, the help is printed."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a search, or say which one may have been meant."""
+        if args and args[0] not in self.commands:
+            from fractals.catalog import did_you_mean
+
+            hint = did_you_mean(args[0][:50], self.commands)
+            hint = hint or "; choose nucleus, period or julia"
+            raise OptionError(f"unknown search '{args[0]}'{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the searches, each with its whole summary, then the options."""
+        with formatter.section("Searches"):
+            formatter.write_dl(
+                [(name, each.get_short_help_str(1000)) for name, each in self.commands.items()]
+            )
+        Laidout.format_options(self, ctx, formatter)
 
 
 @click.group(
     "find",
-    epilog=examples(
-        "find nucleus seahorse -o mini.toml",
-        "find period --center=-1.75,0 --width 0.1",
-        "find julia seahorse --fraction 0.5,0.75 -o julia.toml",
+    cls=Searches,
+    add_help_option=False,
+    no_args_is_help=False,
+    invoke_without_command=True,
+    epilog=epilog(
+        [
+            "find nucleus seahorse -o mini.toml",
+            "find period --center=-1.75,0 --width 0.1",
+            "find julia seahorse --fraction 0.5,0.75 -o julia.toml",
+        ]
     ),
 )
-def find_command() -> None:
-    """Find the minibrot in a view, to any depth, as a scene to draw.
+@click.pass_context
+def find_command(context: click.Context) -> None:
+    """Find minibrots, their periods and embedded Julia sets in a view, at any depth.
 
-    A view's minibrot is the one with the lowest period in it.
+    A minibrot is a small copy of the set. A search takes the minibrot with the lowest period in
+    the view: the largest one.
     """
+    if context.invoked_subcommand is None:
+        write_out(context.get_help() + "\n")
 
 
-@find_command.command(
+@verb(
     "nucleus",
-    epilog=examples(
-        "find nucleus seahorse                # the scene, on stdout",
-        "find nucleus sea.png --upright -o mini.toml",
-        "find nucleus seahorse --json         # with period, size and angle",
-    ),
+    "find nucleus seahorse                # the scene, on stdout",
+    "find nucleus sea.png --upright -o mini.toml",
+    "find nucleus seahorse --json         # with period, size and angle",
 )
-@click.argument("scenes", nargs=-1, metavar="[SCENE]...")
+@scene_arguments
 @search_options
-@option("--upright", is_flag=True, help="Turn the view as the minibrot is turned.")
-@output_option
+@option(
+    "--upright",
+    is_flag=True,
+    section="Search",
+    help="Rotate the view so that the minibrot is upright.",
+)
+@target_option
 @overwrite_option
 @json_option
 def nucleus_command(
@@ -76,10 +114,10 @@ def nucleus_command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Find the minibrot in view: a scene that shows it, centered on its nucleus.
+    """Find the minibrot in view, and write a scene centered on its nucleus.
 
-    The nucleus is the point whose critical orbit comes back to 0 exactly. It is found by Newton's
-    method, to 18 digits beyond the minibrot's size.
+    The nucleus is the point of the minibrot whose critical orbit returns to 0 exactly. Newton's
+    method finds it, to 18 digits beyond the minibrot's size.
     """
     check_target(output, overwrite)
     found = search(scenes, max_period, options)
@@ -90,15 +128,13 @@ def nucleus_command(
         write(drawn, output)
 
 
-@find_command.command(
+@verb(
     "period",
-    epilog=examples(
-        "find period seahorse",
-        "find period --center=-1.75,0 --width 0.1",
-        "find period sea.png --max-period 1000000 --json",
-    ),
+    "find period seahorse",
+    "find period --center=-1.75,0 --width 0.1",
+    "find period sea.png --max-period 1000000 --json",
 )
-@click.argument("scenes", nargs=-1, metavar="[SCENE]...")
+@scene_arguments
 @search_options
 @json_option
 def period_command(
@@ -108,32 +144,30 @@ def period_command(
     from fractals.deep.nucleus import find_period
 
     scene = requested_scene(scenes, options)
-    with SearchLine() as progress:
-        period = find_period(scene, parse_limit(max_period), progress)
+    with ProgressLine() as progress:
+        period = find_period(scene, parse_limit(max_period), progress.search)
     if as_json:
         print_json({"period": period})
     else:
-        click.echo(period)
+        write_out(f"{period}\n")
 
 
-@find_command.command(
+@verb(
     "julia",
-    epilog=examples(
-        "find julia seahorse",
-        "find julia seahorse --fraction 0.875 -o julia.toml",
-        "find julia seahorse --fraction 0.5,0.75,0.875 -o julia.toml   # julia-0.5.toml, ...",
-    ),
+    "find julia seahorse",
+    "find julia seahorse --fraction 0.875 -o julia.toml",
+    "find julia seahorse --fraction 0.5,0.75,0.875 -o julia.toml   # julia-0.5.toml, ...",
 )
-@click.argument("scenes", nargs=-1, metavar="[SCENE]...")
+@scene_arguments
 @search_options
 @option(
     "--fraction",
     metavar="F[,F]...",
     default="0.75",
-    show_default=True,
-    help="Of the minibrot's depth; one scene for each.",
+    section="Search",
+    help="Fractions of the minibrot's depth, a scene for each (default: 0.75).",
 )
-@output_option
+@target_option
 @overwrite_option
 @json_option
 def julia_command(
@@ -147,12 +181,12 @@ def julia_command(
 ) -> None:
     """Find the Julia sets embedded around the minibrot in view.
 
-    They lie at fractions of its depth, the logarithm of its zoom, counted from the home view: at
-    0.5 it begins to shape what is seen; at 0.75, 0.875, 0.9375, ... the arms about it double.
+    Their depth, the logarithm of the zoom, is a fraction of the minibrot's depth: at 0.5 its first
+    embedded Julia set appears; at 0.75, 0.875, 0.9375, ... the number of arms doubles.
     """
     fractions = parse_fractions(fraction)
     if len(fractions) > 1 and output == "-" and not as_json:
-        raise OptionError("several fractions make several scenes: name a file with --output")
+        raise OptionError("several fractions give several scenes: name a file with --output")
     names = [output]
     if len(fractions) > 1 and output != "-":
         path = Path(output)
@@ -170,15 +204,15 @@ def julia_command(
 
 
 def search(scenes: tuple[str, ...], max_period: str | None, options: dict[str, Any]) -> "Minibrot":
-    """Return the minibrot in view, and say in one line what it is."""
+    """Return the minibrot in view, and print one line about it."""
     from fractals.deep.nucleus import find_nucleus
 
     scene = requested_scene(scenes, options)
     begun = monotonic()
-    with SearchLine() as progress:
-        found = find_nucleus(scene, parse_limit(max_period), progress)
+    with ProgressLine() as progress:
+        found = find_nucleus(scene, parse_limit(max_period), progress.search)
     kind = {True: "cardioid, ", False: "disc, ", None: ""}[found.cardioid]
-    turned = "" if found.angle is None else f"turned by {found.angle:.4g}°, "
+    turned = "" if found.angle is None else f"rotated by {found.angle:.4g}°, "
     digits = max(len(part.partition(".")[2]) for part in found.center)
     tell(
         f"nucleus of period {found.period}: {kind}size {found.size}, {turned}"
@@ -186,17 +220,18 @@ def search(scenes: tuple[str, ...], max_period: str | None, options: dict[str, A
     )
     old = scene.iteration.max_iterations
     if old != "auto" and found.scene().iteration.max_iterations == "auto":
-        tell(f"the scene's limit of {old} is low for that period: now auto")
+        tell(f"max_iterations {old} is too low for period {found.period}: auto is written")
     return found
 
 
 def parse_limit(text: str | None) -> int | None:
-    """Return the highest period to look for; none where the scene is to say."""
+    """Return the highest period to search; None where the depth of the view decides."""
     if text is None or text == "auto":
         return None
-    if not (text.isdecimal() and len(text) < 20 and int(text) > 0):
+    number = whole(text)
+    if number is None or not 1 <= number <= MAX_PERIOD:
         raise OptionError(f"--max-period: '{text[:40]}' is not 'auto' or a whole number, 1 or more")
-    return int(text)
+    return number
 
 
 def parse_fractions(text: str) -> list[float]:
@@ -207,7 +242,7 @@ def parse_fractions(text: str) -> list[float]:
         fractions = [math.nan]
     if not all(0 < fraction < 1 for fraction in fractions):
         raise OptionError(
-            f"--fraction: '{text[:40]}' is not made of numbers between 0 and 1, such as 0.5,0.75"
+            f"--fraction: '{text[:40]}' is not numbers between 0 and 1, such as 0.5,0.75"
         )
     return fractions
 
@@ -230,7 +265,7 @@ def write(scene: "Scene", output: str) -> None:
     from fractals.io.files import written
 
     if output == "-":
-        click.echo(scene.to_toml(), nl=False)
+        write_out(scene.to_toml())
         return
     is_json = Path(output).suffix.lower() == ".json"
     with written(output) as file:
@@ -238,40 +273,5 @@ def write(scene: "Scene", output: str) -> None:
     tell(f"{output}: {scene.title}")
 
 
-class SearchLine:
-    """Shows how far a search is: a bar on a terminal, otherwise a line now and then."""
-
-    FIRST, EVERY = 0.5, 10.0  # seconds: before a bar, between two lines
-
-    def __init__(self) -> None:
-        self._begun = self._last = monotonic()
-        self._bar: Any = None
-        self._task: Any = None
-
-    def __enter__(self) -> "SearchLine":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar:
-            self._bar.stop()
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Show that so many steps of `total` are done."""
-        now = monotonic()
-        if self._bar:
-            self._bar.update(self._task, description=what, completed=done, total=total)
-        elif sys.stderr.isatty():
-            if now - self._begun > self.FIRST:
-                self._start_bar(what, total)
-        elif now - self._last > self.EVERY:
-            self._last = now
-            tell(f"{what}: {done} of at most {total} steps, after {now - self._begun:.0f} s")
-
-    def _start_bar(self, what: str, total: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-        columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(what, total=total)
-        self._bar.start()
+for each in (nucleus_command, period_command, julia_command):
+    find_command.add_command(each)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fractals.color.palette import MAX_STOPS, Palette
 from fractals.color.spaces import ENTRIES, Floats, hexadecimal, srgb_from_linear
-from fractals.errors import SceneError
+from fractals.errors import InputError
 
 Srgb = tuple[float, float, float]  # from 0 to 1
 # (start, end, color): from 0 to 1 in the palette, and the color at a share of the way
@@ -24,7 +24,7 @@ PROBES = tuple(k / 8 for k in range(1, 8))
 def evenly(colors: list[str], title: str = "") -> dict[str, Any]:
     """Return the palette, as a table, of colors in equal steps round, mixed in sRGB."""
     if not colors:
-        raise SceneError("there is no color in it")
+        raise InputError("there is no color in it")
     table = {"stops": colors, "space": "srgb", "title": title[:MAX_TITLE]}
     return {key: value for key, value in table.items() if value}
 
@@ -36,7 +36,7 @@ def stops_of(pieces: Iterable[Piece]) -> tuple[list[list[float | str]], tuple[st
 
     Raises
     ------
-    SceneError
+    InputError
         That takes more than MAX_STOPS stops, even when the tolerance is wider.
     """
     given = list(pieces)
@@ -58,7 +58,7 @@ def stops_of(pieces: Iterable[Piece]) -> tuple[list[list[float | str]], tuple[st
             lost = f"detail: {MAX_STOPS} stops are off by up to {off:.1f}/255"
             return stops, (lost,) if tolerance > TOLERANCE else ()
         tolerance *= 2
-    raise SceneError(f"the gradient has more than the {MAX_STOPS} colors that a palette can have")
+    raise InputError(f"the gradient has more than the {MAX_STOPS} colors that a palette can have")
 
 
 def _bends(

@@ -18,7 +18,7 @@ from fractals.color.spaces import (
     oklch_from_oklab,
     srgb_from_linear,
 )
-from fractals.errors import SceneError
+from fractals.errors import InputError
 
 MAX_STOPS = 4096
 SPACES = ("oklab", "oklch", "srgb")  # where colors between two stops are taken from
@@ -34,7 +34,8 @@ class Palette:
     Attributes
     ----------
     stops : tuple of (float, str)
-        Position from 0 to 1 and color, ``"#rrggbb"`` or ``"oklch(L C H)"``, in rising order.
+        Position from 0 to 1 and color, ``"#rrggbb"`` or ``"oklch(L C H)"``, in rising order. The
+        constructor also takes colors alone, which it spaces evenly.
     cyclic : bool
         Whether the last stop leads back to the first; if not, both ends go on for ever.
     space : str
@@ -44,6 +45,11 @@ class Palette:
     blend : str
         "linear"; "smooth", a curve without a kink at the stops, which never goes beyond them
         (monotone cubic); or "cosine": slowly away from a stop, and slowly to the next.
+
+    Raises
+    ------
+    InputError
+        A value is invalid.
     """
 
     stops: tuple[tuple[float, str], ...]
@@ -53,6 +59,20 @@ class Palette:
     title: str = ""
     source: str = ""
     licence: str = ""
+
+    def __post_init__(self) -> None:
+        for key in ("title", "source", "licence"):
+            if not isinstance(getattr(self, key), str):
+                raise InputError(f"palette: {key} is text, not {getattr(self, key)!r:.40}")
+        if not isinstance(self.cyclic, bool):
+            raise InputError(f"palette: cyclic is true or false, not {self.cyclic!r:.40}")
+        for key, allowed in (("space", SPACES), ("blend", BLENDS)):
+            if getattr(self, key) not in allowed:
+                names = ", ".join(allowed)
+                raise InputError(
+                    f"palette: {key} is one of {names}, not {getattr(self, key)!r:.40}"
+                )
+        object.__setattr__(self, "stops", parse_stops(self.stops, self.cyclic))
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values, without the keys that are empty or usual."""
@@ -144,40 +164,30 @@ def parse(table: dict[str, Any]) -> Palette:
 
     Raises
     ------
-    SceneError
+    InputError
         The stops are missing, too many, or not colors at rising positions.
     """
     known = {"stops", "cyclic", "space", "blend", "title", "source", "licence"}
     for key in table:
         if key not in known:
             hint = catalog.did_you_mean(key, known)
-            raise SceneError(f"palette: unknown key '{key}'{hint}")
-    for key in ("title", "source", "licence"):
-        if not isinstance(table.get(key, ""), str):
-            raise SceneError(f"palette: {key} is text, not {table[key]!r:.40}")
-    if not isinstance(table.get("cyclic", True), bool):
-        raise SceneError(f"palette: cyclic is true or false, not {table['cyclic']!r:.40}")
-    for key, allowed in (("space", SPACES), ("blend", BLENDS)):
-        if table.get(key, allowed[0]) not in allowed:
-            names = ", ".join(allowed)
-            raise SceneError(f"palette: {key} is one of {names}, not {table[key]!r:.40}")
-    stops = parse_stops(table.get("stops", ()), table.get("cyclic", True))
-    return Palette(**{**table, "stops": stops})
+            raise InputError(f"palette: unknown key '{key}'{hint}")
+    return Palette(**{"stops": (), **table})
 
 
 def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...]:
     """Return stops from colors (evenly spaced) or (position, color) pairs."""
     if not isinstance(given, list | tuple) or not 1 <= len(given) <= MAX_STOPS:
-        raise SceneError(f"a palette has 1 to {MAX_STOPS} stops, such as ['#000764', '#ffffff']")
+        raise InputError(f"a palette has 1 to {MAX_STOPS} stops, such as ['#000764', '#ffffff']")
     last = len(given) if cyclic else max(len(given) - 1, 1)
     stops: list[tuple[float, str]] = []
     for k, stop in enumerate(given):
         place, color = stop if isinstance(stop, list | tuple) and len(stop) == 2 else (None, stop)
         place = k / last if place is None else place
         if not isinstance(place, int | float) or not 0 <= place <= 1:
-            raise SceneError(f"the position {place!r} of palette stop {k + 1} is not from 0 to 1")
+            raise InputError(f"the position {place!r} of palette stop {k + 1} is not from 0 to 1")
         if stops and place <= stops[-1][0]:
-            raise SceneError(f"the positions of the palette's stops don't rise at stop {k + 1}")
+            raise InputError(f"the positions of the palette's stops don't rise at stop {k + 1}")
         parse_color(color)
         stops.append((float(place), color))
     return tuple(stops)
@@ -207,5 +217,5 @@ def parse_color(text: Any) -> tuple[float, float, float]:
         red, green, blue = bytes.fromhex(digits)
     except ValueError:
         message = f"{str(text)[:40]!r} is not a color such as '#1b6ca8' or 'oklch(0.6 0.1 250)'"
-        raise SceneError(message) from None
+        raise InputError(message) from None
     return red / 255, green / 255, blue / 255

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fractals.color.palette import Palette, parse_color
 from fractals.color.spaces import linear_from_srgb
-from fractals.errors import SceneError
+from fractals.errors import InputError
 
 BUILT_IN = "flower"
 KEPT = "data:image/png;base64,"
@@ -37,7 +37,7 @@ def decode(kept: str) -> Pixels:
 
     Raises
     ------
-    SceneError
+    InputError
         The text is no PNG.
     """
     if kept == BUILT_IN:
@@ -48,7 +48,7 @@ def decode(kept: str) -> Pixels:
                 raise ValueError
             data = base64.b64decode(kept.removeprefix(KEPT), validate=True)
         except (binascii.Error, ValueError):
-            raise SceneError("the picture in the scene is damaged") from None
+            raise InputError("the picture in the scene is damaged") from None
         pixels = opened(data, "PNG", "the picture in the scene")
     pixels.flags.writeable = False
     return pixels
@@ -59,11 +59,11 @@ def check(name: str) -> str:
 
     Raises
     ------
-    SceneError
+    InputError
         It is the name of a file, or the text is no PNG.
     """
     if name != BUILT_IN and not name.startswith(KEPT):
-        raise SceneError(f"'{name[:80]}' is no picture: load_scene reads pictures from files")
+        raise InputError(f"'{name[:80]}' is no picture: load_scene reads pictures from files")
     decode(name)
     return name
 
@@ -73,7 +73,7 @@ def opened(data: bytes, kind: str, name: str) -> Pixels:
 
     Raises
     ------
-    SceneError
+    InputError
         The picture is too large, damaged, or of another kind; the message begins with `name`.
     """
     import PIL.Image
@@ -82,17 +82,17 @@ def opened(data: bytes, kind: str, name: str) -> Pixels:
         with PIL.Image.open(io.BytesIO(data), formats=[kind]) as picture:
             width, height = picture.size
             if width * height > MAX_PIXELS:
-                raise SceneError(
+                raise InputError(
                     f"{name}: {width}x{height} pixels, and a picture in a scene has at most "
                     f"{MAX_PIXELS} (512x512): make it smaller"
                 )
             return np.array(picture.convert("RGBA"))
     except PIL.Image.DecompressionBombError:
-        raise SceneError(f"{name}: a picture in a scene has at most {MAX_PIXELS} pixels") from None
+        raise InputError(f"{name}: a picture in a scene has at most {MAX_PIXELS} pixels") from None
     except PIL.UnidentifiedImageError:
-        raise SceneError(f"{name}: not a {kind}, or damaged at its beginning") from None
+        raise InputError(f"{name}: not a {kind}, or damaged at its beginning") from None
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise SceneError(f"{name}: damaged or cut short ({error})") from None
+        raise InputError(f"{name}: damaged or cut short ({error})") from None
 
 
 def _flower() -> Pixels:

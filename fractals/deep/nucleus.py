@@ -16,7 +16,7 @@ from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.kernels.formula import Formula
 from fractals.scene.geometry import limit_of, matrix, place_of
 from fractals.scene.model import Scene
-from fractals.scene.numbers import MOST_DIGITS
+from fractals.scene.numbers import MAX_DIGITS
 
 MOST_STEPS = 10_000_000  # of a search whose scene names no limit
 MOST_TRIES = 60  # periods
@@ -155,10 +155,10 @@ def find_nucleus(
     search = _Search(scene, max_period, progress)
     nucleus = search.settle(search.locate())
     places = max(0, math.ceil(-log2(nucleus.size) * math.log10(2))) + SPARE_DIGITS
-    if places > MOST_DIGITS:
+    if places > MAX_DIGITS:
         raise FractalsError(
             f"the nucleus of period {nucleus.period} takes {places} digits to name, and a scene "
-            f"has at most {MOST_DIGITS}"
+            f"has at most {MAX_DIGITS}"
         )
     x, y = (_decimal(part, places) for part in nucleus.center)
     return Minibrot(

@@ -124,8 +124,15 @@ def _save(path: Path, found: Reference, limit: int, reach: Fraction | None) -> N
         try:
             with os.fdopen(handle, "wb") as file:
                 text = np.array(_text(reach or Fraction(0)))
-                lists = {"tiny": found.tiny, "near": found.near, "margins": found.margins}
-                np.savez(file, orbit=found.orbit, **lists, facts=facts, reach=text)
+                np.savez(
+                    file,
+                    orbit=found.orbit,
+                    tiny=found.tiny,
+                    near=found.near,
+                    margins=found.margins,
+                    facts=facts,
+                    reach=text,
+                )
             os.replace(name, path)
         except BaseException:
             os.unlink(name)

@@ -1,7 +1,6 @@
 """The Burning Ship: z -> (|x| + i|y|)² + c (Michelitsch and Rössler, 1992).
 
-The imaginary axis points up, so the ship of the books floats upside down: see `center` and
-`rotation`.
+The imaginary axis points up, so the ship is upside down compared with most published pictures.
 """
 
 from fractals.kernels.formula import Formula

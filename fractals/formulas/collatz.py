@@ -1,6 +1,6 @@
-"""Collatz: z -> (2 + 7z - (2 + 5z) cos(pi z)) / 4, n / 2 of even whole numbers, 3n + 1 of odd ones.
+"""Collatz: z -> (2 + 7z - (2 + 5z) cos(pi z)) / 4.
 
-Every orbit starts at its own point.
+It maps even whole numbers n to n / 2, and odd ones to 3n + 1. Orbits start at their sample, c.
 """
 
 from fractals.formulas.language.codegen import compose

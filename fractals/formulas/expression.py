@@ -14,7 +14,7 @@ def _text(value, key):
 
 
 def _stays(tree):
-    """Tell whether 0 stays 0, so that nothing is seen of its orbit."""
+    """Tell whether the step maps 0 to 0, so that orbits from 0 stay."""
     step = compose("", "", tree).step
     return all(step(0.0, 0.0, a, b) == (0, 0) for a, b in ((0.3, 0.4), (-1.7, 0.9)))
 

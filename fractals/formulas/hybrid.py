@@ -1,4 +1,4 @@
-"""Hybrid: other formulas applied in turn, each adding c; a step, and a count, is a whole turn."""
+"""Hybrid: formulas f(z) + c applied one after the other; a step, and a count, is all of them."""
 
 from fractals.formulas import (
     buffalo,
@@ -26,7 +26,7 @@ PARTS = {
     "shark_fin": shark_fin.make,
     "tricorn": tricorn.make,
 }
-MOST = 6
+MAX_FORMULAS = 6  # more would only take longer to compile
 
 
 def make_step(parts):
@@ -50,8 +50,8 @@ def make_tangent(parts):
 
 def make(formulas="mandelbrot+burning_ship"):
     names = formulas.split("+") if isinstance(formulas, str) else formulas
-    if not isinstance(names, list | tuple) or not 1 <= len(names) <= MOST:
-        raise ValueError(f"formulas is a list of 1 to {MOST} names of formulas")
+    if not isinstance(names, list | tuple) or not 1 <= len(names) <= MAX_FORMULAS:
+        raise ValueError(f"formulas is a list of 1 to {MAX_FORMULAS} names of formulas")
     names = [str(name).strip() for name in names]
     for name in names:
         if name not in PARTS:
@@ -68,7 +68,7 @@ def make(formulas="mandelbrot+burning_ship"):
         step=make_step(parts),
         derivative=None,
         tangent=make_tangent(parts),
-        turn=parts,
+        sequence=parts,
         maps=len(parts),
         degree=degree,
         holomorphic=all(part.holomorphic for part in parts),

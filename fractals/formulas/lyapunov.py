@@ -1,14 +1,14 @@
 """Markus and Lyapunov: x -> r x (1 - x) from 1/2, where r is a or b by a sequence of letters.
 
 A step, and a count, is the whole sequence. For a and b from 0 to 4 no orbit escapes; the coloring
-`lyapunov` tells order from chaos. After Mario Markus and Benno Hess, *Lyapunov exponents of the
-logistic map with periodic forcing* (1989).
+`lyapunov` distinguishes order from chaos. After Mario Markus and Benno Hess, *Lyapunov exponents of
+the logistic map with periodic forcing* (1989).
 """
 
 from fractals.kernels.formula import Formula
 from fractals.kernels.primitives import fma, number
 
-MOST = 60  # letters
+MAX_LETTERS = 60  # each is compiled into the step
 
 
 def make_step(letters):
@@ -45,8 +45,14 @@ def start(a, b, p, q):
 
 
 def make(sequence="AB"):
-    if not isinstance(sequence, str) or not 1 <= len(sequence) <= MOST or set(sequence) - set("AB"):
-        raise ValueError(f"sequence is 1 to {MOST} letters, each A or B, such as 'BBBBBBAAAAAA'")
+    if (
+        not isinstance(sequence, str)
+        or not 1 <= len(sequence) <= MAX_LETTERS
+        or set(sequence) - set("AB")
+    ):
+        raise ValueError(
+            f"sequence is 1 to {MAX_LETTERS} letters, each A or B, such as 'BBBBBBAAAAAA'"
+        )
     letters = tuple(letter == "A" for letter in sequence)
     return Formula(
         name="lyapunov",

@@ -19,10 +19,10 @@ def perturbed(X, Y, x, y, a, b):  # (2Z + z) z + c
 
 
 def inside(a, b):
-    """Tell whether c lies in the main cardioid or in the disc of period 2.
+    """Tell whether c lies in the main cardioid or the period-2 disc.
 
-    Both are drawn in by 2**-18 of their size, more than rounding can move them even in float32:
-    a point outside is never taken for one inside, and the rim is iterated like everything else.
+    Both are shrunk by 2**-18 of their size, which exceeds all rounding errors, also in float32. So
+    no point outside is taken for one inside; the rim is iterated.
     """
     shrink = number(1 - 2**-18, a)
     b2 = b * b

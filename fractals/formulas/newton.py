@@ -1,14 +1,15 @@
 """Newton's method for the roots of z**power - 1, or of any function: z -> z - relaxation f / f'.
 
-The picture shows to which root the method leads from each point (Arthur Cayley, 1879). A function
-of c, too, makes a picture of its parameter: the method starts at `start` then.
+The picture shows the root that the method finds from each point (Arthur Cayley, 1879). For a
+function that also depends on c, the picture is of the parameter plane, and the method starts at
+`start`.
 """
 
 from fractals.formulas.language import derivative, parser
 from fractals.formulas.language.codegen import compose
 from fractals.formulas.language.derivative import minus, over, power, times
 
-TOLERANCE = 1e-6
+TOLERANCE = 1e-6  # in plane units; a smaller one adds a step or two, as convergence is quadratic
 
 
 def function_of(power, polynomial):
@@ -36,7 +37,22 @@ def relaxed(step, relaxation):
 
 
 def composed(name, title, tree, polynomial, function, start, parameters):
-    """Return the formula of a method that finds roots of a function."""
+    """Return the formula of a root-finding method.
+
+    Parameters
+    ----------
+    name, title : str
+    tree : tuple
+        The method's step.
+    polynomial : str
+        As given; "" for z**power - 1.
+    function : tuple
+        The function whose roots are found.
+    start : str
+        As given: an expression in c, or "".
+    parameters : dict
+        All options with their values, kept where they differ from the defaults.
+    """
     usual = {"power": 3, "relaxation": 1.0, "polynomial": "", "start": ""}
     try:
         first = parser.parse(str(start) or ("0" if parser.uses(function, "c") else "c"))
@@ -72,7 +88,7 @@ def make(power=3, relaxation=1.0, polynomial="", start=""):
 
 
 def halley_step(function):
-    """Return the tree of 2 f f' / (2 f'² - f f'')."""
+    """Return the tree of ``2 f f' / (2 f'² - f f'')``."""
     first = derivative.derivative(function, "z")
     second = derivative.derivative(first, "z")
     two = ("number", 2 + 0j)

@@ -1,11 +1,11 @@
-"""Phoenix: z -> z² + c + memory times the z before (Shigehiro Ushiki, 1988)."""
+"""Phoenix: z -> z² + c + memory times the previous z (Shigehiro Ushiki, 1988)."""
 
 from fractals.kernels.formula import Formula
 from fractals.kernels.primitives import fma, number
 
 
 def make_step(memory):
-    def step(x, y, a, b, u, v):  # u + iv is the z before
+    def step(x, y, a, b, u, v):  # u + iv is the previous z
         k = number(memory, x)
         return fma(x, x, fma(-y, y, fma(k, u, a))), fma(x + x, y, fma(k, v, b))
 
@@ -26,11 +26,11 @@ def make(memory=-0.5):
     memory = float(memory)
     return Formula(
         name="phoenix",
-        title=f"Phoenix, z² + c {'+' if memory >= 0 else '-'} {abs(memory):g} times the z before",
+        title=f"Phoenix, z² + c {'+' if memory >= 0 else '-'} {abs(memory):g} times the previous z",
         step=make_step(memory),
         derivative=None,
         tangent=make_tangent(memory),
-        memory=True,
+        uses_previous=True,
         degree=2,
         center=("-0.35", "0"),
         width="6",

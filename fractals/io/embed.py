@@ -1,4 +1,4 @@
-"""Replaces the names of palette and picture files in a scene's table by what the files hold."""
+"""Replaces names of palette and picture files in a scene's table by the files' contents."""
 
 import os
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ SUFFIXES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}  # 
 def embed_files(
     table: Mapping[str, Any], folder: Path, lost: list[str] | None, from_file: bool = False
 ) -> Mapping[str, Any]:
-    """Return a scene's table whose palettes and trap pictures are values, in all of its layers.
+    """Return a scene's table with palettes and trap pictures as values, in all layers.
 
-    Files are sought in `folder`, where the scene's own file is, and then in the current folder.
+    Files are searched for in `folder`, which holds the scene's file, then in the current folder.
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ def _embed_paint(
 
 
 def read_trap_image(name: str, folder: Path = Path(), from_file: bool = False) -> str:
-    """Return what a scene keeps of a trap picture: a built-in name, or the picture's PNG as text.
+    """Return a trap picture as a scene keeps it: a built-in name, or its PNG as text.
 
     Raises
     ------
     SceneError
-        There is no such picture; or it is too large, damaged, or of another kind.
+        The picture is missing, too large, damaged, or of another type.
     """
     if name == trap_image.BUILT_IN or name.startswith(trap_image.KEPT):
         trap_image.decode(name)

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,43 +12,58 @@ from numpy.typing import NDArray
 from fractals import catalog
 from fractals.errors import OptionError, SceneError
 from fractals.io.raw_check import check_counts, check_numbers, check_planes
+from fractals.scene.geometry import matrix, place_of
 from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
 
 SUFFIXES = (".fz", ".npz", ".exr")  # a store, a NumPy archive, an OpenEXR picture
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class EscapeData:
     """The raw numbers of a picture's samples.
 
-    With a supersampling of n the arrays are n times as high and wide as the picture.
+    With a supersampling of n the arrays are n times as high and wide as the picture. Two of these
+    are equal if their arrays, scenes and limits are.
 
     Attributes
     ----------
     count : ndarray of int32, shape (height, width)
-        The smallest n >= 1 with |z_n| > escape_radius; the limit where there is none. Row 0 is the
-        top.
+        The smallest n >= 1 with |z_n| > escape_radius, or `max_iterations`. Row 0 is the top.
     z : ndarray of complex, shape (height, width)
         z_n at that n; 0 where the orbit did not escape.
     dz : ndarray of complex, shape (height, width), or None
-        dz_n/dc (dz_n/dz_0 for Julia sets), where the coloring needs it. By perturbation, times the
-        width of the view: float64 has no number for it alone. In an exponential map it is dz_n/dc
-        times the power of two that a sample's radius was divided by, in a deep strip, and else 1.
-    limit : int
+        dz_n/dc (dz_n/dz_0 for Julia sets), where a coloring needs it. By perturbation, times the
+        width of the view, because float64 cannot hold dz_n/dc alone. In an exponential map it is
+        dz_n/dc times the power of two that a sample's radius was divided by, in a deep strip, and
+        else 1.
+    max_iterations : int
         Most steps that were tried.
+    scene : Scene
+        What was computed.
     timings : dict of str to float
         Seconds of each stage.
-    watched : dict of str to ndarray, shape (height, width)
-        What the colorings watched along the orbits, by names such as "stripes,density=5.sum".
-    base : int
-        In a deep view, about the lowest count: the transfer "auto" counts from there, as all counts
+    statistics : dict of str to ndarray, shape (height, width)
+        Orbit statistics of the colorings, by names such as "stripes,density=5.sum".
+    device : str
+        The kind of device that computed: "cpu", "cuda", "simulator" or "python".
+    method : str
+        "direct" or "perturbation".
+    count_offset : int
+        In a deep view, about the lowest count: the transfer "auto" subtracts it, because all counts
         are large and differ by little.
+    watched : dict of str to ndarray, shape (height, width)
+        What the colorings accumulated along the orbits, by names such as "stripes,density=5.sum".
     exact : bool
         False where z and dz were made of what an EXR keeps: fractions, angles and distances.
     check_rows : callable
-        Called with a slice of rows and the names of planes before they are read: raises a
-        `SceneError` where the file that they lie in is damaged.
+        Called with a slice of rows and the names of planes before they are read: raises an
+        `InputError` where the file that they lie in is damaged.
+
+    Raises
+    ------
+    OptionError
+        An array has another shape or type.
     """
 
     count: NDArray[np.int32]
@@ -60,17 +75,70 @@ class EscapeData:
     device: str = ""
     method: str = "direct"
     count_offset: int = 0
-    watched: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
+    statistics: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
     exact: bool = True
-    check_rows: Callable[[slice, Iterable[str]], None] = field(
-        default=lambda rows, names: None, repr=False
-    )
+    check_rows: Callable[[slice, Iterable[str]], None] = lambda rows, names: None
+
+    def __post_init__(self) -> None:
+        shape = getattr(self.count, "shape", ())
+        if len(shape) != 2 or self.count.dtype != np.int32:
+            raise OptionError("count: give a NumPy array of int32, shape (height, width)")
+        for name, plane in self.planes.items():
+            if plane.shape != shape:
+                raise OptionError(f"{name} has the shape {plane.shape}, and count has {shape}")
+        if self.z.dtype not in (np.complex64, np.complex128):
+            raise OptionError(f"z of type {self.z.dtype}: give complex128 or complex64")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EscapeData):
+            return NotImplemented
+        first, second = self.planes, other.planes
+        facts = (self.scene, self.max_iterations, self.count_offset, first.keys())
+        if facts != (other.scene, other.max_iterations, other.count_offset, second.keys()):
+            return False
+        return all(
+            plane.dtype == second[name].dtype
+            and np.array_equal(plane, second[name], equal_nan=plane.dtype.kind != "i")
+            for name, plane in first.items()
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays can change
+
+    def __repr__(self) -> str:
+        height, width = self.count.shape
+        facts = (self.scene.title and repr(self.scene.title), self.device, self.method)
+        shown = [f"{width}x{height} samples", f"max_iterations={self.max_iterations}"]
+        return f"EscapeData({', '.join([*shown, *filter(None, facts)])})"
 
     @property
-    def precision(self) -> str:
-        """Return the type that was iterated in, "float64" or "float32"."""
+    def extent(self) -> tuple[float, float, float, float]:
+        """Return left, right, bottom and top of the picture in the plane, as matplotlib takes them.
+
+        In deep views the four floats can be equal, because float64 has 17 digits.
+
+        Raises
+        ------
+        OptionError
+            The view is rotated, stretched or projected, so its edges are not those of a rectangle
+            along the axes.
+        """
+        view = self.scene.view
+        a, b, c, d = matrix(view)
+        if view.projection != "plane" or b or c:
+            raise OptionError(
+                "the extent is that of a view without rotation, stretch and projection: "
+                "use scene.replace(rotation=0, stretch=1, projection='plane')"
+            )
+        width, (x, y) = place_of(self.scene, self.scene.make_formula())
+        across, down = self.scene.image.size
+        right, up = a * width / 2, d * width * down / across / 2
+        return float(x - right), float(x + right), float(y - up), float(y + up)
+
+    @property
+    def precision(self) -> Literal["float64", "float32"]:
+        """Return the number type that was iterated in."""
         self.check(counts=False)
-        return {8: "float32", 16: "float64"}[self.z.dtype.itemsize]
+        return "float32" if self.z.dtype.itemsize == 8 else "float64"
 
     def check(self, counts: bool = True) -> None:
         """Raise a `SceneError` where compiled code could read beyond these arrays.
@@ -95,7 +163,12 @@ class EscapeData:
     @property
     def planes(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name."""
-        planes: dict[str, Any] = {"count": self.count, "z": self.z, "dz": self.dz, **self.watched}
+        planes: dict[str, Any] = {
+            "count": self.count,
+            "z": self.z,
+            "dz": self.dz,
+            **self.statistics,
+        }
         return {name: plane for name, plane in planes.items() if plane is not None}
 
     def to_xarray(self) -> Any:
@@ -124,19 +197,25 @@ class EscapeData:
         )
         return f"<p>{facts}</p>{timings_html(self.timings)}{self.scene._repr_html_()}"
 
-    def save(self, path: str | Path, overwrite: bool = True) -> None:
-        """Write the raw numbers to a file whose suffix names its type.
+    def save(self, path: str | Path, overwrite: bool = False) -> None:
+        """Write the raw numbers to a file.
 
-        ``.fz`` is a store (see `fractals.io.store`), ``.npz`` a NumPy archive of count, z, dz where
-        there is one, what was watched, limit and scene; ``.exr`` is for other programs: it loses
-        the last digits and what was watched (see `fractals.io.raw.exr`).
+        Parameters
+        ----------
+        path : str or Path
+            The suffix names the type: ``.fz``, a store (see `fractals.io.store`); ``.npz``, a NumPy
+            archive of all arrays and the scene; or ``.exr``, for other programs: it loses the last
+            digits, and what was accumulated along orbits (see `fractals.io.raw.exr`).
+        overwrite : bool
+            True: an existing file is replaced.
 
         Raises
         ------
         OptionError
             The suffix is none of these, or numbers from an EXR are to be kept as exact ones.
         FractalsError
-            The file can't be written; what was there before is still there, unless it was a store.
+            The file exists, or can't be written; an existing file is unchanged, unless it is a
+            store.
         """
         suffix = check_suffix(path)
         self.check(counts=False)
@@ -149,13 +228,18 @@ class EscapeData:
 
     @staticmethod
     def load(path: str | Path) -> "EscapeData":
-        """Read what `save` or `fractals compute` wrote.
+        """Return the raw numbers of a file that `save` or `fractals compute` wrote.
 
-        The arrays of a store lie in its files, and are read when they are looked at.
+        The arrays of a store are memory-mapped: they are read from its files on use.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ending in ``.fz``, ``.npz`` or ``.exr``.
 
         Raises
         ------
-        SceneError
+        InputError
             The file is missing, damaged, not complete, or holds something else.
         """
         suffix = Path(path).suffix.lower()
@@ -175,12 +259,12 @@ def check_suffix(path: str | Path) -> str:
 def planes_for(layers: Layers, pair: Any = np.complex128) -> dict[str, np.dtype[Any]]:
     """Return what layers need of each sample, all together: names and types.
 
-    `pair` is the type of complex numbers. A name that is no identifier is of what was watched.
+    `pair` is the type of complex numbers. A name that is no identifier is an orbit statistic's.
     """
     planes = {"count": np.dtype(np.int32), "z": np.dtype(pair)}
     if layers.derivative:
         planes["dz"] = np.dtype(pair)
-    return planes | dict.fromkeys(layers.watching.names, real_of(pair))
+    return planes | dict.fromkeys(layers.statistics.names, real_of(pair))
 
 
 def real_of(pair: Any) -> np.dtype[Any]:
@@ -195,5 +279,5 @@ def parts_of(plane: NDArray[Any]) -> list[NDArray[Any]]:
 
 def arrays_of(planes: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the planes as `EscapeData` takes them; other identifiers are for later versions."""
-    watched = {name: plane for name, plane in planes.items() if not name.isidentifier()}
-    return {name: planes.get(name) for name in ("count", "z", "dz")} | {"watched": watched}
+    statistics = {name: plane for name, plane in planes.items() if not name.isidentifier()}
+    return {name: planes.get(name) for name in ("count", "z", "dz")} | {"statistics": statistics}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fractals import catalog
-from fractals.errors import SceneError, listed, shown
+from fractals.errors import InputError, SceneError, listed, shown
 from fractals.io.files import PATH_SHOWN, printable, read_bytes, read_toml
 from fractals.io.foreign import MAX_BYTES, Format, Imported
 
@@ -37,14 +37,25 @@ def find(name: str, writing: bool = False) -> Format | None:
     >>> find("place.KFR").name, find("place.f3.toml").name, find("sea.toml"), find("a.txt")
     ('kfr', 'fraktaler3', None, None)
     """
+    if name.lower().endswith(OURS[1:]):
+        return None
     ends = [
         (len(suffix), each)
-        for each in formats()
+        for each in _candidates(name)
         if each.write or not writing
         for suffix in each.suffixes
         if name.lower().endswith(suffix) and suffix not in OURS
     ]
     return max(ends, key=lambda end: end[0])[1] if ends else None
+
+
+def _candidates(name: str) -> tuple[Format, ...]:
+    """Return the formats that may have a suffix of this file; importing all takes milliseconds."""
+    end = name.lower().rpartition(".")[2]
+    if end in catalog.names("format"):  # by convention: a format's file is named by its suffix
+        others = [other for other in catalog.installed("format") if other != end]
+        return tuple(catalog.load("format", each)() for each in (end, *others))
+    return formats()
 
 
 def read(source: str) -> Imported:
@@ -68,7 +79,7 @@ def read(source: str) -> Imported:
     data = read_bytes(path, MAX_BYTES)
     try:
         found = form.read(data, entry)
-    except SceneError as error:
+    except InputError as error:
         text = shown(printable(str(error)), MAX_MESSAGE)
         raise SceneError(f"{shown(path, PATH_SHOWN)}: {text}") from None
     lost = [shown(printable(line), MAX_MESSAGE) for line in listed(found.lost, MAX_LOST)]

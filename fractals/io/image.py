@@ -1,7 +1,8 @@
-"""Image: a picture's pixels with its scene; written whole or not at all, and read again."""
+"""Image: a picture's pixels with its scene, and the files that pictures are written to."""
 
 import contextlib
 import io
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -37,18 +38,33 @@ LARGEST = {"JPEG": 65_500, "WEBP": 16_383}  # pixels a side
 WITH_DPI = ("PNG", "JPEG", "TIFF")
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Image:
-    """A picture.
+    """A picture. ``np.asarray(image)`` is its pixels; notebooks show it.
+
+    Two images are equal if their pixels and their scenes are.
 
     Attributes
     ----------
     pixels : ndarray of uint8 or uint16, shape (height, width, 3)
-        sRGB.
+        sRGB values; row 0 is the top.
+    scene : Scene
+        What was drawn.
+    size : tuple of int
+        Width and height in pixels.
     timings : dict of str to float
         Seconds of each stage: compile, reference, iterate, color, copy, encode.
-    device, number, method : str
-        Where it was drawn, in which type it was iterated, and how.
+    device : str
+        The kind of device that drew: "cpu", "cuda", "simulator" or "python".
+    precision : str
+        The number type of the iteration, "float64" or "float32".
+    method : str
+        "direct" or "perturbation".
+
+    Raises
+    ------
+    OptionError
+        The pixels have another shape or type.
     """
 
     pixels: Pixels
@@ -58,39 +74,91 @@ class Image:
     precision: str = ""
     method: str = ""
 
-    def save(self, path: str | Path, overwrite: bool = True) -> None:
-        """Write the picture to a file whose suffix names its type; a PNG carries the scene.
+    def __post_init__(self) -> None:
+        shape: tuple[int, ...] = getattr(self.pixels, "shape", ())
+        dtype = getattr(self.pixels, "dtype", None)
+        if len(shape) != 3 or shape[2] != 3 or dtype not in (np.uint8, np.uint16):
+            raise OptionError(
+                f"pixels of shape {shape} and type {dtype}: give a NumPy array of uint8 or uint16, "
+                "shape (height, width, 3)"
+            )
+        if not isinstance(self.scene, Scene):
+            raise OptionError(f"{self.scene!r:.60} is no Scene: give fractals.load_scene(...)")
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Return width and height in pixels."""
+        height, width = self.pixels.shape[:2]
+        return width, height
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Image):
+            return NotImplemented
+        same = self.pixels.dtype == other.pixels.dtype and self.scene == other.scene
+        return same and np.array_equal(self.pixels, other.pixels)
+
+    __hash__ = None  # type: ignore[assignment]  # pixels can change
+
+    def __repr__(self) -> str:
+        width, height = self.size
+        facts = (self.scene.title and repr(self.scene.title), self.device, self.method)
+        return f"Image({', '.join([f'{width}x{height}', *filter(None, facts)])})"
+
+    def save(self, path: str | Path, overwrite: bool = False) -> None:
+        """Write the picture to a file; a PNG carries the scene.
+
+        Parameters
+        ----------
+        path : str or Path
+            The suffix names the type: .png, .jpg, .webp, .tif or .ppm.
+        overwrite : bool
+            True: an existing file is replaced.
 
         Raises
         ------
         OptionError
-            The suffix is of no type that can be written, or of one that can't hold this picture.
+            The suffix names no type of picture, or a type that can't hold this picture.
         FractalsError
-            The file can't be written; what was there before is still there.
+            The file exists, or can't be written; an existing file is unchanged.
         """
         file_format = format_of(path)
         self._check(file_format)
         check_output(path, overwrite)
         with written(path, overwrite) as file:
-            self._write(file, file_format)
+            self.write(file, file_format)
 
     def encode(self, file_format: str = "PNG") -> bytes:
-        """Return the bytes of a file of this type."""
+        """Return the bytes of a file of a type: "PNG", "JPEG", "WEBP", "TIFF" or "PPM".
+
+        Raises
+        ------
+        OptionError
+            The type is unknown, or can't hold this picture.
+        """
         self._check(file_format)
         buffer = io.BytesIO()
-        self._write(buffer, file_format)
+        self.write(buffer, file_format)
         return buffer.getvalue()
 
-    def _check(self, file_format: str) -> None:
-        height, width = self.pixels.shape[:2]
-        check_format(file_format, (width, height), 8 * self.pixels.itemsize)
+    def show(self) -> None:
+        """Open the picture in the system's viewer, by way of a temporary file."""
+        import PIL.Image
 
-    def _write(self, file: BinaryIO, file_format: str) -> None:
+        pixels = self.pixels if self.pixels.itemsize == 1 else (self.pixels >> 8).astype(np.uint8)
+        PIL.Image.fromarray(pixels).show(title=self.scene.title or "fractals")
+
+    def _check(self, file_format: str) -> None:
+        if file_format not in FORMATS.values():
+            known = ", ".join(dict.fromkeys(FORMATS.values()))
+            raise OptionError(f"unknown type of picture '{file_format}': choose one of {known}")
+        check_format(file_format, self.size, 8 * self.pixels.itemsize)
+
+    def write(self, file: BinaryIO, file_format: str) -> None:
+        """Write the picture to an open file, as a type that `check_format` allows."""
         begun = perf_counter()
         picture = self.scene.image
         if file_format == "PNG":
-            height, width = self.pixels.shape[:2]
-            beginning = png_beginning(self.scene, (width, height), 8 * self.pixels.itemsize)
+            beginning = png_beginning(self.scene, self.size, 8 * self.pixels.itemsize)
             png.write(file, beginning, self.pixels, picture.compression, core_count())
         else:
             import PIL.Image
@@ -116,7 +184,7 @@ class Image:
     def _repr_html_(self) -> str:
         from fractals.io.notebook import picture_html, timings_html
 
-        height, width = self.pixels.shape[:2]
+        width, height = self.size
         facts = ", ".join(
             part for part in (f"{width}x{height}", self.device, self.method, self.precision) if part
         )
@@ -124,10 +192,51 @@ class Image:
         return shown + timings_html(self.timings) + self.scene._repr_html_()
 
 
+class PictureFile:
+    """Where a picture is written: a path, or an open file that receives a PNG.
+
+    Attributes
+    ----------
+    file_format : str
+        Such as "PNG" or "JPEG".
+    streams : bool
+        Whether rows can be written while others are drawn.
+
+    Raises
+    ------
+    OptionError
+        The suffix names no type of picture, or a type that can't hold this picture.
+    FractalsError
+        The file exists and `overwrite` is False, or its folder can't be written to.
+    """
+
+    def __init__(
+        self, path: str | Path | BinaryIO, picture: Picture, overwrite: bool = False
+    ) -> None:
+        self._path = path
+        self.file_format = "PNG"
+        if isinstance(path, str | Path):
+            self.file_format = format_of(path)
+            check_format(self.file_format, picture.size, picture.bits)
+            check_output(path, overwrite)
+        elif not hasattr(path, "write"):
+            raise OptionError(f"{path!r:.60}: give the name of a file, or an open binary file")
+        self.streams = self.file_format == "PNG"
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """Open the file: a path appears under its name only once it is written to the end."""
+        if isinstance(self._path, str | Path):
+            with written(self._path) as file:
+                yield file
+        else:
+            yield self._path
+
+
 def png_beginning(scene: Scene, size: tuple[int, int], bits: int) -> bytes:
-    """Return the beginning of a scene's PNG: its scene is inside, where it can be written down."""
+    """Return the beginning of a scene's PNG, which carries the scene if it can be written."""
     texts = {}
-    with contextlib.suppress(SceneError):  # a formula of the user's own can't be named
+    with contextlib.suppress(SceneError):  # a formula that is a user's function has no name
         texts[SCENE_KEY] = scene.to_json()
     return png.begin(size, bits, texts, f"fractals {__version__}", scene.image.dpi)
 
@@ -186,7 +295,7 @@ def check_format(file_format: str, size: tuple[int, int], bits: int) -> None:
 
 
 def lost(file_format: str, picture: Picture) -> str:
-    """Say what a type of file doesn't carry of a scene; nothing where it carries all."""
+    """Return what a type of file doesn't carry of a scene, as a line, or nothing."""
     if file_format == "PNG":
         return ""
     what = "no scene" if file_format in WITH_DPI or not picture.dpi else "no scene and no dpi"

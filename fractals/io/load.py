@@ -3,19 +3,23 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from fractals import catalog
 from fractals.errors import OptionError, shown
 from fractals.io import formats
 from fractals.io.embed import embed_files
 from fractals.io.files import read_embedded, read_json, read_store_header, read_toml
+from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene, merge, nest, validate
 
+GALLERY = "gallery:"
 Source = str | Path | Mapping[str, Any] | Scene
 
 
-def load_scene(*sources: Source, lost: list[str] | None = None, **keys: Any) -> Scene:
+def load_scene(
+    *sources: Source, lost: list[str] | None = None, **keys: Unpack[SceneKeywords]
+) -> Scene:
     """Return the scene that `sources` describe, merged from left to right.
 
     A palette or a picture that a file names is read only from the file's own folder, because the
@@ -25,25 +29,36 @@ def load_scene(*sources: Source, lost: list[str] | None = None, **keys: Any) -> 
     ----------
     *sources : str, Path, mapping or Scene
         Gallery names, TOML or JSON files, PNGs drawn by this program, stores of raw numbers, files
-        of other programs, tables and scenes. None: the Mandelbrot set.
+        of other programs, tables and scenes. None: the Mandelbrot set. ``"gallery:NAME"`` is always
+        the gallery's scene, even where a file has the same name.
     lost : list of str, optional
         Receives a line for each setting of another program's file that has no equivalent.
     **keys
-        Keys of the scene, named without their table, such as ``size`` or ``palette``. They are
-        merged last.
+        Keys of the scene without their table, such as ``size`` or ``palette``; they are merged
+        last.
+
+    Returns
+    -------
+    Scene
 
     Raises
     ------
     SceneError
         A source can't be read, or describes no valid scene; all errors are reported at once.
     OptionError
-        No key has this name, or a source is none of these.
+        No key has this name, or a source is of another type.
 
     Examples
     --------
     >>> load_scene("seahorse", size=(64, 48)).image.size
     (64, 48)
     """
+    for source in sources:
+        if not isinstance(source, str | Path | Mapping | Scene):
+            raise OptionError(
+                f"{source!r:.60} is no scene: give a name, a path, a table or a Scene; "
+                "keys of the scene are keywords, as in size=(800, 600)"
+            )
     if len(sources) == 1 and isinstance(sources[0], Scene) and not keys:
         return sources[0]
     merged: dict[str, Any] = {}
@@ -64,21 +79,23 @@ def load_scene(*sources: Source, lost: list[str] | None = None, **keys: Any) -> 
 
 def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, Any]:
     """Return the table of a gallery scene's name, or of a file; see `load_scene`."""
-    path = Path(source)
+    name, path = str(source), Path(source)
     suffix = path.suffix.lower()
-    if isinstance(source, str) and suffix == "" and not os.path.exists(path):
-        return catalog.read("gallery", source)
+    if isinstance(source, str):
+        named = name in catalog.names("gallery") or (not suffix and not os.path.exists(name))
+        if named or name.startswith(GALLERY):
+            return catalog.read("gallery", name.removeprefix(GALLERY))
     if suffix == ".json":
         return read_json(path)
     if suffix == ".png":
         return read_embedded(path)
     if suffix == ".fz":
         return dict(read_store_header(path)["scene"])
-    if suffix == ".toml" and formats.find(path.name) is None:
+    if suffix == ".toml" and not name.lower().endswith(".f3.toml"):
         table = read_toml(path)
-        if not formats.claimant(table):
+        if table.keys() <= Scene.model_fields.keys() or not formats.claimant(table):
             return table
-    imported = formats.read(str(source))
+    imported = formats.read(name)
     if lost is not None:
         lost += [f"{source}: {line}" for line in imported.lost]
     return dict(imported.table)

@@ -10,7 +10,7 @@ from typing import Any
 from fractals import catalog
 from fractals.color import palette
 from fractals.color.palette import Palette
-from fractals.errors import OptionError, SceneError, shown
+from fractals.errors import InputError, OptionError, shown
 from fractals.io import formats
 from fractals.io.files import PATH_SHOWN, read_toml
 from fractals.scene.paint import INSTALL_CMAP
@@ -38,7 +38,7 @@ def find(
     ------
     OptionError
         A name after ``cmap:`` is unknown, or the package is not installed.
-    SceneError
+    InputError
         The file can't be read, or is invalid; names the file, and the line where that is known.
     """
     if name in catalog.names("palette"):
@@ -63,7 +63,7 @@ def beside(folder: Path, path: Path) -> Path:
 
     Raises
     ------
-    SceneError
+    InputError
         The path, or a symbolic link on it, leads elsewhere.
     """
     root = os.path.realpath(folder)
@@ -72,7 +72,7 @@ def beside(folder: Path, path: Path) -> Path:
     except (OSError, ValueError):  # a zero byte
         inside = False
     if path.anchor or ".." in path.parts or not inside:
-        raise SceneError(
+        raise InputError(
             f"'{shown(path)}' is not in the folder of the scene that names it: copy it there, or "
             "name it yourself (--palette, --coloring)"
         )
@@ -83,11 +83,11 @@ def _read_beside(folder: Path, path: Path, entry: str) -> tuple[Palette, tuple[s
     found = beside(folder, path)
     try:
         return read(found, entry)
-    except SceneError:
+    except InputError:
         label = shown(found)
         if not os.path.isfile(found):
-            raise SceneError(f"{label}: no such file") from None
-        raise SceneError(
+            raise InputError(f"{label}: no such file") from None
+        raise InputError(
             f"{label}: not a palette that can be read; fractals show {label} says why"
         ) from None
 
@@ -114,12 +114,12 @@ def read(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
         color = dict(imported.table.get("color", {}))
         table = color.pop("palette", None)
         if not isinstance(table, Mapping):
-            raise SceneError("there is no palette in it")
+            raise InputError("there is no palette in it")
         lost = *(f"color.{key}: {shown(value)}" for key, value in color.items()), *imported.lost
         return palette.parse({"source": path.name, **table}), lost
-    except SceneError as error:
+    except InputError as error:
         text, label = str(error), shown(path, PATH_SHOWN)
-        raise SceneError(text if text.startswith(label) else f"{label}: {text}") from None
+        raise InputError(text if text.startswith(label) else f"{label}: {text}") from None
 
 
 def from_cmap(name: str) -> Palette | None:
@@ -173,5 +173,7 @@ def cmap_installed() -> bool:
 
 
 def _suffixes() -> tuple[str, ...]:
-    ends = {suffix for each in formats.formats() for suffix in each.suffixes}
-    return tuple(sorted({".toml", *ends}))
+    """Return the suffixes of files that may hold a palette, without importing the formats."""
+    more = (catalog.load("format", name)().suffixes for name in catalog.installed("format"))
+    ends = {".toml", *(f".{name}" for name in catalog.names("format"))}
+    return tuple(sorted(ends.union(*more)))

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import SceneError, shown
-from fractals.scene.model import MOST_ITERATIONS
+from fractals.errors import InputError, shown
+from fractals.scene.model import MAX_ITERATIONS
 
 COUNT = np.dtype(np.int32)
 # The type of the parts of each type of complex numbers.
@@ -17,7 +17,7 @@ MAX_COUNT_OFFSET = 2**31 - 1
 
 
 def check_planes(types: Mapping[str, np.dtype[Any]], shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Raise a `SceneError` where planes have types or shapes that a picture can't be drawn from.
+    """Raise a `InputError` where planes have types or shapes that a picture can't be drawn from.
 
     Parameters
     ----------
@@ -26,44 +26,44 @@ def check_planes(types: Mapping[str, np.dtype[Any]], shapes: Mapping[str, tuple[
     """
     for name in ("count", "z"):
         if name not in types:
-            raise SceneError(f"the plane {name} is missing")
+            raise InputError(f"the plane {name} is missing")
     shape = shapes["count"]
     if len(shape) != 2 or 0 in shape:
-        raise SceneError(f"count has the shape {shown(shape)}, and not (height, width)")
+        raise InputError(f"count has the shape {shown(shape)}, and not (height, width)")
     if types["count"] != COUNT:
-        raise SceneError(f"count is of {shown(types['count'])}, and not of int32")
+        raise InputError(f"count is of {shown(types['count'])}, and not of int32")
     if types["z"] not in REALS:
-        raise SceneError(f"z is of {shown(types['z'])}, and not of complex128 or complex64")
+        raise InputError(f"z is of {shown(types['z'])}, and not of complex128 or complex64")
     for name, dtype in types.items():
         label, wanted = shown(name, 80), REALS[types["z"]]
         if name in ("count", "z", "dz"):
             wanted = types["count" if name == "count" else "z"]
         if dtype != wanted:
-            raise SceneError(f"{label} is of {shown(dtype)}, and not of {wanted}")
+            raise InputError(f"{label} is of {shown(dtype)}, and not of {wanted}")
         if shapes[name] != shape:
-            raise SceneError(
+            raise InputError(
                 f"{label} has the shape {shown(shapes[name])}, and count has {shown(shape)}"
             )
 
 
 def check_numbers(max_iterations: Any, count_offset: Any, method: Any) -> None:
-    """Raise a `SceneError` where the numbers beside the planes are not what they can be."""
-    if not _whole(max_iterations) or not 1 <= max_iterations <= MOST_ITERATIONS:
-        raise SceneError(
+    """Raise a `InputError` where the numbers beside the planes are not what they can be."""
+    if not _whole(max_iterations) or not 1 <= max_iterations <= MAX_ITERATIONS:
+        raise InputError(
             f"max_iterations is {shown(max_iterations, 40)}, and not a whole number from 1 to "
-            f"{MOST_ITERATIONS}"
+            f"{MAX_ITERATIONS}"
         )
     if not _whole(count_offset) or not 0 <= count_offset <= MAX_COUNT_OFFSET:
-        raise SceneError(
+        raise InputError(
             f"count_offset is {shown(count_offset, 40)}, and not a whole number from 0 to "
             f"{MAX_COUNT_OFFSET}"
         )
     if method not in METHODS:
-        raise SceneError(f"the method '{shown(method, 40)}' is neither {' nor '.join(METHODS)}")
+        raise InputError(f"the method '{shown(method, 40)}' is neither {' nor '.join(METHODS)}")
 
 
 def check_counts(count: NDArray[Any], max_iterations: int) -> None:
-    """Raise a `SceneError` where counts are not from 0 to `max_iterations`.
+    """Raise a `InputError` where counts are not from 0 to `max_iterations`.
 
     z, dz and statistics may be infinite or NaN: the programs that color them define what becomes of
     each value, and none of them is an index before it is brought to its range.
@@ -73,7 +73,7 @@ def check_counts(count: NDArray[Any], max_iterations: int) -> None:
     least, most = int(count.min()), int(count.max())
     if least < 0 or most > max_iterations:
         wrong = least if least < 0 else most
-        raise SceneError(f"a count of {wrong} is not from 0 to max_iterations ({max_iterations})")
+        raise InputError(f"a count of {wrong} is not from 0 to max_iterations ({max_iterations})")
 
 
 def _whole(value: Any) -> bool:

@@ -6,15 +6,15 @@ A store is a folder whose name ends in ``.fz``. It holds, for a picture of rows 
     UTF-8 JSON, one table. ``format`` is "fractals store" and ``version`` is 2; ``scene`` is the
     scene as JSON; ``shape`` is [rows, columns]; ``tile_rows`` says how many rows of samples a tile
     has (the last may have fewer; each is as wide as the picture); ``planes`` maps the name of each
-    plane to its NumPy type, in order; ``watched`` lists what those called ``watched0``,
-    ``watched1``, ... are in `EscapeData`; ``max_iterations``, ``count_offset`` and ``method`` are
-    as in `EscapeData`; ``program`` is the version of fractals that computes it; ``checksum`` is the
+    plane to its NumPy type, in order; ``statistics`` lists the names of ``statistics0``,
+    ``statistics1``, ...; ``max_iterations``, ``count_offset`` and ``method`` are as in
+    `EscapeData`; ``program`` is the version of fractals that computes it; ``checksum`` is the
     CRC-32, 8 hexadecimal digits, of the other keys as `header_text` writes them. The header is
     written last, so a folder without it is no store.
 ``NAME.npy``
     A plane: an array (rows, columns) in NumPy's format 1.0, little-endian, whose data begin at byte
     128. ``count`` is int32; ``z`` and, where a coloring needs it, ``dz`` are complex128 or
-    complex64, and what was watched has the type of their parts. Rows that are not computed yet are
+    complex64, and orbit statistics have the type of their parts. Rows that are not computed yet are
     0.
 ``tiles.npy``
     An array (tiles, planes) of uint64 in the same format: 0 where a tile is not computed yet,
@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals import __version__
-from fractals.errors import FractalsError, SceneError, shown
+from fractals.errors import FractalsError, InputError, SceneError, shown
 from fractals.io.files import (
     HEADER,
     PATH_SHOWN,
@@ -61,7 +61,7 @@ SUFFIX = ".fz"
 VERSION = 2  # 1 had no checksum
 DATA = 128  # bytes before the numbers of a .npy file
 DONE = 2**32
-TILES, WATCHED = "tiles", "watched"
+TILES, STATISTICS = "tiles", "statistics"
 # The types of planes. They are looked up, because np.dtype parses any text as Python's syntax.
 TYPES = {name: np.dtype(name) for name in ("<i4", "<c16", "<c8", "<f8", "<f4")}
 
@@ -115,7 +115,7 @@ class Store:
                 raise SceneError(f"its {HEADER} is damaged: its checksum is not that of its keys")
             self.scene = validate(header["scene"], "")
             self._take(header)
-        except SceneError as error:
+        except InputError as error:
             raise SceneError(_prefixed(self.name, str(error))) from None
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise SceneError(
@@ -131,7 +131,7 @@ class Store:
     def _take(self, header: Mapping[str, Any]) -> None:
         """Set what the keys besides the scene say, or raise an error where they don't fit."""
         types = {str(k): TYPES[v] for k, v in header["planes"].items()}
-        names = {f"{WATCHED}{k}": str(name) for k, name in enumerate(header["watched"])}
+        names = {f"{STATISTICS}{k}": str(name) for k, name in enumerate(header["statistics"])}
         width, height = self.scene.image.size
         n = self.scene.image.supersampling
         self.shape = height * n, width * n
@@ -339,8 +339,8 @@ def make_header(
     """Return the header of a new store; `planes` maps the name of each plane to its type."""
     n = scene.image.supersampling
     width, height = scene.image.size
-    watched = [name for name in planes if not name.isidentifier()]
-    files = {name: f"{WATCHED}{k}" for k, name in enumerate(watched)}
+    statistics = [name for name in planes if not name.isidentifier()]
+    files = {name: f"{STATISTICS}{k}" for k, name in enumerate(statistics)}
     header = {
         "format": STORE_FORMAT,
         "version": VERSION,
@@ -348,7 +348,7 @@ def make_header(
         "shape": [height * n, width * n],
         "tile_rows": tile_rows(scene),
         "planes": {files.get(n, n): np.dtype(d).newbyteorder("<").str for n, d in planes.items()},
-        "watched": watched,
+        "statistics": statistics,
         "max_iterations": int(max_iterations),
         "count_offset": int(count_offset),
         "method": method,

@@ -63,7 +63,7 @@ def clear(path: Path) -> None:
         ours |= {f"{name}.npy" for name in open_store(path).files.values()}
     with writing(path):
         there = sorted(path.iterdir())
-    mine = re.compile(rf"watched\d+\.npy|\.{HEADER}\..*")  # the latter is a header half written
+    mine = re.compile(rf"statistics\d+\.npy|\.{HEADER}\..*")  # the latter is a header half written
     others = [p.name for p in there if p.name not in ours and not mine.fullmatch(p.name)]
     if others:
         raise FractalsError(

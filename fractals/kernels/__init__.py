@@ -1,8 +1,10 @@
 """Pixel programs: what is computed for each pixel, written once in plain numbers for every target.
 
-A program is a function ``make_body(target, ...)`` that returns ``body(x, y, dx, dy, out,
-*arrays)``: it fills the elements (y, x), (y, x + dx), ... of `out`, so one text serves two plain
-loops, a compiled loop over a tile, and a GPU thread that strides over the grid.
+A program is a function ``make_body(target, *options)``, whose options are frozen dataclasses or
+plain values. It returns ``body(i0, j0, di, dj, out, *arguments)``, which fills the elements
+(j0, i0), (j0, i0 + di), ..., (j0 + dj, i0), ... of `out`: an array, or an
+`fractals.kernels.layout.EscapeTile`. So one text serves a plain loop, a compiled loop over a tile
+(strides of 1), and a GPU thread that strides over the grid.
 """
 
 from collections.abc import Callable
@@ -18,8 +20,10 @@ class Target:
     ----------
     jit : callable
         Makes a plain function callable from compiled code; returns it unchanged in plain Python.
-    real, real32, int32, int64 : callable
-        Conversions to the number type that is iterated, and to fixed types.
+    real : callable
+        Conversion to the number type that is iterated, float64 or float32.
+    real32, int32, int64 : callable
+        Conversions to fixed types.
     """
 
     jit: Callable[[Any], Any]

@@ -1,15 +1,18 @@
-"""Layers of colors blended sample by sample, and their mean over the samples of a pixel.
+"""Layers blended sample by sample, and their mean over the samples of a pixel.
 
-Blending is done in sRGB values, as by CSS (W3C, *Compositing and Blending Level 1*, 2024) and paint
-programs: what artists know as overlay or soft light is defined on them. The mean of a pixel's
-samples is taken in linear light, as that of one layer is (`fractals.kernels.shade`).
+Blending works on sRGB values, as in CSS (W3C, *Compositing and Blending Level 1*, 2024) and paint
+programs, because modes such as overlay and soft light are defined on them. The mean of a pixel's
+samples is taken in linear light, as for one layer (`fractals.kernels.shade`).
 """
 
 from fractals.kernels.primitives import fma, select, sqrt
 
 
 def make_change(target, mode):
-    """Return ``change(below, above)``: what blending adds to sRGB values from 0 to 1."""
+    """Return ``change(below, above)``: what blending adds to the sRGB value below.
+
+    All values are from 0 to 1.
+    """
     real32 = target.real32
     quarter, half, one = real32(0.25), real32(0.5), real32(1)
     two, four, twelve, sixteen = real32(2), real32(4), real32(12), real32(16)
@@ -52,22 +55,33 @@ def make_change(target, mode):
 
 
 def make_layer_body(target, mode):
-    """Return the body that blends a layer into ``colors`` (height, width, 3), float32, in sRGB.
+    """Return the body that blends a layer into ``colors``.
 
-    Its arrays: ``position``, from 0 to 1 in the palette, or below 0 where nothing is drawn;
-    ``lookup`` (entries + 2, 3), the palette in sRGB, as in `fractals.kernels.shade.make_body`;
-    ``opacity``. In mode "first" it is the lowest layer, which fills all.
+    In mode "first" the layer is the lowest one, which fills all samples.
+
+    Notes
+    -----
+    The arguments of ``body``, besides the strides:
+
+    colors : array of float32, shape (height, width, 3)
+        sRGB values from 0 to 1.
+    position : array of float32, shape (height, width)
+        From 0 to 1 in the palette; below 0 where nothing is drawn.
+    lookup : array of float32, shape (entries + 2, 3)
+        The palette in sRGB, otherwise as in `fractals.kernels.shade.make_body`.
+    opacity : float32
+        From 0 to 1.
     """
     real32, int32 = target.real32, target.int32
     zero, one, first = real32(0), real32(1), mode == "first"
     change = make_change(target, mode)
 
-    def body(x0, y0, dx, dy, colors, position, lookup, opacity):
+    def body(i0, j0, di, dj, colors, position, lookup, opacity):
         entries = int32(lookup.shape[0] - 2)
         scale = real32(entries)
-        j = y0
+        j = j0
         while j < colors.shape[0]:
-            i = x0
+            i = i0
             while i < colors.shape[1]:
                 t = position[j, i]
                 drawn = t >= zero
@@ -84,29 +98,37 @@ def make_layer_body(target, mode):
                         mixed = fma(part, change(b, a), b)
                         mixed = select(mixed > zero, mixed, zero)
                         colors[j, i, c] = select(mixed < one, mixed, one)
-                i += dx
-            j += dy
+                i += di
+            j += dj
 
     return body
 
 
 def make_mean_body(target):
-    """Return the body that fills ``rgb`` (uint8 or uint16, height x width x 3).
+    """Return the body that fills the pixels ``rgb`` from blended samples.
 
-    Its arrays: ``colors``, of `supersampling`² samples a pixel; ``decode``, sRGB to linear light in
-    even steps, one more than its intervals; ``encode`` and ``share`` as in
-    `fractals.kernels.shade.make_body`.
+    Notes
+    -----
+    The arguments of ``body``, besides the strides:
+
+    rgb : array of uint8 or uint16, shape (height, width, 3)
+    colors : array of float32, shape (height * supersampling, width * supersampling, 3)
+        Blended samples in sRGB, from 0 to 1.
+    decode : array of float32
+        Linear light for evenly spaced sRGB values from 0 to 1.
+    encode, supersampling, share
+        As in `fractals.kernels.shade.make_body`.
     """
     real32, int32 = target.real32, target.int32
     half, zero = real32(0.5), real32(0)
 
-    def body(x0, y0, dx, dy, rgb, colors, decode, encode, supersampling, share):
+    def body(i0, j0, di, dj, rgb, colors, decode, encode, supersampling, share):
         last = int32(decode.shape[0] - 2)
         scale = real32(decode.shape[0] - 1)
         brightest = real32(encode.shape[0] - 1)
-        j = y0
+        j = j0
         while j < rgb.shape[0]:
-            i = x0
+            i = i0
             while i < rgb.shape[1]:
                 for c in range(3):
                     light = zero
@@ -117,7 +139,7 @@ def make_mean_body(target):
                             f = t - real32(k)
                             light += fma(f, decode[k + 1] - decode[k], decode[k])
                     rgb[j, i, c] = encode[int32(fma(light * share, brightest, half))]
-                i += dx
-            j += dy
+                i += di
+            j += dj
 
     return body

@@ -1,4 +1,26 @@
-"""The contract of a coloring: raw numbers of a sample -> one number, looked up in a palette."""
+"""The contract of a coloring: a sample's escape data -> one number, looked up in a palette.
+
+A coloring's file, ``fractals/color/colorings/<name>.py``, holds ``make()``, which returns a
+`Coloring`. Its two functions are `Coloring.make_value`, whose result is compiled for each device,
+and `Coloring.constants`, which runs once a picture. What the compiled function may use is what a
+formula may use (`fractals.kernels.formula`).
+
+Examples
+--------
+A coloring by the escaped point's distance from 0, in escape radii:
+
+>>> from fractals.kernels.primitives import fma, sqrt
+>>> def make_value(target):
+...     def value(n, x, y, p, q, constants):
+...         return sqrt(fma(x, x, y * y)) * constants[2]
+...     return value
+>>> def constants(formula, escape_radius, width):
+...     return (1 / escape_radius,)
+>>> def make():
+...     return Coloring("overshoot", "distance from 0", make_value, constants, transfer="linear")
+>>> make().make_value(None)(7, 3.0, 4.0, 1.0, 0.0, (1.0, 0.0, 0.5))
+2.5
+"""
 
 import zlib
 from collections.abc import Callable, Mapping
@@ -6,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 Setting = int | float | str
-LONGEST = 40  # characters of a setting in a name
+MAX_SETTING = 40  # characters of a setting in a name; of a longer one the name holds a checksum
 
 
 class Option(NamedTuple):
@@ -14,48 +36,57 @@ class Option(NamedTuple):
 
     Attributes
     ----------
-    default, least, most : number
-        A whole number if the default is one, and text if that is.
+    default : int, float or str
+        Its type is the option's type.
+    least, most : number
+        The range of a number; both are allowed. Not read where the option is text.
     meaning : str
         With its unit; shown by ``fractals list colorings``.
     part : str
-        What it changes: "color", only how raw numbers are colored; "watch", what is watched;
-        "code", the watching program itself.
+        What a change of the option changes: "color", only the coloring of escape data, which need
+        not be computed again; "statistic", the constants of the orbit statistic; "code", the
+        statistic's compiled program.
     choices : tuple of str
-        The words it may be instead of a number.
+        The words that a text may be; () for any text.
     """
 
     default: Setting
     least: float
     most: float
     meaning: str
-    part: Literal["color", "watch", "code"] = "color"
+    part: Literal["color", "statistic", "code"] = "color"
     choices: tuple[str, ...] = ()
 
 
 def no_constants() -> tuple[float, ...]:
-    """Return the constants of a watcher that has none."""
+    """Return the constants of a statistic that has none."""
     return ()
 
 
 @dataclass(frozen=True)
-class Watcher:
-    """What a coloring keeps of an orbit on its way: some numbers that travel with z.
+class OrbitStatistic:
+    """Some numbers that travel along an orbit with z, and are updated at every step.
 
     Attributes
     ----------
     name : str
-        Colorings whose watchers have the same name and settings share its numbers.
+        Colorings whose statistics have the same name and settings share the numbers.
     names : tuple of str
         A name for each number.
     make : callable
-        ``make(target, formula, base, **settings)``, the settings being those of "code", returns
-        ``(start, watch)``. ``start(x, y)`` returns the numbers at z_0 = x + iy, as a tuple.
-        ``watch(w, x, y, u, v, a, b, point)`` returns them after a step from u + iv to x + iy, with
-        c = a + ib; ``number(point[base + k], x)`` is the k-th constant. Both run on packs of
-        samples too (`fractals.backends.cpu.simd.pack`), as a formula does.
+        ``make(target, formula, base, **settings)``, with the settings of part "code", returns
+        ``(start, update)``:
+
+        - ``start(x, y)`` returns the numbers at z_0 = x + iy, as a tuple;
+        - ``update(w, x, y, u, v, a, b, point)`` returns the numbers after a step from u + iv to
+          x + iy, with c = a + ib, where w is the tuple before the step. The k-th constant is
+          ``number(point[base + k], x)``.
+
+        Both also run on packs of samples (`fractals.backends.cpu.simd.pack`), as a formula does.
+        Statistics need every step, so deep views are drawn without skipping.
     constants : callable
-        ``constants(**settings)``, the settings being those of "watch", returns these numbers.
+        ``constants(**settings)``, with the settings of part "statistic", returns the constants.
+        Their number must not depend on the settings.
     """
 
     name: str
@@ -66,41 +97,54 @@ class Watcher:
 
 @dataclass(frozen=True)
 class Coloring:
-    """How a sample's raw numbers become a position in the palette.
+    """How a sample's escape data become a position in the palette.
+
+    The value goes through the curve `transfer`, times the palette's density, plus its offset; one
+    unit is once round the palette.
 
     Attributes
     ----------
+    name : str
+        As scenes name it; the name of its file.
+    title : str
+        One line for lists.
     make_value : callable
         ``make_value(target)`` returns ``value(n, x, y, p, q, constants)``, where n is the count,
-        z = x + iy and dz = p + iq; its own constants begin at ``constants[2]``. With a watcher it
-        returns ``value(n, x, y, p, q, w, constants)``, where w is the tuple of what was watched.
+        z = x + iy and dz = p + iq (1 without `derivative`). ``constants`` holds palette density
+        and offset, then the coloring's own constants, from ``constants[2]`` on. With a statistic
+        it returns ``value(n, x, y, p, q, w, constants)``, where w is the tuple of the statistic's
+        numbers. NaN says that an inside sample has no value; it gets the inside color.
     constants : callable
-        ``constants(formula, escape_radius, width, **settings)`` returns these numbers for a
-        picture; the settings are the options and their values.
+        ``constants(formula, escape_radius, width, **settings)`` returns these constants for a
+        picture; ``width`` is that of the view, in plane units (1 in deep views, whose dz is per
+        width); the settings are the options and their values.
     derivative : bool
         Whether dz must be computed.
-    transfer, palette, blend : str
-        The curve between value and palette, the palette, and how it is blended over other layers,
-        unless a scene names others.
+    transfer : str
+        The curve between value and palette, unless a scene names another: "linear", "sqrt",
+        "cbrt", "log" or "atan".
+    palette, blend : str
+        The palette, and how the coloring is blended over other layers, unless a scene names others.
     side : str
         The samples that have a value: "escaped", "inside" or "both".
     options : mapping
         What a scene may set.
-    knots : callable, optional
-        ``knots(values)`` of the whole picture's samples returns the table by which a value's
-        place among them takes its place (`fractals.kernels.ranking.make_rank`).
+    statistic : OrbitStatistic, optional
+    rank_table : callable, optional
+        ``rank_table(values)``, of all samples of the picture, returns the table that replaces a
+        value by its rank (`fractals.kernels.ranking.make_rank`).
     make_palette : callable, optional
-        ``make_palette(**settings)`` returns the palette, instead of one of the name `palette`.
+        ``make_palette(**settings)`` returns the palette, in place of the one that `palette` names.
     settings : mapping
         The options' values, as `choose` has set them.
     ends : str
-        Of which orbits it speaks: "escaping", "converging" or "any".
+        The orbits that have a value: "escaping", "converging" or "any".
     converging : str
-        Name of the coloring that takes its place where a formula's orbits converge.
+        Name of the coloring that takes its place where a formula's orbits converge; "" for none.
     memoryless : bool
-        Whether it supposes that what follows depends on z alone.
+        Whether the value supposes that the next z depends on z and c alone.
     powers : bool
-        Whether it is of z**d + c alone, in the parameter plane.
+        Whether the value supposes a map z**d + c in the parameter plane.
     """
 
     name: str
@@ -113,8 +157,8 @@ class Coloring:
     blend: str = "normal"
     side: Literal["escaped", "inside", "both"] = "escaped"
     options: Mapping[str, Option] = field(default_factory=dict)
-    watcher: Watcher | None = None
-    knots: Callable[..., Any] | None = None
+    statistic: OrbitStatistic | None = None
+    rank_table: Callable[..., Any] | None = None
     make_palette: Callable[..., Any] | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
     ends: Literal["escaping", "converging", "any"] = "escaping"
@@ -128,14 +172,14 @@ class Coloring:
         return self.name
 
     @property
-    def watch_label(self) -> str:
-        """Return what tells what it watches from what others do, such as "stripes,density=5"."""
-        assert self.watcher
-        settings = {**self.compiled_settings(), **self._settings("watch")}
-        return ",".join([self.watcher.name, *(f"{k}={short(v)}" for k, v in settings.items())])
+    def statistic_label(self) -> str:
+        """Return the statistic's name and settings, such as "stripes,density=5"."""
+        assert self.statistic
+        settings = {**self.compiled_settings(), **self._settings("statistic")}
+        return ",".join([self.statistic.name, *(f"{k}={short(v)}" for k, v in settings.items())])
 
     def choose(self, given: Mapping[str, Setting]) -> "Coloring":
-        """Return the coloring with these options set, and the others at their defaults.
+        """Return the coloring with these options, the others at their defaults.
 
         Raises
         ------
@@ -150,20 +194,20 @@ class Coloring:
         return replace(self, settings=settings)
 
     def compiled_settings(self) -> dict[str, Setting]:
-        """Return the settings that the watching program is compiled with."""
+        """Return the settings that the statistic is compiled with."""
         return self._settings("code")
 
-    def watch_constants(self) -> tuple[float, ...]:
-        """Return the numbers that the watching program is given."""
-        return self.watcher.constants(**self._settings("watch")) if self.watcher else ()
+    def statistic_constants(self) -> tuple[float, ...]:
+        """Return the constants of the statistic."""
+        return self.statistic.constants(**self._settings("statistic")) if self.statistic else ()
 
-    def for_watching(self) -> "Coloring":
-        """Return it without what changes nothing in the watching program."""
+    def for_statistic(self) -> "Coloring":
+        """Return a copy without settings that do not affect the compiled statistic."""
         return self.choose(self.compiled_settings())
 
     def for_coloring(self) -> "Coloring":
-        """Return it without what changes nothing in the program that colors."""
-        return replace(self, settings={}, watcher=None)
+        """Return a copy without settings that do not affect the compiled coloring."""
+        return replace(self, settings={}, statistic=None)
 
     def _settings(self, part: str) -> dict[str, Setting]:
         return {
@@ -172,9 +216,9 @@ class Coloring:
 
 
 def short(value: Setting) -> str:
-    """Return a setting as a part of a name: what is long by its checksum."""
+    """Return a setting as text for a name; long text as its checksum."""
     text = str(value)
-    return text if len(text) <= LONGEST else f"{zlib.crc32(text.encode()):08x}"
+    return text if len(text) <= MAX_SETTING else f"{zlib.crc32(text.encode()):08x}"
 
 
 def _near(name: str, known: Mapping[str, Any]) -> str:

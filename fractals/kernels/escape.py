@@ -1,215 +1,262 @@
 """Direct iteration: how many steps an orbit takes to pass the escape radius, and where."""
 
+from dataclasses import dataclass
+
+from fractals.kernels.formula import Formula
 from fractals.kernels.orbit import first_size, make_near, make_orbit, state_size
 from fractals.kernels.sample_position import make_place
-from fractals.kernels.statistics import UNWATCHED, make_planes
+from fractals.kernels.statistics import NO_STATISTICS, Statistics, make_planes
 
 
-def make_escape(
-    target, formula, julia, derivative, interior, block, sticky=False, watching=UNWATCHED
-):
-    """Return ``escape(n, state, a, b, point, until, limit) -> (count, state)``.
+@dataclass(frozen=True)
+class EscapeOptions:
+    """What a program of direct iteration is compiled for.
 
-    It goes on from step n, where the orbit has not escaped. ``count`` is the smallest n with
-    |z_n|² > radius2, `until` where there is none up to it, and `limit` where there will be none.
-    A formula that converges counts as escaped as soon as it is told so by `make_near`.
-    `block` iterations run without a branch; the block in which the orbit escaped is run again step
-    by step from its beginning, so counts are exact (rounding is the same). A block is tested at its
-    end, or, where an escaped orbit can come back, at each step (`sticky`). "Escaped" is "not <=",
-    which holds for infinities and NaN too. With `interior`, an orbit that returns to exactly an
-    earlier point is periodic and ends at once, after Brent's cycle finding (1980): no count
-    changes.
+    Attributes
+    ----------
+    formula : Formula
+    julia : bool
+        Whether c is the same for all samples, which are the starting points.
+    derivative : bool
+        Whether dz is iterated, too.
+    interior_shortcuts : bool
+        Whether orbits that stay inside for certain end early. No count changes.
+    steps_per_check : int
+        Steps that run without a branch.
+    check_every_step : bool
+        Whether each of these steps is tested for escape, because an escaped orbit may come back.
+    statistics : Statistics
+    explicit_positions : bool
+        Whether each sample's position is listed (`fractals.kernels.sample_position`).
     """
-    _, advance, _ = make_orbit(target, formula, julia, derivative, watching)
-    near = make_near(target, formula, derivative)
-    interior = interior and not formula.remembers  # to be where it was is not to go on as it did
-    surely_inside = formula.inside if interior and not julia else None
+
+    formula: Formula
+    julia: bool = False
+    derivative: bool = False
+    interior_shortcuts: bool = True
+    steps_per_check: int = 8
+    check_every_step: bool = False
+    statistics: Statistics = NO_STATISTICS
+    explicit_positions: bool = False
+
+    @property
+    def label(self) -> str:
+        """Return what most tells the program from others, for its folder's name."""
+        parts = [self.formula.label, self.statistics.label]
+        parts += [name for name in ("julia", "derivative") if getattr(self, name)]
+        return "-".join(part for part in parts if part)
+
+
+def make_escape(target, options):
+    """Return ``escape(n, state, a, b, point, until, max_iterations) -> (count, state)``.
+
+    ``escape`` goes on from step n, where the orbit has not escaped. ``count`` is the smallest n
+    with |z_n|² > escape_radius²; `until` where there is none up to `until`; and `max_iterations`
+    where there will be none. A formula whose orbits converge counts as escaped at the step where
+    `make_near` finds it converged. "Escaped" is "not <=", which holds for infinities and NaN, too.
+
+    ``steps_per_check`` steps run without a branch. The block of steps in which the orbit escaped is
+    run again step by step from its beginning, so counts are exact, as rounding is the same. A block
+    is tested at its end, or at each step with ``check_every_step``. With ``interior_shortcuts``, an
+    orbit that returns to exactly an earlier point is periodic and ends at once, after Brent's cycle
+    finding (1980): no count changes.
+    """
+    formula, block, every_step = options.formula, options.steps_per_check, options.check_every_step
+    _, advance, _ = make_orbit(
+        target, formula, options.julia, options.derivative, options.statistics
+    )
+    near = make_near(target, formula, options.derivative)
+    # The same z does not repeat the orbit where the next z also depends on the previous one.
+    shortcuts = options.interior_shortcuts and not formula.carries_previous
+    surely_inside = formula.inside if shortcuts and not options.julia else None
     test_inside = surely_inside is not None
     inside = target.jit(surely_inside if test_inside else formula.step)
     int32 = target.int32
 
-    def escape(n, state, a, b, point, until, limit):
+    def escape(n, state, a, b, point, until, max_iterations):
         if test_inside and inside(a, b):
-            return limit, state
-        radius2 = point[2]
+            return max_iterations, state
+        escape_radius_squared = point[2]
         last, within = int32(until - block), True
         while within and n < last:
-            old_x, old_y = state[0], state[1]  # moves on when n has doubled
-            pause = int32(min(last, max(n + n, block))) if interior else last
+            old_x, old_y = state[0], state[1]  # replaced each time n has doubled
+            pause = int32(min(last, max(n + n, block))) if shortcuts else last
             while n < pause:
                 before, k = state, int32(0)
                 while k < block:  # a range counts in 64 bits, also where it is unrolled in part
                     k = int32(k + int32(1))
                     state = advance(state, a, b, point)
-                    if sticky:
-                        within &= near(state, radius2)
-                if not sticky:
-                    within = near(state, radius2)
+                    if every_step:
+                        within &= near(state, escape_radius_squared)
+                if not every_step:
+                    within = near(state, escape_radius_squared)
                 if not within:
                     state = before
                     break
                 n = int32(n + block)
-                if interior and state[0] == old_x and state[1] == old_y:
-                    n = limit
+                if shortcuts and state[0] == old_x and state[1] == old_y:
+                    n = max_iterations
         while n < until:
             state = advance(state, a, b, point)
             n = int32(n + int32(1))
-            if not near(state, radius2):
+            if not near(state, escape_radius_squared):
                 break
         return n, state
 
     return target.jit(escape)
 
 
-def make_body(
-    target,
-    formula,
-    julia,
-    derivative,
-    interior,
-    block,
-    sticky=False,
-    watching=UNWATCHED,
-    listed=False,
-):
-    """Return the body that fills ``count`` (int32), and z = x + iy and dz = p + iq (real).
+def make_body(target, options):
+    """Return ``body(i0, j0, di, dj, tile, grid, point, max_iterations)``, which fills a tile.
 
-    With `watching` it also fills ``watched`` (planes, height, width). Its arrays: ``columns``
-    (2, width) and ``rows`` (2, height), whose sums are the samples' positions in the plane, or
-    which are `listed` (`fractals.kernels.sample_position`);
-    ``point``: the c of a Julia set, the square of the escape radius, and the watchers' constants;
-    ``limit``. z and dz are 0 where the orbit did not escape, and so is what is watched, unless that
-    is looked at there, too.
+    Parameters
+    ----------
+    target : Target
+    options : EscapeOptions
+
+    Notes
+    -----
+    The arguments of ``body``, besides the strides (`fractals.kernels`):
+
+    tile : EscapeTile
+        Filled. z, dz and statistics are 0 where the orbit did not escape, but for statistics that
+        are kept inside, too.
+    grid : SampleGrid
+    point : array of real
+        c of a Julia set (x, y), the square of the escape radius, the statistics' constants.
+    max_iterations : int32
     """
-    escape = make_escape(target, formula, julia, derivative, interior, block, sticky, watching)
-    start, _, finish = make_orbit(target, formula, julia, derivative, watching)
-    zero, int32, place = target.real(0), target.int32, make_place(target, listed)
-    planes, inside = watching.planes, watching.inside
-    _, store = make_planes(target, state_size(formula, derivative), planes)
+    julia, derivative = options.julia, options.derivative
+    escape = make_escape(target, options)
+    start, _, finish = make_orbit(target, options.formula, julia, derivative, options.statistics)
+    zero, int32 = target.real(0), target.int32
+    place = make_place(target, options.explicit_positions)
+    planes, inside = options.statistics.planes, options.statistics.inside
+    _, store = make_planes(target, state_size(options.formula, derivative), planes)
 
-    def body(x0, y0, dx, dy, count, x, y, p, q, watched, columns, rows, point, limit):
-        j = y0
+    def body(i0, j0, di, dj, tile, grid, point, max_iterations):
+        count, x, y, dx, dy, statistics = tile
+        columns, rows = grid
+        j = j0
         while j < count.shape[0]:  # a range with a stride would cost each GPU thread two divisions
-            i = x0
+            i = i0
             while i < count.shape[1]:
                 u, v = place(columns, rows, count.shape[1], j, i)
                 a, b = (point[0], point[1]) if julia else (u, v)
                 state = start(u, v)
-                n, state = escape(int32(0), state, a, b, point, limit, limit)
+                n, state = escape(int32(0), state, a, b, point, max_iterations, max_iterations)
                 count[j, i] = n
-                escaped = n < limit
+                escaped = n < max_iterations
                 x[j, i] = state[0] if escaped else zero
                 y[j, i] = state[1] if escaped else zero
                 if derivative:
                     slope = finish(state)
-                    p[j, i] = slope[0] if escaped else zero
-                    q[j, i] = slope[1] if escaped else zero
+                    dx[j, i] = slope[0] if escaped else zero
+                    dy[j, i] = slope[1] if escaped else zero
                 if planes:
-                    store(watched, j, i, state, escaped or inside)
-                i += dx
-            j += dy
+                    store(statistics, j, i, state, escaped or inside)
+                i += di
+            j += dj
 
     return body
 
 
-def make_part_body(
-    target,
-    formula,
-    julia,
-    derivative,
-    interior,
-    block,
-    sticky=False,
-    watching=UNWATCHED,
-    listed=False,
-):
-    """Return the body that does of the work of `make_body` the steps from `begin` to `until`.
+def make_part_body(target, options):
+    """Return the body that takes only the steps from `begin` to `until`.
 
-    So the time of a call is bounded. Between calls the arrays hold the orbits under way: those
-    whose count is `until` and that have not escaped. ``rest`` (planes, height, width) is for the
-    numbers of their states that have no other place.
+    The results of all parts together are those of `make_body`. The GPU runs parts, because the time
+    of a launch must be bounded. Between calls the arrays hold the orbits under way: those whose
+    count is `until` and that have not escaped. The arguments of ``body``, besides those of
+    `make_body`:
+
+    rest : array of real, shape (planes, height, width)
+        The numbers of the orbits' states that have no place in the tile.
+    begin, until : int32
+        Steps taken before and after the call.
     """
-    escape = make_escape(target, formula, julia, derivative, interior, block, sticky, watching)
-    start, _, finish = make_orbit(target, formula, julia, derivative, watching)
+    formula, julia, derivative = options.formula, options.julia, options.derivative
+    escape = make_escape(target, options)
+    start, _, finish = make_orbit(target, formula, julia, derivative, options.statistics)
     near = make_near(target, formula, derivative)
     zero, size, first = target.real(0), state_size(formula, derivative), first_size(derivative)
-    more, planes, inside = size - first, watching.planes, watching.inside
+    more = size - first
+    planes, inside = options.statistics.planes, options.statistics.inside
     load, store = make_planes(target, size, planes)
     load_more, store_more = make_planes(target, first, more)
-    place = make_place(target, listed)
+    place = make_place(target, options.explicit_positions)
 
     if derivative:
 
-        def resume(x, y, p, q, j, i):
-            return x[j, i], y[j, i], p[j, i], q[j, i]
+        def load_first(tile, j, i):
+            return tile.x[j, i], tile.y[j, i], tile.dx[j, i], tile.dy[j, i]
 
     else:
 
-        def resume(x, y, p, q, j, i):
-            return x[j, i], y[j, i]
+        def load_first(tile, j, i):
+            return tile.x[j, i], tile.y[j, i]
 
-    functions = target.jit(resume), load_more, load
-    go_on = _make_go_on(target, functions, more > 0, planes > 0)
+    functions = target.jit(load_first), load_more, load
+    load_state = _make_load_state(target, functions, more > 0, planes > 0)
 
-    def body(
-        x0, y0, dx, dy, count, x, y, p, q, watched, rest, columns, rows, point, begin, until, limit
-    ):
-        j = y0
+    def body(i0, j0, di, dj, tile, rest, grid, point, begin, until, max_iterations):
+        count, x, y, dx, dy, statistics = tile
+        columns, rows = grid
+        j = j0
         while j < count.shape[0]:
-            i = x0
+            i = i0
             while i < count.shape[1]:
                 u, v = place(columns, rows, count.shape[1], j, i)
                 a, b = (point[0], point[1]) if julia else (u, v)
                 state = start(u, v)
                 under_way = True
                 if begin > 0:
-                    state = go_on(x, y, p, q, rest, watched, j, i)
+                    state = load_state(tile, rest, j, i)
                     within = near(state, point[2])
                     under_way = within and count[j, i] == begin
                 if under_way:
-                    n, state = escape(begin, state, a, b, point, until, limit)
+                    n, state = escape(begin, state, a, b, point, until, max_iterations)
                     count[j, i] = n
                     within = near(state, point[2])
-                    under_way = within and n == until and until < limit
-                    keep = under_way or n < limit
+                    under_way = within and n == until and until < max_iterations
+                    keep = under_way or n < max_iterations
                     x[j, i] = state[0] if keep else zero
                     y[j, i] = state[1] if keep else zero
                     if derivative:
                         slope = (state[2], state[3]) if under_way else finish(state)
-                        p[j, i] = slope[0] if keep else zero
-                        q[j, i] = slope[1] if keep else zero
-                    if more:
-                        store_more(rest, j, i, state, True)  # tells whether it is under way
+                        dx[j, i] = slope[0] if keep else zero
+                        dy[j, i] = slope[1] if keep else zero
+                    if more:  # always: `near` reads the previous z in the next call
+                        store_more(rest, j, i, state, True)
                     if planes:
-                        store(watched, j, i, state, keep or inside)
-                i += dx
-            j += dy
+                        store(statistics, j, i, state, keep or inside)
+                i += di
+            j += dj
 
     return body
 
 
-def _make_go_on(target, functions, more, planes):
-    """Return what reads the state of an orbit under way."""
-    resume, load_more, load = functions
+def _make_load_state(target, functions, more, planes):
+    """Return ``load_state(tile, rest, j, i)``: the state of an orbit under way."""
+    load_first, load_more, load = functions
     if more and planes:
 
-        def go_on(x, y, p, q, rest, watched, j, i):
-            first = resume(x, y, p, q, j, i)
-            return (*first, *load_more(rest, 0, j, i), *load(watched, 0, j, i))
+        def load_state(tile, rest, j, i):
+            first = load_first(tile, j, i)
+            return (*first, *load_more(rest, 0, j, i), *load(tile.statistics, 0, j, i))
 
     elif more:
 
-        def go_on(x, y, p, q, rest, watched, j, i):
-            return (*resume(x, y, p, q, j, i), *load_more(rest, 0, j, i))
+        def load_state(tile, rest, j, i):
+            return (*load_first(tile, j, i), *load_more(rest, 0, j, i))
 
     elif planes:
 
-        def go_on(x, y, p, q, rest, watched, j, i):
-            return (*resume(x, y, p, q, j, i), *load(watched, 0, j, i))
+        def load_state(tile, rest, j, i):
+            return (*load_first(tile, j, i), *load(tile.statistics, 0, j, i))
 
     else:
 
-        def go_on(x, y, p, q, rest, watched, j, i):
-            return resume(x, y, p, q, j, i)
+        def load_state(tile, rest, j, i):
+            return load_first(tile, j, i)
 
-    return target.jit(go_on)
+    return target.jit(load_state)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from fractals.kernels.formula import Formula
 from fractals.kernels.primitives import fma, number, select, split, two_to
+from fractals.kernels.tangent import gradient_derivative
 
 NEVER = -(2**40)
 ALIKE = -900  # a z so much smaller than Z, in powers of two, adds nothing to the derivative at Z
@@ -281,6 +282,7 @@ def make_slopes(target: Any, formula: Formula, extended: bool) -> Any:
     derive, int64 = target.jit(formula.derivative), target.int64
     normal, plain = make_arithmetic(target, extended).normal, make_plain(target, extended)
     degree, holomorphic = formula.degree, formula.holomorphic
+    whole = target.jit(gradient_derivative)
 
     def along(W, d):
         x, y = derive(W[0], W[1], d[0], d[1])
@@ -292,8 +294,6 @@ def make_slopes(target: Any, formula: Formula, extended: bool) -> Any:
             return p, q
         x, y = plain(W)
         s, r = plain(t)
-        g, h = fma(x, p, y * q), fma(x, s, y * r)
-        m = fma(x, x, y * y)
-        return fma(g, x, h * y) / m, fma(g, y, -(h * x)) / m
+        return whole(x, y, p, q, s, r)
 
     return target.jit(along), target.jit(slope)

@@ -1,8 +1,32 @@
-"""The contract of a formula, and the few functions its text may use on every target.
+"""The contract of a formula: a map of the plane, in real arithmetic.
 
 A formula is a function of four real numbers: ``step(x, y, a, b)`` takes z = x + iy and c = a + ib
-to the next z. The same text runs on plain Python numbers, NumPy scalars, big floats, and compiled
-on the CPU and the GPU, where `fma`, `select`, `number`, `sqrt` and `split` have an overload each.
+to the next z, and returns it as ``(x, y)``. The same text runs on plain Python numbers, NumPy
+scalars, big floats, packs of samples, and compiled on the CPU and the GPU. So it may use
+
+- ``+ - *``, ``abs``, ``<``, ``&``, ``|``; and from `fractals.kernels.primitives`: `fma` (a * b + c,
+  rounded once), `select` (both branches are computed: there is no ``if`` on numbers), `number`
+  (a constant in the type of another number), `sqrt`, and `diffabs`;
+- from `fractals.kernels.elementary`: `exp`, `sincos`, `sinhcosh`, `log`, `angle`, `quotient`;
+- loops over ranges that are known when it is compiled.
+
+`fma` is used for each ``a * b + c``, because compilers differ in which of these they fuse, and
+counts must be the same on every device.
+
+Examples
+--------
+The file of a formula, ``fractals/formulas/<name>.py``, holds these functions and ``make()``:
+
+>>> from fractals.kernels.primitives import fma
+>>> def step(x, y, a, b):  # z**2 + c
+...     return fma(x, x, fma(-y, y, a)), fma(x + x, y, b)
+>>> def derivative(x, y, p, q):  # 2z (p + iq)
+...     u, v = x + x, y + y
+...     return fma(u, p, -(v * q)), fma(u, q, v * p)
+>>> def make():
+...     return Formula("square", "z² + c", step=step, derivative=derivative, degree=2)
+>>> make().step(1.0, 2.0, 0.5, 0.25)
+(-2.5, 4.25)
 """
 
 from collections.abc import Callable, Mapping
@@ -23,61 +47,77 @@ class Home(Protocol):
 
 @dataclass(frozen=True)
 class Formula:
-    """A map whose orbits are iterated: z -> f(z) + c, or any other of z and c.
+    """A map whose orbits are iterated: z -> f(z) + c, or any other map of z and c.
+
+    Maps f(z) + c whose orbits start at 0 need `step` and `derivative`; with `perturbed` they are
+    also drawn in deep views. Any other map has a `tangent` in place of the derivative, and a
+    `start` unless its orbits start at 0.
 
     Attributes
     ----------
+    name : str
+        As scenes name it; the name of its file.
+    title : str
+        One line for lists.
     step : callable
-        ``step(x, y, a, b) -> (x, y)``: one application, in real arithmetic with `fma`.
+        ``step(x, y, a, b) -> (x, y)``: the next z. With `uses_previous` the previous z = u + iv
+        comes last: ``step(x, y, a, b, u, v)``.
     derivative : callable, or None
-        ``derivative(x, y, p, q) -> (p, q)``: the linear part of f at z = x + iy, applied to the
-        vector p + iq (the derivative times a complex number where f is holomorphic, otherwise the
-        Jacobian matrix times a vector). None for a map that is not f(z) + c: it has a `tangent`.
+        ``derivative(x, y, p, q) -> (p, q)``: f'(z) (p + iq) at z = x + iy; where f is not
+        holomorphic, the Jacobian matrix of f times the vector (p, q). None for a map with a
+        `tangent`.
     degree : int
-        Growth exponent at infinity: ``|f(z)| ~ |z|**degree``; 0 where there is none.
+        Growth exponent at infinity: ``|f(z)| ~ |z|**degree``; 0 where there is none, and then
+        counts are not smoothed.
     center, width : str
-        The home view: what is drawn when a scene names no other.
+        The home view, drawn when a scene names no other: decimal text, in plane units.
     holomorphic : bool
-        Whether f has a complex derivative; if not, two tangent vectors are carried along.
+        Whether f has a complex derivative. If not, both columns of the Jacobian travel along an
+        orbit in place of dz.
     can_return : bool
-        Whether an orbit beyond R >= 2 and R >= |c| may come back within R, as none of ``z**d + c``
-        does; every step is then tested, at about half the speed.
+        Whether an orbit beyond R >= 2 and R >= |c| may come back within R. Then every step is
+        tested for escape, at about half the speed. No ``z**d + c`` does.
     perturbed : callable, optional
-        ``perturbed(X, Y, x, y, a, b, *kinks(X, Y)) -> (x, y)``: the difference
-        f(Z + z) + C + c - (f(Z) + C) for a reference Z = X + iY and small differences z = x + iy
-        and c = a + ib, without the cancellation. Without it a formula is drawn down to what float64
-        resolves, and no deeper.
+        ``perturbed(X, Y, x, y, a, b, *kinks(X, Y)) -> (x, y)``: f(Z + z) - f(Z) + c for a reference
+        point Z = X + iY, and for the differences z = x + iy and c = a + ib from the reference orbit
+        and its parameter, without cancellation where |z| is far below |Z|. Without `perturbed` the
+        formula is only drawn in views that the number type resolves.
     kinks : callable, optional
-        ``kinks(x, y)``: the numbers whose absolute values the step takes, one or two, for a formula
-        that is not smooth everywhere; f has a kink where one is 0. Those of the reference are
-        computed in its precision: of its rounded points X² - Y² would be lost near a diagonal.
+        ``kinks(x, y)``: the one or two numbers whose absolute values the step takes, as a tuple,
+        for a formula with `perturbed` that is not smooth everywhere. f has a kink where one of them
+        is 0. Those of the reference are computed in the reference's precision, because X² - Y² of
+        its rounded points loses its digits near a diagonal.
     kink_degrees : tuple of int
-        By which power of z each of them grows; where it is empty, they are squares.
+        The power of |z| that each of these numbers grows with; () where all are squares.
     fold : callable, optional
-        ``fold(X, Y, *kinks(X, Y))``: how far Z = X + iY is from where f has a kink, at most.
-    inside : callable, optional
-        ``inside(a, b) -> bool``: true only where c = a + ib is surely in the set.
+        ``fold(X, Y, *kinks(X, Y))``: a lower bound of the distance of Z = X + iY from where f has a
+        kink, in plane units.
+        inside : callable, optional
+        ``inside(a, b) -> bool``: true only where c = a + ib is in the set for certain, for every
+        number type. Such samples are not iterated.
     parameters : mapping
-        Options a scene may set, with their values, such as ``{"power": 3}``.
+        Options that a scene may set, with their values, such as ``{"power": 3}``.
     tangent : callable, optional
         ``tangent(x, y, p, q, a, b, e, f) -> (p, q)``: how the next z changes when z changes by
-        p + iq and c by e + if.
+        p + iq and c by e + if. With `uses_previous` four more arguments come last: the previous z
+        and its change.
     start : callable, optional
         ``start(a, b, p, q) -> (x, y, s, t)``: where the orbit of c = a + ib starts in the parameter
-        plane, a critical point, and how that changes when c changes by p + iq. Without it at 0.
-    memory : bool
-        Whether the next z depends on the one before, too, which is 0 at first: `step` is given it
-        as two more arguments, and `tangent` also its change, as four. Only for holomorphic maps.
+        plane (a critical point), and how that start changes when c changes by p + iq.
+    uses_previous : bool
+        Whether the next z also depends on the previous z, which is 0 at the start. Only for
+        holomorphic maps.
     tolerance : float
-        Above 0 the orbits converge: they end where two points in turn are no farther apart.
+        Above 0 orbits converge: they end where two points in turn are at most this far apart, in
+        plane units.
     escapes : bool
-        False: orbits end only so.
-    turn : tuple of Formula
-        Maps f(z) + c that are applied one after the other, where one step is all of them.
+        False: orbits end only by converging.
+    sequence : tuple of Formula
+        Maps f(z) + c that one step applies one after the other; () for an ordinary formula.
     maps : int
-        How many maps one step is.
+        How many maps one step applies.
     coloring : str
-        Name of the coloring that takes the place of `smooth`.
+        Name of the coloring that takes the place of `smooth`; "" for none.
     """
 
     name: str
@@ -97,32 +137,32 @@ class Formula:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     tangent: Step | None = None
     start: Start | None = None
-    memory: bool = False
+    uses_previous: bool = False
     tolerance: float = 0.0
     escapes: bool = True
-    turn: tuple["Formula", ...] = ()
+    sequence: tuple["Formula", ...] = ()
     maps: int = 1
     coloring: str = ""
 
     @property
     def kink_count(self) -> int:
-        """Return how many numbers `kinks` gives."""
+        """Return how many numbers `kinks` returns."""
         return len(self.kinks(1.0, 1.0)) if self.kinks else 0
 
     @property
-    def remembers(self) -> bool:
-        """Tell whether the z before travels along an orbit."""
-        return self.memory or self.tolerance > 0
+    def carries_previous(self) -> bool:
+        """Tell whether the previous z travels along an orbit."""
+        return self.uses_previous or self.tolerance > 0
 
     @property
     def additive(self) -> bool:
-        """Tell whether it is z -> f(z) + c from 0, as what is known of such maps supposes."""
-        return not (self.tangent or self.start or self.remembers)
+        """Tell whether the map is f(z) + c, iterated from 0."""
+        return not (self.tangent or self.start or self.carries_previous)
 
     @property
     def is_power(self) -> bool:
-        """Tell whether it is z -> z**degree + c."""
-        return self.additive and self.holomorphic and not self.turn and self.degree > 1
+        """Tell whether the map is z -> z**degree + c."""
+        return self.additive and self.holomorphic and not self.sequence and self.degree > 1
 
     def begin(self, julia: bool, u: Any, v: Any) -> tuple[Any, Any]:
         """Return where the orbit of the sample at u + iv starts."""
@@ -132,8 +172,8 @@ class Formula:
         return self.start(u, v, zero, zero)[:2] if self.start else (zero, zero)
 
     def go_on(self, z: tuple[Any, Any], before: tuple[Any, Any], a: Any, b: Any) -> tuple[Any, Any]:
-        """Return the z after `z`; for loops on the host."""
-        return self.step(*z, a, b, *before) if self.memory else self.step(*z, a, b)
+        """Return the z after `z`, which came after `before`: a step on the host."""
+        return self.step(*z, a, b, *before) if self.uses_previous else self.step(*z, a, b)
 
     @property
     def label(self) -> str:

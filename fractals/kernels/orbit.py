@@ -1,75 +1,97 @@
-"""The state that travels along an orbit: z, dz, what a formula remembers, and what is watched."""
+"""The state that travels along an orbit: z, dz, the previous z and dz, and orbit statistics.
+
+A state is a flat tuple of numbers, in this order, so that it stays in registers:
+
+1. z = (x, y);
+2. with a derivative, dz as (p, q); or, where the formula is not holomorphic, both columns of the
+   Jacobian as (p, q, s, t);
+3. where the formula carries the previous z, that z; and its dz if the next dz depends on it;
+4. the orbit statistics.
+"""
 
 from fractals.kernels.primitives import fma, number
-from fractals.kernels.statistics import (
-    UNWATCHED,
-    make_watchers,
-)
-from fractals.kernels.tangent import make_step, make_tangent
+from fractals.kernels.statistics import NO_STATISTICS, make_statistics
+from fractals.kernels.tangent import gradient_derivative, make_step, make_tangent
 
 
 def first_size(derivative):
-    """Return how many numbers of a state are z and, with `derivative`, dz."""
+    """Return the size of z and, with `derivative`, (p, q) in a state."""
     return 4 if derivative else 2
 
 
 def state_size(formula, derivative):
-    """Return how many numbers travel along an orbit, but for what is watched."""
-    return _tangent_end(formula, derivative) + _memory_size(formula, derivative)
+    """Return how many numbers a state has without the orbit statistics."""
+    return _tangent_end(formula, derivative) + _previous_size(formula, derivative)
 
 
 def _tangent_end(formula, derivative):
     return first_size(derivative) + (2 if derivative and not formula.holomorphic else 0)
 
 
-def _memory_size(formula, derivative):
-    return 0 if not formula.remembers else 4 if formula.memory and derivative else 2
+def _previous_size(formula, derivative):
+    if not formula.carries_previous:
+        return 0
+    return 4 if formula.uses_previous and derivative else 2
 
 
-def make_orbit(target, formula, julia, derivative, watching=UNWATCHED):
-    """Return ``(start, advance, finish)``: the state that travels along an orbit.
+def make_orbit(target, formula, julia, derivative, statistics=NO_STATISTICS):
+    """Return ``(start, advance, finish)``: three functions of an orbit's state.
 
-    The state is ``(x, y)``; with `derivative` also dz/dc (dz/dz0 for Julia sets) as ``(p, q)``, or,
-    where the formula is not holomorphic, both columns of the Jacobian as ``(p, q, s, t)``. Where
-    the formula remembers, the z before, and its dz if the formula has a memory, come next. What is
-    watched comes last. ``start(u, v)`` returns the state of the sample at u + iv before a step;
-    ``point`` is that of `fractals.kernels.escape.make_body`.
+    ``start(u, v)`` returns the state of the sample at u + iv before the first step.
+    ``advance(state, a, b, point)`` returns the state after a step with c = a + ib.
+    ``finish(state)`` returns dz as (p, q): dz/dc, or dz/dz0 for Julia sets.
+
+    Parameters
+    ----------
+    target : Target
+    formula : Formula
+    julia : bool
+        Whether the sample is the orbit's start, and c fixed.
+    derivative : bool
+        Whether dz travels along; `finish` returns zeros without it.
+    statistics : Statistics
+        What is updated at each step; their constants are in ``point``, which
+        `fractals.kernels.escape.make_body` describes.
     """
     make = _make_plain_orbit if formula.additive else _make_general_orbit
     functions = make(target, formula, julia, derivative)
-    if not watching.colorings:
+    if not statistics.colorings:
         return functions
     start, advance, finish = functions
     size = state_size(formula, derivative)
-    first, watch = make_watchers(target, formula, watching)
+    first, update = make_statistics(target, formula, statistics)
 
-    def watched_start(u, v):
+    def start_all(u, v):
         state = start(u, v)
         return (*state, *first(state[0], state[1]))
 
-    def watched_advance(state, a, b, point):
+    def advance_all(state, a, b, point):
         z = advance(state[:size], a, b, point)
-        own = watch(state[size:], z[0], z[1], state[0], state[1], a, b, point)
+        own = update(state[size:], z[0], z[1], state[0], state[1], a, b, point)
         return (*z, *own)
 
-    def watched_finish(state):
+    def finish_all(state):
         return finish(state[:size])
 
-    return target.jit(watched_start), target.jit(watched_advance), target.jit(watched_finish)
+    return target.jit(start_all), target.jit(advance_all), target.jit(finish_all)
 
 
 def make_near(target, formula, derivative):
-    """Return ``near(state, radius2)``: whether an orbit has neither escaped nor converged."""
-    tolerance2, place = formula.tolerance**2, _tangent_end(formula, derivative)
+    """Return ``near(state, escape_radius_squared)``: whether an orbit goes on.
 
-    def bounded(state, radius2):
-        return fma(state[0], state[0], state[1] * state[1]) <= radius2
+    An orbit ends where it escapes, or converges: where two points in turn are at most the
+    formula's tolerance apart.
+    """
+    tolerance_squared, previous = formula.tolerance**2, _tangent_end(formula, derivative)
+
+    def bounded(state, escape_radius_squared):
+        return fma(state[0], state[0], state[1] * state[1]) <= escape_radius_squared
 
     bounded = target.jit(bounded)
 
-    def moving(state, radius2):
-        s, t = state[0] - state[place], state[1] - state[place + 1]
-        return fma(s, s, t * t) > number(tolerance2, s)
+    def moving(state, escape_radius_squared):
+        s, t = state[0] - state[previous], state[1] - state[previous + 1]
+        return fma(s, s, t * t) > number(tolerance_squared, s)
 
     moving = target.jit(moving)
     if not formula.tolerance:
@@ -77,31 +99,31 @@ def make_near(target, formula, derivative):
     if not formula.escapes:
         return moving
 
-    def near(state, radius2):
-        return bounded(state, radius2) & moving(state, radius2)
+    def near(state, escape_radius_squared):
+        return bounded(state, escape_radius_squared) & moving(state, escape_radius_squared)
 
     return target.jit(near)
 
 
 def _make_plain_orbit(target, formula, julia, derivative):
-    """Return the functions for f(z) + c, from 0 or, in a Julia set, from the sample."""
+    """Return the functions of `make_orbit` for maps f(z) + c."""
     step, derive = target.jit(formula.step), target.jit(formula.derivative)
     seed = 0 if julia else 1  # each step adds dc/dc = 1, but c is fixed in a Julia set
     if julia:
 
-        def place(u, v):
+        def begin(u, v):
             return u, v, number(1, u)
 
     else:
 
-        def place(u, v):
+        def begin(u, v):
             return number(0, u), number(0, u), number(0, u)
 
-    place = target.jit(place)
+    begin = target.jit(begin)
     if not derivative:
 
         def start(u, v):
-            x, y, _ = place(u, v)
+            x, y, _ = begin(u, v)
             return x, y
 
         def advance(state, a, b, point):
@@ -110,7 +132,7 @@ def _make_plain_orbit(target, formula, julia, derivative):
     elif formula.holomorphic:
 
         def start(u, v):
-            x, y, first = place(u, v)
+            x, y, first = begin(u, v)
             return x, y, first, number(0, x)
 
         def advance(state, a, b, point):
@@ -121,7 +143,7 @@ def _make_plain_orbit(target, formula, julia, derivative):
     else:
 
         def start(u, v):
-            x, y, first = place(u, v)
+            x, y, first = begin(u, v)
             return x, y, first, number(0, x), number(0, x), first
 
         def advance(state, a, b, point):
@@ -146,31 +168,28 @@ def _make_finish(target, formula, derivative):
             return state[2], state[3]
 
     else:
+        whole = target.jit(gradient_derivative)
 
         def finish(state):
-            # The complex number that would give |z| the same gradient if f were holomorphic,
-            # so that distance and direction are read off it in one way for every formula.
             x, y, p, q, s, t = state[:6]
-            g, h = fma(x, p, y * q), fma(x, s, y * t)
-            m = fma(x, x, y * y)
-            return fma(g, x, h * y) / m, fma(g, y, -(h * x)) / m
+            return whole(x, y, p, q, s, t)
 
     return target.jit(finish)
 
 
 def _make_general_orbit(target, formula, julia, derivative):
-    """Return the functions for any formula, put together from parts of its state."""
-    jit, memory = target.jit, formula.memory
+    """Return the functions of `make_orbit` for any formula."""
+    jit, uses_previous = target.jit, formula.uses_previous
     step, tangent = make_step(target, formula), make_tangent(target, formula)
-    old = _tangent_end(formula, derivative)  # place of the z before
+    old = _tangent_end(formula, derivative)  # index of the previous z
     seed = 0 if julia else 1
     begin = jit(_at_sample if julia else formula.start or _at_zero)
-    if memory:
+    if uses_previous:
 
         def move(state, a, b):
             return step(state[0], state[1], a, b, state[old], state[old + 1])
 
-        def turn(state, k, a, b, e, f):
+        def change_of(state, k, a, b, e, f):
             own = state[0], state[1], state[k], state[k + 1], a, b, e, f
             return tangent(*own, state[old], state[old + 1], state[old + 2], state[old + 3])
 
@@ -179,10 +198,10 @@ def _make_general_orbit(target, formula, julia, derivative):
         def move(state, a, b):
             return step(state[0], state[1], a, b)
 
-        def turn(state, k, a, b, e, f):
+        def change_of(state, k, a, b, e, f):
             return tangent(state[0], state[1], state[k], state[k + 1], a, b, e, f)
 
-    move, turn = jit(move), jit(turn)
+    move, change_of = jit(move), jit(change_of)
     if not derivative:
 
         def first(u, v):
@@ -198,7 +217,7 @@ def _make_general_orbit(target, formula, julia, derivative):
             return begin(u, v, number(1, u), number(0, u))
 
         def change(state, a, b):
-            p, q = turn(state, 2, a, b, number(seed, a), number(0, a))
+            p, q = change_of(state, 2, a, b, number(seed, a), number(0, a))
             return (*move(state, a, b), p, q)
 
     else:
@@ -209,12 +228,12 @@ def _make_general_orbit(target, formula, julia, derivative):
             return x, y, p, q, s, t
 
         def change(state, a, b):
-            p, q = turn(state, 2, a, b, number(seed, a), number(0, a))
-            s, t = turn(state, 4, a, b, number(0, a), number(seed, a))
+            p, q = change_of(state, 2, a, b, number(seed, a), number(0, a))
+            s, t = change_of(state, 4, a, b, number(0, a), number(seed, a))
             return (*move(state, a, b), p, q, s, t)
 
     first, change = jit(first), jit(change)
-    if not formula.remembers:
+    if not formula.carries_previous:
 
         def start(u, v):
             return first(u, v)
@@ -222,7 +241,7 @@ def _make_general_orbit(target, formula, julia, derivative):
         def advance(state, a, b, point):
             return change(state, a, b)
 
-    elif memory and derivative:
+    elif uses_previous and derivative:
 
         def start(u, v):
             zero = number(0, u)

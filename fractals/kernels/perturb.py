@@ -119,11 +119,11 @@ def make_body(target, formula, julia, derivative, extended, listed="", near_radi
                     m = j
         return z, n, m, stage, j, d, budget
 
-    if not holomorphic:  # it has no stages
+    @jit
+    def stay(z, n, m, stage, j, d, c, h, entries, stages, bounds, budget):
+        return z, n, m, stage, j, d, budget
 
-        @jit
-        def leap(z, n, m, stage, j, d, c, h, entries, stages, bounds, budget):
-            return z, n, m, stage, j, d, budget
+    along_stages = leap if holomorphic else stay  # others have no stages
 
     if holomorphic or not extended:
 
@@ -334,7 +334,7 @@ def make_body(target, formula, julia, derivative, extended, listed="", near_radi
                 budget, escaped, W = int64(view[BUDGET]), n < 0, none
                 while n >= 0 and n < most and budget > 0 and not escaped:
                     if stage >= 0:
-                        z, n, m, stage, entry, d, budget = leap(
+                        z, n, m, stage, entry, d, budget = along_stages(
                             z, n, m, stage, entry, d, c, h, entries, stages, bounds, budget
                         )
                         end = first_end if m < home or home == 0 else last

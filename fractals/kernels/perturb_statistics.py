@@ -15,7 +15,7 @@ from fractals.kernels.floatexp import (
 )
 from fractals.kernels.perturb import BUDGET, FRESH
 from fractals.kernels.sample_position import make_place
-from fractals.kernels.statistics import UNWATCHED, make_planes, make_watchers
+from fractals.kernels.statistics import NO_STATISTICS, make_planes, make_statistics
 
 
 def make_body(
@@ -24,7 +24,7 @@ def make_body(
     julia,
     derivative,
     extended,
-    watching=UNWATCHED,
+    watching=NO_STATISTICS,
     listed="",
     near_radius=False,
 ):
@@ -41,7 +41,7 @@ def make_body(
     plain = make_plain(target, extended)
     along, slope = make_slopes(target, formula, extended)
     _, within = make_within(target, formula, extended, near_radius)
-    first, watch = make_watchers(target, formula, watching)
+    first, watch = make_statistics(target, formula, watching)
     load, store = make_planes(target, 0, watching.planes)
     place, scaled, inside = make_place(target, listed), listed == "scaled", watching.inside
     zero, pair = target.real(0), derivative and not formula.holomorphic

@@ -1,25 +1,32 @@
-"""From samples to pixels where samples lie anywhere: weighted means, and slopes in the picture."""
+"""Pixels as weighted means of jittered samples, and derivatives along a turned picture."""
 
 from fractals.kernels.primitives import fma, select, sqrt
 
 
 def make_turned_body(target, projected):
-    """Return the body that fills ``p2 + iq2``: dz as if the picture lay in the plane as it is.
+    """Return the body that fills ``dx2 + i dy2``: dz along the picture's axes.
 
-    The number that gives |z| the gradient that it has along the picture: so a light comes from the
-    picture's left, and a distance is one in the picture, however the view is turned and stretched.
-    ``matrix`` is that of `scene.geometry.matrix`. In an exponential map (`projected`) lengths
-    are in widths of the picture, and ``arms`` (2, samples) the radii of the samples.
+    dz of the picture gives |z| the gradient that it has along the picture. So a light comes from
+    the picture's left, and a distance is one in the picture, however the view is turned and
+    stretched. ``body(i0, j0, di, dj, dx2, dy2, x, y, dx, dy, matrix, arms)``:
+
+    x, y, dx, dy : array of real
+        Of an `EscapeTile`.
+    matrix : array of real, shape (4,)
+        ``scene.geometry.matrix``: from steps in the picture to steps in the plane.
+    arms : array of real, shape (2, samples)
+        With `projected`, an exponential map, the samples' offsets from the center. Lengths are
+        then in widths of the picture.
     """
     real = target.real
     zero, one, infinity = real(0), real(1), real(float("inf"))
-    turn = real(6.283185307179586)
+    two_pi = real(6.283185307179586)
 
     if projected:
 
         def along(g, h, arms, k):
-            """Multiply by the conjugate of what a step in the picture is in the plane."""
-            x, y = arms[0, k] * turn, arms[1, k] * turn
+            """Return the gradient times the conjugate of a picture's step in the plane."""
+            x, y = arms[0, k] * two_pi, arms[1, k] * two_pi
             return fma(g, y, -(h * x)), fma(g, x, h * y)
 
     else:
@@ -29,68 +36,86 @@ def make_turned_body(target, projected):
 
     along = target.jit(along)
 
-    def body(x0, y0, dx, dy, p2, q2, x, y, p, q, matrix, arms):
-        j = y0
-        while j < p2.shape[0]:
-            i = x0
-            while i < p2.shape[1]:
+    def body(i0, j0, di, dj, dx2, dy2, x, y, dx, dy, matrix, arms):
+        j = j0
+        while j < dx2.shape[0]:
+            i = i0
+            while i < dx2.shape[1]:
                 m = fma(x[j, i], x[j, i], y[j, i] * y[j, i])
                 known = (m > zero) & (m < infinity)
                 size = sqrt(select(known, m, one))
                 u, v = select(known, x[j, i], one) / size, select(known, y[j, i], zero) / size
-                g, h = fma(u, p[j, i], v * q[j, i]), fma(v, p[j, i], -(u * q[j, i]))
+                g, h = fma(u, dx[j, i], v * dy[j, i]), fma(v, dx[j, i], -(u * dy[j, i]))
                 g, h = fma(matrix[0], g, matrix[2] * h), fma(matrix[1], g, matrix[3] * h)
-                g, h = along(g, h, arms, j * p2.shape[1] + i)
-                p2[j, i], q2[j, i] = fma(g, u, h * v), fma(g, v, -(h * u))
-                i += dx
-            j += dy
+                g, h = along(g, h, arms, j * dx2.shape[1] + i)
+                dx2[j, i], dy2[j, i] = fma(g, u, h * v), fma(g, v, -(h * u))
+                i += di
+            j += dj
 
     return body
 
 
 def make_decode_body(target):
-    """Return the body that turns ``colors`` (height, width, 3) from sRGB into linear light.
+    """Return the body that converts ``colors`` from sRGB to linear light.
 
-    ``decode`` is as in `fractals.kernels.blend.make_mean_body`.
+    ``body(i0, j0, di, dj, colors, decode)``; colors has the shape (height, width, 3), and
+    ``decode`` is that of `fractals.kernels.blend.make_mean_body`.
     """
     real32, int32 = target.real32, target.int32
 
-    def body(x0, y0, dx, dy, colors, decode):
+    def body(i0, j0, di, dj, colors, decode):
         last = int32(decode.shape[0] - 2)
         scale = real32(decode.shape[0] - 1)
-        j = y0
+        j = j0
         while j < colors.shape[0]:
-            i = x0
+            i = i0
             while i < colors.shape[1]:
                 for c in range(3):
                     t = colors[j, i, c] * scale
                     k = min(int32(t), last)
                     colors[j, i, c] = fma(t - real32(k), decode[k + 1] - decode[k], decode[k])
-                i += dx
-            j += dy
+                i += di
+            j += dj
 
     return body
 
 
 def make_filter_body(target, period):
-    """Return the body that fills ``rgb`` (uint8 or uint16, height x width x 3).
+    """Return the body that fills the pixels ``rgb`` from jittered samples.
 
-    A pixel is the mean of the samples less than a pixel from its middle, across and down; their
-    weight falls evenly from there (a tent). Its arrays: ``colors`` of samples in linear light;
-    ``shifts`` (2, period, period) of jittered samples; ``encode``, linear light to sRGB;
-    how many samples a pixel is wide; the first pixel's first sample in ``colors``, across and down;
-    the column and row of ``colors``' first sample in the picture.
+    A pixel is the weighted mean of the samples less than a pixel's width from its middle, across
+    and down; the weight falls linearly to 0 (a tent filter).
+
+    Parameters
+    ----------
+    target : Target
+    period : int
+        Size of the square of jitter that repeats; a power of two.
+
+    Notes
+    -----
+    The arguments of ``body``, besides the strides:
+
+    rgb : array of uint8 or uint16, shape (height, width, 3)
+    colors : array of float32, shape (rows, columns, 3)
+        Samples in linear light: those of the tile, and of the pixels around it.
+    shifts : array of float32, shape (2, period, period)
+        How far each sample lies from the middle of its cell, across and down, in cells.
+    encode : array of the type of `rgb`
+        As in `fractals.kernels.shade.make_body`.
+    window : FilterWindow
     """
     real32, int32 = target.real32, target.int32
     zero, half, one = real32(0), real32(0.5), real32(1)
     most = int32(period - 1)
 
-    def body(x0, y0, dx, dy, rgb, colors, shifts, encode, n, first_x, first_y, left, top):
+    def body(i0, j0, di, dj, rgb, colors, shifts, encode, window):
+        n, first_x, first_y, left, top = window
         brightest, side = real32(encode.shape[0] - 1), real32(n)
         reach = int32((n + int32(1)) // int32(2))
-        j = y0
+        j = j0
         while j < rgb.shape[0]:
-            i = x0
+            i = i0
             while i < rgb.shape[1]:
                 begin_x, begin_y = int32(first_x + i * n), int32(first_y + j * n)
                 red, green, blue, total = zero, zero, zero, zero
@@ -115,7 +140,7 @@ def make_filter_body(target, period):
                 rgb[j, i, 0] = encode[int32(fma(red, brightest, half))]
                 rgb[j, i, 1] = encode[int32(fma(green, brightest, half))]
                 rgb[j, i, 2] = encode[int32(fma(blue, brightest, half))]
-                i += dx
-            j += dy
+                i += di
+            j += dj
 
     return body

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def fma(a: Any, b: Any, c: Any) -> Any:
-    """``a * b + c``, rounded once (IEEE 754 fusedMultiplyAdd).
+    """Return ``a * b + c``, rounded once (IEEE 754 fusedMultiplyAdd).
 
     Examples
     --------
@@ -21,11 +21,13 @@ def fma(a: Any, b: Any, c: Any) -> Any:
         return _fma32(a, b, c)
     if isinstance(a, float):
         return _fma64(a, b, c)
-    return a * b + c  # big floats: another rounding at their precision does no harm
+    return a * b + c  # big floats: a second rounding at their precision does not matter
 
 
 def _fma32(a: Any, b: Any, c: Any) -> np.float32:
-    """In float64 the product is exact; the sum is rounded to odd, so that rounding again is safe.
+    """Return the float32 result from float64, where the product is exact.
+
+    The sum is rounded to odd, so that rounding it again to float32 is correct.
 
     After Boldo and Melquiond, *Emulation of FMA and correctly rounded sums* (2008).
     """
@@ -48,7 +50,7 @@ def _fma64(a: float, b: float, c: float) -> float:
 
 
 def _fma64_exact(a: float, b: float, c: float) -> float:
-    """For Python before 3.13, which has `math.fma`."""
+    """Return the same by fractions, for Python before 3.13, which has `math.fma`."""
     if math.isinf(c) and math.isfinite(a) and math.isfinite(b):
         return c
     exact = Fraction(a) * Fraction(b) + Fraction(c)  # raises for infinities and NaN
@@ -59,14 +61,14 @@ _fma64_finite: Callable[[float, float, float], float] = getattr(math, "fma", _fm
 
 
 def select(condition: Any, a: Any, b: Any) -> Any:
-    """`a` where `condition` holds, otherwise `b`; both are computed."""
+    """Return `a` where `condition` holds, otherwise `b`; both are computed."""
     if isinstance(condition, np.ndarray):
         return np.where(condition, a, b)
     return a if condition else b
 
 
 def number(value: float, like: Any) -> Any:
-    """The constant `value` in the type of the number `like`.
+    """Return the constant `value` in the type of the number `like`.
 
     A bare ``0.25`` in a formula would turn float32 arithmetic into float64.
     """
@@ -74,7 +76,7 @@ def number(value: float, like: Any) -> Any:
 
 
 def sqrt(v: Any) -> Any:
-    """Square root, correctly rounded; NaN below 0.
+    """Return the square root, correctly rounded; NaN below 0.
 
     Examples
     --------
@@ -87,9 +89,10 @@ def sqrt(v: Any) -> Any:
 
 
 def split(v: Any) -> tuple[Any, Any]:
-    """Return m in [1, 2) and the whole number e with ``v == m * 2**e``, for a normal v > 0.
+    """Return the mantissa m, in [1, 2), and the exponent e of v.
 
-    By the bits, so that other numbers give the same nonsense on every target.
+    ``v == m * 2**e``; v is normal and above 0.
+    The bits are taken apart, so 0, infinities and NaN give the same numbers on every target.
 
     Examples
     --------
@@ -105,7 +108,7 @@ def split(v: Any) -> tuple[Any, Any]:
 
 
 def two_to(k: int, like: Any) -> Any:
-    """2**k in the type of the number `like`; 0 below the exponents of normal numbers.
+    """Return 2**k in the type of `like`; 0 below the normal numbers.
 
     Examples
     --------
@@ -116,8 +119,8 @@ def two_to(k: int, like: Any) -> Any:
     return type(like)(math.ldexp(1.0, k) if k >= least else 0)
 
 
-def diffabs(c, d):  # compiled code takes it as it is
-    """``|c + d| - |c|`` without cancellation, for the perturbed steps of formulas with kinks."""
+def diffabs(c, d):  # compiled as it stands
+    """Return ``|c + d| - |c|`` without cancellation, for perturbed steps with kinks."""
     zero = number(0, c)
-    size, grown = abs(c), select(c < zero, -d, d)  # by as much as |c + d| is larger, with c's sign
+    size, grown = abs(c), select(c < zero, -d, d)  # d away from 0, as c lies
     return select(size + grown < zero, -(size + size + grown), grown)

@@ -1,15 +1,19 @@
 """How the programs that iterate read where samples lie."""
 
 
-def make_place(target, listed):
-    """Return ``place(columns, rows, width, j, i)``: where a sample lies, as two numbers.
+def make_place(target, explicit_positions):
+    """Return ``place(columns, rows, width, j, i)``: a sample's position as two numbers.
 
-    On a grid that is ``columns[:, i] + rows[:, j]``. Where samples are `listed`, ``columns``
-    (2 or 3, samples) holds each one's, row by row of `width` samples; a third number is the
-    exponent of two that it is to be scaled with. ``rows`` then has the shape (2, height), and is
-    not read.
+    Parameters
+    ----------
+    target : Target
+    explicit_positions : bool or str
+        False: the samples lie on a grid, at ``columns[:, i] + rows[:, j]``.
+        True or any text: ``columns`` (2 or 3, samples) holds each sample's position, row by row of
+        ``width`` samples; a third number is the exponent of two that the position is to be scaled
+        with. ``rows`` then has the shape (2, height), and is not read.
     """
-    if listed:
+    if explicit_positions:
 
         def place(columns, rows, width, j, i):
             k = j * width + i

@@ -1,25 +1,78 @@
-"""Raw numbers -> positions in the palette -> colors, averaged over the samples of a pixel, in sRGB.
+"""Escape data -> positions in the palette -> colors, averaged over a pixel's samples, in sRGB.
 
-Two programs, because the first is arithmetic alone, without a branch, which compilers turn into
-vectors, and the second is look-ups. No sample is worked on by both ends of an `if`: `select`.
+Two programs: the first is arithmetic without a branch (`select` in place of ``if``), which
+compilers turn into vectors; the second is look-ups, which they do not.
 """
 
 import math
+from dataclasses import dataclass
 
-from fractals.kernels.coloring_math import make_cbrt, make_log2, turn
+from fractals.kernels.coloring import Coloring
+from fractals.kernels.coloring_math import make_cbrt
+from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.primitives import fma, select
 from fractals.kernels.ranking import make_rank
 from fractals.kernels.statistics import make_planes
 
-MOST_TURNS = 1e9  # positions beyond this many turns of the palette are drawn at its start
-INSIDE = -1.0  # the position of samples that have no value, such as those that did not escape
+# Turns of the palette. Positions beyond it, infinities and NaN are drawn at the palette's start,
+# because whole turns are taken off as an int64, which holds no infinity.
+MAX_TURNS = 1e9
+INSIDE = -1.0  # position of samples without a value; any number below 0 serves
+
+
+@dataclass(frozen=True)
+class ValueOptions:
+    """What a program is compiled for that computes a coloring's values.
+
+    Attributes
+    ----------
+    coloring : Coloring
+        As `Coloring.for_coloring` returns it.
+    side : str
+        The samples that have a value: "escaped", "inside" or "both".
+    planes : int
+        How many numbers the coloring's orbit statistic has.
+    """
+
+    coloring: Coloring
+    side: str = "escaped"
+    planes: int = 0
+
+    @property
+    def label(self) -> str:
+        """Return what most tells the program from others, for its folder's name."""
+        return f"{self.coloring.label}-{self.side}"
+
+
+@dataclass(frozen=True)
+class PlaceOptions:
+    """What a program is compiled for that places values in a palette.
+
+    Attributes
+    ----------
+    transfer : str
+        The curve between value and palette, as of `Coloring.transfer`.
+    cyclic : bool
+        Whether the palette repeats; otherwise positions end at its ends.
+    ranged : bool
+        Whether only values from ``lowest`` to ``highest`` are drawn.
+    """
+
+    transfer: str = "log"
+    cyclic: bool = True
+    ranged: bool = False
+
+    @property
+    def label(self) -> str:
+        """Return what most tells the program from others, for its folder's name."""
+        return self.transfer
 
 
 def make_transfer(target, transfer):
-    """Return the curve between a coloring's value and the position in the palette."""
+    """Return ``curve(v)``: the curve between a coloring's value and the palette."""
     if transfer == "cbrt":
         return make_cbrt(target)
-    real, log2, angle = target.real, make_log2(target), target.jit(turn)
+    real, log2, angle = target.real, make_log2(target), target.jit(angle_in_turns)
     zero, one = real(0), real(1)
 
     if transfer == "linear":
@@ -45,46 +98,47 @@ def make_transfer(target, transfer):
     return target.jit(curve)
 
 
-def make_sample_value(target, coloring, planes):
-    """Return ``sample(count, x, y, p, q, watched, first, j, i, constants, limit, base)``.
+def make_sample_value(target, options):
+    """Return ``sample(...)``: a sample's value, and whether it escaped.
 
-    It is a sample's value and whether it escaped. Of what was watched, `planes` numbers from plane
-    `first` on are the coloring's.
+    The arguments are the arrays of an `EscapeTile`, the sample's row j and column i, and of
+    `ColoringInputs` the first four. The arrays come one by one, because taking them out of a tuple
+    in a loop keeps the loop from becoming vectors.
     """
-    real = target.real
-    value = target.jit(coloring.make_value(target))
-    derivative = coloring.derivative
+    real, planes = target.real, options.planes
+    value = target.jit(options.coloring.make_value(target))
+    derivative = options.coloring.derivative
     zero, one, two = real(0), real(1), real(2)
     infinity = real(math.inf)
     load, _ = make_planes(target, 0, planes)
 
     if planes:
 
-        def valued(n, z, dz, watched, first, j, i, constants):
-            w = load(watched, first, j, i)
+        def valued(n, z, dz, statistics, first, j, i, constants):
+            w = load(statistics, first, j, i)
             return value(n, z[0], z[1], dz[0], dz[1], w, constants)
 
     else:
 
-        def valued(n, z, dz, watched, first, j, i, constants):
+        def valued(n, z, dz, statistics, first, j, i, constants):
             return value(n, z[0], z[1], dz[0], dz[1], constants)
 
     valued = target.jit(valued)
 
-    def sample(count, x, y, p, q, watched, first, j, i, constants, limit, base):
+    def sample(count, x, y, dx, dy, statistics, j, i, first, constants, max_iterations, offset):
         n = count[j, i]
-        escaped = n < limit
+        escaped = n < max_iterations
         m = fma(x[j, i], x[j, i], y[j, i] * y[j, i])
-        known = escaped & (m < infinity)  # others get a z that has a logarithm
+        known = escaped & (m < infinity)  # others get 2, whose logarithm's logarithm is finite
         z = select(known, x[j, i], two), select(known, y[j, i], zero)
-        dz = (p[j, i], q[j, i]) if derivative else (one, zero)
-        return valued(n - base, z, dz, watched, first, j, i, constants), escaped
+        dz = (dx[j, i], dy[j, i]) if derivative else (one, zero)
+        return valued(n - offset, z, dz, statistics, first, j, i, constants), escaped
 
     return target.jit(sample)
 
 
 def make_shown(target, side):
-    """Return ``shown(v, escaped)``: whether a sample of this value has one, on this side."""
+    """Return ``shown(v, escaped)``: whether a sample with the value v is drawn."""
     if side == "escaped":
 
         def shown(v, escaped):
@@ -103,38 +157,46 @@ def make_shown(target, side):
     return target.jit(shown)
 
 
-def make_value_body(target, coloring, side, planes):
-    """Return the body that fills ``values`` (real) with those of samples; NaN for none."""
-    sample, nan = make_sample_value(target, coloring, planes), target.real(math.nan)
-    shown = make_shown(target, side)
+def make_value_body(target, options):
+    """Return the body that fills ``values`` (real) with the samples' values.
 
-    def body(x0, y0, dx, dy, values, count, x, y, p, q, watched, first, constants, limit, base):
-        j = y0
+    ``body(i0, j0, di, dj, values, tile, inputs)`` takes an `EscapeTile` and `ColoringInputs`.
+    Samples without a value get NaN.
+    """
+    sample, nan = make_sample_value(target, options), target.real(math.nan)
+    shown = make_shown(target, options.side)
+
+    def body(i0, j0, di, dj, values, tile, inputs):
+        count, x, y, dx, dy, statistics = tile
+        first, constants, max_iterations, offset, _, _ = inputs
+        j = j0
         while j < values.shape[0]:
-            i = x0
+            i = i0
             while i < values.shape[1]:
-                v, escaped = sample(count, x, y, p, q, watched, first, j, i, constants, limit, base)
+                v, escaped = sample(
+                    count, x, y, dx, dy, statistics, j, i, first, constants, max_iterations, offset
+                )
                 values[j, i] = select(shown(v, escaped), v, nan)
-                i += dx
-            j += dy
+                i += di
+            j += dj
 
     return body
 
 
-def make_placed(target, transfer, cyclic, ranged):
-    """Return ``placed(v, drawn, constants, least, most_value)``: a value's place in the palette.
+def make_placed(target, options):
+    """Return ``placed(v, drawn, constants, lowest, highest)``: a value's place in the palette.
 
-    It is from 0 to 1 in float32, or INSIDE where it isn't drawn. ``constants`` begin with density
-    and offset in turns; values from ``least`` to ``most_value`` are drawn, where they are `ranged`.
+    The place is from 0 to 1 in float32, or INSIDE where nothing is drawn. ``constants`` and the
+    range are those of `ColoringInputs`.
     """
     real, real32, int64 = target.real, target.real32, target.int64
-    curve = make_transfer(target, transfer)
-    zero, one, most = real(0), real(1), real(MOST_TURNS)
+    curve, cyclic, ranged = make_transfer(target, options.transfer), options.cyclic, options.ranged
+    zero, one, most = real(0), real(1), real(MAX_TURNS)
     inside = real32(INSIDE)
 
-    def placed(v, drawn, constants, least, most_value):
+    def placed(v, drawn, constants, lowest, highest):
         if ranged:
-            drawn = drawn & (v >= least) & (v <= most_value)
+            drawn = drawn & (v >= lowest) & (v <= highest)
         t = fma(constants[0], curve(v), constants[1])
         t = select(abs(t) < most, t, zero)
         if cyclic:
@@ -147,86 +209,84 @@ def make_placed(target, transfer, cyclic, ranged):
     return target.jit(placed)
 
 
-def make_position_body(target, coloring, transfer, cyclic, side="escaped", ranged=False, planes=0):
-    """Return the body that fills ``position`` (float32), as `make_placed` says.
+def make_position_body(target, value_options, place_options):
+    """Return the body that fills ``position`` (float32) with places in the palette.
 
-    Its arrays: the raw numbers, z = x + iy and dz = p + iq in parts that lie side
-    by side; ``watched``, and the coloring's first plane of it; ``constants``, those of the coloring
-    after the first two; ``limit``; and ``base``, from which counts are counted.
+    ``body(i0, j0, di, dj, position, tile, inputs)`` takes an `EscapeTile` and `ColoringInputs`.
     """
-    sample = make_sample_value(target, coloring, planes)
-    placed = make_placed(target, transfer, cyclic, ranged)
-    shown = make_shown(target, side)
+    sample = make_sample_value(target, value_options)
+    placed = make_placed(target, place_options)
+    shown = make_shown(target, value_options.side)
 
-    def body(
-        x0,
-        y0,
-        dx,
-        dy,
-        position,
-        count,
-        x,
-        y,
-        p,
-        q,
-        watched,
-        first,
-        constants,
-        limit,
-        base,
-        least,
-        most_value,
-    ):
-        j = y0
+    def body(i0, j0, di, dj, position, tile, inputs):
+        count, x, y, dx, dy, statistics = tile
+        first, constants, max_iterations, offset, lowest, highest = inputs
+        j = j0
         while j < position.shape[0]:  # see `fractals.kernels.escape.make_body`
-            i = x0
+            i = i0
             while i < position.shape[1]:
-                v, escaped = sample(count, x, y, p, q, watched, first, j, i, constants, limit, base)
-                position[j, i] = placed(v, shown(v, escaped), constants, least, most_value)
-                i += dx
-            j += dy
+                v, escaped = sample(
+                    count, x, y, dx, dy, statistics, j, i, first, constants, max_iterations, offset
+                )
+                position[j, i] = placed(v, shown(v, escaped), constants, lowest, highest)
+                i += di
+            j += dj
 
     return body
 
 
-def make_ranked_body(target, transfer, cyclic, ranged=False):
-    """Return the body that fills ``position`` from ``values`` (`make_value_body`) by their rank.
+def make_ranked_body(target, options):
+    """Return the body that fills ``position`` (float32) by the rank of ``values``.
 
-    It is apart from what makes the values: a look-up keeps a loop from becoming vectors.
+    ``body(i0, j0, di, dj, position, values, table, inputs)`` takes what `make_value_body` filled,
+    a table of `fractals.kernels.ranking`, and `ColoringInputs`. The program is apart from the one
+    that computes values, because a look-up keeps a loop from becoming vectors.
     """
-    placed, rank = make_placed(target, transfer, cyclic, ranged), make_rank(target)
+    placed, rank = make_placed(target, options), make_rank(target)
 
-    def body(x0, y0, dx, dy, position, values, table, constants, least, most_value):
-        j = y0
+    def body(i0, j0, di, dj, position, values, table, inputs):
+        _, constants, _, _, lowest, highest = inputs
+        j = j0
         while j < position.shape[0]:
-            i = x0
+            i = i0
             while i < position.shape[1]:
                 v = values[j, i]
-                position[j, i] = placed(rank(v, table), v == v, constants, least, most_value)
-                i += dx
-            j += dy
+                position[j, i] = placed(rank(v, table), v == v, constants, lowest, highest)
+                i += di
+            j += dj
 
     return body
 
 
 def make_body(target):
-    """Return the body that fills ``rgb`` (uint8 or uint16, height x width x 3).
+    """Return the body that fills the pixels ``rgb`` from positions.
 
-    Its arrays: ``position`` of `supersampling`² samples a pixel; ``lookup`` (entries + 2, 3), the
-    palette in linear light, whose last row but one closes the cycle and whose last is the inside
-    color; ``encode``, linear light to sRGB in the type of `rgb`; ``share``: what a sample is of a
-    pixel.
+    Notes
+    -----
+    The arguments of ``body``, besides the strides:
+
+    rgb : array of uint8 or uint16, shape (height, width, 3)
+    position : array of float32, shape (height * supersampling, width * supersampling)
+    lookup : array of float32, shape (entries + 2, 3)
+        The palette in linear light. The last row but one closes the cycle; the last is the inside
+        color.
+    encode : array of the type of `rgb`
+        sRGB values for evenly spaced linear light from 0 to 1.
+    supersampling : int32
+        Samples a pixel, a side.
+    share : float32
+        1 / supersampling².
     """
     real32, int32 = target.real32, target.int32
     zero, half = real32(0), real32(0.5)
 
-    def body(x0, y0, dx, dy, rgb, position, lookup, encode, supersampling, share):
+    def body(i0, j0, di, dj, rgb, position, lookup, encode, supersampling, share):
         entries = int32(lookup.shape[0] - 2)
         scale = real32(entries)
         brightest = real32(encode.shape[0] - 1)
-        j = y0
+        j = j0
         while j < rgb.shape[0]:
-            i = x0
+            i = i0
             while i < rgb.shape[1]:
                 red, green, blue = zero, zero, zero
                 for v in range(j * supersampling, (j + 1) * supersampling):
@@ -245,7 +305,7 @@ def make_body(target):
                 rgb[j, i, 0] = encode[int32(fma(red * share, brightest, half))]
                 rgb[j, i, 1] = encode[int32(fma(green * share, brightest, half))]
                 rgb[j, i, 2] = encode[int32(fma(blue * share, brightest, half))]
-                i += dx
-            j += dy
+                i += di
+            j += dj
 
     return body

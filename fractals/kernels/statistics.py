@@ -1,114 +1,119 @@
-"""Orbit statistics: what colorings accumulate along an orbit, all together."""
+"""Orbit statistics: the numbers that colorings update at every step of an orbit."""
 
 from dataclasses import dataclass, replace
 
 from fractals.kernels.coloring import Coloring
 from fractals.kernels.primitives import number
 
-INSIDE_TOO = " (inside too)"  # ends the name of what was also watched where orbits don't escape
+INSIDE_TOO = " (inside too)"  # ends the names of statistics that are kept inside the set, too
+FIRST_CONSTANT = 3  # index in `point` where the statistics' constants begin: after c and radius²
 
 
 @dataclass(frozen=True)
-class Watching:
-    """What a picture's colorings watch, together; each thing once.
+class Statistics:
+    """The orbit statistics of a picture: those of all its colorings, each once.
 
     Attributes
     ----------
+    colorings : tuple of Coloring
+        One coloring for each distinct statistic.
     inside : bool
-        Whether it is also looked at where orbits do not escape: then none is cut short.
+        Whether statistics are also kept where orbits do not escape. Interior shortcuts are then
+        off, because a statistic needs every step.
     """
 
     colorings: tuple[Coloring, ...] = ()
     inside: bool = False
 
     @staticmethod
-    def of(colorings: tuple[Coloring, ...], inside: bool) -> "Watching":
-        """Return what these colorings watch."""
-        found = {c.watch_label: c for c in colorings if c.watcher}
-        return Watching(tuple(found.values()), inside and bool(found))
+    def of(colorings: tuple[Coloring, ...], inside: bool) -> "Statistics":
+        """Return the statistics that these colorings need."""
+        found = {c.statistic_label: c for c in colorings if c.statistic}
+        return Statistics(tuple(found.values()), inside and bool(found))
 
     @property
     def label(self) -> str:
-        """Return what it watches, for the folder of a compiled program."""
-        return "+".join(part.watch_label for part in self.colorings)
+        """Return the statistics' names, joined: part of a compiled program's folder name."""
+        return "+".join(part.statistic_label for part in self.colorings)
 
     @property
     def planes(self) -> int:
-        """Return how many numbers are watched."""
-        return sum(len(part.watcher.names) for part in self.colorings if part.watcher)
+        """Return how many numbers a sample has."""
+        return sum(len(part.statistic.names) for part in self.colorings if part.statistic)
 
     @property
     def names(self) -> list[str]:
-        """Return a name for each, such as "stripes,density=5.sum"."""
+        """Return a name for each number, such as "stripes,density=5.sum"."""
         end = INSIDE_TOO if self.inside else ""
         return [
-            f"{part.watch_label}.{name}{end}"
+            f"{part.statistic_label}.{name}{end}"
             for part in self.colorings
-            if part.watcher
-            for name in part.watcher.names
+            if part.statistic
+            for name in part.statistic.names
         ]
 
     def constants(self) -> list[float]:
-        """Return the constants of all, one after the other."""
-        return [value for part in self.colorings for value in part.watch_constants()]
+        """Return the constants of all statistics, one after the other."""
+        return [value for part in self.colorings for value in part.statistic_constants()]
 
-    def compiled(self) -> "Watching":
-        """Return it without what changes nothing in the compiled program."""
-        return replace(self, colorings=tuple(part.for_watching() for part in self.colorings))
+    def compiled(self) -> "Statistics":
+        """Return a copy without settings that do not affect compiled code."""
+        return replace(self, colorings=tuple(part.for_statistic() for part in self.colorings))
 
     def first(self, coloring: Coloring) -> int:
-        """Return where the numbers of a coloring begin; 0 for one that watches nothing."""
-        if not coloring.watcher:
+        """Return the plane where a coloring's statistic begins; 0 without a statistic."""
+        if not coloring.statistic:
             return 0
         end = INSIDE_TOO if self.inside else ""
-        return self.names.index(f"{coloring.watch_label}.{coloring.watcher.names[0]}{end}")
+        return self.names.index(f"{coloring.statistic_label}.{coloring.statistic.names[0]}{end}")
 
 
-UNWATCHED = Watching()
+NO_STATISTICS = Statistics()
 
 
-OWN = 3  # place in `point` where the watchers' constants begin
+def make_statistics(target, formula, statistics):
+    """Return ``(start, update)`` for all statistics together; ``()`` where there are none.
 
-
-def make_watchers(target, formula, watching):
-    """Return ``(start, watch)`` of all that is watched together, as `coloring.Watcher` says."""
-    found, size, base = (), 0, OWN
-    for coloring in watching.colorings:
-        make, settings = coloring.watcher.make, coloring.compiled_settings()
+    Both have the signatures that `fractals.kernels.coloring.OrbitStatistic.make` describes; their
+    tuple of numbers is that of all statistics, one after the other.
+    """
+    found, size, base = (), 0, FIRST_CONSTANT
+    for coloring in statistics.colorings:
+        make, settings = coloring.statistic.make, coloring.compiled_settings()
         own = tuple(target.jit(part) for part in make(target, formula, base, **settings))
         found = _together(target, found, size, own) if found else own
-        size += len(coloring.watcher.names)
-        base += len(coloring.watch_constants())
+        size += len(coloring.statistic.names)
+        base += len(coloring.statistic_constants())
     return found
 
 
 def _together(target, before, size, own):
-    """Append the functions of one more watcher to those of others, which have `size` numbers."""
-    start_before, watch_before = before
-    start_own, watch_own = own
+    """Return ``(start, update)`` of the first `size` numbers and of one more statistic."""
+    start_before, update_before = before
+    start_own, update_own = own
 
     def start(x, y):
         return (*start_before(x, y), *start_own(x, y))
 
-    def watch(w, x, y, u, v, a, b, point):
-        first = watch_before(w[:size], x, y, u, v, a, b, point)
-        return (*first, *watch_own(w[size:], x, y, u, v, a, b, point))
+    def update(w, x, y, u, v, a, b, point):
+        first = update_before(w[:size], x, y, u, v, a, b, point)
+        return (*first, *update_own(w[size:], x, y, u, v, a, b, point))
 
-    return target.jit(start), target.jit(watch)
+    return target.jit(start), target.jit(update)
 
 
 def make_planes(target, size, count):
-    """Return ``(load, store)`` of `count` numbers, which follow `size` others in a state.
+    """Return ``(load, store)`` of `count` numbers that follow `size` others in a state.
 
-    ``load(watched, first, j, i)`` returns them from the planes of an array, from `first` on, as a
-    tuple; ``store(watched, j, i, state, keep)`` writes them, or 0.
+    ``load(planes, first, j, i)`` returns a sample's numbers as a tuple, from plane `first` on;
+    ``store(planes, j, i, state, keep)`` writes the state's numbers, or zeros where not `keep`.
     """
 
-    def load_first(watched, first, j, i):
-        return (watched[first, j, i],)
+    def load_first(planes, first, j, i):
+        return (planes[first, j, i],)
 
-    def store_first(watched, j, i, state, keep):
-        watched[0, j, i] = state[size] if keep else number(0, state[0])
+    def store_first(planes, j, i, state, keep):
+        planes[0, j, i] = state[size] if keep else number(0, state[0])
 
     load, store = target.jit(load_first), target.jit(store_first)
     for k in range(1, count):
@@ -117,13 +122,13 @@ def make_planes(target, size, count):
 
 
 def _one_more(target, load_others, store_others, size, k):
-    place = size + k
+    index = size + k
 
-    def load(watched, first, j, i):
-        return (*load_others(watched, first, j, i), watched[first + k, j, i])
+    def load(planes, first, j, i):
+        return (*load_others(planes, first, j, i), planes[first + k, j, i])
 
-    def store(watched, j, i, state, keep):
-        store_others(watched, j, i, state, keep)
-        watched[k, j, i] = state[place] if keep else number(0, state[0])
+    def store(planes, j, i, state, keep):
+        store_others(planes, j, i, state, keep)
+        planes[k, j, i] = state[index] if keep else number(0, state[0])
 
     return target.jit(load), target.jit(store)

@@ -1,16 +1,17 @@
-"""A step of a formula together with its derivative."""
+"""Steps of a formula with their tangents, and the gradient of ``|z|``."""
 
 from typing import Any
 
 from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import fma
 
 
 def make_step(target: Any, formula: Formula) -> Any:
-    """Return ``step`` of a formula, compiled."""
-    if not formula.turn:
+    """Return ``step(x, y, a, b)`` of a formula, compiled."""
+    if not formula.sequence:
         return target.jit(formula.step)
-    step = target.jit(formula.turn[0].step)
-    for part in formula.turn[1:]:
+    step = target.jit(formula.sequence[0].step)
+    for part in formula.sequence[1:]:
         step = _then(target, step, target.jit(part.step))
     return step
 
@@ -24,10 +25,16 @@ def _then(target: Any, first: Any, second: Any) -> Any:
 
 
 def make_tangent(target: Any, formula: Formula) -> Any:
-    """Return ``tangent`` of a formula, compiled; also of one that only has a derivative."""
-    if formula.turn:
-        step, tangent = make_step(target, formula.turn[0]), make_tangent(target, formula.turn[0])
-        for part in formula.turn[1:]:
+    """Return ``tangent(x, y, p, q, a, b, e, f)`` of a formula, compiled.
+
+    A formula that has only a `derivative` is f(z) + c: its tangent is f'(z) (p + iq) + (e + if).
+    """
+    if formula.sequence:
+        step, tangent = (
+            make_step(target, formula.sequence[0]),
+            make_tangent(target, formula.sequence[0]),
+        )
+        for part in formula.sequence[1:]:
             tangent = _tangent_then(target, step, tangent, make_tangent(target, part))
             step = _then(target, step, target.jit(part.step))
         return tangent
@@ -49,3 +56,23 @@ def _tangent_then(target: Any, step: Any, first: Any, second: Any) -> Any:
         return second(u, v, p, q, a, b, e, f)
 
     return target.jit(both)
+
+
+def gradient_derivative(x, y, p, q, s, t):  # compiled with `target.jit`
+    """Return the complex dz that gives ``|z|`` a Jacobian's gradient.
+
+    If f were holomorphic, dz/dc would be this number. So distance and direction are computed from
+    dz in one way for every formula.
+
+    Parameters
+    ----------
+    x, y : real
+        z = x + iy, not 0.
+    p, q : real
+        First column of the Jacobian: how z changes with the real part of c.
+    s, t : real
+        Second column: how z changes with the imaginary part of c.
+    """
+    g, h = fma(x, p, y * q), fma(x, s, y * t)
+    m = fma(x, x, y * y)
+    return fma(g, x, h * y) / m, fma(g, y, -(h * x)) / m

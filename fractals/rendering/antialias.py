@@ -1,11 +1,11 @@
-"""Pixels from jittered samples: each the weighted mean of its own and of those around it.
+"""Pixels from jittered samples: weighted means of the samples in and around each pixel.
 
 Samples lie anywhere in their cells of the grid (Cook, *Stochastic Sampling in Computer Graphics*,
-1986), so that what is too fine to be drawn becomes noise, and no moire. "adaptive" takes some
-samples of each pixel first, and the others only where neighbours differ.
+1986), so details too fine to be drawn become noise in place of moire. "adaptive" first takes some
+samples of each pixel, and the others only where neighbours differ.
 
-What a pixel becomes depends on the picture alone, not on how it is cut: tiles have a border of
-samples that their neighbours compute as well.
+A pixel does not depend on how the picture is divided into tiles: each tile also computes a border
+of samples that belong to its neighbours.
 """
 
 import functools
@@ -16,16 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
+from fractals.kernels.layout import EscapeTile
 from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Index, indices
 from fractals.rendering.shading import Painter
 from fractals.rendering.tiles import Tile
 
-DIFFER = 8 / 255  # of the square root of light, about sRGB: neighbours that differ more want more
-MOST_FIRST = 2  # samples of a pixel that are taken first, a side
+# Difference between neighbours above which a pixel gets all samples, in square roots of linear
+# light, about the scale of sRGB. A lower limit takes more samples.
+DIFFER = 8 / 255
+MAX_FIRST = 2  # first samples of a pixel, a side
 
 Colors = NDArray[np.float32]
-Numbers = Callable[[Index, Index, tuple[int, int]], tuple[Any, ...]]
+Numbers = Callable[[Index, Index, tuple[int, int]], EscapeTile]
 Lap = Callable[[str], None]
 
 
@@ -41,12 +44,12 @@ class Antialiasing:
         max_iterations: int,
         count_offset: int,
     ) -> None:
-        """`numbers` returns raw numbers of samples, as `Method.iterate_some` does."""
+        """Take `numbers`, which returns escape data of samples as `Method.iterate_some` does."""
         self.backend, self.plan, self.painter = backend, plan, painter
         self.numbers, self.max_iterations, self.count_offset = numbers, max_iterations, count_offset
 
     def paint(self, tile: Tile, lap: Lap) -> Any:
-        """Return the sRGB values of a tile's pixels, on the device; `lap` books the stages."""
+        """Return a tile's pixels, in sRGB, on the device; `lap` times the stages."""
         n, near = self.plan.supersampling, self._around(tile, 1)
         rows, columns = near.window(n)
         if self.plan.antialias == "adaptive" and n > 1:
@@ -61,7 +64,7 @@ class Antialiasing:
         return rgb
 
     def _around(self, tile: Tile, border: int) -> Tile:
-        """Return a tile with the pixels around it that there are."""
+        """Return a tile with a border, cut off at the picture's edges."""
         left, top = max(0, tile.x - border), max(0, tile.y - border)
         right = min(self.plan.size[0], tile.x + tile.width + border)
         bottom = min(self.plan.size[1], tile.y + tile.height + border)
@@ -91,7 +94,7 @@ class Antialiasing:
         busy = differing(few, m)[y : y + near.height, x : x + near.width]
         own = slice(y * m, (y + near.height) * m), slice(x * m, (x + near.width) * m)
 
-        # Each of the first samples stands for those around it that are not taken.
+        # Each of the first samples stands for the samples around it, which are not computed.
         place = np.arange(n) * m // n
         cells = few[own].reshape(near.height, m, near.width, m, 3)
         colors = cells.take(place, 1).take(place, 3)
@@ -106,15 +109,16 @@ class Antialiasing:
 
 
 def first_side(n: int) -> int:
-    """Return how many samples a side of a pixel are taken first, of n."""
-    return max(1, min(n // 4, MOST_FIRST))
+    """Return the first samples a side of a pixel of n x n."""
+    return max(1, min(n // 4, MAX_FIRST))
 
 
 def first_samples(tile: Tile, n: int, m: int) -> tuple[Index, Index]:
-    """Return columns and rows of the first m x m of a pixel's n x n samples, for a tile.
+    """Return columns and rows of a tile's first samples.
 
-    They are in the middle of the cells that they stand for; where that is between two samples, they
-    are on all sides of it in turns, so that no picture is shifted.
+    They are m x m of each pixel's n x n samples.
+    A first sample is in the middle of the cell that it stands for. Where the middle is between two
+    samples, pixels alternate between them, so that the picture is not shifted.
     """
     base, rest = np.divmod((2 * np.arange(m) + 1) * n, 2 * m)
     x = tile.x + np.arange(tile.width * m) // m
@@ -127,7 +131,10 @@ def first_samples(tile: Tile, n: int, m: int) -> tuple[Index, Index]:
 
 
 def differing(colors: Colors, m: int) -> NDArray[np.bool_]:
-    """Tell of pixels whether their m x m samples, and those of the pixels around, differ much."""
+    """Return which pixels differ much from themselves or their neighbours.
+
+    `colors` holds m x m samples a pixel.
+    """
     light = np.sqrt(colors)
     own = [light[y::m, x::m] for y in range(m) for x in range(m)]
     most, least = functools.reduce(np.maximum, own), functools.reduce(np.minimum, own)
@@ -137,7 +144,7 @@ def differing(colors: Colors, m: int) -> NDArray[np.bool_]:
 
 
 def _spread(function: Any, values: Colors, axis: int) -> Colors:
-    """Return the greatest or least of each value and the two beside it."""
+    """Return the greatest or least of each value and its neighbours."""
     padded = np.pad(values, [(1, 1) if k == axis else (0, 0) for k in range(3)], "edge")
     parts = [np.take(padded, range(k, k + values.shape[axis]), axis=axis) for k in range(3)]
     found: Colors = function(function(parts[0], parts[1]), parts[2])

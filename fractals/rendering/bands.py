@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from fractals.backends.base import Backend
 from fractals.io import png
-from fractals.rendering.forecast import MOST_BANDS
-from fractals.rendering.render import Session
+from fractals.rendering.forecast import MAX_BANDS
+from fractals.rendering.plan import Plan
 from fractals.rendering.tiles import Tile
 from fractals.threads import WAKE, Queue
 
@@ -31,15 +32,15 @@ class Bands:
         How many pixels of each band are still to be drawn.
     """
 
-    def __init__(self, session: Session, writer: png.Writer) -> None:
-        self._session, self._writer = session, writer
-        picture = session.scene.image
-        width, height = picture.size
+    def __init__(self, plan: Plan, backend: Backend, writer: png.Writer, dtype: Any) -> None:
+        self._plan, self._backend, self._writer = plan, backend, writer
+        picture = plan.scene.image
+        width, height = plan.size
         self._compression = picture.compression
         self._strip = png.strip_rows(picture.size, picture.bits)
-        self.height = session.plan.band
+        self.height = plan.band
         tops = range(0, height, self.height)
-        self.rows = np.empty((min(height, MOST_BANDS * self.height), width, 3), session.dtype)
+        self.rows = np.empty((min(height, MAX_BANDS * self.height), width, 3), dtype)
         tall = np.array([min(self.height, height - top) for top in tops])
         self.pixels_left = tall * width
         self._strips_left = -(-tall // self._strip)
@@ -47,16 +48,15 @@ class Bands:
         self._first = 0  # all bands above are written
         self._pending: deque[int] = deque()  # strips that can be compressed
         self._changed = threading.Condition()
-        self._helpers: list[threading.Thread] = []
         self._no_more = False
         self._error: BaseException | None = None
-        ends = [tile.y + tile.height for tile in session.plan.tiles]
+        ends = [tile.y + tile.height for tile in plan.tiles]
         self._last = (np.array(ends) - 1) // self.height  # of the bands that each tile touches
 
     def wait_for_room(self, tile: Tile) -> None:
         """Wait until there is memory for a tile, and compress strips meanwhile."""
         last = (tile.y + tile.height - 1) // self.height
-        self._wait(lambda: last < self._first + MOST_BANDS)
+        self._wait(lambda: last < self._first + MAX_BANDS)
 
     def wait_for_tiles(self, queue: Queue) -> bool:
         """Wait until there is memory for a tile of the queue; return False where none is left.
@@ -65,7 +65,7 @@ class Bands:
         """
 
         def ready() -> bool:
-            queue.allow(int(np.searchsorted(self._last, self._first + MOST_BANDS)))
+            queue.allow(int(np.searchsorted(self._last, self._first + MAX_BANDS)))
             return queue.waiting > 0 or queue.left == 0
 
         self._wait(ready)
@@ -73,7 +73,7 @@ class Bands:
 
     def _wait(self, ready: Callable[[], bool]) -> None:
         while True:
-            self._raise()
+            self.raise_error()
             with self._changed:
                 if ready():
                     return
@@ -82,19 +82,19 @@ class Bands:
             self.help()
 
     def keep(self, tile: Tile, rgb: Any) -> None:
-        """Copy a tile's pixels, which are on the device, to the bands it lies in."""
+        """Copy a tile's pixels from the device to the bands that it lies in."""
         left, right = tile.x, tile.x + tile.width
         for k in range(tile.y // self.height, (tile.y + tile.height - 1) // self.height + 1):
             top = max(tile.y, k * self.height)
             bottom = min(tile.y + tile.height, (k + 1) * self.height)
             into = self._rows(top, bottom)[:, left:right]
-            self._session.backend.to_host(rgb[top - tile.y : bottom - tile.y], into)
+            self._backend.to_host(rgb[top - tile.y : bottom - tile.y], into)
             with self._changed:
                 self.pixels_left[k] -= (bottom - top) * tile.width
         self.note()
 
     def note(self) -> None:
-        """Look which bands have become whole, so that their strips can be compressed."""
+        """Find the bands that have become whole, so that their strips can be compressed."""
         with self._changed:
             for k in np.flatnonzero((self.pixels_left == 0) & ~self._whole).tolist():
                 self._whole[k] = True
@@ -103,7 +103,10 @@ class Bands:
                 self._changed.notify_all()
 
     def help(self) -> None:
-        """Compress strips while there are some; the last band is left to all threads together."""
+        """Compress strips while there are any, except once the last band is whole.
+
+        The strips of the last band are left to helpers, so that all threads share them.
+        """
         while not self._whole.all():
             try:
                 strip = self._pending.popleft()
@@ -111,51 +114,35 @@ class Bands:
                 return
             self._compress(strip)
 
-    def start_helpers(self, threads: int) -> None:
-        """Start threads that compress until all is done."""
-        self._helpers = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
-        for helper in self._helpers:
-            helper.start()
+    def compress_all(self) -> None:
+        """Compress strips until `end` was called and none is left: the work of a helper."""
+        while True:
+            with self._changed:
+                while not (self._pending or self._no_more):
+                    self._changed.wait()
+                if not self._pending:
+                    return
+                strip = self._pending.popleft()
+            self._compress(strip)
 
-    def join_helpers(self) -> None:
-        """Wait until all strips are written; Ctrl-C is heard."""
+    def end(self, error: BaseException | None = None) -> None:
+        """Make helpers return: no more strips follow. After an error, the others are dropped."""
         with self._changed:
             self._no_more = True
-            self._changed.notify_all()
-        for helper in self._helpers:
-            while helper.is_alive():
-                helper.join(WAKE)
-        self._raise()
-
-    @contextlib.contextmanager
-    def given_up_on_error(self) -> Iterator[None]:
-        """On an error let go of everything, so that no other thread waits in vain."""
-        try:
-            yield
-        except BaseException as error:
-            with self._changed:
+            if error:
                 self._error = self._error or error
-                self._no_more = True
                 self._pending.clear()
-                self._changed.notify_all()
-            raise
+            self._changed.notify_all()
 
-    def _work(self) -> None:
-        with contextlib.suppress(BaseException), self.given_up_on_error():
-            while (strip := self._next()) is not None:
-                self._compress(strip)
-
-    def _next(self) -> int | None:
-        """Wait for a strip; None where there are no more."""
-        with self._changed:
-            while not (self._pending or self._no_more):
-                self._changed.wait()
-            return self._pending.popleft() if self._pending else None
+    def raise_error(self) -> None:
+        """Raise the first error of any thread."""
+        if self._error:
+            raise self._error
 
     def _compress(self, strip: int) -> None:
         top = strip * self._strip
         k = top // self.height
-        rows = self._rows(top, min(top + self._strip, self._session.plan.size[1]))
+        rows = self._rows(top, min(top + self._strip, self._plan.size[1]))
         self._writer.put(strip, png.compress(rows, self._compression))
         with self._changed:
             self._strips_left[k] -= 1
@@ -168,6 +155,34 @@ class Bands:
         first = top % len(self.rows)
         return self.rows[first : first + bottom - top]
 
-    def _raise(self) -> None:
-        if self._error:
-            raise self._error
+
+@contextlib.contextmanager
+def ended_on_error(bands: Bands) -> Iterator[None]:
+    """End the bands with the error of the block, so that no other thread waits for ever."""
+    try:
+        yield
+    except BaseException as error:
+        bands.end(error)
+        raise
+
+
+class Helpers:
+    """Threads that compress strips of bands; they are running when this is made."""
+
+    def __init__(self, bands: Bands, threads: int) -> None:
+        self._bands = bands
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
+        for thread in self._threads:
+            thread.start()
+
+    def join(self) -> None:
+        """Wait until all strips are written. Ctrl-C interrupts the wait."""
+        self._bands.end()
+        for thread in self._threads:
+            while thread.is_alive():
+                thread.join(WAKE)
+        self._bands.raise_error()
+
+    def _work(self) -> None:
+        with contextlib.suppress(BaseException), ended_on_error(self._bands):
+            self._bands.compress_all()

@@ -1,7 +1,7 @@
-"""Tiles that compiled code takes from a queue itself, where all of their work can be compiled.
+"""Tiles that compiled code takes from a queue, where all of their work can be compiled.
 
-That is direct iteration on the CPU, and coloring by a single layer. Otherwise Python goes from tile
-to tile, as `fractals.rendering.render.Session.draw` does: the numbers and the colors are the same.
+That is direct iteration on the CPU, colored by a single layer. Otherwise Python goes from tile to
+tile, with the same numbers and colors.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Work
 from fractals.io.png import Pixels
+from fractals.kernels.layout import SampleGrid
 from fractals.rendering.direct import Direct
 from fractals.rendering.iteration import Method
 from fractals.rendering.plan import Plan
@@ -20,32 +21,33 @@ from fractals.threads import Queue
 
 STAGES = ("iterate", "color", "copy")
 
-# What a thread calls until there is no tile left. It returns what the stages took, in the ticks of
-# the processor's clock.
-Spent = dict[str, float]
-DrawTiles = Callable[[Queue, Pixels, int, NDArray[np.int64]], Spent]
-KeepTiles = Callable[[Queue], Spent]
+# What a thread calls until no tile is left. It returns the ticks of the processor's clock that each
+# stage took.
+StageTicks = dict[str, float]
+DrawTiles = Callable[[Queue, Pixels, int, NDArray[np.int64]], StageTicks]
+KeepTiles = Callable[[Queue], StageTicks]
 
 
 def tiles_drawn(
     backend: Backend, plan: Plan, method: Method | None, painter: Painter, dtype: Any
 ) -> list[DrawTiles]:
-    """Return ``draw(queue, picture, band, pixels_left)`` for each thread; none: Python draws.
+    """Return ``draw(queue, picture, band, pixels_left)`` for each thread, or an empty list.
 
-    They have their memory already, so that no thread waits for the interpreter's lock. Each draws
-    tiles of the plan until the queue ends or a band of so many rows is whole: row r goes to row
-    r % len(picture) of the picture, and ``pixels_left`` says what is left of each band.
+    ``draw`` draws tiles of the plan until the queue ends or a band of ``band`` rows is whole. Row r
+    goes to row r % len(picture) of the picture; ``pixels_left`` counts the missing pixels of each
+    band. All memory is allocated here, so that no thread waits for the interpreter's lock. With an
+    empty list, Python draws tile by tile.
     """
     if not _is_plain(method, plan):
         return []
     shading = painter.single(method.max_iterations, method.count_offset)
     if shading is None:
         return []
-    place, coloring, paint, colors = shading
+    place, inputs, paint, colors = shading
     work = _iterating(plan, method)._replace(
-        place=place, coloring=coloring, paint=paint, colors=colors
+        place=place, coloring=(inputs,), paint=paint, colors=colors
     )
-    prepare = backend.join(work, dtype)
+    prepare = backend.compile_tile_loop(work, dtype)
     if prepare is None:
         return []
 
@@ -59,10 +61,13 @@ def tiles_drawn(
 def tiles_kept(
     backend: Backend, plan: Plan, method: Method | None, planes: Mapping[str, NDArray[Any]]
 ) -> list[KeepTiles]:
-    """Return ``keep(queue)`` for each thread, which fills planes of the whole picture; or none."""
+    """Return ``keep(queue)`` for each thread, or an empty list.
+
+    ``keep`` fills planes of the whole picture. With an empty list, Python fills them tile by tile.
+    """
     if not _is_plain(method, plan) or not {"count"} <= planes.keys() <= {"count", "z", "dz"}:
         return []
-    prepare = backend.join(_iterating(plan, method))
+    prepare = backend.compile_tile_loop(_iterating(plan, method))
     if prepare is None:
         return []
     pairs = [np.empty((0, 0, 2), backend.real)] * 2
@@ -79,7 +84,7 @@ def tiles_kept(
 
 def _is_plain(method: Method | None, plan: Plan) -> TypeGuard[Direct]:
     """Tell whether samples are iterated by themselves, in columns and rows."""
-    return isinstance(method, Direct) and not method.part and not plan.listed
+    return isinstance(method, Direct) and not method.part and not plan.explicit_positions
 
 
 def _iterating(plan: Plan, method: Direct) -> Work:
@@ -88,11 +93,15 @@ def _iterating(plan: Plan, method: Direct) -> Work:
         tiles=np.array(plan.tiles, np.int64),
         n=plan.supersampling,
         derivative=method.derivative,
-        planes=method.watching.planes,
+        planes=method.statistics.planes,
         iterate=method.run,
-        grid=(method.columns, method.rows, method.point, np.int32(method.max_iterations)),
+        grid=(
+            SampleGrid(method.columns, method.rows),
+            method.point,
+            np.int32(method.max_iterations),
+        ),
     )
 
 
-def _spent(laps: NDArray[np.int64]) -> Spent:
+def _spent(laps: NDArray[np.int64]) -> StageTicks:
     return dict(zip(STAGES, laps.tolist(), strict=True))

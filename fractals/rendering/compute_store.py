@@ -1,6 +1,6 @@
-"""Raw numbers computed into a store, tile by tile: stopped at any moment, it goes on from there."""
+"""Raw numbers computed into a store, tile by tile; an interrupted store is resumed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -9,15 +9,24 @@ from typing import Unpack
 
 import numpy as np
 
+from fractals.deep import orbit_cache
 from fractals.errors import FractalsError, OptionError
 from fractals.io.files import HEADER
-from fractals.io.load import load_scene
+from fractals.io.load import Source
 from fractals.io.store import SUFFIX, Store, create_store, open_store, tile_rows
 from fractals.io.store_lock import check_same, check_version, claimed, clear
-from fractals.rendering import forecast
 from fractals.rendering.cost import check_cost
+from fractals.rendering.drawing import (
+    STAGES,
+    Drawing,
+    compute_tile,
+    open_drawing,
+    open_plan,
+    run_all,
+)
+from fractals.rendering.iteration import Stop
+from fractals.rendering.options import RenderKeywords, read_request, with_keywords
 from fractals.rendering.plan import Plan
-from fractals.rendering.render import Options, Session, Source
 from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
 from fractals.threads import Progress
@@ -25,14 +34,18 @@ from fractals.threads import Progress
 
 @dataclass(frozen=True)
 class Computed:
-    """What is known of raw numbers that were computed into a store.
+    """Facts about raw numbers that were computed into a store.
 
     Attributes
     ----------
-    tiles, before : int
-        How many tiles there are, and how many of them were there when it began.
+    scene : Scene
+        Of the store: a resumed store keeps the colors that it was begun with.
     timings : dict of str to float
-        Seconds of each stage; copy includes writing.
+        Seconds of each stage; "copy" includes writing.
+    device, precision, method : str
+        As of `EscapeData`.
+    tiles, before : int
+        Tiles of the store, and how many of them existed before.
     """
 
     scene: Scene
@@ -44,103 +57,98 @@ class Computed:
     before: int
 
 
+@with_keywords(RenderKeywords)
 def compute_to(
     path: str | Path,
     *sources: Source,
     overwrite: bool = False,
-    progress: Progress | None = None,
-    **options: Unpack[Options],
+    **keywords: Unpack[RenderKeywords],
 ) -> Computed:
-    """Compute the raw numbers of a scene into a store, or go on where that was interrupted.
+    """Compute the raw numbers of a scene into a store, or resume a store that was interrupted.
 
-    Whatever was killed, when, on which device, and how often: the store is the same, byte for byte.
-    The parameters that are not named here are those of `fractals.render`.
+    The bytes of the store are the same however often it was interrupted, and on which devices.
 
     Parameters
     ----------
     path : str or Path
         A folder whose name ends in ``.fz``; it may be among the sources too.
+    *sources, **keywords
+        As of `render`.
     overwrite : bool
-        True: begin anew, even where there is a store.
+        True: an existing store is replaced, complete or not.
+
+    Returns
+    -------
+    Computed
 
     Raises
     ------
     OptionError
-        The store that is there is of another scene: the keys are named. What only colors is no
-        difference.
+        The existing store is of another scene; the message names the keys. Keys that only color may
+        differ.
     SceneError
-        The store that is there is damaged beyond its tiles. Tiles that are damaged are computed
-        again.
+        The header of the existing store is damaged. Damaged tiles are computed again.
     FractalsError
         The store can't be written, or another process computes it.
     """
     path = Path(path)
     if path.suffix.lower() != SUFFIX:
         raise OptionError(f"'{path}': a store's name ends in {SUFFIX}")
-    scene = load_scene(*sources)
-    number = options.pop("precision", None)
-    if number not in (None, scene.iteration.number_type):
-        scene = scene.replace(precision=number)
+    scene, options = read_request(sources, keywords)
     scene.to_table()  # a formula without a name can't be kept
     with claimed(path):
         store = open_store(path) if (path / HEADER).exists() and not overwrite else None
         if store:
             check_same(store, scene)
-            scene = store.scene  # which may have begun with other colors
-        session = Session(scene, streamed=True, repeatable=True, **options)
+            scene = store.scene  # which may have other colors
+        plan, backend = open_plan(scene, options, "store")
         missing = store.missing() if store else None
         if store and not missing:
-            return _computed(session, store, store.tiles)
+            timings = dict.fromkeys(STAGES, 0.0)
+            return _computed(plan, timings, store, store.tiles)
         if store:
             check_version(store)
         else:
             clear(path)
-        return _compute(path, session, store, missing, progress)
+        work = _tiles(plan, store.rows if store else tile_rows(scene), missing)
+        plan = replace(plan, tiles=tuple(work))
+        # Each thread has its numbers twice: computed, and being written.
+        check_cost(replace(plan, threads=2 * max(1, backend.threads)), force=True)
+        found = orbit_cache.find_same  # the same orbit each time, however long one is kept
+        drawing = open_drawing(plan, backend, options, shading=False, find_orbit=found)
+        return _compute(path, drawing, store, work, options.progress)
 
 
 def _compute(
     path: Path,
-    session: Session,
+    drawing: Drawing,
     kept: Store | None,
-    missing: list[int] | None,
+    work: Mapping[Tile, Sequence[int]],
     progress: Progress | None,
 ) -> Computed:
-    rows = kept.rows if kept else tile_rows(session.scene)
-    work = _tiles(session.plan, rows, missing)
-    memory = forecast.memory(
-        session.scene,
-        session.plan.precision,
-        False,
-        list(work),
-        session.plan.band,
-        2 * max(1, session.backend.threads),  # each has its numbers twice: computed, and to write
-        session.layers.watching.planes,
-    )
-    session.plan = replace(session.plan, tiles=tuple(work), memory=memory)
-    check_cost(session.plan, force=True)
-    session.start(iterating=True, progress=progress)
-    found = session.max_iterations, session.count_offset
+    """Compute the tiles of a store that are missing; `kept` is the store that is resumed."""
+    plan, planes = drawing.plan, drawing.planes
+    found = drawing.source.max_iterations, drawing.source.count_offset
     if kept and found != (kept.max_iterations, kept.count_offset):
         raise FractalsError(
             f"'{path}' was begun with max_iterations {kept.max_iterations}, "
             f"and here it would be {found[0]}: "
-            "go on where it was begun, or give --overwrite"
+            "resume it where it was begun, or give --overwrite"
         )
-    planes, method = session.planes(), session.plan.method
     if kept and kept.planes != planes:
         raise FractalsError(
             f"'{path}' keeps {', '.join(kept.planes)}, and the colors of its own scene need "
             f"{', '.join(planes)}: give --overwrite"
         )
-    store = kept or create_store(path, session.scene, planes, *found, method)
-    n = session.plan.supersampling
+    store = kept or create_store(path, plan.scene, planes, *found, plan.method)
+    n = plan.supersampling
 
-    def compute(tile: Tile) -> dict[str, float]:
+    def compute(tile: Tile, stop: Stop) -> dict[str, float]:
         shape = tile.height * n, tile.width * n
         planes = {name: np.empty(shape, dtype) for name, dtype in store.planes.items()}
-        seconds = session.fill(tile, planes)
+        seconds = compute_tile(drawing, tile, planes, stop)
         begun = perf_counter()
-        for k in work[tile]:
+        for k in work[tile] if not stop() else ():
             rows = store.window(k)
             own = slice(rows.start - tile.y * n, rows.stop - tile.y * n)
             store.write(k, {name: plane[own] for name, plane in planes.items()})
@@ -148,14 +156,15 @@ def _compute(
         return seconds
 
     try:
-        session.run(compute, progress)
+        run_all(drawing, compute, progress)
     finally:
         store.close()
-    return _computed(session, store, store.tiles - sum(map(len, work.values())))
+    before = store.tiles - sum(map(len, work.values()))
+    return _computed(plan, drawing.timings, store, before)
 
 
 def _tiles(plan: Plan, rows: int, missing: Sequence[int] | None) -> dict[Tile, Sequence[int]]:
-    """Return what to compute in one go, and which tiles of the store that is."""
+    """Return the tiles to compute, each with the numbers of the store's tiles in it."""
     n, (width, height) = plan.supersampling, plan.size
     tall = rows // n
     if missing is None:
@@ -169,7 +178,7 @@ def _tiles(plan: Plan, rows: int, missing: Sequence[int] | None) -> dict[Tile, S
 
 
 def _runs(missing: Sequence[int], at_once: int) -> Iterator[Sequence[int]]:
-    """Yield tiles of the store that lie side by side and are computed together on a GPU.
+    """Yield runs of successive tiles of the store, at most `at_once` long; a GPU takes a run.
 
     Examples
     --------
@@ -183,12 +192,11 @@ def _runs(missing: Sequence[int], at_once: int) -> Iterator[Sequence[int]]:
             begin = end
 
 
-def _computed(session: Session, store: Store, before: int) -> Computed:
-    plan = session.plan
+def _computed(plan: Plan, timings: dict[str, float], store: Store, before: int) -> Computed:
     return Computed(
         store.scene,
-        session.timings,
-        session.device.kind,
+        timings,
+        plan.device,
         plan.precision,
         plan.method,
         store.tiles,

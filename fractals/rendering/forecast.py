@@ -1,4 +1,4 @@
-"""What a picture costs before it is drawn: seconds and bytes, roughly."""
+"""Estimates of the seconds and bytes that a picture takes, before it is drawn."""
 
 import math
 from collections.abc import Sequence
@@ -9,42 +9,48 @@ from typing import Any
 import numpy as np
 
 from fractals.backends.devices import limits_of
+from fractals.kernels.formula import Formula
 from fractals.scene.model import Scene
 
 BYTES_A_SAMPLE = {"float64": 4 + 2 * 16, "float32": 4 + 2 * 8}  # count, z and dz
 BYTES_A_TILE = 200  # of a Tile object
-BYTES_A_THREAD = 2**22  # scratch of the loops
-MOST_BANDS = 3  # in memory: drawn, compressed, and one to spare
-HEAVY, HEAVY_EXTENDED = 5, 12  # steps of direct iteration, that a single one of perturbation takes
-COUNTS_A_LENGTH = 10  # of the reference orbit, that a sample's orbit is long
-LENGTH_A_DIGIT = 10  # points of a reference orbit
+BYTES_A_THREAD = 2**22  # scratch memory of the compiled loops
+MAX_BANDS = 3  # in memory: one is drawn, one is compressed, one lets threads run ahead
+# Cost of a perturbed step that no table skips, in direct steps. Measured on one CPU thread with
+# stripe_average and triangle_average: 4.6 and 5.0. Steps with exponents of their own: 11 and 16.
+# Higher values shorten the launches of a GPU (see iteration.py) and lengthen the estimates.
+PERTURBED_STEP_COST = 5
+FLOATEXP_STEP_COST = 12
+COUNTS_A_LENGTH = 10  # steps of a sample's orbit, for each point of the reference orbit
+LENGTH_A_DIGIT = 10  # points of a reference orbit, for each digit of the coordinates
 BYTES_A_POINT = 100  # of the orbit and the tables that skip along it
 
 
 def direct_seconds(device: str, steps: float, samples: int) -> float:
-    """Return about how long one thread takes for direct iteration, and for coloring."""
+    """Return the seconds that one thread takes for direct iteration and coloring."""
     limits = limits_of(device)
     return steps / limits.steps_per_second + samples / limits.samples_per_second
 
 
 def deep_seconds(device: str, samples: int) -> float:
-    """Return about how long one thread takes for perturbation, and for coloring."""
+    """Return the seconds that one thread takes for perturbation and coloring."""
     limits = limits_of(device)
     return samples * (limits.seconds_per_deep_sample + 1 / limits.samples_per_second)
 
 
-def watched_seconds(device: str, steps: float, extended: bool) -> float:
-    """Return about how long one thread takes for steps of perturbation, none of them skipped."""
-    return steps * (HEAVY_EXTENDED if extended else HEAVY) / limits_of(device).steps_per_second
+def statistics_seconds(device: str, steps: float, extended: bool) -> float:
+    """Return the seconds that one thread takes for perturbed steps, none of them skipped."""
+    cost = FLOATEXP_STEP_COST if extended else PERTURBED_STEP_COST
+    return steps * cost / limits_of(device).steps_per_second
 
 
-def watching(planes: int) -> float:
-    """Return how many times as long a step takes where so many numbers are watched."""
+def statistics_cost(planes: int) -> float:
+    """Return the factor by which accumulating `planes` numbers lengthens a step."""
     return 1 + planes / 4
 
 
 def reference_length(scene: Scene, digits: int) -> int:
-    """Return a guess of a reference orbit's length: the periods in view grow with the digits."""
+    """Return an estimate of a reference orbit's length: periods in view grow with the digits."""
     length = LENGTH_A_DIGIT * digits
     if isinstance(scene.iteration.max_iterations, int):
         return min(
@@ -54,7 +60,7 @@ def reference_length(scene: Scene, digits: int) -> int:
 
 
 def reference_seconds(bits: int, length: int) -> float:
-    """Return about how long an orbit of `length` points takes: multiplying grows with the bits."""
+    """Return the seconds that a reference orbit of `length` points takes."""
     return length * float(1e-6 + 0.35e-6 * (bits / 1000) ** 1.6)
 
 
@@ -67,9 +73,19 @@ def memory(
     threads: int,
     planes: int = 0,
 ) -> int:
-    """Return the most bytes that a picture, or its bands, and the tiles under way take.
+    """Return the most bytes that a picture, or its bands, and the tiles being drawn take.
 
-    `planes`: how many numbers are watched.
+    Parameters
+    ----------
+    raw : bool
+        Whether the raw numbers of all samples are kept.
+    tiles : sequence of Tile
+    band : int
+        Rows of a band.
+    threads : int
+        Tiles that are drawn at a time.
+    planes : int
+        Numbers that are accumulated along each orbit.
     """
     a_sample = BYTES_A_SAMPLE[precision] + planes * np.dtype(precision).itemsize
     n2 = scene.image.supersampling**2
@@ -78,21 +94,21 @@ def memory(
     if raw:
         kept = width * height * n2 * a_sample
     else:  # twice: as pixels, and compressed
-        kept = 2 * width * min(height, MOST_BANDS * band) * 3 * scene.image.bits // 8
+        kept = 2 * width * min(height, MAX_BANDS * band) * 3 * scene.image.bits // 8
     kept += (threads + 1) * BYTES_A_THREAD
     return kept + threads * tile * n2 * a_sample + BYTES_A_TILE * len(tiles)
 
 
 def mean_count(
     scene: Scene,
+    formula: Formula,
     center: tuple[Fraction, Fraction],
     width: Fraction,
     finest: Fraction,
     max_iterations: int,
     interior_shortcuts: bool,
 ) -> float:
-    """Return about how many steps a sample takes, from 32 x 32 orbits iterated in NumPy."""
-    formula = scene.make_formula()
+    """Return the mean steps of a sample, estimated from 32 x 32 orbits iterated in NumPy."""
     rows = columns = 32
     x, y = (float(part) for part in center)
     half = float(width) / 2

@@ -1,4 +1,4 @@
-"""How raw numbers of samples come about on a backend: `Direct` iteration, or `Perturbation`."""
+"""What the methods that compute escape data on a backend share."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -7,81 +7,95 @@ import numpy as np
 
 from fractals.backends.base import Backend
 from fractals.deep.reference import Reference
+from fractals.kernels.layout import EscapeTile
 from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Index, Samples, coordinates, indices
 from fractals.rendering.tiles import Tile
 from fractals.scene.layers import Layers
-from fractals.scene.model import MOST_ITERATIONS, Scene
+from fractals.scene.model import MAX_ITERATIONS, Scene
 
-FULL = 2**18  # samples that fill a GPU: a launch of fewer takes as long as one of so many
-HEAVY = 8  # a perturbed step, or a skip, takes so many times as long as a direct step
+FULL = 2**18  # samples that occupy a GPU: a launch of fewer takes as long
 WITHOUT_END = 2.0**52  # steps of a launch that need not be bounded
 
-
 FindOrbit = Callable[..., Reference]  # one of those in `fractals.deep.orbit_cache`
+Stop = Callable[[], bool]  # True: whoever asked for a tile no longer needs it
+
+
+def never() -> bool:
+    """Return False: the `Stop` of a tile that is always needed."""
+    return False
 
 
 class Method(Protocol):
-    """Computes raw numbers; what is named here is known after `start`."""
+    """Computes raw numbers of tiles: ready when it is made, and changed by no tile."""
 
     max_iterations: int  # most steps
     count_offset: int  # as of `fractals.io.escape_data.EscapeData`
     reference: float  # seconds that the reference orbit took
-    note: str  # what the user is told
+    note: str  # one line for the user, or nothing
+    stage: str  # the stage to which the time of `iterate` is added, "iterate" or "copy"
 
-    def start(self) -> None:
-        """Compile the program, and bring its inputs to the device."""
+    def iterate(
+        self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
+    ) -> EscapeTile:
+        """Return count, the parts of z and dz, and what was watched, of a tile's samples.
 
-    def iterate(self, tile: Tile, max_iterations: int | None = None) -> tuple[Any, ...]:
-        """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
+        `stop` is called between launches. After True the call returns early, with numbers that are
+        not to be used.
+        """
 
     def iterate_some(
-        self, i: Index, j: Index, shape: tuple[int, int], max_iterations: int | None = None
-    ) -> tuple[Any, ...]:
-        """Return the same of samples in columns `i` and rows `j`, in arrays of this shape."""
+        self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
+    ) -> EscapeTile:
+        """Return the escape data of samples in columns `i` and rows `j`.
 
-    def stop(self) -> None:
-        """Have calls under way in other threads return early."""
+        Parameters
+        ----------
+        i, j : ndarray of int
+            Of shapes that NumPy broadcasts.
+        shape : tuple of int
+            Shape of the arrays that are returned.
+        stop : callable
+            As of `iterate`.
+        """
 
 
 class _Method:
-    """What both methods have in common: places of samples, and arrays for their numbers."""
+    """What both methods share: positions of samples, and arrays for their escape data."""
+
+    stage = "iterate"
 
     def __init__(self, backend: Backend, scene: Scene, plan: Plan, layers: Layers) -> None:
         self.backend, self.scene, self.plan = backend, scene, plan
-        self.derivative, self.watching = layers.derivative, layers.watching
-        self.formula = scene.make_formula()
+        self.derivative, self.statistics = layers.derivative, layers.statistics
+        self.formula = plan.formula
         self.max_iterations, self.count_offset = plan.max_iterations, 0
         self.reference, self.note = 0.0, ""
-        self.stopped = False
         self.nothing = backend.to_device(np.zeros((1, 1), backend.real))
         self.no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
         self._place(plan)
 
-    def stop(self) -> None:
-        self.stopped = True
-
     def _steps_a_launch(self) -> int:
         """Return how many iterations of a tile one launch may take."""
         if not self.backend.steps:
-            return MOST_ITERATIONS
+            return MAX_ITERATIONS
         at_once = self.plan.largest_tile
         if self.backend.kind == "cuda":
             at_once = max(at_once, FULL)
         return max(1, self.backend.steps // at_once)
 
     def _place(self, plan: Plan) -> None:
-        if plan.listed:
+        if plan.explicit_positions:
             self.samples = Samples(plan)
             return
         self.columns, self.rows = (part.astype(self.backend.real) for part in coordinates(plan))
         self.all_columns = self.backend.to_device(self.columns)
 
     def _inputs(self, tile: Tile, n: int) -> tuple[tuple[int, int], Any, Any]:
-        """Return the shape of a tile's samples, and their columns and rows on the device."""
+        """Return shape, columns and rows of a tile's samples, on the device."""
         rows, columns = tile.window(n)
         shape = tile.height * n, tile.width * n
-        if self.plan.listed:
+        if self.plan.explicit_positions:
             return shape, *self._listed(self.samples, *indices((rows, columns)), shape)
         across = self.all_columns  # strips are as wide as the picture
         if tile.width * n < self.columns.shape[1]:
@@ -92,30 +106,35 @@ class _Method:
     def _listed(
         self, samples: Samples, i: Index, j: Index, shape: tuple[int, int]
     ) -> tuple[Any, Any]:
-        """Return a list of samples in place of columns and rows, on the device."""
+        """Return explicit positions in place of columns and rows, on the device."""
         places = samples.at(i, j).astype(self.backend.real)
         empty = np.zeros((2, shape[0]), self.backend.real)
         return self.backend.to_device(places), self.backend.to_device(empty)
 
-    def iterate(self, tile: Tile, max_iterations: int | None = None) -> tuple[Any, ...]:
+    def iterate(
+        self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
+    ) -> EscapeTile:
         shape, across, down = self._inputs(tile, self.plan.supersampling)
-        return self._iterate(shape, across, down, max_iterations or self.max_iterations)
+        return self._iterate(shape, across, down, max_iterations or self.max_iterations, stop)
 
     def iterate_some(
-        self, i: Index, j: Index, shape: tuple[int, int], max_iterations: int | None = None
-    ) -> tuple[Any, ...]:
+        self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
+    ) -> EscapeTile:
         across, down = self._listed(self.samples, i, j, shape)
-        return self._iterate(shape, across, down, max_iterations or self.max_iterations)
+        return self._iterate(shape, across, down, self.max_iterations, stop)
 
     def _iterate(
-        self, shape: tuple[int, int], across: Any, down: Any, max_iterations: int
-    ) -> tuple[Any, ...]:
+        self, shape: tuple[int, int], across: Any, down: Any, max_iterations: int, stop: Stop
+    ) -> EscapeTile:
         raise NotImplementedError
 
-    def _outputs(self, shape: tuple[int, int]) -> tuple[Any, ...]:
+    def _outputs(self, shape: tuple[int, int]) -> EscapeTile:
+        """Return uninitialised arrays of this shape on the device."""
         backend = self.backend
-        z = [backend.empty(shape, backend.real) for _ in range(2)]
-        dz = [backend.empty(shape, backend.real) if self.derivative else self.nothing for _ in "pq"]
-        planes = self.watching.planes
-        watched = backend.empty((planes, *shape), backend.real) if planes else self.no_planes
-        return backend.empty(shape, np.int32), *z, *dz, watched
+        x, y = (backend.empty(shape, backend.real) for _ in range(2))
+        dx, dy = self.nothing, self.nothing
+        if self.derivative:
+            dx, dy = (backend.empty(shape, backend.real) for _ in range(2))
+        planes = self.statistics.planes
+        statistics = backend.empty((planes, *shape), backend.real) if planes else self.no_planes
+        return EscapeTile(backend.empty(shape, np.int32), x, y, dx, dy, statistics)

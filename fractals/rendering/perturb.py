@@ -18,12 +18,13 @@ from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
 from fractals.errors import OptionError
 from fractals.kernels import bla, bla_floatexp, la, perturb, perturb_statistics
+from fractals.kernels.layout import EscapeTile
 from fractals.rendering import forecast
-from fractals.rendering.iteration import HEAVY, WITHOUT_END, FindOrbit, _Method
+from fractals.rendering.iteration import WITHOUT_END, FindOrbit, Stop, _Method, never
 from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Samples, coordinates, indices
 from fractals.scene.layers import Layers
-from fractals.scene.model import MOST_ITERATIONS, Scene
+from fractals.scene.model import MAX_ITERATIONS, Scene
 
 PROBE = (32, 18)  # samples by which the limit of a deep view is found
 FIRST_LIMIT = 2**22  # of a reference orbit whose length is not known yet
@@ -51,26 +52,28 @@ class Perturbation(_Method):
         super().__init__(backend, scene, plan, layers)
         self.julia = scene.julia is not None
         self.find, self.watch = find, watch
+        self._prepare()
 
-    def start(self) -> None:  # noqa: D102
+    def _prepare(self) -> None:
+        """Compile the programs, find the reference orbit and the limit, and make the tables."""
         plan, backend = self.plan, self.backend
         self.steps = WITHOUT_END
         if backend.steps:
-            self.steps = max(256, self._steps_a_launch() // HEAVY)
+            self.steps = max(256, self._steps_a_launch() // forecast.PERTURBED_STEP_COST)
         self.cpu = open_backend(choose("cpu").device, "float64", 1)
-        if self.watching.planes:
+        if self.statistics.planes:
             c = map(Decimal, self.scene.julia) if self.scene.julia else plan.center
-            point = [*map(float, c), 0.0, *self.watching.constants()]
+            point = [*map(float, c), 0.0, *self.statistics.constants()]
             self.point = backend.to_device(np.array(point, backend.real))
         if self.scene.iteration.max_iterations == "auto":
             counts = self._find_limit()
         else:
             self._use(self._orbits(self.max_iterations))
             counts = self._probe(self.max_iterations)
-        if self.watching.planes:
+        if self.statistics.planes:
             steps = float(counts.mean()) * math.prod(plan.size) * plan.supersampling**2
-            steps *= forecast.watching(self.watching.planes)
-            seconds = forecast.watched_seconds(backend.kind, steps, plan.extended)
+            steps *= forecast.statistics_cost(self.statistics.planes)
+            seconds = forecast.statistics_seconds(backend.kind, steps, plan.extended)
             seconds /= backend.threads if backend.kind == "cpu" else 1
             self.note = (
                 "what watches every step of an orbit keeps steps from being skipped in a view so "
@@ -84,15 +87,15 @@ class Perturbation(_Method):
     def _compile(self, near_radius: bool) -> None:
         plan, backend = self.plan, self.backend
         options: tuple[Any, ...] = self.formula, self.julia, self.derivative, plan.extended
-        if plan.listed:
+        if plan.explicit_positions:
             options = *options, "scaled" if self.samples.scaled else "list"
         if near_radius:
-            options = *options[:4], options[4] if plan.listed else "", True
+            options = *options[:4], options[4] if plan.explicit_positions else "", True
         self.run = self.run_probe = backend.compile(perturb.make_body, *options)
         if backend.kind == "python":  # plain loops are for few samples
             self.run_probe = self.cpu.compile(perturb.make_body, *options)
-        if self.watching.planes:
-            seen = *options[:4], self.watching.compiled(), *options[4:]
+        if self.statistics.planes:
+            seen = *options[:4], self.statistics.compiled(), *options[4:]
             self.run = backend.compile(perturb_statistics.make_body, *seen)
 
     def _iterate(
@@ -101,18 +104,20 @@ class Perturbation(_Method):
         across: Any,
         down: Any,
         max_iterations: int,
+        stop: Stop = never,
         run: Run | None = None,
-    ) -> tuple[Any, ...]:
-        watching, backend = run is None and self.watching.planes > 0, self.backend
+    ) -> EscapeTile:
+        watching, backend = run is None and self.statistics.planes > 0, self.backend
         run = run or self.run
         raw = self._outputs(shape)
         state = backend.empty((perturb.STATE, *shape), np.float64)
-        seen, tables = raw[:5], (across, down, *self.tables)
+        seen: tuple[Any, ...] = raw[:5]
+        tables: tuple[Any, ...] = (across, down, *self.tables)
         if watching:  # no table skips steps
             seen, tables = raw, (across, down, *self.tables[:2], self.point)
         view = self.view.copy()
         waiting = np.ones((1, 1), np.int32)
-        while waiting[0, 0] and not self.stopped:
+        while waiting[0, 0] and not stop():
             waiting[0, 0] = 0
             under_way = backend.to_device(waiting)
             run(*seen, state, under_way, *tables, backend.to_device(view), np.int32(max_iterations))
@@ -233,11 +238,11 @@ class Perturbation(_Method):
             across, down = (
                 self.backend.to_device(part.astype(self.backend.real)) for part in coordinates(plan)
             )
-        if self.plan.listed:
+        if self.plan.explicit_positions:
             places = indices((slice(0, PROBE[1]), slice(0, PROBE[0])))
             across, down = self._listed(Samples(plan, PROBE), *places, counts.shape)
-        raw = self._iterate(counts.shape, across, down, max_iterations, self.run_probe)
-        self.backend.to_host(raw[0], counts)
+        raw = self._iterate(counts.shape, across, down, max_iterations, run=self.run_probe)
+        self.backend.to_host(raw.count, counts)
         return counts
 
     def _find_limit(self) -> NDArray[np.int32]:
@@ -254,7 +259,7 @@ class Perturbation(_Method):
             counts = self._probe(limit)
             inside = int((counts == limit).sum())
             settled = before is not None and before - inside <= CHANGED * counts.size
-            if inside == 0 or settled or 4 * limit > MOST_ITERATIONS:
+            if inside == 0 or settled or 4 * limit > MAX_ITERATIONS:
                 break
             before, limit = inside, 4 * limit
             if not all(reference.complete for reference in references):
@@ -263,5 +268,5 @@ class Perturbation(_Method):
         escaped = counts[counts < limit]
         if escaped.size:  # room for what is seen only at a higher resolution
             limit = 4 * int(escaped.max())
-        self.max_iterations = min(max(limit, 1024), MOST_ITERATIONS)
+        self.max_iterations = min(max(limit, 1024), MAX_ITERATIONS)
         return counts

@@ -1,78 +1,101 @@
-"""Plan and Tile: how a scene is drawn. Pure, cheap and printable; nothing is iterated here."""
+"""Plan: how a scene is drawn. Pure, cheap and printable; nothing is iterated here."""
 
 import math
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal, Unpack
 
-from fractals.backends.devices import LIMITS, limits_of
+from fractals.backends.devices import LIMITS, choose, limits_of
 from fractals.errors import OptionError
+from fractals.io.load import Source
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
+from fractals.rendering.options import RenderKeywords, read_request, with_keywords
 from fractals.rendering.precision import bits_along, depth_of
 from fractals.rendering.tiles import Tile, band_rows, make_tiles
 from fractals.scene import geometry
 from fractals.scene.geometry import limit_of, place_of
-from fractals.scene.layers import make_layers
+from fractals.scene.layers import Layers, make_layers
 from fractals.scene.model import Scene, View
 from fractals.scene.numbers import log2, scientific
 
 BITS = {"float64": 53, "float32": 24}
-EXTENDED = -900  # exponent of two: samples that near are iterated with an exponent of their own
-GUARD_BITS = 64  # of a reference orbit, beyond those that tell samples apart
-LEAST_SPARE_BITS = 2  # neighbouring samples are at least so many powers of two of float steps apart
-# Rounding grows along an orbit as the distance of neighbours does: perturbation begins well before
-# they would meet. In float32 there is no room for that, and it is asked for by name.
-SPARE_BITS = {"float64": 14, "float32": LEAST_SPARE_BITS}
+# log2 of the samples' distance, below which each difference has an exponent of its own: squares of
+# differences must stay above 2**-1074, the smallest float64, with bits to spare.
+EXTENDED = -900
+GUARD_BITS = 64  # of a reference orbit, beyond the bits that tell samples apart
+MIN_SPARE_BITS = 2  # log2 of the fewest steps of the number type between neighbouring samples
+# Rounding errors grow along an orbit as the distance of neighbours does, so perturbation begins
+# before neighbours meet. float32 has no room for that margin; a scene asks for float32 by name.
+SPARE_BITS = {"float64": 14, "float32": MIN_SPARE_BITS}
 
-MOST_SINGLE = 2**16  # single steps of a sample in a deep view; most others are skipped
+MAX_SINGLE = 2**16  # single steps of a sample in a deep view; tables skip most of the others
+
+Keeps = Literal["pixels", "bands", "raw", "store"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """How a scene is drawn.
 
     Attributes
     ----------
+    scene : Scene
+    formula : Formula
+        Of the scene, made once.
+    layers : Layers
+        The scene's layers, resolved once.
+    device : str
+        The kind of device: "cpu", "cuda", "simulator" or "python".
+    threads : int
+        CPU threads, or cores of the device, that share the tiles.
     method : str
         ``"direct"``: each sample is iterated by itself. ``"perturbation"``: the difference from one
         reference orbit in arbitrary precision is iterated.
-    number : str
+    precision : str
         ``"float64"`` or ``"float32"``.
     exponent : int
-        Of two, by which the samples' distances from the center are divided, where float64 has no
-        number for them or their squares; otherwise 0.
+        Exponent of two by which the samples' distances from the center are divided, where float64
+        cannot hold the distances or their squares; otherwise 0.
     bits : int
-        Precision of the reference orbit; 0 where there is none.
+        Precision of the reference orbit; 0 without one.
     reason : str
         Why this method and number type.
     digits : int
         Decimal digits that the coordinates need.
     max_iterations : int
-        Steps after which a sample counts as inside.
-    block : int
-        Iterations between two branches.
-    sticky : bool
-        Whether each step is tested for escape, as an escaped orbit may come back.
+        Steps after which a sample counts as inside. An estimate in deep views with "auto".
+    steps_per_check : int
+        Steps between two checks for escape.
+    check_every_step : bool
+        Whether each step is checked, because an escaped orbit may come back.
     center : tuple of Fraction
     width, pixel : Fraction
-        Exact, in the plane.
+        Exact, in plane units.
     view : View
         How the picture is turned, stretched and projected.
     finest : Fraction
-        Width of a plain view whose samples are as near as the nearest of this one.
+        Width of a plain view whose samples are as close as the closest of this one.
     antialias : str
         How samples are chosen and averaged: "grid", "jittered" or "adaptive".
+    tiles : tuple of Tile
     band : int
-        Rows of the picture that are kept, and let go, together; its height where all are kept.
-    seconds : float
-        A rough forecast.
+        Rows of the picture that are in memory together; its height where all of them are.
+    keeps : str
+        What stays in memory, as of `make_plan`.
     memory : int
-        Most that the picture, or its bands, and the tiles under way take, in bytes.
+        Most bytes that the picture, or its bands, and the tiles being drawn take.
+    seconds : float
+        A rough estimate, computed when it is first read.
     """
 
+    scene: Scene
+    formula: Formula
+    layers: Layers
     device: str
+    threads: int
     method: str
     precision: str
     exponent: int
@@ -88,12 +111,61 @@ class Plan:
     finest: Fraction
     antialias: str
     interior_shortcuts: bool
-    block: int
-    sticky: bool
+    steps_per_check: int
+    check_every_step: bool
     tiles: tuple[Tile, ...]
     band: int
-    seconds: float
-    memory: int
+    keeps: Keeps
+
+    def __repr__(self) -> str:
+        return (
+            f"Plan(method={self.method!r}, precision={self.precision!r}, digits={self.digits}, "
+            f"device={self.device!r}, tiles={len(self.tiles)}, "
+            f"max_iterations={self.max_iterations})"
+        )
+
+    @cached_property
+    def seconds(self) -> float:
+        """Return a rough estimate of the seconds, without compiling.
+
+        It is computed when it is first read, because it iterates some orbits in NumPy, which can
+        take longer than a small picture.
+        """
+        samples = math.prod(self.size) * self.supersampling**2
+        planes, limit = self.layers.statistics.planes, self.max_iterations
+        if self.deep:
+            length = forecast.reference_length(self.scene, self.digits)
+            single = min(forecast.COUNTS_A_LENGTH * length, limit) * samples if planes else 0
+            seconds = forecast.deep_seconds(self.device, samples) + forecast.statistics_seconds(
+                self.device, single * forecast.statistics_cost(planes), self.extended
+            )
+            return forecast.reference_seconds(self.bits, length) + seconds / self.threads
+        count = forecast.mean_count(
+            self.scene,
+            self.formula,
+            self.center,
+            self.width,
+            self.finest,
+            limit,
+            self.interior_shortcuts,
+        )
+        steps = count * samples * (1 + self.layers.derivative + planes)
+        return forecast.direct_seconds(self.device, steps, samples) / self.threads
+
+    @cached_property
+    def memory(self) -> int:
+        """Return the most bytes that the picture, or its bands, and the tiles being drawn take."""
+        raw, planes = self.keeps == "raw", self.layers.statistics.planes
+        taken = forecast.memory(
+            self.scene, self.precision, raw, self.tiles, self.band, self.threads, planes
+        )
+        if self.deep:
+            taken += forecast.reference_length(self.scene, self.digits) * forecast.BYTES_A_POINT
+        return taken
+
+    def keeping_raw(self) -> "Plan":
+        """Return the same plan with the raw numbers of all samples in memory."""
+        return replace(self, keeps="raw", band=self.size[1])
 
     @property
     def pixel(self) -> Fraction:
@@ -101,18 +173,18 @@ class Plan:
         return self.width / self.size[0]
 
     @property
-    def outer(self) -> int:
+    def width_exponent(self) -> int:
         """Return the exponent of two of the width."""
         return math.floor(log2(self.width))
 
     @property
     def jittered(self) -> bool:
-        """Tell whether samples lie anywhere in their cells, and are weighted by where they lie."""
+        """Tell whether samples lie anywhere in their cells, and are weighted by their positions."""
         return self.antialias != "grid"
 
     @property
-    def listed(self) -> bool:
-        """Tell whether samples' places are no sums of a column and a row."""
+    def explicit_positions(self) -> bool:
+        """Tell whether each sample's position is computed by itself, not as column plus row."""
         return self.jittered or self.view.projection != "plane"
 
     @property
@@ -122,7 +194,7 @@ class Plan:
 
     @property
     def extended(self) -> bool:
-        """Tell whether differences are iterated with an exponent of their own."""
+        """Tell whether each difference is iterated with an exponent of its own."""
         return self.exponent != 0
 
     @property
@@ -152,31 +224,65 @@ class Plan:
         }
 
 
-def plan(
+@with_keywords(RenderKeywords)
+def plan(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Plan:
+    """Return how `fractals.render` would draw a scene, without drawing.
+
+    Parameters
+    ----------
+    *sources, **keywords
+        As of `fractals.render`.
+
+    Returns
+    -------
+    Plan
+        Method, number type, tiles, and estimates of seconds and bytes.
+
+    Raises
+    ------
+    OptionError
+        A keyword is unknown, or the view is too deep for the number type.
+    SceneError
+        A source can't be read, or the scene is invalid.
+    DeviceError
+        The device is missing.
+
+    Examples
+    --------
+    >>> plan("mandelbrot", size=(64, 48), device="cpu").method
+    'direct'
+    """
+    scene, options = read_request(sources, keywords)
+    device = choose(options.device).device
+    threads = options.threads or device.cores or 1
+    return make_plan(scene, device.kind, options.interior_shortcuts, threads=threads)
+
+
+def make_plan(
     scene: Scene,
     device: str = "cpu",
     interior_shortcuts: bool = True,
-    raw: bool = False,
     threads: int = 1,
-    streamed: bool = False,
+    keeps: Keeps = "pixels",
 ) -> Plan:
-    """Decide how to draw a scene on a kind of device.
+    """Return how a scene is drawn on a kind of device.
 
     Parameters
     ----------
     device : str
         "cpu", "cuda", "simulator" or "python".
-    interior : bool
-        Whether orbits that can be seen to stay inside are cut short; never changes a count.
-    raw : bool
-        Whether the raw numbers are kept, which takes more memory.
-    streamed : bool
-        Whether the picture is written to a PNG band by band, which takes less.
+    interior_shortcuts : bool
+        Whether orbits that provably stay inside are cut short. Counts are the same.
+    threads : int
+        CPU threads, or cores of the device, that share the tiles.
+    keeps : str
+        What stays in memory: "pixels" of the whole picture; "bands" of a PNG on its way to a file;
+        "raw" numbers of all samples; or, on their way to a "store", of the tiles being computed.
 
     Raises
     ------
     OptionError
-        The view is too deep for the number type.
+        The view is too deep for the number type, or the kind of device is unknown.
     """
     if device not in LIMITS:
         kinds = ", ".join(LIMITS)
@@ -191,14 +297,16 @@ def plan(
     apart = max(first, bits_along(scene, formula, width, center, spacing))
     deep = apart + SPARE_BITS[number] > BITS[number]
     if deep and (number == "float32" or formula.perturbed is None):
-        lacking = apart + LEAST_SPARE_BITS - BITS[number]
+        lacking = apart + MIN_SPARE_BITS - BITS[number]
         deep = lacking > 0
         if deep:
             _refuse_deep(formula, number, finest * 2 ** math.ceil(lacking))
     if deep:
         layers.check_deep()
     _check_range(scene, formula, number)
-    interior_shortcuts = interior_shortcuts and not (layers.watching.inside or formula.remembers)
+    interior_shortcuts = interior_shortcuts and not (
+        layers.statistics.inside or formula.carries_previous
+    )
     # Near 0 a Julia set's orbits are raised to the power of the degree: so are the differences,
     # and their digits.
     power = formula.degree if scene.julia else 1
@@ -206,18 +314,21 @@ def plan(
     along = max(apart, power * (max(0.0, log2(max(map(abs, center)) + width)) - spacing))
     bits = GUARD_BITS + math.ceil(along if scene.julia else apart) if deep else 0
 
-    samples = math.prod(scene.image.size) * scene.image.supersampling**2
-    if (
-        deep and scene.iteration.max_iterations == "auto"
-    ):  # found when the picture is drawn: a guess
+    if deep and scene.iteration.max_iterations == "auto":  # a guess: a probe of the view finds it
         limit = max(10_000, 4 * forecast.reference_length(scene, digits))
     else:
         limit = limit_of(scene, formula, finest)
-    single = min(limit, MOST_SINGLE) if deep else limit
+    single = min(limit, MAX_SINGLE) if deep else limit
     tiles = tuple(make_tiles(scene, device, single, threads, deep))
-    band = band_rows(scene, tiles[0], threads) if streamed else scene.image.size[1]
-    result = Plan(
+    band = (
+        band_rows(scene, tiles[0], threads) if keeps in ("bands", "store") else scene.image.size[1]
+    )
+    return Plan(
+        scene=scene,
+        formula=formula,
+        layers=layers,
         device=device,
+        threads=threads,
         method="perturbation" if deep else "direct",
         precision=number,
         exponent=exponent,
@@ -225,7 +336,7 @@ def plan(
         reason=f"samples are {scientific(finest / columns)} apart, which {number} "
         + ("does not resolve" if deep else "resolves")
         + (" after some steps" if deep and first + SPARE_BITS[number] <= BITS[number] else "")
-        + (": with an exponent of their own" if exponent else ""),
+        + (": with an exponent for each sample" if exponent else ""),
         digits=digits,
         max_iterations=limit,
         size=scene.image.size,
@@ -236,32 +347,16 @@ def plan(
         finest=finest,
         antialias=scene.image.antialias,
         interior_shortcuts=interior_shortcuts,
-        block=limits_of(device).steps_per_check,
-        sticky=_can_return(scene, formula),
+        steps_per_check=limits_of(device).steps_per_check,
+        check_every_step=_can_return(scene, formula),
         tiles=tiles,
         band=band,
-        seconds=0.0,
-        memory=forecast.memory(scene, number, raw, tiles, band, threads, layers.watching.planes),
+        keeps=keeps,
     )
-    if deep:
-        length = forecast.reference_length(scene, digits)
-        planes = layers.watching.planes
-        single = min(forecast.COUNTS_A_LENGTH * length, limit) * samples if planes else 0
-        heavy = single * forecast.watching(planes)
-        return replace(
-            result,
-            seconds=forecast.reference_seconds(bits, length)
-            + forecast.deep_seconds(device, samples) / threads
-            + forecast.watched_seconds(device, heavy, exponent != 0) / threads,
-            memory=result.memory + length * forecast.BYTES_A_POINT,
-        )
-    count = forecast.mean_count(scene, center, width, finest, limit, interior_shortcuts)
-    steps = count * samples * (1 + layers.derivative + layers.watching.planes)
-    return replace(result, seconds=forecast.direct_seconds(device, steps, samples) / threads)
 
 
 def _refuse_deep(formula: Formula, precision: str, least: Fraction) -> None:
-    """Raise what to say of a deep view in float32, or of a formula without a perturbed step."""
+    """Raise the error for a deep view in float32, or of a formula without a perturbed step."""
     if precision == "float32":
         raise OptionError(
             f"the view is too deep for float32, which can go down to a width of "
@@ -276,7 +371,7 @@ def _refuse_deep(formula: Formula, precision: str, least: Fraction) -> None:
 
 
 def _check_range(scene: Scene, formula: Formula, precision: str) -> None:
-    """Refuse an escape radius whose last step overflows the number type."""
+    """Raise an `OptionError` for an escape radius whose last step overflows the number type."""
     largest = 2 * formula.degree * math.log2(scene.iteration.escape_radius + 1)
     if largest > (127 if precision == "float32" else 1023):
         most = 2 ** (127 / 2 / formula.degree) - 1
@@ -287,7 +382,7 @@ def _check_range(scene: Scene, formula: Formula, precision: str) -> None:
 
 
 def _can_return(scene: Scene, formula: Formula) -> bool:
-    """Tell whether an escaped orbit may come back, so that each step is to be tested.
+    """Tell whether an escaped orbit may come back, so that each step must be checked.
 
     Beyond R >= 2 and R >= |c| no orbit of z**d + c does (a parameter picture starts at 0, where the
     first point beyond R is c itself).
@@ -298,12 +393,13 @@ def _can_return(scene: Scene, formula: Formula) -> bool:
     return math.hypot(x, y) > scene.iteration.escape_radius
 
 
-def missing_digits(scene: Scene, result: Plan) -> int:
-    """Return how many more decimals the center needs before all samples lie where they should."""
-    if scene.view.center is None:
+def missing_digits(planned: Plan) -> int:
+    """Return how many decimals the center lacks: below them samples are still told apart."""
+    center = planned.scene.view.center
+    if center is None:
         return 0
-    columns = result.size[0] * result.supersampling
-    needed = math.ceil(-log2(result.finest / columns) * math.log10(2))
-    exponents = [Decimal(part).as_tuple().exponent for part in scene.view.center]
+    columns = planned.size[0] * planned.supersampling
+    needed = math.ceil(-log2(planned.finest / columns) * math.log10(2))
+    exponents = [Decimal(part).as_tuple().exponent for part in center]
     given = max(-e for e in exponents if isinstance(e, int))
     return max(0, needed - given)

@@ -1,8 +1,8 @@
-"""Where a picture's samples lie in the plane: how a view is turned and stretched, and projected.
+"""The positions of a picture's samples in the plane.
 
-A *place* in the picture is counted from its center, to the right and up. The view's matrix takes it
-to a distance from the center of the view in the plane. In the exponential map it is an angle and
-the logarithm of a radius first. Jittered samples lie anywhere in their cells of the grid.
+An offset in the picture is counted from its center, to the right and up. The view's matrix takes it
+to an offset from the center of the view in the plane. In the exponential map an offset is first an
+angle and the logarithm of a radius. Jittered samples lie anywhere in their cells of the grid.
 """
 
 import functools
@@ -20,11 +20,11 @@ from fractals.scene.geometry import _power, matrix, turn_of
 if TYPE_CHECKING:
     from fractals.rendering.plan import Plan
 Index = NDArray[np.int64]
-PERIOD = 128  # samples, after which the shifts of jittered ones repeat
+PERIOD = 128  # samples after which the shifts of jittered samples repeat: the table's side
 
 
 def coordinates(plan: "Plan") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return where the samples of a plain grid lie: ``columns`` (2, width), ``rows`` (2, height).
+    """Return the positions of a grid: ``columns`` (2, width) and ``rows`` (2, height).
 
     The sample in column i and row j is at ``columns[0, i] + rows[0, j]`` on the real axis and
     ``columns[1, i] + rows[1, j]`` on the imaginary one, which points up. Row 0 is the top. Each
@@ -49,9 +49,9 @@ def coordinates(plan: "Plan") -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def _rounded(middle: Fraction, half: Fraction, count: int) -> NDArray[np.float64]:
-    """Return `count` places about `middle`, twice `half` apart, each rounded once.
+    """Return `count` positions about `middle`, ``2 * half`` apart, each rounded once.
 
-    A quotient of whole numbers is rounded as a fraction is, in a thirtieth of the time.
+    Quotients of integers are rounded as fractions are, in a thirtieth of the time (measured).
     """
     below = math.lcm(middle.denominator, half.denominator)
     first, step = int((middle - (count - 1) * half) * below), int(2 * half * below)
@@ -60,12 +60,13 @@ def _rounded(middle: Fraction, half: Fraction, count: int) -> NDArray[np.float64
 
 @functools.cache
 def shifts() -> NDArray[np.float32]:
-    """Return how far jittered samples lie from the middles of their cells, shape (2, P, P).
+    """Return the offsets of jittered samples from the middles of their cells, shape (2, P, P).
 
-    In cells, to the right and down, from -0.5 to 0.5. The sample in column i and row j has that of
-    ``[:, j % P, i % P]``, wherever the picture is cut into tiles. The samples are blue noise: below
-    two thirds of the grid's frequency they have at most a fiftieth of the power of white noise, and
-    at that of the grid none, so that no moire is left. scripts/blue_noise.py makes them.
+    Offsets are in cells, to the right and down, from -0.5 to 0.5. The sample in column i and row j
+    has the offset ``[:, j % P, i % P]``, so it does not depend on tiles. The samples are blue
+    noise: below two thirds of the grid's frequency they have at most a fiftieth of the power of
+    white noise, and none at the grid's frequency, which prevents moire. scripts/blue_noise.py makes
+    the table.
     """
     table: NDArray[np.uint8] = np.load(Path(__file__).with_name("blue_noise.npy"))
     return ((table + np.float32(0.5)) / np.float32(PERIOD) - np.float32(0.5)).astype(np.float32)
@@ -78,16 +79,16 @@ def indices(window: tuple[slice, slice]) -> tuple[Index, Index]:
 
 
 class Samples:
-    """Where samples lie that are no sums of a column and a row.
+    """Positions of samples that are not sums of a column and a row.
 
     Attributes
     ----------
     scaled : bool
-        Whether each has an exponent of two of its own.
+        Whether each sample has an exponent of two of its own.
     """
 
     def __init__(self, plan: "Plan", count: tuple[int, int] | None = None) -> None:
-        """`count`: samples across and down, if not those of the plan; they are not jittered."""
+        """`count`: samples across and down in place of the plan's; they are not jittered."""
         n, self.plan = plan.supersampling, plan
         across, down = count or (plan.size[0] * n, plan.size[1] * n)
         self.exponential = plan.view.projection == "exponential"
@@ -109,7 +110,7 @@ class Samples:
         return np.stack([a * right + b * up, c * right + d * up])
 
     def _project(self, across: int, down: int) -> None:
-        """Note the directions of the columns, and the radii of the rows."""
+        """Compute the directions of the columns, and the radii of the rows."""
         plan = self.plan
         turn = 2 * math.pi / across
         angles = [((across - 1) / 2 - i) * turn for i in range(across)]
@@ -118,9 +119,9 @@ class Samples:
         x, y = self._directions
         self._columns = np.stack([a * x + b * y, c * x + d * y])
         shrinking = turn_of(plan.size) * plan.size[1] / down
-        mantissa = float(plan.width / Fraction(2) ** plan.outer)
+        mantissa = float(plan.width / Fraction(2) ** plan.width_exponent)
         radii = [_power(-(j + 0.5) * shrinking) for j in range(down)]
-        exponents = [e + plan.outer - 1 for _, e in radii]
+        exponents = [e + plan.width_exponent - 1 for _, e in radii]
         if self.scaled:
             self._radii = np.array([m * mantissa for m, _ in radii])
         else:
@@ -135,10 +136,9 @@ class Samples:
             )
 
     def at(self, i: Index, j: Index) -> NDArray[np.float64]:
-        """Return where samples in columns `i` and rows `j` lie, shape (2 or 3, their number).
+        """Return the positions of samples in columns `i` and rows `j`, shape (2 or 3, samples).
 
-        The indices may be of any shapes that NumPy broadcasts. The third row, if there is one, are
-        exponents.
+        The indices may have any shapes that NumPy broadcasts. A third row holds exponents of two.
         """
         if not self.exponential:
             x, y = (self._columns[k][i] + self._rows[k][j] for k in range(2))
@@ -156,9 +156,10 @@ class Samples:
         return np.stack(places)
 
     def arms(self, i: Index, j: Index) -> NDArray[np.float64]:
-        """Return the radii at samples of an exponential map as vectors, before the view's matrix.
+        """Return the radii of samples of an exponential map as vectors, shape (2, samples).
 
-        Divided by the powers of two of their exponents, if they have some; shape (2, their number).
+        The view's matrix is not applied. With `scaled`, vectors are divided by two to the power of
+        the samples' exponents.
         """
         return np.stack([part.ravel() for part in self._polar(self._directions, i, j)])
 
@@ -166,7 +167,7 @@ class Samples:
         radii = self._radii[j]
         if self._shifts is None:
             return columns[0][i] * radii, columns[1][i] * radii
-        # A turn by the angle that a sample is moved: that of the direction, before the matrix.
+        # Jitter turns the direction by an angle; the matrix applies after that.
         p, q = self._moves[:, j % PERIOD, i % PERIOD] * radii
         x, y = self._directions[0][i], self._directions[1][i]
         x, y = x * p - y * q, x * q + y * p
@@ -177,6 +178,9 @@ class Samples:
 
 
 def _each(function: Any, *tables: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a function's pairs for the elements of tables, by the library's own cos and exp."""
+    """Return the pairs of a function for the elements of tables.
+
+    The function uses the math module, because NumPy's cos and exp differ between CPUs.
+    """
     values: Iterable[Any] = map(function, *(table.ravel().tolist() for table in tables))
     return np.array(list(values)).T.reshape(2, *tables[0].shape)

@@ -1,4 +1,4 @@
-"""How raw numbers of samples become pixels on a backend: the layers' programs and their inputs."""
+"""Escape data -> pixels on a backend: the layers' programs and their inputs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,82 +11,108 @@ from fractals.backends.base import Backend, Run
 from fractals.color import spaces
 from fractals.kernels import blend, pixel_filter, shade
 from fractals.kernels.coloring import Coloring
+from fractals.kernels.layout import ColoringInputs, EscapeTile, FilterWindow
+from fractals.kernels.shade import PlaceOptions, ValueOptions
 from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import PERIOD, Index, Samples, indices, shifts
 from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import is_plain, matrix
-from fractals.scene.layers import Drawn, Layers
+from fractals.scene.layers import Layers, ResolvedLayer
 from fractals.scene.model import Scene
 
-Values = Callable[[Drawn], NDArray[np.floating[Any]]]
-Inputs = tuple[Any, ...]  # of a program
+Fill = Callable[..., None]  # ``fill(values, raw, max_iterations, count_offset)``
+Values = Callable[[ResolvedLayer, Fill], NDArray[np.floating[Any]]]
 
 
 @dataclass
 class _Painted:
-    """A layer's programs, and their inputs on the device."""
+    """A layer's programs, and their inputs on the device.
+
+    Attributes
+    ----------
+    place, paint : callable
+        Programs that fill positions in the palette, and colors.
+    inputs : ColoringInputs
+        Without `max_iterations` and `count_offset`.
+    subtracts_offset : bool
+        Whether the count offset is subtracted from counts: with the transfer "auto".
+    values, table : callable and array, or None
+        Of a coloring that ranks values: `values` computes them, `place` then takes values and the
+        table.
+    """
 
     place: Run
     paint: Run
-    constants: Any
+    inputs: ColoringInputs
+    subtracts_offset: bool
     lookup: Any
-    first: Any  # plane of what was watched
-    range: tuple[Any, Any]
     opacity: Any
-    values: Run | None  # of a coloring that ranks: `place` then takes values and this table
+    values: Run | None
     table: Any
+
+    def inputs_for(self, max_iterations: int, count_offset: int) -> ColoringInputs:
+        """Return what the layer's programs take after the escape data."""
+        offset = count_offset if self.subtracts_offset else 0
+        return self.inputs._replace(
+            max_iterations=np.int32(max_iterations), count_offset=np.int32(offset)
+        )
 
 
 class Painter:
-    """Draws tiles of raw numbers. `start` comes first."""
+    """Draws tiles of raw numbers: ready when it is made, and changed by no tile.
+
+    `values` takes a layer, and the function that fills an array with a tile's values of it. It
+    returns the layer's values of the whole picture. Without it, colorings that rank all values get
+    a table that only serves to compile.
+    """
 
     def __init__(
-        self, backend: Backend, scene: Scene, plan: Plan, layers: Layers, dtype: Any
+        self,
+        backend: Backend,
+        scene: Scene,
+        plan: Plan,
+        layers: Layers,
+        dtype: Any,
+        values: Values | None = None,
     ) -> None:
         self.backend, self.scene, self.plan, self.layers = backend, scene, plan, layers
         self.dtype = dtype
         self.projected = plan.view.projection == "exponential"
         self._painted: list[_Painted] = []
+        self._compile(values)
 
-    def start(self, values: Values | None = None) -> None:
-        """Compile the programs, and bring their inputs to the device.
-
-        `values` returns those of a layer's samples, of the whole picture: without it, colorings
-        that must see them get a table that is of no use but to compile.
-        """
+    def _compile(self, values: Values | None) -> None:
+        """Compile the programs, and bring their inputs to the device."""
         backend = self.backend
         several, filtered = len(self.layers.drawn) > 1, self.plan.jittered
         self._painted = []
         for k, layer in enumerate(self.layers.drawn):
             colors = layer.paint.make_palette()
             coloring, ranged = layer.coloring, layer.paint.range is not None
-            planes = len(coloring.watcher.names) if coloring.watcher else 0
-            own = coloring.for_coloring()
-            curve = layer.transfer, colors.cyclic
-            if coloring.knots:
-                fill = backend.compile(shade.make_value_body, own, layer.side, planes)
-                place = backend.compile(shade.make_ranked_body, *curve, ranged)
-                seen = values(layer) if values else np.zeros(0)
-                table = backend.to_device(self._table(coloring, seen))
+            planes = len(coloring.statistic.names) if coloring.statistic else 0
+            computed = ValueOptions(coloring.for_coloring(), layer.side, planes)
+            placed = PlaceOptions(layer.transfer, colors.cyclic, ranged)
+            if coloring.rank_table:
+                fill = backend.compile(shade.make_value_body, computed)
+                place = backend.compile(shade.make_ranked_body, placed)
+                seen = values(layer, self.value_program(layer)) if values else np.zeros(0)
+                table = backend.to_device(_rank_table(coloring, seen, backend.real))
             else:
                 fill, table = None, None
-                options = own, *curve, layer.side, ranged, planes
-                place = backend.compile(shade.make_position_body, *options)
+                place = backend.compile(shade.make_position_body, computed, placed)
             paint = backend.compile(shade.make_body)
             lookup = colors.lookup(self.scene.color.inside)
             if several or filtered:
                 paint = backend.compile(blend.make_layer_body, layer.blend if k else "first")
             if several:
                 lookup = spaces.srgb_from_linear(lookup).astype(np.float32)
-            least, most = layer.paint.range or (0.0, 0.0)
             self._painted.append(
                 _Painted(
                     place,
                     paint,
-                    backend.to_device(self._constants(layer)),
+                    self._inputs(layer),
+                    layer.paint.transfer == "auto",
                     backend.to_device(lookup),
-                    np.int32(self.layers.watching.first(coloring)),
-                    (backend.real(least), backend.real(most)),
                     np.float32(layer.opacity),
                     fill,
                     table,
@@ -118,23 +144,31 @@ class Painter:
 
     def single(
         self, max_iterations: int, count_offset: int
-    ) -> tuple[Run, tuple[Any, ...], Run, tuple[Any, ...]] | None:
-        """Return what is done where there is one layer alone: two programs, and their inputs.
+    ) -> tuple[Run, ColoringInputs, Run, tuple[Any, ...]] | None:
+        """Return two programs and their inputs, where one layer is drawn, or None.
 
-        The first places samples, and takes these after the raw numbers; the second paints, and
-        takes palette, encoding and a sample's share.
+        The first program fills positions, from the escape data and these inputs. The second fills
+        pixels, from positions, palette, encoding and a sample's share of a pixel. None: the picture
+        takes more than these two.
         """
-        painted, layer = self._painted[0], self.layers.drawn[0]
+        painted = self._painted[0]
         if len(self._painted) > 1 or painted.values or self.plan.jittered or self._turn:
             return None
-        placing = *self._own(layer, painted, max_iterations, count_offset), *painted.range
+        inputs = painted.inputs_for(max_iterations, count_offset)
         share = np.float32(1 / self.plan.supersampling**2)
-        return painted.place, placing, painted.paint, (painted.lookup, self._encode, share)
+        return painted.place, inputs, painted.paint, (painted.lookup, self._encode, share)
 
-    def paint(
-        self, tile: Tile, raw: tuple[Any, ...], max_iterations: int, count_offset: int
-    ) -> Any:
-        """Return the sRGB values of a tile's pixels, on the device, from the samples in it."""
+    def paint(self, tile: Tile, raw: EscapeTile, max_iterations: int, count_offset: int) -> Any:
+        """Return a tile's pixels, in sRGB, on the device.
+
+        Parameters
+        ----------
+        tile : Tile
+        raw : EscapeTile
+            Of the samples in the tile.
+        max_iterations, count_offset : int
+            Of the escape data.
+        """
         n, size = self.plan.supersampling, (tile.height, tile.width)
         samples = tile.height * n, tile.width * n
         arms = self.arms(*indices(tile.window(n)))
@@ -153,12 +187,23 @@ class Painter:
     def colors(
         self,
         shape: tuple[int, int],
-        raw: tuple[Any, ...],
+        raw: EscapeTile,
         max_iterations: int,
         count_offset: int,
         arms: Any = None,
     ) -> Any:
-        """Return the colors of samples in linear light, (\\*shape, 3), float32, on the device."""
+        """Return the colors of samples in linear light, on the device.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            Of the samples; the result has one more axis, of 3 channels in float32.
+        raw : EscapeTile
+        max_iterations, count_offset : int
+            Of the escape data.
+        arms : device array, optional
+            What `arms` returns for the samples.
+        """
         colors = self._paint(None, shape, raw, max_iterations, count_offset, arms, True)
         if self._to_linear:
             self._to_linear(colors, self._decode)
@@ -167,88 +212,101 @@ class Painter:
     def filter(
         self, tile: tuple[int, int], colors: Any, first: tuple[int, int], corner: tuple[int, int]
     ) -> Any:
-        """Return the pixels of a tile from the colors of its samples, and of some around it.
+        """Return a tile's pixels from colors of samples in and around it.
 
-        `first` is where in `colors` its first sample is, and `corner` where in the picture that of
-        `colors` is; both across and down.
+        Parameters
+        ----------
+        tile : tuple of int
+            Height and width of the tile, in pixels.
+        colors : device array of float32, shape (rows, columns, 3)
+        first : tuple of int
+            Column and row in `colors` of the tile's first sample.
+        corner : tuple of int
+            Column and row in the picture's samples of the first element of `colors`.
         """
         rgb = self.backend.empty((*tile, 3), self.dtype)
-        whole = [np.int32(value) for value in (self.plan.supersampling, *first, *corner)]
-        self._filter(rgb, colors, self._shifts, self._encode, *whole)
+        where = (np.int32(value) for value in (self.plan.supersampling, *first, *corner))
+        self._filter(rgb, colors, self._shifts, self._encode, FilterWindow(*where))
         return rgb
 
     def _paint(
         self,
         rgb: Any,
         samples: tuple[int, int],
-        raw: tuple[Any, ...],
+        raw: EscapeTile,
         max_iterations: int,
         count_offset: int,
         arms: Any,
         kept: bool,
     ) -> Any:
-        """Return the colors of samples if they are to be `kept`; otherwise fill their pixels."""
+        """Return the samples' colors where `kept`; otherwise fill `rgb`."""
         n, backend = self.plan.supersampling, self.backend
         raw = self._turned(samples, raw, arms)
         position = backend.empty(samples, np.float32)
         share = np.float32(1 / n**2)
         colors = backend.empty((*samples, 3), np.float32) if kept else None
-        for layer, painted in zip(self.layers.drawn, self._painted, strict=True):
-            own = self._own(layer, painted, max_iterations, count_offset)
+        for painted in self._painted:
+            inputs = painted.inputs_for(max_iterations, count_offset)
             if painted.values:
                 values = backend.empty(samples, backend.real)
-                painted.values(values, *raw, *own)
-                painted.place(position, values, painted.table, painted.constants, *painted.range)
+                painted.values(values, raw, inputs)
+                painted.place(position, values, painted.table, inputs)
             else:
-                painted.place(position, *raw, *own, *painted.range)
+                painted.place(position, raw, inputs)
             if colors is None:
                 painted.paint(rgb, position, painted.lookup, self._encode, np.int32(n), share)
             else:
                 painted.paint(colors, position, painted.lookup, painted.opacity)
         return colors
 
-    def _own(
-        self, layer: Drawn, painted: _Painted, max_iterations: int, count_offset: int
-    ) -> tuple[Any, ...]:
-        """Return what a layer's programs take after the raw numbers."""
-        start = count_offset if layer.paint.transfer == "auto" else 0
-        return painted.first, painted.constants, np.int32(max_iterations), np.int32(start)
-
-    def _turned(self, samples: tuple[int, int], raw: tuple[Any, ...], arms: Any) -> tuple[Any, ...]:
-        """Return raw numbers whose dz is one in the picture, not in the plane."""
+    def _turned(self, samples: tuple[int, int], raw: EscapeTile, arms: Any) -> EscapeTile:
+        """Return escape data with dz along the axes of the picture."""
         if not self._turn:
             return raw
-        count, x, y, p, q, watched = raw
-        p2, q2 = (self.backend.empty(samples, self.backend.real) for _ in range(2))
-        self._turn(p2, q2, x, y, p, q, self._matrix, self._no_arms if arms is None else arms)
-        return count, x, y, p2, q2, watched
+        dx, dy = (self.backend.empty(samples, self.backend.real) for _ in range(2))
+        arms = self._no_arms if arms is None else arms
+        self._turn(dx, dy, raw.x, raw.y, raw.dx, raw.dy, self._matrix, arms)
+        return raw._replace(dx=dx, dy=dy)
 
-    def value_program(self, layer: Drawn) -> Callable[..., None]:
-        """Return ``run(values, raw, limit, base)`` which fills an array with a layer's values."""
+    def value_program(self, layer: ResolvedLayer) -> Fill:
+        """Return ``fill(values, raw, max_iterations, count_offset)`` of a layer's values."""
         coloring = layer.coloring
-        planes = len(coloring.watcher.names) if coloring.watcher else 0
-        run = self.backend.compile(
-            shade.make_value_body, coloring.for_coloring(), layer.side, planes
-        )
-        constants = self.backend.to_device(self._constants(layer))
-        first = np.int32(self.layers.watching.first(coloring))
+        planes = len(coloring.statistic.names) if coloring.statistic else 0
+        options = ValueOptions(coloring.for_coloring(), layer.side, planes)
+        run, inputs = self.backend.compile(shade.make_value_body, options), self._inputs(layer)
 
-        def fill(values: Any, raw: tuple[Any, ...], max_iterations: int, count_offset: int) -> None:
+        def fill(values: Any, raw: EscapeTile, max_iterations: int, count_offset: int) -> None:
             start = count_offset if layer.paint.transfer == "auto" else 0
-            run(values, *raw, first, constants, np.int32(max_iterations), np.int32(start))
+            own = inputs._replace(
+                max_iterations=np.int32(max_iterations), count_offset=np.int32(start)
+            )
+            run(values, raw, own)
 
         return fill
 
-    def _table(self, coloring: Coloring, values: NDArray[np.floating[Any]]) -> NDArray[Any]:
-        assert coloring.knots
-        return np.array(coloring.knots(values[np.isfinite(values)]), self.backend.real)
-
-    def _constants(self, layer: Drawn) -> NDArray[Any]:
-        coloring = layer.coloring
+    def _inputs(self, layer: ResolvedLayer) -> ColoringInputs:
+        """Return a layer's inputs; `_Painted.inputs_for` completes them."""
+        backend, coloring = self.backend, layer.coloring
         own = coloring.constants(
-            self.scene.make_formula(),
+            self.plan.formula,
             self.scene.iteration.escape_radius,
             1.0 if self.plan.deep or self.projected else float(self.plan.width),
             **coloring.settings,
         )
-        return np.array([layer.paint.density, layer.paint.offset, *own], self.backend.real)
+        constants = np.array([layer.paint.density, layer.paint.offset, *own], backend.real)
+        lowest, highest = layer.paint.range or (0.0, 0.0)
+        return ColoringInputs(
+            first_plane=np.int32(self.layers.statistics.first(coloring)),
+            constants=backend.to_device(constants),
+            max_iterations=np.int32(0),
+            count_offset=np.int32(0),
+            lowest=backend.real(lowest),
+            highest=backend.real(highest),
+        )
+
+
+def _rank_table(
+    coloring: Coloring, values: NDArray[np.floating[Any]], real: type[np.floating[Any]]
+) -> NDArray[Any]:
+    assert coloring.rank_table
+    return np.array(coloring.rank_table(values[np.isfinite(values)]), real)

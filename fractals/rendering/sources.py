@@ -8,22 +8,23 @@ from fractals.rendering.direct import Direct
 from fractals.rendering.iteration import FindOrbit, Method
 from fractals.rendering.perturb import Perturbation
 from fractals.rendering.plan import Plan
-from fractals.scene.layers import Layers
-from fractals.scene.model import Scene
 
 
-def make_method(
+def make_source(
     backend: Backend,
-    scene: Scene,
     plan: Plan,
-    layers: Layers,
-    find: FindOrbit = orbit_cache.find,
+    find_orbit: FindOrbit = orbit_cache.find,
     watch: Callable[[int], None] | None = None,
 ) -> Method:
-    """Return the method of a plan, for what these layers need.
+    """Return what iterates a plan's samples; its programs are compiled.
 
-    `find` is who gives it reference orbits; `watch` is called with the steps of one so far.
+    Parameters
+    ----------
+    find_orbit : callable
+        Finds or computes reference orbits: one of those in `fractals.deep.orbit_cache`.
+    watch : callable, optional
+        Called with the number of steps while a reference orbit is computed.
     """
     if plan.deep:
-        return Perturbation(backend, scene, plan, layers, find, watch)
-    return Direct(backend, scene, plan, layers)
+        return Perturbation(backend, plan.scene, plan, plan.layers, find_orbit, watch)
+    return Direct(backend, plan.scene, plan, plan.layers)

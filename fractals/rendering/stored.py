@@ -1,4 +1,4 @@
-"""Raw numbers that are there already, as a method gives them: `Recoloring` instead of iterating."""
+"""Tiles read from existing escape data, in place of iterating."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,17 +11,19 @@ from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
 from fractals.io.escape_data import EscapeData, parts_of, planes_for
 from fractals.io.raw_check import check_counts
+from fractals.kernels.layout import EscapeTile
 from fractals.kernels.statistics import INSIDE_TOO
+from fractals.rendering.iteration import Stop, never
 from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Index
 from fractals.rendering.tiles import Tile
 from fractals.scene.layers import Layers, kept_as
 
-BYTES_A_VALUE = 40  # of memory, a sample, while values of the whole picture are put in order
+BYTES_A_VALUE = 40  # of memory, a sample, while values of the whole picture are sorted
 
 
 class Recoloring:
-    """A `fractals.rendering.iteration.Method` that reads what was computed before.
+    """A `fractals.rendering.iteration.Method` that reads existing escape data.
 
     Raises
     ------
@@ -29,7 +31,7 @@ class Recoloring:
         The raw numbers are of another size, or a layer needs what they lack.
     """
 
-    reference, note = 0.0, ""
+    reference, note, stage = 0.0, "", "copy"
 
     def __init__(self, backend: Backend, plan: Plan, layers: Layers, raw: EscapeData) -> None:
         raw.check(counts=False)
@@ -39,52 +41,50 @@ class Recoloring:
         if raw.count.shape != (plan.size[1] * n, plan.size[0] * n):
             rows, columns = raw.count.shape
             raise OptionError(
-                f"the raw numbers are {columns}x{rows} samples, and the scene wants "
-                f"{plan.size[0]}x{plan.size[1]} pixels of {n}x{n}: compute it anew"
+                f"the raw numbers have {columns}x{rows} samples, and the scene needs "
+                f"{plan.size[0]}x{plan.size[1]} pixels of {n}x{n}: compute the scene again"
             )
         _check_layers(layers, raw)
         if layers.whole:
             _check_memory(raw.count.size)
         own = [name for name in planes_for(layers) if name.isidentifier()]
-        watched = [_kept_as(name, raw) for name in layers.watching.names]
-        self._names = [*own, *watched]
+        statistics = [_kept_as(name, raw) for name in layers.statistics.names]
+        self._names = [*own, *statistics]
         self._parts = [part for name in own for part in parts_of(planes[name])]
-        self._watched = [planes[name] for name in watched]
+        self._statistics = [planes[name] for name in statistics]
         self._nothing = backend.to_device(np.zeros((1, 1), backend.real))
         self._no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
 
-    def start(self) -> None:
-        """Do nothing: there is no program to compile."""
-
-    def iterate(self, tile: Tile, max_iterations: int | None = None) -> tuple[Any, ...]:
-        """Return count, the parts of z and dz, and what was watched, of a tile's samples."""
+    def iterate(
+        self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
+    ) -> EscapeTile:
+        """Return the escape data of a tile's samples, on the device."""
         rows, columns = tile.window(self.plan.supersampling)
         self.raw.check_rows(rows, self._names)
         return self._gathered(lambda part: part[rows, columns])
 
     def iterate_some(
-        self, i: Index, j: Index, shape: tuple[int, int], max_iterations: int | None = None
-    ) -> tuple[Any, ...]:
-        """Return the same of samples in columns `i` and rows `j`, in arrays of this shape."""
+        self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
+    ) -> EscapeTile:
+        """Return the escape data of samples in columns `i` and rows `j`, on the device."""
         self.raw.check_rows(slice(int(j.min()), int(j.max()) + 1), self._names)
         return self._gathered(lambda part: part[j, i].reshape(shape))
 
-    def _gathered(self, taken: Callable[[NDArray[Any]], NDArray[Any]]) -> tuple[Any, ...]:
+    def _gathered(self, taken: Callable[[NDArray[Any]], NDArray[Any]]) -> EscapeTile:
+        """Return the planes' elements that `taken` selects, on the device."""
         to_device = self.backend.to_device
         check_counts(taken(self._parts[0]), self.max_iterations)
         found = [to_device(np.ascontiguousarray(taken(part))) for part in self._parts]
-        watched = self._no_planes
-        if self._watched:
-            watched = to_device(np.stack([taken(plane) for plane in self._watched]))
-        return *(*found, self._nothing, self._nothing)[:5], watched
-
-    def stop(self) -> None:
-        """Do nothing: a tile is soon read."""
+        statistics = self._no_planes
+        if self._statistics:
+            statistics = to_device(np.stack([taken(plane) for plane in self._statistics]))
+        count, x, y, dx, dy = (*found, self._nothing, self._nothing)[:5]
+        return EscapeTile(count, x, y, dx, dy, statistics)
 
 
 def _kept_as(name: str, raw: EscapeData) -> str:
-    found = kept_as(name, raw.watched) or kept_as(name.removesuffix(INSIDE_TOO), raw.watched)
-    assert found, "that it is there was checked layer by layer"
+    found = kept_as(name, raw.statistics) or kept_as(name.removesuffix(INSIDE_TOO), raw.statistics)
+    assert found, "_check_layers has found every plane"
     return found
 
 
@@ -103,5 +103,5 @@ def _check_memory(samples: int) -> None:
         raise OptionError(
             "a coloring that sees the whole picture (histogram, rank) takes "
             f"{BYTES_A_VALUE * samples / 2**30:.1f} GiB for {samples} samples, and "
-            f"{free / 2**30:.1f} GiB are free: choose another, or compute a smaller --size"
+            f"{free / 2**30:.1f} GiB are free: choose another coloring, or compute a smaller --size"
         )

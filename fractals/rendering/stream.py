@@ -1,7 +1,5 @@
-"""A picture drawn into a file: bands of rows are compressed, written and let go on the way."""
+"""Pictures drawn into files: bands of rows are compressed, written and freed while others draw."""
 
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,27 +8,46 @@ from typing import BinaryIO, Unpack
 
 from fractals.io import png
 from fractals.io.escape_data import EscapeData
-from fractals.io.files import check_output, written
-from fractals.io.image import Image, check_format, format_of, png_beginning
-from fractals.io.load import load_scene
-from fractals.rendering.bands import Bands
+from fractals.io.image import Image, PictureFile, png_beginning
+from fractals.io.load import Source
+from fractals.rendering.bands import Bands, Helpers, ended_on_error
 from fractals.rendering.compiled_tiles import DrawTiles
-from fractals.rendering.render import Options, Session, Source, recolor, render
+from fractals.rendering.drawing import (
+    Drawing,
+    compiled_draws,
+    draw_tile_to,
+    open_drawing,
+    open_plan,
+    run_all,
+    run_compiled,
+)
+from fractals.rendering.iteration import Stop
+from fractals.rendering.options import (
+    RecolorKeywords,
+    RenderKeywords,
+    RenderOptions,
+    read_request,
+    with_keywords,
+)
+from fractals.rendering.plan import Keeps
+from fractals.rendering.render import draw_image, finish, read_recoloring
 from fractals.rendering.tiles import Tile
-from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene
-from fractals.threads import Progress, Queue, add, core_count
+from fractals.threads import Queue, add, core_count
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """What is known of a picture that was drawn into a file.
+    """Facts about a picture that was drawn into a file.
 
     Attributes
     ----------
+    scene : Scene
     timings : dict of str to float
-        Seconds of each stage, as of an `Image`. What was compressed while a GPU drew is no part of
-        encode.
+        Seconds of each stage, as of an `Image`; "encode" excludes what was compressed while a GPU
+        drew.
+    device, precision, method : str
+        As of an `Image`.
     """
 
     scene: Scene
@@ -40,154 +57,148 @@ class Rendered:
     method: str
 
 
+@with_keywords(RenderKeywords)
 def render_to(
     path: str | Path | BinaryIO,
     *sources: Source,
-    overwrite: bool = True,
-    progress: Progress | None = None,
-    **options: Unpack[Options],
+    overwrite: bool = False,
+    **keywords: Unpack[RenderKeywords],
 ) -> Rendered:
-    """Draw a picture into a file: what `render` and `Image.save` write, byte for byte.
+    """Draw a picture into a file: the bytes that `render` and `Image.save` write.
 
-    A PNG is written band by band, and so may be larger than the memory. A picture of another type,
-    or whose colors depend on all of it (histogram, rank), is drawn whole first. The parameters that
-    are not named here are those of `render`.
+    A PNG is written band by band, so it may be larger than the memory. Pictures of other types, and
+    pictures whose colors depend on all samples (histogram, rank), are drawn whole first.
 
     Parameters
     ----------
     path : str, Path or binary file
-        Its suffix names the type; an open file gets a PNG.
+        Its suffix names the type; an open file receives a PNG.
+    *sources, **keywords
+        As of `render`.
     overwrite : bool
-        False: a file that exists already is an error.
+        True: an existing file is replaced.
+
+    Returns
+    -------
+    Rendered
 
     Raises
     ------
     OptionError
-        The suffix is of no type that can be written, or of one that can't hold this picture.
+        The suffix names no type of picture, or a type that can't hold this picture; or as of
+        `render`.
     FractalsError
-        The file can't be written; what was there before is still there.
+        The file exists, or can't be written; an existing file is unchanged.
+    SceneError, DeviceError
+        As of `render`.
 
     Examples
     --------
     >>> import io
     >>> file = io.BytesIO()
-    >>> render_to(file, {"image": {"size": [8, 6]}}, device="cpu").device
+    >>> render_to(file, size=(8, 6), device="cpu").device
     'cpu'
     >>> file.getvalue()[1:4]
     b'PNG'
     """
-    scene = load_scene(*sources)
-    threads = options.get("threads")
-    whole = make_layers(scene).whole  # then its colors wait for all of its samples
-    if whole and not isinstance(path, str | Path):
-        image = render(scene, progress=progress, **options)
-        path.write(image.encode())
-        return _rendered(image)
-    if not isinstance(path, str | Path):
-        return _stream(path, Session(scene, streamed=True, **options), threads, progress)
-    file_format = format_of(path)
-    check_format(file_format, scene.image.size, scene.image.bits)
-    check_output(path, overwrite)
-    if file_format == "PNG" and not whole:
-        session = Session(scene, streamed=True, **options)
-        with written(path, overwrite) as file:
-            return _stream(file, session, threads, progress)
-    image = render(scene, progress=progress, **options)
-    image.save(path, overwrite)
-    return _rendered(image)
+    scene, options = read_request(sources, keywords)
+    target = PictureFile(path, scene.image, overwrite)
+    plan, backend = open_plan(scene, options, _keeps(target))
+    if not target.streams or plan.layers.whole:
+        return _write(draw_image(plan, backend, options), target)
+    drawing = open_drawing(plan, backend, options)
+    with target.open() as file:
+        return _stream(file, drawing, options)
 
 
-def _rendered(image: Image) -> Rendered:
-    return Rendered(image.scene, image.timings, image.device, image.precision, image.method)
-
-
+@with_keywords(RecolorKeywords)
 def recolor_to(
     path: str | Path | BinaryIO,
     raw: EscapeData,
     *sources: Source,
-    overwrite: bool = True,
-    device: str = "auto",
-    threads: int | None = None,
-    progress: Progress | None = None,
-    on_message: Callable[[str], None] = warnings.warn,
+    overwrite: bool = False,
+    **keywords: Unpack[RecolorKeywords],
 ) -> Rendered:
-    """Draw raw numbers into a file: what `color` and `Image.save` write, byte for byte.
+    """Draw raw numbers into a file: the bytes that `recolor` and `Image.save` write.
 
-    As with `render_to`, a PNG of a store may be larger than the memory: it is read in bands too.
-    Where colors depend on all of it (histogram, rank), that takes 40 bytes a sample.
+    A PNG of a store may be larger than the memory: the store is read band by band. Colors that
+    depend on all samples (histogram, rank) take 40 bytes a sample.
+
+    Parameters
+    ----------
+    path, overwrite
+        As of `render_to`.
+    raw, *sources, **keywords
+        As of `recolor`.
+
+    Returns
+    -------
+    Rendered
+
+    Raises
+    ------
+    OptionError, FractalsError
+        As of `render_to` and `recolor`.
     """
-    scene = load_scene(*(sources or (raw.scene,)))
-    file_format = "PNG"
-    if isinstance(path, str | Path):
-        file_format = format_of(path)
-        check_format(file_format, scene.image.size, scene.image.bits)
-        check_output(path, overwrite)
-        if file_format != "PNG":
-            image = recolor(
-                raw, scene, device=device, threads=threads, progress=progress, on_message=on_message
-            )
-            image.save(path, overwrite)
-            return _rendered(image)
-    session = Session(
-        scene, device, raw.precision, threads, on_message=on_message, streamed=True, force=True
-    )
-    if not isinstance(path, str | Path):
-        return _stream(path, session, threads, progress, raw)
-    with written(path, overwrite) as file:
-        return _stream(file, session, threads, progress, raw)
+    scene, options = read_recoloring(raw, sources, keywords)
+    target = PictureFile(path, scene.image, overwrite)
+    plan, backend = open_plan(scene, options, _keeps(target), iterates=False)
+    drawing = open_drawing(plan, backend, options, stored=raw)
+    if not target.streams:
+        return _write(finish(drawing, options), target)
+    with target.open() as file:
+        return _stream(file, drawing, options)
 
 
-def _stream(
-    file: BinaryIO,
-    session: Session,
-    threads: int | None,
-    progress: Progress | None,
-    raw: EscapeData | None = None,
-) -> Rendered:
-    picture, timings = session.scene.image, session.timings
-    if raw:
-        session.recolor(raw)
-    else:
-        session.start(iterating=True, shading=True, progress=progress)
-    writer = png.Writer(file, png_beginning(session.scene, picture.size, picture.bits))
-    bands = Bands(session, writer)
-    drawing = session.backend.threads  # 0: the calling thread draws, so that others compress
+def _keeps(target: PictureFile) -> Keeps:
+    return "bands" if target.streams else "pixels"
+
+
+def _write(image: Image, target: PictureFile) -> Rendered:
+    with target.open() as file:
+        image.write(file, target.file_format)
+    return Rendered(image.scene, image.timings, image.device, image.precision, image.method)
+
+
+def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendered:
+    """Draw a picture into an open file as a PNG."""
+    plan, timings = drawing.plan, drawing.timings
+    picture = plan.scene.image
+    writer = png.Writer(file, png_beginning(plan.scene, picture.size, picture.bits))
+    bands = Bands(plan, drawing.backend, writer, drawing.dtype)
+    drawers = drawing.backend.threads  # 0: the calling thread draws, so that others compress
     timings["encode"] = 0.0
 
-    def draw(tile: Tile) -> dict[str, float]:
-        with bands.given_up_on_error():
+    def draw(tile: Tile, stop: Stop) -> dict[str, float]:
+        with ended_on_error(bands):
             begun = perf_counter()
             bands.wait_for_room(tile)
             waited = perf_counter() - begun
-            seconds = session.draw(tile, bands.keep)
+            seconds = draw_tile_to(drawing, tile, partial(bands.keep, tile), stop)
             begun = perf_counter()
-            if drawing:
+            if drawers:
                 bands.help()
             return {**seconds, "encode": waited + perf_counter() - begun}
 
-    with bands.given_up_on_error():
-        if not drawing:
-            bands.start_helpers(threads or core_count())
-        if draws := session.tiles_drawn():
-            queue = Queue(len(session.plan.tiles))
-            works = [partial(_sweep, bands, queue, draw_tiles) for draw_tiles in draws]
-            session.run_queue(queue, works, progress)
+    with ended_on_error(bands):
+        helpers = None if drawers else Helpers(bands, options.threads or core_count())
+        if draws := compiled_draws(drawing):
+            queue = Queue(len(plan.tiles))
+            works = [partial(_draw_and_help, bands, queue, draw_tiles) for draw_tiles in draws]
+            run_compiled(drawing, queue, works, options.progress)
         else:
-            session.run(draw, progress)
+            run_all(drawing, draw, options.progress)
         begun = perf_counter()
-        if drawing:
-            bands.start_helpers(drawing)
-        bands.join_helpers()
+        (helpers or Helpers(bands, drawers)).join()
     writer.end()
     timings["encode"] += perf_counter() - begun
-    plan = session.plan
-    return Rendered(session.scene, timings, session.device.kind, plan.precision, plan.method)
+    return Rendered(plan.scene, timings, plan.device, plan.precision, plan.method)
 
 
-def _sweep(bands: "Bands", queue: Queue, draw_tiles: DrawTiles) -> dict[str, float]:
-    """Draw tiles of the queue while there are some, and compress strips of bands that are whole."""
+def _draw_and_help(bands: Bands, queue: Queue, draw_tiles: DrawTiles) -> dict[str, float]:
+    """Draw tiles of the queue until it is empty, and compress strips of whole bands."""
     spent: dict[str, float] = {}
-    with bands.given_up_on_error():
+    with ended_on_error(bands):
         last = perf_counter()
         while bands.wait_for_tiles(queue):
             begun = perf_counter()
@@ -195,7 +206,7 @@ def _sweep(bands: "Bands", queue: Queue, draw_tiles: DrawTiles) -> dict[str, flo
             drawn = perf_counter()
             bands.note()
             bands.help()
-            share = (drawn - begun) / (sum(laps.values()) or 1)  # others took all tiles
+            share = (drawn - begun) / (sum(laps.values()) or 1)  # 0: others took all tiles
             waited = {"encode": begun - last + perf_counter() - drawn}
             last = perf_counter()
             add(spent, {stage: share * lap for stage, lap in laps.items()} | waited)

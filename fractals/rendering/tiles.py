@@ -8,13 +8,14 @@ from fractals.backends.devices import limits_of
 from fractals.io.png import strip_rows
 from fractals.scene.model import Scene
 
-LEAST_TILE = 2**14  # samples, on the CPU: a tile's overhead is that of about 100
-LEAST_ROWS = 16  # of samples, in a strip: their counts differ more in a flat one
-MOST_TILES = 2**20
+MIN_TILE = 2**14  # samples, on the CPU: the overhead of a tile is that of about 100 samples
+# Of samples, in a strip: in flatter strips counts differ more, and SIMD lanes wait for the longest.
+MIN_ROWS = 16
+MAX_TILES = 2**20  # of a picture: the list of tiles takes 200 bytes each
 
 
 class Tile(NamedTuple):
-    """A rectangle of pixels; (x, y) is its top left one."""
+    """A rectangle of pixels; (x, y) is the top left one."""
 
     x: int
     y: int
@@ -22,7 +23,7 @@ class Tile(NamedTuple):
     height: int
 
     def window(self, n: int = 1) -> tuple[slice, slice]:
-        """Return its rows and columns in an array of n x n samples a pixel."""
+        """Return the tile's rows and columns in an array of n x n samples a pixel."""
         rows = slice(self.y * n, (self.y + self.height) * n)
         return rows, slice(self.x * n, (self.x + self.width) * n)
 
@@ -30,11 +31,22 @@ class Tile(NamedTuple):
 def make_tiles(
     scene: Scene, device: str, max_iterations: int, threads: int = 1, deep: bool = False
 ) -> Iterable[Tile]:
-    """Yield tiles that cover each pixel once: strips, whose memory lies in one piece.
+    """Yield tiles that cover each pixel once: strips, whose memory is contiguous.
 
-    On the CPU they are rectangles where strips were flat, or samples share the work of their
-    neighbours. A thread is given many, as some take longer than others, but none too small to be
-    worth it.
+    On the CPU tiles are rectangles where strips would be flat, or where neighbouring samples share
+    work. Each thread gets many tiles, because tiles take different times, but none so small that
+    its overhead shows.
+
+    Parameters
+    ----------
+    device : str
+        The kind of device.
+    max_iterations : int
+        Most steps of a sample.
+    threads : int
+        CPU threads that share the tiles.
+    deep : bool
+        Whether the method is perturbation.
     """
     width, height = scene.image.size
     n = scene.image.supersampling
@@ -44,10 +56,10 @@ def make_tiles(
         max(limits.min_samples_per_tile, limits.steps_per_tile // max_iterations),
     )
     if limits.shared_by_threads:
-        samples = min(samples, max(LEAST_TILE, width * height * n**2 // (16 * threads)))
-    samples = max(samples, width * height * n**2 // MOST_TILES)
+        samples = min(samples, max(MIN_TILE, width * height * n**2 // (16 * threads)))
+    samples = max(samples, width * height * n**2 // MAX_TILES)
     pixels = max(1, samples // n**2)
-    across, flat = width, samples < LEAST_ROWS * width * n
+    across, flat = width, samples < MIN_ROWS * width * n
     if limits.rectangles and (flat or deep or scene.image.antialias != "grid"):
         across = min(width, max(1, 512 // n), pixels, 4 * math.isqrt(pixels))
     down = max(1, min(height, pixels // across))
@@ -57,7 +69,7 @@ def make_tiles(
 
 
 def band_rows(scene: Scene, tile: Tile, threads: int) -> int:
-    """Return the rows of a band: whole strips, and as many tiles as there are threads."""
+    """Return the rows of a band: whole strips of the PNG, and a tile for each thread or more."""
     width, height = scene.image.size
     strip = strip_rows(scene.image.size, scene.image.bits)
     rows = max(tile.height, -(-threads * tile.width * tile.height // width))

@@ -1,4 +1,4 @@
-"""The settings in which two scenes differ."""
+"""The keys in which two scenes differ."""
 
 from decimal import Decimal
 from typing import Any
@@ -6,16 +6,16 @@ from typing import Any
 from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene
 
-COLORS = ("version", "title", "author", "note", "color")  # what the raw numbers don't depend on
+COLORS = ("version", "title", "author", "note", "color")  # raw numbers do not depend on these
 PICTURE = ("bits", "dpi", "compression")
 
 
 def differences(first: Scene, second: Scene) -> list[str]:
-    """Return the keys in which two scenes have other raw numbers.
+    """Return the keys that make the raw numbers of two scenes differ.
 
     Examples
     --------
-    >>> differences(Scene(), Scene().replace(zoom="1.0", limit=50, palette="ember"))
+    >>> differences(Scene(), Scene().replace(zoom="1.0", max_iterations=50, palette="ember"))
     ['iteration.max_iterations']
     """
     one, two = _facts(first), _facts(second)
@@ -34,7 +34,7 @@ def _facts(scene: Scene) -> dict[str, Any]:
         facts.pop(f"image.{key}", None)
     formula = scene.make_formula()
     width, center = place_of(scene, formula)
-    facts.pop("view.zoom", None)  # however they are written
+    facts.pop("view.zoom", None)  # width and zoom can say the same
     if scene.julia:
         facts["julia"] = tuple(Decimal(part) for part in scene.julia)
     return facts | {

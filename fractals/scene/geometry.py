@@ -1,16 +1,16 @@
-"""The exact geometry of a view: width, center, and the matrix of turn, stretch and mirror."""
+"""The exact geometry of a view: width, center, and the matrix of rotation, stretch and mirror."""
 
 import math
 from decimal import Decimal
 from fractions import Fraction
 
 from fractals.kernels.formula import Formula
-from fractals.scene.model import MOST_ITERATIONS, Scene, View
+from fractals.scene.model import MAX_ITERATIONS, Scene, View
 from fractals.scene.numbers import log2
 
 
 def place_of(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, Fraction]]:
-    """Return width and center, from the formula's home where the scene names none."""
+    """Return width and center of the view, by default those of the formula's home view."""
     home_width = Fraction("4.2") if scene.julia else Fraction(formula.width)
     home_center = ("0", "0") if scene.julia else formula.center
     x, y = scene.view.center or home_center
@@ -22,20 +22,21 @@ def place_of(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, 
 
 
 def limit_of(scene: Scene, formula: Formula, width: Fraction) -> int:
-    """Return the limit of iterations; "auto" grows tenfold while the zoom grows by 1e6."""
+    """Return `max_iterations`; "auto" doubles each time the zoom grows by a factor of 64."""
     if isinstance(scene.iteration.max_iterations, int):
         return scene.iteration.max_iterations
     zoom = max(0.0, log2(Fraction(formula.width) / width))
-    return int(min(1000 * 2 ** (zoom / 6), MOST_ITERATIONS))
+    return int(min(1000 * 2 ** min(zoom / 6, 30), MAX_ITERATIONS))  # 30: no float overflows
 
 
 Matrix = tuple[Fraction, Fraction, Fraction, Fraction]
 
 
 def matrix(view: View) -> Matrix:
-    """Return ``(a, b, c, d)``: what is (x, y) from the middle is (a x + b y, c x + d y) there.
+    """Return ``(a, b, c, d)`` that takes picture offsets (x, y) to the plane.
 
-    First comes the stretch, along its own direction and across it; then the mirror; last the turn.
+    The offset in the plane is (a x + b y, c x + d y). The stretch applies first, along its own
+    direction and across it; then the mirror; last the rotation.
     """
     one, zero = Fraction(1), Fraction(0)
     a, b, c, d = one, zero, zero, one
@@ -53,7 +54,7 @@ def matrix(view: View) -> Matrix:
 
 
 def is_plain(view: View) -> bool:
-    """Tell whether right and up in the picture are right and up in the plane."""
+    """Tell whether the picture's axes are those of the plane."""
     return matrix(view) == matrix(View())
 
 
@@ -63,7 +64,7 @@ def _direction(degrees: float) -> tuple[Fraction, Fraction]:
 
 
 def finest(view: View, width: Fraction, size: tuple[int, int]) -> Fraction:
-    """Return the width of a plain view whose samples are as near as the nearest of this one."""
+    """Return the width of a plain view whose samples are as close as the closest of this one."""
     least = width / Fraction(max(view.stretch, 1 / view.stretch))
     if view.projection == "plane":
         return least

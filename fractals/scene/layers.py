@@ -1,4 +1,4 @@
-"""The layers of a scene, and what they need of the iteration, all together."""
+"""The layers of a scene, resolved: their colorings, and what they need of the iteration."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -7,21 +7,22 @@ from fractals import catalog
 from fractals.errors import OptionError
 from fractals.kernels.coloring import Coloring, short
 from fractals.kernels.formula import Formula
-from fractals.kernels.statistics import INSIDE_TOO, Watching
+from fractals.kernels.statistics import INSIDE_TOO, Statistics
 from fractals.scene.model import Scene
 from fractals.scene.paint import Layer, Paint
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """A layer that is drawn.
+class ResolvedLayer:
+    """A layer whose coloring is made, and whose "auto" values are replaced.
 
     Attributes
     ----------
     paint : Paint
-        What the scene says of it.
+        The layer as the scene has it.
+    coloring : Coloring
     side : str
-        The samples that it is drawn for: "escaped", "inside" or "both".
+        The samples that the layer colors: "escaped", "inside" or "both".
     """
 
     paint: Paint
@@ -30,13 +31,13 @@ class Drawn:
 
     @property
     def blend(self) -> str:
-        """Return how it is blended over those below."""
+        """Return how the layer is blended over the layers below."""
         blend = self.paint.blend if isinstance(self.paint, Layer) else "normal"
         return self.coloring.blend if blend == "auto" else blend
 
     @property
     def opacity(self) -> float:
-        """Return its opacity, from 0 to 1."""
+        """Return the opacity, from 0 to 1."""
         return self.paint.opacity if isinstance(self.paint, Layer) else 1.0
 
     @property
@@ -47,19 +48,19 @@ class Drawn:
 
     @property
     def needs(self) -> list[str]:
-        """Return the names of what it needs of each sample besides count and z."""
-        watching = Watching.of((self.coloring,), self.side != "escaped")
-        return [*(["dz"] if self.coloring.derivative else []), *watching.names]
+        """Return the names of the planes that the layer needs besides count and z."""
+        statistics = Statistics.of((self.coloring,), self.side != "escaped")
+        return [*(["dz"] if self.coloring.derivative else []), *statistics.names]
 
     @property
     def label(self) -> str:
-        """Return its coloring with the options that are set, as --coloring takes it."""
+        """Return the coloring with the options that are set, as --coloring takes it."""
         options = self.paint.coloring.model_extra or {}
         return ",".join([self.coloring.name, *(f"{k}={short(v)}" for k, v in options.items())])
 
     @property
     def remedy(self) -> str:
-        """Return how to compute what it needs, where raw numbers lack that."""
+        """Return how to compute raw numbers that have what the layer needs."""
         if isinstance(self.paint, Layer) or self.paint.mask != "auto":
             return "compute them from a scene that has this layer"
         return f"compute them with --coloring {self.label}"
@@ -69,22 +70,22 @@ class Drawn:
 class Layers:
     """All layers, from the bottom to the top."""
 
-    drawn: tuple[Drawn, ...]
-    watching: Watching
-    note: str = ""  # what the user is told
+    drawn: tuple[ResolvedLayer, ...]
+    statistics: Statistics
+    note: str = ""  # one line for the user, or nothing
 
     @property
     def derivative(self) -> bool:
-        """Tell whether one of them needs dz."""
+        """Tell whether a layer needs dz."""
         return any(layer.coloring.derivative for layer in self.drawn)
 
     @property
     def whole(self) -> bool:
-        """Tell whether one of them must see the whole picture before any of it is colored."""
-        return any(layer.coloring.knots for layer in self.drawn)
+        """Tell whether a layer's colors depend on all samples of the picture (histogram, rank)."""
+        return any(layer.coloring.rank_table for layer in self.drawn)
 
-    def lacking(self, kept: Collection[str]) -> tuple[Drawn, list[str]] | None:
-        """Return the first layer that needs more than what is kept, by name, and what that is."""
+    def lacking(self, kept: Collection[str]) -> tuple[ResolvedLayer, list[str]] | None:
+        """Return the first layer that needs planes other than those kept, and their names."""
         for layer in self.drawn:
             if absent := [name for name in layer.needs if not kept_as(name, kept)]:
                 return layer, absent
@@ -101,17 +102,20 @@ class Layers:
 
 
 def kept_as(name: str, kept: Collection[str]) -> str | None:
-    """Return the name under which a plane is kept: what was watched inside too serves outside."""
+    """Return the name under which a plane is kept, or None.
+
+    A plane that was accumulated for samples inside, too, has the same values outside.
+    """
     return next((own for own in (name, name + INSIDE_TOO) if own in kept), None)
 
 
 def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Coloring:
-    """Return the coloring, or what takes its place for a formula whose orbits don't escape.
+    """Return the coloring, or its replacement for a formula whose orbits don't escape.
 
     Raises
     ------
     OptionError
-        It says nothing about such orbits, or about Julia sets.
+        The coloring has no meaning for orbits of the formula, or for Julia sets.
     """
     converges = formula.tolerance > 0
     if coloring.converging and (converges or formula.coloring):
@@ -126,10 +130,10 @@ def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Colori
             f"{'escape' if converges else 'converge'}, and those of '{formula.name}' {ends}: "
             f"choose another, such as {others}"
         )
-    if coloring.memoryless and formula.memory:
+    if coloring.memoryless and formula.uses_previous:
         raise OptionError(
-            f"the coloring '{coloring.name}' supposes that z alone decides what follows, and "
-            f"'{formula.name}' has a memory: choose another, such as smooth"
+            f"the coloring '{coloring.name}' requires that z alone decides the next z, and "
+            f"'{formula.name}' has a memory of the z before: choose another, such as smooth"
         )
     if coloring.powers and (julia or not formula.is_power):
         what = "Julia sets" if julia else f"'{formula.name}'"
@@ -141,16 +145,16 @@ def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Colori
 
 
 def make_layers(scene: Scene) -> Layers:
-    """Return the layers of a scene."""
+    """Return the resolved layers of a scene, from the bottom to the top."""
     drawn = []
     formula = scene.make_formula()
     paints: list[Paint] = [scene.color, *scene.color.layers]
     for paint in paints:
         coloring = fitting(paint.coloring.make(), formula, scene.julia is not None)
         side = {"all": "both", "auto": coloring.side}.get(paint.mask, paint.mask)
-        drawn.append(Drawn(paint, coloring, side))
-    inside = any(layer.side != "escaped" and layer.coloring.watcher for layer in drawn)
-    watching = Watching.of(tuple(layer.coloring for layer in drawn), inside)
+        drawn.append(ResolvedLayer(paint, coloring, side))
+    inside = any(layer.side != "escaped" and layer.coloring.statistic for layer in drawn)
+    statistics = Statistics.of(tuple(layer.coloring for layer in drawn), inside)
     bands = formula.degree < 2 and any(layer.coloring.converging for layer in drawn)
     note = f"the formula '{formula.name}' has no degree: counts are drawn, not smooth ones"
-    return Layers(tuple(drawn), watching, note if bands else "")
+    return Layers(tuple(drawn), statistics, note if bands else "")

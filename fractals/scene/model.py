@@ -1,10 +1,10 @@
-"""View and Scene: what to draw. Frozen values, read from and written to TOML, JSON and our PNGs."""
+"""View and Scene: what to draw. Frozen values, written as TOML and JSON."""
 
 import json
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Unpack
 
 from pydantic import (
     AfterValidator,
@@ -21,11 +21,13 @@ from pydantic import (
 from fractals import catalog
 from fractals.errors import FractalsError, OptionError, SceneError, listed, shown
 from fractals.kernels.formula import Formula
+from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import decimal_text
-from fractals.scene.paint import Color, Finite, Layer, Table, plain_name
+from fractals.scene.paint import Color, Finite, plain_name
+from fractals.scene.table import Table, explained, make_once
 
 VERSION = 1  # of the scene format; raised when an older program would misread a newer scene
-MOST_ITERATIONS = 2_000_000_000  # counts are int32
+MAX_ITERATIONS = 2_000_000_000  # counts are int32
 
 MAX_JULIA = 30  # decimal exponent of c, as of a center; every orbit escapes at once from 1e9 on
 MAX_KEYS, MAX_LAYERS = 100, 16  # of a table, of a scene
@@ -59,11 +61,9 @@ def _name(kind: str) -> Any:
 
 def _limit(given: Any) -> Any:
     text = str(given)
-    if text == "auto" or (
-        text.isdecimal() and len(text) < 20 and 1 <= int(text) <= MOST_ITERATIONS
-    ):
+    if text == "auto" or (text.isdecimal() and len(text) < 20 and 1 <= int(text) <= MAX_ITERATIONS):
         return text if text == "auto" else int(text)
-    raise ValueError(f"'{text[:40]}' is not 'auto' or a whole number from 1 to {MOST_ITERATIONS}")
+    raise ValueError(f"'{text[:40]}' is not 'auto' or a whole number from 1 to {MAX_ITERATIONS}")
 
 
 def _bits(given: Any) -> int:
@@ -72,9 +72,20 @@ def _bits(given: Any) -> int:
     return int(given)
 
 
+def _point(given: Any) -> Any:
+    if isinstance(given, complex):
+        return given.real, given.imag
+    if not isinstance(given, tuple | list):
+        raise ValueError(
+            f"{str(given)[:40]!r} is not a point: give two numbers such as ('-0.75', '0.1'), "
+            "or a complex number"
+        )
+    return given
+
+
 Coordinate = Annotated[str, BeforeValidator(decimal_text)]
 Length = Annotated[Coordinate, AfterValidator(_positive)]
-Point = tuple[Coordinate, Coordinate]
+Point = Annotated[tuple[Coordinate, Coordinate], BeforeValidator(_point)]
 Side = Annotated[int, Field(ge=1, le=200_000)]
 
 
@@ -90,14 +101,20 @@ class FormulaName(Table):
         return self
 
     def make(self) -> Formula:
-        """Return the formula itself."""
+        """Return the formula itself, the same object for the same name and options."""
+        made: Formula = make_once(catalog.load("formula", self.name), self._made, self.model_extra)
+        return made
+
+    def _made(self) -> Formula:
         make = catalog.load("formula", self.name)
         try:
             formula: Formula = make(**(self.model_extra or {}))
         except TypeError:
             options = ", ".join(f"'{key}'" for key in self.model_extra or {})
             known = ", ".join(f"'{key}'" for key in make().parameters) or "none"
-            raise ValueError(f"{self.name} has not the options {options}; it has {known}") from None
+            raise ValueError(
+                f"{self.name}: unknown option {options}; known options: {known}"
+            ) from None
         return formula
 
 
@@ -135,7 +152,7 @@ class View(Table):
 
 
 class Image(Table):
-    """How many pixels, of how many samples each, and how they are kept in a file."""
+    """Pixels of the picture, samples of a pixel, and how a file keeps them."""
 
     size: tuple[Side, Side] = Field((1920, 1080), description="(width, height) in pixels")
     supersampling: int = Field(2, ge=1, le=16, description="n: n x n samples a pixel")
@@ -148,7 +165,7 @@ class Image(Table):
 
 
 class Iteration(Table):
-    """When an orbit is given up, and when it has escaped."""
+    """When iterating ends: after how many steps, and at which |z|."""
 
     max_iterations: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = "auto"
     escape_radius: Finite = Field(256.0, ge=2, le=1e9)
@@ -186,13 +203,26 @@ class Scene(Table):
     iteration: Iteration = Iteration()
     color: Color = Color()
 
-    def replace(self, **changes: Any) -> "Scene":
-        """Return a scene with some keys changed, named without their table: ``size``, ``palette``.
+    def replace(self, **changes: Unpack[SceneKeywords]) -> "Scene":
+        """Return a scene with some keys changed.
+
+        Parameters
+        ----------
+        **changes
+            Keys without their table, such as ``size``, ``palette`` or ``center``. A width replaces
+            a zoom, and a zoom a width.
+
+        Returns
+        -------
+        Scene
+            A new scene; this one is unchanged.
 
         Raises
         ------
         OptionError
             No key has this name.
+        SceneError
+            A value is invalid; all errors are reported at once.
         """
         table = self.to_values()
         for key, value in changes.items():
@@ -200,7 +230,7 @@ class Scene(Table):
         return validate(table, "")
 
     def make_formula(self) -> Formula:
-        """Return the formula itself."""
+        """Return the formula itself, the same object for the same name and options."""
         return self.formula if isinstance(self.formula, Formula) else self.formula.make()
 
     def to_table(self) -> dict[str, Any]:
@@ -209,17 +239,17 @@ class Scene(Table):
         Raises
         ------
         SceneError
-            The formula is a function of the user's own, which has no name to write down.
+            The formula is a `Formula` object, which has no name to write.
         """
         if isinstance(self.formula, Formula):
             raise SceneError(
-                f"the formula '{self.formula.name}' is a function of yours: a scene that is saved "
-                "names one of the catalog (fractals list formulas)"
+                f"the formula '{self.formula.name}' is a function of yours: a scene can be saved "
+                "with a formula of the catalog (fractals list formulas) or an expression"
             )
         return self.to_values()
 
     def to_values(self) -> dict[str, Any]:
-        """Return plain values, but for a formula of the user's own."""
+        """Return plain values, except for a `Formula` object."""
         table = self.model_dump(mode="json", exclude_none=True, exclude={"formula"})
         for paint in (table["color"], *table["color"]["layers"]):
             if paint["mask"] == "auto":
@@ -237,7 +267,7 @@ class Scene(Table):
 
         try:
             text = self.to_toml()
-        except SceneError as error:  # a formula of the user's own can't be named
+        except SceneError as error:  # a Formula object has no name
             text = f"# {error}"
         return folded_html(self.title or "scene", text)
 
@@ -251,7 +281,7 @@ class Scene(Table):
 
 
 def toml_text(table: Mapping[str, Any]) -> str:
-    """Return plain values as TOML, pairs of them on one line."""
+    """Return plain values as TOML, with pairs on one line."""
     import tomli_w
 
     return PAIR.sub(r"[\1, \2]", tomli_w.dumps(table))
@@ -298,7 +328,7 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
 
 
 def validate(table: Mapping[str, Any], origin: str) -> Scene:
-    """Return the scene of a table, or raise one `SceneError` that lists all that is wrong in it."""
+    """Return the scene of a table, or raise one `SceneError` that lists all invalid values."""
     version = table.get("version", VERSION)
     prefix = f"{origin}: " if origin else ""
     if isinstance(version, int) and version > VERSION:
@@ -311,8 +341,7 @@ def validate(table: Mapping[str, Any], origin: str) -> Scene:
     try:
         return Scene.model_validate(table)
     except ValidationError as error:
-        wrong = [item for item in error.errors() if item["type"] != "is_instance_of"]
-        lines = listed(dict.fromkeys(_explain(item) for item in wrong))
+        lines = listed(explained(error, Scene))
         raise SceneError("\n".join(prefix + line for line in lines)) from None
     except FractalsError as error:  # from a palette
         raise SceneError(f"{prefix}{error}") from None
@@ -333,27 +362,3 @@ def _overfull(table: Mapping[str, Any]) -> str:
         if isinstance(part, Mapping) and len(part) > MAX_KEYS:
             return f"{shown(name)}: {len(part)} keys, and {MAX_KEYS} are the most"
     return ""
-
-
-def _explain(error: Mapping[str, Any]) -> str:
-    path = [
-        str(part)
-        for part in error["loc"]
-        if "[" not in str(part) and part not in ("FormulaName", "int")
-    ]
-    where = ".".join(path)
-    if error["type"] == "extra_forbidden":
-        path = path or [str(error["loc"][-1])]
-        where = ".".join(path)
-        model: type[BaseModel] = TABLES.get(path[0], Scene) if len(path) > 1 else Scene
-        model = Layer if path[:2] == ["color", "layers"] else model
-        known = [*model.model_fields, *([] if model is not Scene else TABLES)]
-        elsewhere = [t for t, m in TABLES.items() if path[-1] in m.model_fields]
-        hint = catalog.did_you_mean(path[-1], known)
-        if elsewhere:
-            hint = f"; '{shown(path[-1])}' belongs in the table [{elsewhere[0]}]"
-        return f"{shown(where)}: unknown key{hint}"
-    message = shown(str(error["msg"]).removeprefix("Value error, "), 1000)
-    given = error.get("input")
-    quoted = f" (given: '{shown(given, 40)}')" if isinstance(given, str | int | float) else ""
-    return f"{shown(where)}: {message}" + ("" if error["type"] == "value_error" else quoted)

@@ -1,10 +1,10 @@
-"""HTML of values without pictures, for notebooks."""
+"""HTML of scenes, for notebooks."""
 
 import html
 
 
 def folded_html(title: str, text: str) -> str:
-    """Return a text under its title, folded up."""
+    """Return HTML of a title that unfolds to a text."""
     return (
         f"<details><summary>{html.escape(title)}</summary><pre>{html.escape(text)}</pre></details>"
     )

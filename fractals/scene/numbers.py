@@ -8,7 +8,7 @@ from typing import Any
 
 
 def log2(value: Fraction) -> float:
-    """Return the logarithm of a number too large or small for a float."""
+    """Return the binary logarithm of a positive number, also one beyond the range of floats."""
     n, d = value.numerator, value.denominator
     shift = n.bit_length() - d.bit_length()
     n, d = (n, d << shift) if shift >= 0 else (n << -shift, d)
@@ -16,29 +16,30 @@ def log2(value: Fraction) -> float:
 
 
 def scientific(value: Fraction) -> str:
-    """Return a short text of a number of any size."""
+    """Return a number as text with two digits, such as ``"1.5e-400"``."""
     power = math.floor(log2(value) * math.log10(2))
     if abs(power) < 300:
         return f"{float(value):.2g}"
     return f"{float(value / Fraction(10) ** power):.2g}e{power}"
 
 
-MOST_DIGITS = 150_000
-MOST_EXPONENT = 1_000_000
+# Of a number in a scene: they bound the work of parsing numbers from a file.
+MAX_DIGITS = 150_000
+MAX_EXPONENT = 1_000_000
 DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def decimal_text(given: Any) -> str:
     """Return a number as decimal text, or raise a `ValueError` that says what is wrong with it."""
     text = str(given).strip() if isinstance(given, str | int | float | Decimal) else ""
-    if isinstance(given, bool) or len(text) > MOST_DIGITS + 20:
+    if isinstance(given, bool) or len(text) > MAX_DIGITS + 20:
         size = f"{len(text)} characters" if text else repr(given)
-        raise ValueError(f"{size}: a number has at most {MOST_DIGITS} digits")
+        raise ValueError(f"{size}: a number has at most {MAX_DIGITS} digits")
     if not DECIMAL.fullmatch(text):
         raise ValueError(
             f"'{text[:40] or given}' is not a decimal number such as '-0.75' or '3e-6'"
         )
     _, _, exponent = text.lower().partition("e")
-    if len(exponent) > 9 or abs(Decimal(text).adjusted()) > MOST_EXPONENT:
-        raise ValueError(f"'{text[:40]}' is beyond 1e±{MOST_EXPONENT}")
+    if len(exponent) > 9 or abs(Decimal(text).adjusted()) > MAX_EXPONENT:
+        raise ValueError(f"'{text[:40]}' is beyond 1e±{MAX_EXPONENT}")
     return text

@@ -1,4 +1,4 @@
-"""Paint, Layer and Color: how a scene says what colors its numbers get."""
+"""Paint, Layer and Color: the keys of a scene that turn raw numbers into colors."""
 
 import importlib.util
 from collections.abc import Mapping
@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -21,20 +20,15 @@ from fractals.color import palette, trap_image
 from fractals.color.palette import Palette
 from fractals.errors import shown
 from fractals.kernels.coloring import Coloring
+from fractals.scene.table import Table, make_once
 
 INSTALL_CMAP = "pip install 'fractals-numba[palettes]'"
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Blend = Literal["auto", "normal", "multiply", "screen", "overlay", "soft_light", "add"]
 
 
-class Table(BaseModel):
-    """Values of a scene; no others are taken."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
-
-
 def plain_name(named: Any) -> Any:
-    """Return the name alone of what has no options."""
+    """Return a formula or coloring as a name, or as a table if it has options."""
     return named.model_dump() if named.model_extra else named.name
 
 
@@ -72,9 +66,11 @@ class ColoringName(Table):
         return self
 
     def make(self) -> Coloring:
-        """Return the coloring itself, its options set."""
-        coloring: Coloring = catalog.load("coloring", self.name)()
-        return coloring.choose(self.model_extra or {})
+        """Return the coloring itself, the same object for the same name and options."""
+        make = catalog.load("coloring", self.name)
+        options = self.model_extra or {}
+        coloring: Coloring = make_once(make, lambda: make().choose(options), options)
+        return coloring
 
 
 def _coloring(given: Any) -> Any:
@@ -113,7 +109,9 @@ class Paint(Table):
     density: Finite = Field(1.0, ge=-1e6, le=1e6, description="turns of the palette")
     offset: Finite = Field(0.0, ge=-1e6, le=1e6, description="in turns")
     mask: Literal["auto", "escaped", "inside", "all"] = Field("auto", description="where to draw")
-    range: tuple[Finite, Finite] | None = Field(None, description="of values; others aren't drawn")
+    range: tuple[Finite, Finite] | None = Field(
+        None, description="of values to draw; others stay transparent"
+    )
 
     @model_validator(mode="after")
     def _can_be_seen(self) -> "Paint":
@@ -140,14 +138,14 @@ class Paint(Table):
 
 
 class Layer(Paint):
-    """What is blended over the layers before it, in sRGB values, as CSS and paint programs do."""
+    """A paint that is blended over the layers below, in sRGB values, as CSS does."""
 
     blend: Blend = "auto"
     opacity: Finite = Field(1.0, ge=0, le=1)
 
 
 class Color(Paint):
-    """How raw numbers become colors: the first layer, and those over it."""
+    """How raw numbers become colors: the first layer, and the layers over it."""
 
     inside: Annotated[str, AfterValidator(_color)] = "#000000"
     layers: tuple[Layer, ...] = Field((), max_length=16, description="from the bottom to the top")

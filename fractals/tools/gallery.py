@@ -1,4 +1,4 @@
-"""Draws the gallery: every scene's picture, and the page that shows them; checks small ones."""
+"""Draws the pictures and the page of the gallery, and checks the counts of small ones."""
 
 import hashlib
 import json
@@ -12,44 +12,63 @@ from fractals.errors import FractalsError
 from fractals.io.files import read_json, written
 from fractals.io.load import load_scene
 from fractals.rendering.render import compute, render
+from fractals.scene.model import Scene
 
 PAGE, HASHES = "README.md", "counts.json"
-SMALL = 96  # pixels across whose counts are hashed
+SMALL = 96  # pixels: the width of the pictures whose counts are hashed
 HEAD = """# Gallery
 
-Every picture here is a scene: a small text file. Draw one with `fractals render {name}`, at any
-size with `--size 4k`, in other colors with `--palette ember`. This page and its pictures are made
-by `fractals gallery`.
+Every picture here is drawn from a scene: a small text file. `fractals render {name}` draws one,
+`--size 4k` at another size, `--palette ember` in other colors. `fractals gallery --all` draws all
+pictures and writes this page.
 """
+
+Size = tuple[int, int]
 
 
 def draw(
     names: tuple[str, ...],
     folder: Path,
-    width: int,
+    resize: Callable[[Size], Size],
     device: str = "auto",
     on_message: Callable[[str], None] = lambda line: None,
+    threads: int | None = None,
 ) -> list[Path]:
-    """Draw scenes of the gallery, `width` pixels wide, into a folder, and write its page.
+    """Draw scenes of the gallery into a folder.
 
-    Where the folder has hashes of counts, those of these scenes are made anew, too.
+    Where the folder has hashes of counts, the hashes of these scenes are renewed.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Scenes; none: all of them, and the page.
+    folder : Path
+        An existing folder; its pictures are replaced.
+    resize : callable
+        Returns the size to draw a scene at, (width, height), from the scene's own.
+    device : str
+        As for `fractals.render`.
+    on_message : callable
+        Receives a line for each picture.
+    threads : int, optional
+        Maximum CPU threads.
 
     Returns
     -------
     list of Path
-        The files that were written. The page is written only for the whole gallery.
+        The files that were written.
     """
     files = []
     for name in names or catalog.names("gallery"):
-        scene = load_scene(name)
-        across, down = scene.image.size
+        scene = load(name)
         image = render(
-            scene.replace(size=(width, round(width * down / across))),
+            scene.replace(size=resize(scene.image.size)),
             device=device,
+            threads=threads,
             on_message=on_message,
         )
         path = folder / f"{name}.png"
-        image.save(path)
+        image.save(path, overwrite=True)
         files.append(path)
         on_message(f"{path}: {sum(image.timings.values()):.2f} s")
     if not names:
@@ -58,7 +77,9 @@ def draw(
             file.write(page().encode())
     if (folder / HASHES).exists():
         known = read_json(folder / HASHES)
-        known |= {name: hash_of(name, device) for name in names or catalog.names("gallery")}
+        known |= {
+            name: hash_of(name, device, threads) for name in names or catalog.names("gallery")
+        }
         files.append(folder / HASHES)
         with written(files[-1]) as file:
             rows = {name: known[name] for name in sorted(known) if name in catalog.names("gallery")}
@@ -66,12 +87,18 @@ def draw(
     return files
 
 
-def hash_of(name: str, device: str = "auto") -> str:
-    """Return a hash of a scene's counts, SMALL samples across: the same on every device.
+def load(name: str) -> Scene:
+    """Return a scene of the gallery, even where a file has its name."""
+    return load_scene(f"gallery:{name}")
 
-    It is of little-endian integers of 32 bits, row by row from the top.
+
+def hash_of(name: str, device: str = "auto", threads: int | None = None) -> str:
+    """Return the hash of a scene's counts at `SMALL` samples across, equal on every device.
+
+    The hash is SHA-256, cut to 16 digits, of little-endian 32-bit integers, row by row from the
+    top.
     """
-    scene = load_scene(name)
+    scene = load(name)
     across, down = scene.image.size
     small = scene.replace(
         size=(SMALL, round(SMALL * down / across)),
@@ -80,7 +107,7 @@ def hash_of(name: str, device: str = "auto") -> str:
         coloring="count",
         layers=[],
     )
-    counts = compute(small, device=device, on_message=lambda line: None).count
+    counts = compute(small, device=device, threads=threads, on_message=lambda line: None).count
     return hashlib.sha256(np.ascontiguousarray(counts, "<i4").tobytes()).hexdigest()[:16]
 
 
@@ -89,37 +116,40 @@ def check(
     folder: Path,
     device: str = "auto",
     on_message: Callable[[str], None] = print,
+    threads: int | None = None,
 ) -> list[str]:
-    """Return the scenes of the gallery whose counts are not those that a folder has hashes of.
+    """Return the scenes of the gallery whose counts differ from the hashes in a folder.
 
     Raises
     ------
     FractalsError
-        The folder has none, or not of a scene.
+        The folder has no hashes, or none of a scene.
     """
     if not (folder / HASHES).exists():
-        raise FractalsError(f"'{folder / HASHES}': no such file, which holds hashes of counts")
+        raise FractalsError(f"'{folder / HASHES}', the file with the hashes of counts: not found")
     known = read_json(folder / HASHES)
     different = []
     for name in names or catalog.names("gallery"):
         if name not in known:
-            raise FractalsError(f"{folder / HASHES} has no '{name}': 'fractals gallery {name}'")
-        right = hash_of(name, device) == known[name]
-        on_message(f"{name}: {'as ever' if right else 'other counts'}")
+            raise FractalsError(
+                f"{folder / HASHES} has no '{name}': 'fractals gallery {name}' adds it"
+            )
+        right = hash_of(name, device, threads) == known[name]
+        on_message(f"{name}: {'equal counts' if right else 'counts differ'}")
         different += [] if right else [name]
     return different
 
 
 def page() -> str:
-    """Return the Markdown page that shows the gallery."""
+    """Return the Markdown page of the gallery."""
     names = catalog.names("gallery")
     parts = [HEAD.format(name=names[0] if names else "mandelbrot")]
     for name in names:
-        scene = load_scene(name)
+        scene = load(name)
         formula = scene.make_formula()
         kind = f"Julia set of {', '.join(scene.julia)}" if scene.julia else formula.title
         parts.append(
             f"## {scene.title or name}\n\n![{scene.title or name}]({name}.png)\n\n{scene.note}\n\n"
-            f"`fractals render {name}`: {kind}, by {scene.author or 'an unknown hand'}\n"
+            f"`fractals render {name}`: {kind}, by {scene.author or 'unknown'}\n"
         )
     return "\n".join(parts)

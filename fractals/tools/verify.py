@@ -7,17 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import gmpy2
+import numpy as np
 
 from fractals.errors import SceneError
 from fractals.io.image import read_pixels
 from fractals.io.load import load_scene
 from fractals.kernels.formula import Formula
+from fractals.rendering.drawing import Drawing, draw_tile, open_drawing, open_plan
+from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan
-from fractals.rendering.render import Session
 from fractals.rendering.sampling import PERIOD, shifts
 from fractals.rendering.tiles import Tile
 from fractals.scene.geometry import matrix
-from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene
 
 NEARBY = Fraction(1, 100_000)  # of a pixel: a count that changes when moved this far is chaotic
@@ -67,29 +68,31 @@ def verify(path: str | Path, pixels: int = 20, exact: bool = False, seed: int = 
         The picture carries no scene, is not of its size, or can't be drawn pixel by pixel.
     """
     scene = load_scene(path)
-    if make_layers(scene).whole:
+    options = RenderOptions(device="python", force=True)  # force: a few pixels cost little
+    plan, backend = open_plan(scene, options)
+    if plan.layers.whole:
         raise SceneError(f"{path}: the colors of its pixels depend on all others: draw it anew")
     drawn = read_pixels(path, scene.image.bits, scene.image.size)
     width, height = scene.image.size
-    session = Session(scene, device="python", force=True)  # it draws some pixels only
-    session.start(iterating=True, shading=True)
+    drawing = open_drawing(plan, backend, options)
     chosen = random.Random(seed).sample(range(width * height), min(pixels, width * height))
-    return [_look(session, drawn, k % width, k // width, exact) for k in sorted(chosen)]
+    return [_look(drawing, drawn, k % width, k // width, exact) for k in sorted(chosen)]
 
 
-def _look(session: Session, drawn: Any, x: int, y: int, exact: bool) -> Pixel:
+def _look(drawing: Drawing, drawn: Any, x: int, y: int, exact: bool) -> Pixel:
     tile = Tile(x, y, 1, 1)
-    raw, expected = session.iterate(tile), session.paint(tile)[0, 0]
+    raw, pixels = drawing.source.iterate(tile), np.empty((1, 1, 3), drawing.dtype)
+    draw_tile(drawing, tile, pixels)
+    expected = pixels[0, 0]
     wrong = unstable = 0
-    plan = replace(
-        session.plan, max_iterations=session.max_iterations
-    )  # a deep view's is found when drawn
+    # The limit of a deep view is found when the view is drawn.
+    plan = replace(drawing.plan, max_iterations=drawing.source.max_iterations)
     n = plan.supersampling
     for v in range(n if exact else 0):
         for u in range(n):
             count = int(raw[0][v, u])
-            if count != exact_count(session.scene, plan, x * n + u, y * n + v):
-                if _stable(session.scene, plan, x * n + u, y * n + v):
+            if count != exact_count(plan.scene, plan, x * n + u, y * n + v):
+                if _stable(plan.scene, plan, x * n + u, y * n + v):
                     wrong += 1
                 else:
                     unstable += 1

@@ -1,4 +1,4 @@
-"""Lanes, launches and several GPUs, as far as the simulator goes: one GPU, a thread at a time."""
+"""Streams, launches and several GPUs, as far as the simulator goes: one GPU, a thread at a time."""
 
 import itertools
 import sys
@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.drawings import opened
 from support.limits import limit_tiles
 from support.scenes import PRECISIONS, scene, slow_but
 from support.threads import in_a_thread
@@ -17,7 +18,8 @@ from fractals.backends import devices, probe
 from fractals.backends.cuda.backend import CudaBackend
 from fractals.backends.cuda.streams import STREAMS_PER_GPU, ReplicatedArray, StreamPool
 from fractals.errors import DeviceError, FractalsError
-from fractals.rendering import iteration, render
+from fractals.rendering import drawing, iteration
+from fractals.rendering.drawing import draw_tile, run_all
 from fractals.tools.bench import measure as bench
 
 STRIPS = {"size": (40, 36), "supersampling": 2}
@@ -29,7 +31,7 @@ def many_strips(monkeypatch):
 
 
 class Cuda:
-    """What pool use of `numba.cuda`, counted."""
+    """What streams use of `numba.cuda`, counted."""
 
     def __init__(self):
         self.selected, self.allocated = [], []
@@ -72,7 +74,7 @@ def test_staging_grows_and_is_used_again():
     assert slot._cuda.allocated == [48, 105]
 
 
-def test_a_thread_has_a_lane_until_it_ends():
+def test_a_thread_has_a_slot_until_it_ends():
     cuda = Cuda()
     pool = StreamPool(cuda, (4, 7))
     here = pool.here()
@@ -84,7 +86,7 @@ def test_a_thread_has_a_lane_until_it_ends():
     assert cuda.selected == [4, 7, 7]  # each thread is bound once
 
 
-def test_a_thread_is_bound_again_when_it_goes_back_to_other_lanes():
+def test_a_thread_is_bound_again_when_it_goes_back_to_another_pool():
     """Threads outlive a picture, and the next one may be drawn on another GPU."""
     cuda = Cuda()
     first, second = StreamPool(cuda, (4,)), StreamPool(cuda, (7,))
@@ -120,12 +122,12 @@ def test_several_gpus_share_the_threads_evenly_and_have_their_own_copies():
 
 
 @pytest.mark.parametrize("indices", [(0,), (0, 1)], ids=["one", "two"])
-def test_strips_on_lanes(many_strips, monkeypatch, indices):
+def test_strips_on_streams(many_strips, monkeypatch, indices):
     """Two threads a GPU draw strips; the simulator plays every GPU."""
     drawn, used = scene(**STRIPS), set()
     expected = fractals.compute(drawn, device="cpu"), fractals.render(drawn, device="cpu")
 
-    def open_one(_request, precision, _threads=None):
+    def open_one(_choice, _request, precision, _threads=None):
         return SimpleNamespace(kind="simulator", cores=0), backend(precision), ""
 
     def backend(precision):
@@ -134,7 +136,7 @@ def test_strips_on_lanes(many_strips, monkeypatch, indices):
         monkeypatch.setattr(made._streams, "here", lambda: used.add(here()) or here())
         return made
 
-    monkeypatch.setattr(render, "open_requested", open_one)
+    monkeypatch.setattr(drawing, "open_chosen", open_one)
     raw = fractals.compute(drawn, device="simulator")
     assert raw.count.tobytes() == expected[0].count.tobytes()
     assert raw.dz.tobytes() == expected[0].dz.tobytes()
@@ -147,23 +149,21 @@ def test_strips_on_lanes(many_strips, monkeypatch, indices):
 
 def test_memory_is_not_allocated_for_each_strip(many_strips, monkeypatch):
     drawn = scene(**STRIPS)
-    session = render.Session(drawn, "simulator")
-    session.start(iterating=True, shading=True)
-    assert len(session.plan.tiles) == 9
-    cuda, asked = session.backend._cuda, []
+    opened_scene = opened(drawn, "simulator")
+    assert len(opened_scene.plan.tiles) == 9
+    cuda, asked = opened_scene.backend._cuda, []
     real = cuda.device_array
     monkeypatch.setattr(cuda, "device_array", lambda *a, **k: asked.append(a) or real(*a, **k))
 
-    def draw(tile):
+    def draw(tile, stop):
         pixels = np.empty((tile.height, tile.width, 3), np.uint8)
-        session.backend.to_host(session.shade(tile, session.iterate(tile)), pixels)
-        return {"iterate": 1.0}
+        return draw_tile(opened_scene, tile, pixels, stop)
 
-    session.run(draw, None)
+    run_all(opened_scene, draw, None)
     arrays_a_tile = 5 + 1 + 2  # count, z and dz; rows; positions and colors
     assert 0 < len(asked) <= STREAMS_PER_GPU * arrays_a_tile
     before = len(asked)
-    session.run(draw, None)
+    run_all(opened_scene, draw, None)
     assert len(asked) <= max(before, STREAMS_PER_GPU * arrays_a_tile)
 
 
@@ -220,33 +220,39 @@ def watch_launches(monkeypatch, most):
 
 def test_an_interrupt_ends_a_long_tile(monkeypatch):
     launches = watch_launches(monkeypatch, 1)
-    session = render.Session(scene(max_iterations=10**9), "simulator")
-    session.start(iterating=True)
+    opened_scene = opened(scene(max_iterations=10**9), "simulator", shading=False)
+
+    def iterate(tile, stop):
+        opened_scene.source.iterate(tile, stop=stop)
+        return {}
 
     def interrupt(done, total):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        session.run(lambda tile: session.iterate(tile) and {}, interrupt)
-    session.run(lambda tile: {}, None)  # its threads are free
+        run_all(
+            opened_scene,
+            lambda tile, stop: opened_scene.source.iterate(tile, stop=stop) and {},
+            interrupt,
+        )
+    run_all(opened_scene, lambda tile, stop: {}, None)  # its threads are free
     assert 1 < len(launches) < 10**6
 
 
 def test_a_stream_that_fails_is_named_in_one_line(many_strips, monkeypatch):
-    session = render.Session(scene(**STRIPS), "simulator")
-    session.start(iterating=True)
+    opened_scene = opened(scene(**STRIPS), "simulator", shading=False)
     failure = type("CudaAPIError", (RuntimeError,), {"__module__": "numba.cuda.cudadrv.driver"})
 
     def synchronize():
         raise failure("[700] Call to cuStreamSynchronize results in ILLEGAL_ADDRESS\nand more")
 
-    def work(tile):
-        slot = session.backend.slot
+    def work(tile, stop):
+        slot = opened_scene.backend.slot
         monkeypatch.setattr(slot, "stream", SimpleNamespace(synchronize=synchronize))
-        session.backend.synchronize()
+        opened_scene.backend.synchronize()
 
     with pytest.raises(FractalsError, match="ILLEGAL_ADDRESS; fractals devices") as caught:
-        session.run(work, None)
+        run_all(opened_scene, work, None)
     assert len(str(caught.value).splitlines()) == 1
 
 

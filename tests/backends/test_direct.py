@@ -1,4 +1,4 @@
-"""The CPU's wavefront gives the numbers of the plain loop, which other tests hold to the truth."""
+"""The CPU's packs give the numbers of the plain loop, which other tests hold to the truth."""
 
 import cmath
 import itertools
@@ -11,6 +11,7 @@ from support.scenes import each_compiled, label, scene, slow_but
 
 from fractals.backends.cpu import direct, target
 from fractals.kernels import escape
+from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.rendering import plan, sampling
 
 
@@ -20,40 +21,41 @@ class Both:
     def __init__(self, drawn, derivative=False, interior_shortcuts=True, block=8):
         number = drawn.iteration.number_type
         self.real = np.dtype(number).type
-        options = (
-            drawn.make_formula(),
-            drawn.julia is not None,
-            derivative,
-            interior_shortcuts,
-            block,
+        options = escape.EscapeOptions(
+            formula=drawn.make_formula(),
+            julia=drawn.julia is not None,
+            derivative=derivative,
+            interior_shortcuts=interior_shortcuts,
+            steps_per_check=block,
         )
-        self.plain = target.compile_loop(escape.make_body, number, options)
+        self.plain = target.compile_loop(escape.make_body, number, (options,))
 
         def make():
-            return direct.make_body(target.cpu_target(number), *options)
+            return direct.make_body(target.cpu_target(number), options)
 
-        self.wave = target.compile_body(make, direct.make_body, number, options)
+        self.wave = target.compile_body(make, direct.make_body, number, (options,))
         self.derivative = derivative
 
     def compare(self, drawn):
         """Assert that both fill their arrays with the same bits; return the counts."""
-        planned = plan.plan(drawn)
+        planned = plan.make_plan(drawn)
         width, height = planned.size
         columns, rows = (part.astype(self.real) for part in sampling.coordinates(planned))
         x, y = map(float, drawn.julia or ("0", "0"))
         point = np.array([x, y, drawn.iteration.escape_radius**2], self.real)
-        rest = columns, rows, point, np.int32(planned.max_iterations)
+        rest = SampleGrid(columns, rows), point, np.int32(planned.max_iterations)
         filled = []
         for _ in range(2):
             shape = (height, width) if self.derivative else (1, 1)
             slopes = [np.full(shape, -7, self.real) for _ in range(2)]
             z = [np.full((height, width), -7, self.real) for _ in range(2)]
-            watched = np.zeros((1, 1, 1), self.real)
-            filled.append([np.full((height, width), -7, np.int32), *z, *slopes, watched])
-        self.plain(*filled[0], *rest)
+            none = np.zeros((1, 1, 1), self.real)
+            count = np.full((height, width), -7, np.int32)
+            filled.append(EscapeTile(count, *z, *slopes, none))
+        self.plain(filled[0], *rest)
         numbers, places = direct.scratch_sizes(width)
         scratch = np.full(numbers, np.nan, self.real), np.full(places, -1, f"i{point.itemsize}")
-        self.wave(*(part.reshape(-1) for part in filled[1]), *rest, *scratch)
+        self.wave(EscapeTile(*(part.reshape(-1) for part in filled[1])), *rest, *scratch)
         for plain, wave in zip(*filled, strict=True):
             assert plain.tobytes() == wave.tobytes(), drawn.to_json()
         return filled[1][0]

@@ -18,7 +18,9 @@ from fractals.backends.cuda.backend import CudaBackend
 from fractals.backends.devices import choose, limits_of, open_backend
 from fractals.color import spaces
 from fractals.kernels import escape, shade
+from fractals.kernels.layout import ColoringInputs, EscapeTile, SampleGrid
 from fractals.rendering import plan, render, sampling
+from fractals.rendering.plan import make_plan
 
 POISON = -7
 BLOCK = limits_of("cuda").steps_per_check
@@ -106,29 +108,30 @@ def test_pictures_of_16_bits(compiled, precision):
     assert (np.unique(found) % 257 != 0).any()
 
 
-def run_escape(backend, drawn, interior_shortcuts, block, sticky=False):
+def run_escape(backend, drawn, interior_shortcuts, block, check_every_step=False):
     """Return count, z and dz (an array a part) of a whole picture in one launch, over poison."""
-    planned = plan.plan(drawn)
+    planned = plan.make_plan(drawn)
     width, height = planned.size
     columns, rows = sampling.coordinates(planned)
     x, y = map(float, drawn.julia or ("0", "0"))
-    run = backend.compile(
-        escape.make_body,
-        drawn.make_formula(),
-        drawn.julia is not None,
-        True,
-        interior_shortcuts,
-        block,
-        sticky,
+    options = escape.EscapeOptions(
+        formula=drawn.make_formula(),
+        julia=drawn.julia is not None,
+        derivative=True,
+        interior_shortcuts=interior_shortcuts,
+        steps_per_check=block,
+        check_every_step=check_every_step,
     )
+    run = backend.compile(escape.make_body, options)
     count = np.full((height, width), POISON, np.int32)
     results = [count, *(np.full((height, width), POISON, backend.real) for _ in range(4))]
     on_device = [backend.to_device(array) for array in results]
     run(
-        *on_device,
-        backend.to_device(np.zeros((1, 1, 1), backend.real)),
-        backend.to_device(columns.astype(backend.real)),
-        backend.to_device(rows.astype(backend.real)),
+        EscapeTile(*on_device, backend.to_device(np.zeros((1, 1, 1), backend.real))),
+        SampleGrid(
+            backend.to_device(columns.astype(backend.real)),
+            backend.to_device(rows.astype(backend.real)),
+        ),
         backend.to_device(np.array([x, y, drawn.iteration.escape_radius**2], backend.real)),
         np.int32(planned.max_iterations),
     )
@@ -142,21 +145,26 @@ def run_shade(backend, drawn, numbers):
     width, height = drawn.image.size
     coloring = drawn.color.coloring.make()
     own = coloring.constants(drawn.make_formula(), drawn.iteration.escape_radius, 1.0)
-    place = backend.compile(shade.make_position_body, coloring.for_coloring(), "log", True)
+    options = shade.ValueOptions(coloring.for_coloring()), shade.PlaceOptions("log", cyclic=True)
+    place = backend.compile(shade.make_position_body, *options)
     paint = backend.compile(shade.make_body)
     position = np.full((height, width), POISON, np.float32)
     rgb = np.full((height, width, 3), 77, np.uint8)
     on_device = backend.to_device(position), backend.to_device(rgb)
     place(
         on_device[0],
-        *(backend.to_device(array) for array in numbers),
-        backend.to_device(np.zeros((1, 1, 1), backend.real)),
-        np.int32(0),
-        backend.to_device(np.array([0.5, 0.25, *own], backend.real)),
-        np.int32(drawn.iteration.max_iterations),
-        np.int32(0),
-        backend.real(0),
-        backend.real(0),
+        EscapeTile(
+            *(backend.to_device(array) for array in numbers),
+            backend.to_device(np.zeros((1, 1, 1), backend.real)),
+        ),
+        ColoringInputs(
+            first_plane=np.int32(0),
+            constants=backend.to_device(np.array([0.5, 0.25, *own], backend.real)),
+            max_iterations=np.int32(drawn.iteration.max_iterations),
+            count_offset=np.int32(0),
+            lowest=backend.real(0),
+            highest=backend.real(0),
+        ),
     )
     paint(
         on_device[1],
@@ -252,8 +260,8 @@ def test_orbits_that_escape_and_come_back(block, interior_shortcuts):
     scalar, packed = scalar_and_packed()
     plain = run_escape(scalar, drawn, False, 1)
     for backend in (scalar, packed):
-        sticky = run_escape(backend, drawn, interior_shortcuts, block, sticky=True)
-        for result, wanted in zip(sticky, plain, strict=True):
+        checked = run_escape(backend, drawn, interior_shortcuts, block, check_every_step=True)
+        for result, wanted in zip(checked, plain, strict=True):
             assert result.tobytes() == wanted.tobytes()
     if block == 2:
         assert (run_escape(scalar, drawn, interior_shortcuts, block)[0] != plain[0]).any()
@@ -280,9 +288,9 @@ def test_interior_option_of_the_pipeline(compiled):
 def test_tiles_are_not_seen(device, monkeypatch):
     drawn = scene(size=(23, 17), max_iterations=40, supersampling=2)
     whole = fractals.compute(drawn, device=device), fractals.render(drawn, device=device)
-    assert len(fractals.plan(drawn, device).tiles) <= 2
+    assert len(make_plan(drawn, device).tiles) <= 2
     limit_tiles(monkeypatch, 128)
-    assert len(fractals.plan(drawn, device).tiles) > 10
+    assert len(make_plan(drawn, device).tiles) > 10
     assert same(fractals.compute(drawn, device=device), whole[0])
     assert fractals.render(drawn, device=device).pixels.tobytes() == whole[1].pixels.tobytes()
     again = fractals.recolor(whole[0], device=device)

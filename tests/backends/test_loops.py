@@ -1,7 +1,47 @@
-"""Which loop a program gets on the CPU: packs, packets or plain, and why."""
+"""Which loop a program gets on the CPU: packs, packets or plain, and why.
 
+A plain loop is 5 to 25 times slower than packs, so nothing may fall back to it unnoticed.
+"""
+
+import math
 import subprocess
 import sys
+from dataclasses import replace
+from unittest import mock
+
+import pytest
+from support.deep import deep_scene
+from support.scenes import FORMULAS, OTHERS, formula_for, label, scene, slow_but
+
+import fractals
+from fractals import catalog
+from fractals.backends.cpu import backend
+from fractals.backends.cpu.simd import pack
+from fractals.kernels import escape, perturb, perturb_statistics
+from fractals.kernels.primitives import fma
+
+needs_packs = pytest.mark.skipif(not pack.FUSED, reason="this CPU has no fused multiply-add")
+SMALL = {"size": (5, 3), "max_iterations": 30}
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """Draw on the CPU; return the program that iterated, as `CpuBackend.compile` returned it."""
+    programs = {}
+    compile_ = backend.CpuBackend.compile
+
+    def noted(self, make_body, *options):
+        programs[make_body] = compile_(self, make_body, *options)
+        return programs[make_body]
+
+    monkeypatch.setattr(backend.CpuBackend, "compile", noted)
+
+    def draw(drawn, make_body=escape.make_body):
+        programs.clear()
+        fractals.compute(drawn, device="cpu", on_message=str)
+        return programs[make_body]
+
+    return draw
 
 
 def test_the_cpu_backend_alone_knows_the_elementary_functions():
@@ -14,3 +54,82 @@ def test_the_cpu_backend_alone_knows_the_elementary_functions():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.strip() == "0.5", done.stderr
+
+
+@needs_packs
+@pytest.mark.parametrize("derivative", [False, True], ids=["z", "dz"])
+@pytest.mark.parametrize(
+    "formula", slow_but(["mandelbrot", "newton"], [*FORMULAS, *OTHERS]), ids=str
+)
+def test_every_formula_is_iterated_in_packs(formula, derivative, compiled):
+    coloring = "distance" if derivative else "smooth"
+    if formula in OTHERS:
+        made = catalog.load("formula", formula)()
+        if derivative and not made.escapes:
+            pytest.skip("no coloring of orbits that converge needs dz")
+        coloring = coloring if made.escapes else "root"
+    run = compiled(scene(formula, coloring=coloring, **SMALL))
+    assert (run.loop, run.reason) == ("packs", "")
+
+
+@needs_packs
+@pytest.mark.parametrize(
+    "coloring", slow_but(["stripe_average", "orbit_trap"], catalog.names("coloring"))
+)
+def test_every_coloring_is_iterated_in_packs(coloring, compiled):
+    run = compiled(scene(formula_for(coloring), coloring=coloring, **SMALL))
+    assert (run.loop, run.reason) == ("packs", "")
+
+
+@needs_packs
+@pytest.mark.parametrize("formula", slow_but(["mandelbrot", "burning_ship"], FORMULAS), ids=label)
+@pytest.mark.parametrize("coloring", ["smooth", "distance"])
+def test_every_deep_view_is_iterated_in_packets(formula, coloring, compiled):
+    run = compiled(deep_scene(formula, False, 24, coloring=coloring, **SMALL), perturb.make_body)
+    assert (run.loop, run.reason) == ("packets", "")
+
+
+@needs_packs
+def test_what_needs_exponents_at_every_step_says_so(compiled):
+    drawn = deep_scene("burning_ship", False, 400, **SMALL)
+    run = compiled(drawn, perturb.make_body)
+    assert run.loop == "plain"
+    assert "exponents at every step" in run.reason
+
+
+def test_statistics_of_deep_views_say_so(compiled):
+    drawn = deep_scene("mandelbrot", False, 24, coloring="stripe_average", **SMALL)
+    run = compiled(drawn, perturb_statistics.make_body)
+    assert run.loop == "plain"
+    assert "need every step" in run.reason
+
+
+def test_a_cpu_without_fused_multiply_add_says_so(compiled):
+    with mock.patch.object(backend.pack, "FUSED", False):
+        run = compiled(scene(**SMALL))
+    assert (run.loop, run.reason) == ("plain", "this CPU has no fused multiply-add")
+
+
+@needs_packs
+def test_a_formula_that_packs_cannot_compute_says_what(compiled):
+    def step(x, y, a, b):
+        return fma(x, x, fma(-y, y, a)) + 0.0 * math.sin(x), fma(x + x, y, b)
+
+    own = replace(fractals.Scene().make_formula(), step=step, inside=None)
+    run = compiled(scene(**SMALL).replace(formula=own))
+    assert run.loop == "plain"
+    assert run.reason.startswith("no SIMD form of sin(Pack(float64")
+
+
+@needs_packs
+def test_a_defect_of_this_package_is_raised():
+    """Only what Numba can't compile falls back: another error has another cause."""
+
+    def broken(*_):
+        raise ZeroDivisionError("a defect")
+
+    with (
+        mock.patch.object(backend.direct, "make_body", broken),
+        pytest.raises(ZeroDivisionError, match="a defect"),
+    ):
+        fractals.compute(scene("tricorn", **SMALL), device="cpu")

@@ -15,6 +15,7 @@ from support.scenes import FORMULAS, OTHERS, PRECISIONS, formula_for, label, sce
 
 import fractals
 from fractals import catalog
+from fractals.backends import code_cache, numba_private
 from fractals.backends.devices import limits_of
 from fractals.color import palette
 from fractals.formulas import mandelbrot
@@ -101,7 +102,7 @@ def shading(coloring, transfer, colors, precision, bits=8):
         formula, size=(1, 1), coloring=coloring, transfer=transfer, palette=colors, bits=bits
     )
     raw = fractals.compute(drawn, device="python", precision=precision)
-    return functools.partial(fractals.color, raw, device="cuda")
+    return functools.partial(fractals.recolor, raw, device="cuda")
 
 
 def watching(coloring, precision, formula="mandelbrot", **keys):
@@ -117,7 +118,7 @@ def blending(mode, bits=8):
     layers = [{"coloring": "count", "blend": mode}]
     drawn = scene(size=(1, 1), coloring="count", bits=bits, layers=layers)
     raw = fractals.compute(drawn, device="python", precision="float32")
-    return functools.partial(fractals.color, raw, device="cuda")
+    return functools.partial(fractals.recolor, raw, device="cuda")
 
 
 def escape_name(formula, julia, derivative, precision):
@@ -132,7 +133,7 @@ CYCLIC, ENDING = (
     for cyclic in (True, False)
 )
 # What is compiled often; the others, which take many minutes, are slow tests.
-OFTEN = {"mandelbrot", "burning_ship", "sticky", "smooth", "stripe_average", "multiply", "nova"}
+OFTEN = {"mandelbrot", "burning_ship", "checked", "smooth", "stripe_average", "multiply", "nova"}
 
 
 def often(names):
@@ -150,7 +151,7 @@ ESCAPES = {
     for number in PRECISIONS
 }
 ESCAPES |= {
-    f"sticky {number}": functools.partial(iterating, "mandelbrot", FAR, False, number)
+    f"checked {number}": functools.partial(iterating, "mandelbrot", FAR, False, number)
     for number in PRECISIONS
 }
 ESCAPES |= {
@@ -169,20 +170,22 @@ SHADES = {
     for colors in ([CYCLIC, ENDING] if transfer == "linear" else [CYCLIC])
     for number in PRECISIONS
 }
-WATCHERS = [name for name in catalog.names("coloring") if catalog.load("coloring", name)().watcher]
-WATCHES = {
+STATISTICS = [
+    name for name in catalog.names("coloring") if catalog.load("coloring", name)().statistic
+]
+WITH_STATISTICS = {
     f"watch {coloring} {number}": functools.partial(watching, coloring, number)
-    for coloring in WATCHERS
+    for coloring in STATISTICS
     for number in PRECISIONS
 }
 MOST_WATCHED = {"layers": [{"coloring": name} for name in ("stripe_average", "slopes")]}
-WATCHES |= {
+WITH_STATISTICS |= {
     f"watch two, with a Jacobian {number}": functools.partial(
         watching, "curvature_average", number, "burning_ship", **MOST_WATCHED
     )
     for number in PRECISIONS
 }
-WATCHES |= {
+WITH_STATISTICS |= {
     f"watch in parts {number}": functools.partial(
         watching, "triangle_average", number, "mandelbrot", max_iterations=10**6
     )
@@ -215,7 +218,7 @@ DEEP |= {
     for formula in ("mandelbrot", "burning_ship")
     for extended in (False, True)
 }
-KERNELS = {**ESCAPES, **WATCHES, **SHADES, **BLENDS, **PAINTS, **DEEP}
+KERNELS = {**ESCAPES, **WITH_STATISTICS, **SHADES, **BLENDS, **PAINTS, **DEEP}
 EVERYWHERE = [*PAINTS, *DEEP, *(name for name in SHADES if " log " in name)]
 EVERYWHERE += [name for name in ESCAPES if re.match(r"(mandelbrot|burning_ship)( dz)? f", name)]
 
@@ -338,7 +341,7 @@ def test_instructions_an_iteration_elsewhere(precision, capability):
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_instructions_an_iteration_that_is_tested(precision):
-    assert cost_of(f"sticky {precision}", HOPPER) <= STICKY[precision == "float64"]
+    assert cost_of(f"checked {precision}", HOPPER) <= STICKY[precision == "float64"]
 
 
 def test_the_tests_above_notice_carelessness(monkeypatch):
@@ -349,3 +352,37 @@ def test_the_tests_above_notice_carelessness(monkeypatch):
     assert fused(text) > fused(unfused)
     free = re.sub(r"\b(mul|add|sub)\.rn\.", r"\1.", unfused)
     assert fused_in(ptx.assemble(free)) > fused_in(ptx.assemble(unfused))
+
+
+def test_kernels_are_kept(tmp_path):
+    """A kernel of the same name and types is loaded from its store, and is the same code."""
+    real = ptx.real_cuda()
+    from numba import types
+
+    def compiled():
+        kernel = real.cuda.jit(real.make_kernel(real.cuda.jit(device=True)(body)))
+        numba_private.keep_kernel(kernel, code_cache.Store(str(tmp_path / "program")))
+        signature = types.float64[:, ::1], types.Tuple((types.float64,))
+        with ptx.without_a_card(HOPPER):
+            made = kernel.compile(signature)
+        return made, sum(kernel.stats.cache_hits.values())
+
+    def body(x, y, dx, dy, out, value):
+        out[y, x] = value
+
+    first, hits = compiled()
+    assert hits == 0
+    again, hits = compiled()
+    assert hits == 1
+    assert again is not first
+    assert again.entry_name == first.entry_name
+    texts = [made._codelibrary.get_asm_str(cc=HOPPER) for made in (first, again)]
+    assert texts[0] == texts[1]
+    (path,) = tmp_path.rglob("*.code")
+    path.write_bytes(path.read_bytes()[:-1])
+    assert compiled()[1] == 0
+
+
+def test_libnvvm_is_found():
+    ptx.real_cuda()
+    assert numba_private.has_libnvvm()

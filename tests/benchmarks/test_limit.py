@@ -11,7 +11,6 @@ from support.scenes import slow_but
 import fractals
 from fractals.errors import DeviceError, FractalsError
 from fractals.kernels import primitives
-from fractals.rendering.render import Session
 from fractals.tools.bench import charts, report
 from fractals.tools.bench import measure as bench
 
@@ -63,12 +62,12 @@ def check(libraries, name, size, most):
         x, y = raw.z.real, raw.z.imag
         norm = [primitives.fma(u, u, v * v) for u, v in zip(x.ravel(), y.ravel(), strict=True)]
         norm = np.array(norm, np.float32).reshape(raw.count.shape)
-        session = Session(picture, "cpu", number, 1, False)
+        drawing = limit.ours(picture, number)
         own = [library for library in libraries if library.precision == number]
         assert own
         for library in own:
             for algorithm in limit.ALGORITHMS:
-                work = library.prepare(session, algorithm)
+                work = library.prepare(drawing, algorithm)
                 work.count[:] = work.norm[:] = -1
                 work.run()
                 where = f"{name} {size} {most} {number} {library.width} {algorithm}"
@@ -93,8 +92,8 @@ def test_sizes_that_fill_no_vector_and_no_tile(libraries, size):
 
 
 def test_work_may_be_repeated_and_lies_where_it_was(libraries):
-    session = Session(scene("mandelbrot", (30, 20), 50), "cpu", libraries[0].precision, 1, False)
-    work = libraries[0].prepare(session, "wave")
+    drawing = limit.ours(scene("mandelbrot", (30, 20), 50), libraries[0].precision)
+    work = libraries[0].prepare(drawing, "wave")
     work.run()
     first = work.count.copy()
     work.count[:] = 0

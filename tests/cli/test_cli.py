@@ -17,7 +17,7 @@ from support.command_line import SMALL, one_line
 import fractals
 from fractals import catalog
 from fractals.backends import probe
-from fractals.cli import COMMANDS
+from fractals.cli.verbs import COMMANDS
 from fractals.tools.palette_sheet import turn
 
 
@@ -148,25 +148,25 @@ def test_driver_without_toolkit(run, monkeypatch, request_, code, words):
 BAD = [
     (("render", "--formula", "mandelbrt"), 2, "did you mean 'mandelbrot'"),
     (("render", "--formula", "multibrot,power=99"), 2, "power is a whole number from 2 to 8"),
-    (("render", "--formula", "multibrot,powr=3"), 2, "it has 'power'"),
+    (("render", "--formula", "multibrot,powr=3"), 2, "known options: 'power'"),
     (("render", "--palette", "embr"), 2, "did you mean 'ember'"),
     (("render", "--palette", "none.map"), 3, "none.map: no such file"),
-    (("list", "formulas", "--preview", "a.png"), 2, "none of formulas"),
+    (("list", "formulas", "--preview", "a.png"), 2, "no sheet of formulas"),
     (("list", "palettes", "--preview", "a.jpg"), 2, "does not end in .png"),
     (("render", "--coloring", "smoth"), 2, "did you mean 'smooth'"),
-    (("render", "--size", "0x5"), 2, "greater than or equal to 1"),
-    (("render", "--size=-4x5"), 2, "greater than or equal to 1"),
+    (("render", "--size", "0x5"), 2, "--size: 0x5: each side has 1 to 200000 pixels"),
+    (("render", "--size=-4x5"), 2, "--size: -4x5: each side has 1 to"),
     (("render", "--size", "10x10furlong@300dpi"), 2, "unknown unit 'furlong'"),
     (("render", "--size", "big"), 2, "1920x1080"),
     (("render", "--size", "200000x200000", "-o", "a.tif"), 2, "or write a .png"),
     (("render", "--size", "70000x5", "-o", "a.jpg"), 2, "JPEG holds at most 65500 pixels a side"),
-    (("render", "--bits", "12"), 2, "'12' is not 8 or 16"),
+    (("render", "--bits", "12"), 2, "--bits: '12' is not 8 or 16"),
     (("render", "--bits", "16", "-o", "a.jpg"), 2, "JPEG holds 8 bits a channel here"),
-    (("render", "--dpi", "0"), 2, "greater than or equal to 1"),
-    (("render", "--dpi", "70000"), 2, "less than or equal to 65535"),
-    (("render", "--dpi", "inf"), 2, "finite"),
-    (("render", "--dpi", "fine"), 2, "--dpi: "),
-    (("render", "--compression", "tiny"), 2, "'fast' or 'small'"),
+    (("render", "--dpi", "0"), 2, "--dpi: 0 is not from 1 to 65535"),
+    (("render", "--dpi", "70000"), 2, "--dpi: 70000 is not from 1 to 65535"),
+    (("render", "--dpi", "inf"), 2, "--dpi: 'inf' is not a finite number"),
+    (("render", "--dpi", "fine"), 2, "--dpi: 'fine' is not a finite number"),
+    (("render", "--compression", "tiny"), 2, "--compression: 'tiny' is not fast or small"),
     (("render", "--size", "300000x5"), 2, "200000"),
     (("render", "--width", "0"), 2, "not greater than 0"),
     (("render", "--width=-1"), 2, "not greater than 0"),
@@ -179,8 +179,8 @@ BAD = [
     (("render", "--zoom", "1e1000000"), 2, "--force"),
     (("render", "--width", "1", "--zoom", "1"), 2, "give one of them"),
     (("render", "--max-iterations", "0"), 2, "whole number from 1"),
-    (("render", "--precision", "float16"), 2, "float32"),
-    (("render", "--density", "nan"), 2, "finite"),
+    (("render", "--precision", "float16"), 2, "is not auto, float64 or float32"),
+    (("render", "--density", "nan"), 2, "--density: 'nan' is not a finite number"),
     (("render", "--inside", "red"), 2, "not a color"),
     (("render", "--cpu", "--gpu"), 2, "contradict"),
     (("render", "nosuch"), 2, "unknown scene 'nosuch'"),
@@ -189,13 +189,13 @@ BAD = [
     (("render", "foo.bar"), 3, "not a scene"),
     (("render", "-o", "missing/a.png"), 1, "does not exist"),
     (("render", "-o", "a.xyz"), 2, "names no type of picture"),
-    (("render", "--siz", "4"), 2, "--size"),
+    (("render", "--siz", "4"), 2, "did you mean '--size'?"),
     (("rendr",), 2, "did you mean 'render'"),
     (("compute", "-o", "a.png"), 2, ".npz"),
     (("recolor", "nosuch.npz"), 3, "no such file"),
     (("show", "nosuch"), 2, "unknown scene"),
     (("convert", "seahorse", "b.txt"), 2, "ends in .toml .json"),
-    (("list", "foo"), 2, "formulas"),
+    (("list", "foo"), 2, "choose formulas, colorings, palettes, scenes or formats"),
     (("gallery", "nosuch"), 2, "unknown scene"),
     (("verify", "nosuch.png"), 3, "no such file"),
 ]
@@ -381,7 +381,7 @@ def test_verify_tells_right_from_wrong(run):
 
     image = fractals.render("a.png", device="cpu")
     image.pixels[:] = 255 - image.pixels
-    image.save("a.png")
+    image.save("a.png", overwrite=True)
     code, out, err = run("verify", "a.png", "--pixels", "5", "--json")
     assert code == 5
     assert len(json.loads(out)["wrong"]) == 5
@@ -437,10 +437,21 @@ def test_lists_and_devices(run):
     assert b"<- auto" in run("devices")[1]
 
 
-def test_environment_sets_options(run, monkeypatch):
+def test_the_environment_sets_device_and_threads_alone(run, monkeypatch):
     monkeypatch.setenv("FRACTALS_SIZE", "20x10")
-    monkeypatch.setenv("FRACTALS_THREADS", "1")
-    assert json.loads(run("render", "--cpu", "--json")[1])["size"] == [20, 10]
+    monkeypatch.setenv("FRACTALS_DEVICE", "python")
+    facts = json.loads(run("render", "--dry-run", "--json")[1])
+    assert (facts["size"], facts["device"]) == ([1920, 1080], "python")
+    assert json.loads(run("render", "--dry-run", "--json", "--cpu")[1])["device"] == "cpu"
+    monkeypatch.setenv("FRACTALS_DEVICE", "tpu")
+    code, _, err = run("render", "--dry-run")
+    assert (code, err) == (2, "fractals: FRACTALS_DEVICE: unknown device 'tpu'\n")
+    monkeypatch.setenv("FRACTALS_DEVICE", "")
+    monkeypatch.setenv("FRACTALS_THREADS", "none")
+    code, _, err = run("render", "--dry-run")
+    assert code == 2
+    assert one_line(err)
+    assert "FRACTALS_THREADS" in err
 
 
 def test_scenes_merge_from_left_to_right_and_options_come_last(run):
@@ -453,8 +464,10 @@ def test_scenes_merge_from_left_to_right_and_options_come_last(run):
 
 
 def test_gallery_draws_and_writes_its_page(run):
-    assert run("gallery", "seahorse", "-o", "g", "--width", "32", "--cpu")[0] == 0
+    assert run("gallery", "seahorse", "-o", "g", "--size", "32x", "--cpu")[0] == 0
     assert os.listdir("g") == ["seahorse.png"]
+    with PIL.Image.open("g/seahorse.png") as picture:
+        assert picture.size == (32, 18)
 
 
 def test_the_gallery_page_is_up_to_date():
@@ -476,7 +489,7 @@ def test_completion(run, shell):
 def test_ctrl_c_ends_at_once_without_a_file(tmp_path, device):
     command = [sys.executable, "-c", "from fractals.cli import main; main()", "render"]
     heavy = [
-        "--no-interior-shortcuts-shortcuts",
+        "--no-interior-shortcuts",
         "--max-iterations",
         "2000000000",
         "--center=-0.1,0",

@@ -82,7 +82,7 @@ def test_a_low_limit_is_raised_and_said(find):
     code, out, err = find("nucleus", "low.toml")
     assert code == 0
     assert 'max_iterations = "auto"' in out.decode()
-    assert "limit of 50 is low" in err.splitlines()[1]
+    assert "max_iterations 50 is too low for period 3" in err.splitlines()[1]
 
 
 @pytest.mark.parametrize(

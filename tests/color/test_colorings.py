@@ -7,13 +7,16 @@ import math
 import numpy as np
 import pytest
 from oracle import naive_colorings as naive
-from support.scenes import scene, slow_but
+from support.drawings import opened
+from support.scenes import formula_for, scene, slow_but
 
 import fractals
 from fractals import catalog
+from fractals.backends.cpu.backend import CpuBackend
+from fractals.backends.cpu.simd import pack
 from fractals.color import palette, spaces
-from fractals.kernels import coloring_math, ranking
-from fractals.rendering.render import Session
+from fractals.kernels import elementary, escape, ranking
+from fractals.kernels.statistics import Statistics
 from fractals.rendering.tiles import Tile
 from fractals.tools import verify
 
@@ -29,16 +32,15 @@ def drawn_scene(coloring, **keys):
 
 def values_of(drawn, device="cpu"):
     """Return the counts and the coloring's values of a whole picture, NaN where it has none."""
-    session = Session(drawn, device)
-    session.start(iterating=True, shading=True)
-    width, height = session.plan.size
-    raw = session.iterate(Tile(0, 0, width, height))
-    found = session.backend.empty((height, width), session.backend.real)
-    fill = session.painter.value_program(session.layers.drawn[0])
-    fill(found, raw, session.max_iterations, session.count_offset)
+    drawing = opened(drawn, device)
+    width, height = drawing.plan.size
+    raw = drawing.source.iterate(Tile(0, 0, width, height))
+    found = drawing.backend.empty((height, width), drawing.backend.real)
+    fill = drawing.painter.value_program(drawing.plan.layers.drawn[0])
+    fill(found, raw, drawing.source.max_iterations, drawing.source.count_offset)
     values, counts = np.empty((height, width)), np.empty((height, width), np.int32)
-    session.backend.to_host(found, values)
-    session.backend.to_host(raw[0], counts)
+    drawing.backend.to_host(found, values)
+    drawing.backend.to_host(raw[0], counts)
     return counts, values
 
 
@@ -254,14 +256,14 @@ def test_ranked_pictures_in_files(tmp_path):
 def test_ranks_of_nothing_and_of_much(name):
     inside = scene(coloring=name, center=["-0.1", "0"], width="0.01")
     assert not fractals.render(inside, device="cpu").pixels.any()
-    knots = getattr(ranking, f"{name}_knots")
+    make_table = {"rank": ranking.make_rank_table, "histogram": ranking.make_histogram_table}[name]
     for values in (
         np.random.default_rng(1).uniform(1, 1e6, 10**5),
         np.random.default_rng(2).exponential(3, 10**5) + 12_000_000,
         np.array([5e6, 1.5, 3e9]),
     ):
-        lowest, *shares = knots(values)
-        assert len(shares) == ranking.KNOTS
+        lowest, *shares = make_table(values)
+        assert len(shares) == ranking.EDGE_COUNT
         assert (np.diff(shares) >= 0).all()
         assert lowest <= values.min()
         assert (shares[0], shares[-1]) == (0, 1)
@@ -272,11 +274,31 @@ def test_ranks_of_nothing_and_of_much(name):
             )
 
 
+# Loops
+
+PLAIN = {"picture_trap"}  # its `update` reads a table at an index of each sample
+STATISTICS = [n for n in catalog.names("coloring") if catalog.load("coloring", n)().statistic]
+
+
+@pytest.mark.skipif(not pack.FUSED, reason="this CPU has no packs")
+@pytest.mark.parametrize(
+    "name", slow_but(["orbit_trap", "curvature_average", "picture_trap"], STATISTICS)
+)
+def test_the_loop_that_a_statistic_gets_on_the_cpu(name):
+    """A statistic that packs cannot compile falls back to a loop many times slower."""
+    coloring = catalog.load("coloring", name)().choose({})
+    formula = scene(formula_for(name)).make_formula()
+    statistics = Statistics.of((coloring,), inside=True).compiled()
+    options = escape.EscapeOptions(formula, statistics=statistics)
+    run = CpuBackend("float64", 1).compile(escape.make_body, options)
+    assert bool(getattr(run, "program", None)) == (name not in PLAIN)
+
+
 # Functions
 
 
 @pytest.mark.parametrize("precision", [float, np.float32])
-def test_turn(precision):
+def test_angle_in_turns(precision):
     rng = np.random.default_rng(5)
     points = [*rng.normal(size=(2000, 2)), (1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1)]
     points += [
@@ -288,10 +310,10 @@ def test_turn(precision):
     error = 2e-11 if precision is float else 2e-7
     for x, y in points:
         wanted = (math.atan2(y, x) / (2 * math.pi)) % 1
-        found = coloring_math.turn(precision(x), precision(y))
+        found = elementary.angle_in_turns(precision(x), precision(y))
         assert type(found) is precision
         assert abs((float(found) - wanted + 0.5) % 1 - 0.5) < error
-    assert coloring_math.turn(precision(0), precision(0)) == 0
+    assert elementary.angle_in_turns(precision(0), precision(0)) == 0
 
 
 # Options, and what says that they are wrong

@@ -19,7 +19,7 @@ def distances(formula, center, width, device="cpu", **keys):
     keys = {"coloring": "interior_distance", "size": SIZE, "max_iterations": LIMIT, **keys}
     drawn = scene(formula, center=[str(center.real), str(center.imag)], width=str(width), **keys)
     raw = fractals.compute(drawn, device=device)
-    square = next(plane for name, plane in raw.watched.items() if ".square" in name)
+    square = next(plane for name, plane in raw.statistics.items() if ".square" in name)
     height, across = raw.count.shape
     for j, i in np.argwhere((raw.count == raw.max_iterations) & (square > 0)):
         x, y = (i + 0.5 - across / 2) / across, (height / 2 - j - 0.5) / across
@@ -101,9 +101,9 @@ def test_every_device_finds_the_same(compiled, formula, precision):
     drawn = scene(formula, coloring=own, size=(17, 9), max_iterations=150)
     plain = fractals.compute(drawn, device="python", precision=precision)
     found = fractals.compute(drawn, device=compiled, precision=precision)
-    for name, plane in plain.watched.items():
-        assert found.watched[name].tobytes() == plane.tobytes(), name
-    assert (plain.watched[name] > 0).sum() > 10
+    for name, plane in plain.statistics.items():
+        assert found.statistics[name].tobytes() == plane.tobytes(), name
+    assert (plain.statistics[name] > 0).sum() > 10
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def drawn_scene(sequence, **keys):
 
 def exponents(raw, maps=1):
     """Return the mean of ln|f'| a map that a picture is drawn from."""
-    kept = {name.rpartition(".")[2].split()[0]: plane for name, plane in raw.watched.items()}
+    kept = {name.rpartition(".")[2].split()[0]: plane for name, plane in raw.statistics.items()}
     assert (kept["steps"] == np.where(raw.count == LIMIT, LIMIT, raw.count)).all()
     return kept["sum"] / (LIMIT - WARMUP) / maps
 
@@ -104,7 +104,7 @@ def test_the_first_letter_comes_first():
         if turn == 50:
             total += math.log(abs((1 - 2 * before) * (1 - 2 * x)))
         x = 3.9 * x * (1 - x)
-    sums = [list(raw.watched.values())[1][0, 0] for raw in (one, other)]
+    sums = [list(raw.statistics.values())[1][0, 0] for raw in (one, other)]
     assert sums[0] == pytest.approx(total, rel=1e-6)
     assert sums[1] != pytest.approx(total, rel=1e-3)
 

@@ -8,7 +8,7 @@ from oracle import naive
 
 from fractals import catalog
 from fractals.color import palette, spaces
-from fractals.errors import SceneError
+from fractals.errors import InputError
 
 every_palette = pytest.mark.parametrize("name", catalog.names("palette"))
 light = st.floats(0, 1)
@@ -164,7 +164,7 @@ def test_oklab_there_and_back(red, green, blue):
     ],
 )
 def test_what_is_wrong_is_said(table, message):
-    with pytest.raises(SceneError) as caught:
+    with pytest.raises(InputError) as caught:
         palette.parse(table)
     assert message in str(caught.value)
 

@@ -54,7 +54,7 @@ def test_the_first_pixel_that_is_hit(file, julia):
 
 @pytest.mark.parametrize("precision", slow_but(["float64"], PRECISIONS))
 def test_every_device_hits_the_same(file, compiled, precision):
-    """Beside another that watches, whose constants come after those of any picture."""
+    """Beside another statistic, whose constants come after those of any picture."""
     layers = [{"coloring": {"name": "orbit_trap", "x": 0.3}, "opacity": 0.4, "mask": "all"}]
     drawn = trapped(file, size=(16, 9), layers=layers)
     plain = fractals.render(drawn, device="python", precision=precision).pixels
@@ -82,7 +82,7 @@ def test_a_scene_carries_its_picture(file, tmp_path):
 def test_recoloring_keeps_what_was_hit(file):
     drawn = trapped(file, size=(16, 9))
     raw = fractals.compute(drawn, device="python")
-    (name,) = raw.watched
+    (name,) = raw.statistics
     assert len(name) < 80  # the picture is named by its checksum
     wanted = fractals.render(drawn, device="python").pixels
     assert (fractals.recolor(raw, drawn, device="python").pixels == wanted).all()

@@ -282,7 +282,7 @@ def test_skewed_minibrots_have_no_upright():
 def test_what_is_refused():
     with pytest.raises(SceneError, match="Julia set has no nuclei"):
         find_nucleus(Scene().replace(julia=("-0.8", "0.156")))
-    with pytest.raises(OptionError, match="limit 0"):
+    with pytest.raises(OptionError, match="max_period 0"):
         find_period(Scene(), max_period=0)
 
 
@@ -299,8 +299,8 @@ def test_what_is_refused():
             "nearest is of period 1, 1 widths to the left and 1.8 .* down",
         ),
         (("0", "0.4", "0.4"), None, "nearest is of period 1, 1.8 heights down from"),
-        (("-1.75", "0", "0.1"), 2, "up to 2 was found.* higher --max-iterations"),
-        (("-2", "0", "1e-100"), 100, "up to 100 was found.* higher --max-iterations"),
+        (("-1.75", "0", "0.1"), 2, "up to 2 was found.* higher --max-period"),
+        (("-2", "0", "1e-100"), 100, "up to 100 was found.* higher --max-period"),
     ],
 )
 def test_nothing_in_view(place, max_period, words):

@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 from mpmath import mpc, mpf
 from oracle import naive
-from support.scenes import FORMULAS, each_compiled, label, name_and_power, scene
+from support.scenes import FORMULAS, each_compiled, label, name_and_power, scene, slow_but
 
 import fractals
+from fractals import catalog
+from fractals.backends.cpu.backend import CpuBackend
+from fractals.backends.cpu.simd import pack
+from fractals.kernels.escape import EscapeOptions, make_body
 
 every_formula = pytest.mark.parametrize("formula", FORMULAS, ids=label)
 
@@ -235,3 +239,12 @@ def test_inside_at_the_rim_of_cardioid_and_disc(real):
         size = dice.uniform(0, 0.998)
         for c in (size * turn / 2 - (size * turn) ** 2 / 4, size * turn / 4 - 1):
             assert inside(real(float(c.real)), real(float(c.imag))) or abs(c - 0.25) < 0.01
+
+
+@pytest.mark.skipif(not pack.FUSED, reason="this CPU has no packs")
+@pytest.mark.parametrize("name", slow_but(["mandelbrot", "sine"], catalog.names("formula")))
+def test_the_cpu_iterates_it_in_packs(name):
+    """A formula that packs cannot compile would fall back to a loop many times slower."""
+    options = EscapeOptions(catalog.load("formula", name)())
+    run = CpuBackend("float64", 1).compile(make_body, options)
+    assert getattr(run, "program", None), f"{name} is iterated by the plain loop"

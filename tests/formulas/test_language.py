@@ -8,7 +8,7 @@ from mpmath import mpc, mpf
 from oracle import naive
 
 import fractals
-from fractals.cli.options import parse_formula
+from fractals.cli.values import parse_formula
 from fractals.formulas.language import derivative
 from fractals.formulas.language.codegen import compose
 from fractals.formulas.language.parser import (

@@ -37,7 +37,7 @@ def points(seed, count=12):
 
 
 def step(formula, z, c, before=0):
-    more = (mpc(before).real, mpc(before).imag) if formula.memory else ()
+    more = (mpc(before).real, mpc(before).imag) if formula.uses_previous else ()
     return mpc(*formula.step(z.real, z.imag, c.real, c.imag, *more))
 
 
@@ -52,7 +52,7 @@ def test_step_is_the_oracles(name):
         exact = wanted(name, z, c, before)
         # Constants such as pi are those of float64.
         assert abs(step(formula, z, c, before) - exact) < NEAR * (1 + abs(exact))
-        more = (float(before.real), float(before.imag)) if formula.memory else ()
+        more = (float(before.real), float(before.imag)) if formula.uses_previous else ()
         found = formula.step(*map(float, (z.real, z.imag, c.real, c.imag)), *more)
         assert abs(mpc(*found) - exact) < 100 * NEAR * (1 + abs(exact))
 
@@ -62,7 +62,7 @@ def test_tangent_is_the_finite_difference(name):
     formula, h = made(name), mpf("1e-16")
     for z, c, dz, dc in zip(points(4), points(5), points(6), points(7), strict=True):
         before, change = c * dz, z * dc
-        if formula.memory:
+        if formula.uses_previous:
             more = before.real, before.imag, change.real, change.imag
         else:
             more, change = (), mpc(0)
@@ -91,7 +91,7 @@ def test_start_changes_with_c_as_said(name):
 @every_other
 def test_holomorphic_where_it_is_said(name):
     formula = made(name)
-    if formula.memory:
+    if formula.uses_previous:
         return
     turns = []
     for z, c in zip(points(10), points(11), strict=True):
@@ -176,7 +176,7 @@ def test_counts_and_slopes_are_the_oracles(name, julia):
     keys |= {"coloring": "speed" if name in CONVERGING else coloring, **ELSEWHERE.get(name, {})}
     drawn = scene(name, size=(7, 4), max_iterations=40, **keys)
     raw = fractals.compute(drawn, device="cpu")
-    columns, rows = sampling.coordinates(plan.plan(drawn))
+    columns, rows = sampling.coordinates(plan.make_plan(drawn))
     wrong = told = 0
     for j in range(4):
         for i in range(7):
@@ -207,7 +207,7 @@ def test_speed_has_no_bands():
     columns = 4000
     drawn = scene("newton", coloring="speed", size=(columns, 1), center=["1.5", "0.3"], width="1")
     raw = fractals.compute(drawn, device="cpu")
-    last, before = (np.log2(raw.watched[f"moves.{part}"][0]) for part in ("last", "before"))
+    last, before = (np.log2(raw.statistics[f"moves.{part}"][0]) for part in ("last", "before"))
     smooth = raw.count[0] + (before - 2 * np.log2(1e-6)) / (before - last)
     assert (np.diff(raw.count[0]) != 0).any()
     assert abs(np.diff(smooth)).max() < 0.05

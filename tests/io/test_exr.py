@@ -11,7 +11,7 @@ from oracle import naive
 from support.scenes import scene
 
 import fractals
-from fractals import EscapeData, OptionError, SceneError, catalog
+from fractals import EscapeData, InputError, OptionError, catalog
 from fractals.errors import FractalsError
 from fractals.io.raw import exr
 
@@ -124,7 +124,7 @@ def test_recolored_from_an_exr_is_as_good_as_rendered(tmp_path, name, keys):
     seen = []
     for coloring in catalog.names("coloring"):
         one = catalog.load("coloring", coloring)()
-        if one.watcher or one.ends == "converging":
+        if one.statistic or one.ends == "converging":
             continue
         colors = drawn.replace(coloring=coloring, palette="lagoon", density=0.3)
         wanted = fractals.recolor(raw, colors, device="cpu").pixels.astype(int)
@@ -195,7 +195,7 @@ def test_files_of_other_programs(tmp_path, wide):
 )
 def test_exrs_of_something_else(tmp_path, channels, facts, words, capfd):
     write(tmp_path / "a.exr", {k: np.full((2, 3), 5, d) for k, d in channels.items()}, **facts)
-    with pytest.raises(SceneError) as refused:
+    with pytest.raises(InputError) as refused:
         EscapeData.load(tmp_path / "a.exr")
     assert words in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
@@ -208,9 +208,9 @@ def test_damaged_exrs(tmp_path, capfd):
     whole = (tmp_path / "a.exr").read_bytes()
     for content in (b"", b"junk", whole[:4], whole[:300], whole[:-20], whole[:-1]):
         (tmp_path / "b.exr").write_bytes(content)
-        with pytest.raises(SceneError, match=r"b\.exr: (not an EXR|the EXR is damaged)"):
+        with pytest.raises(InputError, match=r"b\.exr: (not an EXR|the EXR is damaged)"):
             EscapeData.load(tmp_path / "b.exr")
-    with pytest.raises(SceneError, match="no such file"):
+    with pytest.raises(InputError, match="no such file"):
         EscapeData.load(tmp_path / "nosuch.exr")
     assert capfd.readouterr().out == ""  # stdout may carry a picture
 

@@ -24,7 +24,7 @@ from support.gradients import (
 )
 
 from fractals.color import palette
-from fractals.errors import SceneError
+from fractals.errors import InputError
 from fractals.io import formats, palettes
 
 
@@ -203,20 +203,20 @@ def test_samples(name, data):
     ],
 )
 def test_what_is_wrong_is_said(name, text, message):
-    with pytest.raises(SceneError) as caught:
+    with pytest.raises(InputError) as caught:
         read(name, text)
     assert message in str(caught.value)
 
 
 def test_ugr_names_are_told():
     with pytest.raises(
-        SceneError, match=r"no gradient 'first'; there are: First, \.\.\. \(2 in all\)$"
+        InputError, match=r"no gradient 'first'; there are: First, \.\.\. \(2 in all\)$"
     ):
         read("ugr", UGR, "first")
-    with pytest.raises(SceneError, match=r"there are: First, Second one\(2\)$"):
+    with pytest.raises(InputError, match=r"there are: First, Second one\(2\)$"):
         read("ugr", UGR, "x")
     many = "".join(f"g{k} {{\n}}\n" for k in range(50))
-    with pytest.raises(SceneError, match=r"g0, g1, .*g19, \.\.\. \(50 in all\)$"):
+    with pytest.raises(InputError, match=r"g0, g1, .*g19, \.\.\. \(50 in all\)$"):
         read("ugr", many, "x")
 
 
@@ -226,7 +226,7 @@ def survives(name, text):
     try:
         with mock.patch.object(formats, "read_bytes", return_value=data):
             found, lines = palettes.find(f"a.{name}")
-    except SceneError as error:
+    except InputError as error:
         lines = [str(error)]
     else:
         assert np.isfinite(found.lookup("#000000")).all()

@@ -20,7 +20,7 @@ from support.gradients import (
 import fractals
 from fractals import catalog
 from fractals.color import palette
-from fractals.errors import OptionError, SceneError
+from fractals.errors import InputError, OptionError
 from fractals.io import palettes
 
 
@@ -94,24 +94,24 @@ def test_files_are_sought_beside_the_scene(folder):
     fractals.load_scene("deeper/scene.toml", lost=lost)
     assert [line.split(":")[0] for line in lost] == 2 * ["x.ugr#Second one(2)"]
     assert fractals.load_scene("deeper/scene.toml").color.palette.title == "a b"
-    with pytest.raises(SceneError, match=r"deeper/a\.map: no such file"):
+    with pytest.raises(InputError, match=r"deeper/a\.map: no such file"):
         fractals.load_scene("deeper/scene.json")  # one of the current folder may be private
 
 
 def test_unknown_names_say_where_palettes_are():
-    with pytest.raises(SceneError, match="fractals list formats shows which files"):
+    with pytest.raises(InputError, match="fractals list formats shows which files"):
         fractals.load_scene(palette="a.pal")
 
 
 @pytest.mark.parametrize(
     ("name", "error", "message"),
     [
-        ("none.map", SceneError, "none.map: no such file"),
-        ("bad.map", SceneError, "bad.map: line 2: '1 2' is not three numbers"),
-        ("a.ugr#x", SceneError, "a.ugr: no gradient 'x'; there are: First, Second one(2)"),
-        ("bad.toml", SceneError, "bad.toml: palette: unknown key 'stop'"),
-        ("large.map", SceneError, "large.map: larger than 16777216 bytes"),
-        (".map", SceneError, ".map: "),
+        ("none.map", InputError, "none.map: no such file"),
+        ("bad.map", InputError, "bad.map: line 2: '1 2' is not three numbers"),
+        ("a.ugr#x", InputError, "a.ugr: no gradient 'x'; there are: First, Second one(2)"),
+        ("bad.toml", InputError, "bad.toml: palette: unknown key 'stop'"),
+        ("large.map", InputError, "large.map: larger than 16777216 bytes"),
+        (".map", InputError, ".map: "),
     ],
 )
 def test_files_that_are_no_palettes(name, error, message, folder):
@@ -123,7 +123,7 @@ def test_files_that_are_no_palettes(name, error, message, folder):
     with pytest.raises(error) as caught:
         palettes.find(name)
     assert message in str(caught.value)
-    with pytest.raises(SceneError) as caught:
+    with pytest.raises(InputError) as caught:
         fractals.load_scene({"color": {"palette": name}})
     assert message in str(caught.value)
 
@@ -151,7 +151,7 @@ def test_color_maps_of_cmap():
     assert palettes.find("cmap:ember")[0].source.startswith("cmap: ")
     with pytest.raises(OptionError, match="cmap has no color map 'nosuch'"):
         palettes.find("cmap:nosuch")
-    with pytest.raises(SceneError, match="unknown palette 'embr'; did you mean 'ember'"):
+    with pytest.raises(InputError, match="unknown palette 'embr'; did you mean 'ember'"):
         fractals.load_scene(palette="embr")
 
 
@@ -159,5 +159,5 @@ def test_without_cmap(monkeypatch):
     monkeypatch.setitem(sys.modules, "cmap", None)
     with pytest.raises(OptionError, match=r"wants the package cmap: pip install '.*\[palettes\]'"):
         palettes.find("cmap:viridis")
-    with pytest.raises(SceneError, match=r"unknown palette 'viridis'.*hundreds more with pip"):
+    with pytest.raises(InputError, match=r"unknown palette 'viridis'.*hundreds more with pip"):
         fractals.load_scene(palette="viridis")

@@ -22,6 +22,7 @@ from fractals import EscapeData, SceneError
 from fractals.deep import orbit_cache
 from fractals.io import store
 from fractals.io.store import open_store
+from fractals.rendering.plan import make_plan
 
 DEEP = {
     "center": ["-1.7685736562992577", "-0.0009642968513582"],
@@ -271,7 +272,7 @@ def test_memory_is_that_of_the_bands(tmp_path, monkeypatch):
     drawn = scene(size=(1000, 16000), max_iterations=1, coloring="count")
     fractals.compute_to(tmp_path / "a.fz", drawn, device="cpu")
     small = fractals.compute(scene(coloring="count"), device="cpu")
-    fractals.recolor_to(tmp_path / "a.png", small, device="cpu")  # imports
+    fractals.recolor_to(tmp_path / "first.png", small, device="cpu")  # imports
     tracemalloc.start()
     try:
         raw = EscapeData.load(tmp_path / "a.fz")
@@ -279,7 +280,7 @@ def test_memory_is_that_of_the_bands(tmp_path, monkeypatch):
         used = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    plan = fractals.plan(drawn, threads=2, streamed=True)
+    plan = make_plan(drawn, threads=2, keeps="bands")
     assert used < plan.memory + 2**21 < 3 * 1000 * 16000
 
 

@@ -37,7 +37,7 @@ def small_tiles(monkeypatch):
 
 def recolored(path, raw, *sources, device):
     """Return the bytes of the picture that is drawn into a file, which `color` draws too."""
-    fractals.recolor_to(path, raw, *sources, device=device)
+    fractals.recolor_to(path, raw, *sources, device=device, overwrite=True)
     assert fractals.recolor(raw, *sources, device=device).encode() == path.read_bytes()
     return path.read_bytes()
 
@@ -105,7 +105,7 @@ def test_a_store_of_layers_goes_on_on_any_device(tmp_path, compiled):
     assert contents(tmp_path / "a.fz") == contents(tmp_path / "whole.fz")
 
 
-@pytest.mark.parametrize("name", ["dz", "watched0", "watched2"])
+@pytest.mark.parametrize("name", ["dz", "statistics0", "statistics2"])
 def test_torn_tiles_are_computed_again(tmp_path, name):
     drawn, path = scene(size=(40, 33), **LAYERS), tmp_path / "a.fz"
     fractals.compute_to(path, drawn, device="python")
@@ -142,30 +142,30 @@ def test_the_layout_is_what_it_says(tmp_path):
     fractals.compute_to(tmp_path / "a.fz", drawn, device="python")
     raw = fractals.compute(drawn, device="python")
     header = json.loads((tmp_path / "a.fz" / "header.json").read_text("utf-8"))
-    watched = {"watched0": "<f4", "watched1": "<f4", "watched2": "<f4"}
-    assert header["planes"] == {"count": "<i4", "z": "<c8", **watched}
-    assert header["watched"] == list(raw.watched)
-    assert header["watched"][0] == "stripes,density=3.sum (inside too)"
-    for name, file in zip(header["watched"], watched, strict=True):
+    statistics = {"statistics0": "<f4", "statistics1": "<f4", "statistics2": "<f4"}
+    assert header["planes"] == {"count": "<i4", "z": "<c8", **statistics}
+    assert header["statistics"] == list(raw.statistics)
+    assert header["statistics"][0] == "stripes,density=3.sum (inside too)"
+    for name, file in zip(header["statistics"], statistics, strict=True):
         plane = np.load(tmp_path / "a.fz" / f"{file}.npy")
-        assert plane.tobytes() == raw.watched[name].tobytes()
+        assert plane.tobytes() == raw.statistics[name].tobytes()
         assert len(np.unique(plane)) > 9
     again = EscapeData.load(tmp_path / "a.fz")
-    assert list(again.planes) == list(raw.planes) == ["count", "z", *header["watched"]]
+    assert list(again.planes) == list(raw.planes) == ["count", "z", *header["statistics"]]
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"watched": None}, "header.json is damaged"),
-        ({"watched": 3}, "header.json is damaged"),
-        ({"watched": ["a.b"]}, "don't fit together"),
-        ({"watched": ["a.b", "a.b"]}, "don't fit together"),
-        ({"watched": ["a.b", "z"]}, "don't fit together"),
-        ({"watched": ["a.b", "c.d", "e.f"]}, "don't fit together"),
+        ({"statistics": None}, "header.json is damaged"),
+        ({"statistics": 3}, "header.json is damaged"),
+        ({"statistics": ["a.b"]}, "don't fit together"),
+        ({"statistics": ["a.b", "a.b"]}, "don't fit together"),
+        ({"statistics": ["a.b", "z"]}, "don't fit together"),
+        ({"statistics": ["a.b", "c.d", "e.f"]}, "don't fit together"),
         ({"planes": {"count": "<i4", "z": "<c16"}}, "don't fit together"),
         (
-            {"planes": {"count": "<i4", "z": "<c16", "watched0": "<f8", "watched1": "<f4"}},
+            {"planes": {"count": "<i4", "z": "<c16", "statistics0": "<f8", "statistics1": "<f4"}},
             "don't fit together",
         ),
     ],
@@ -175,14 +175,14 @@ def test_damaged_headers(tmp_path, change, words):
     path, drawn = tmp_path / "a.fz", scene(coloring="stripe_average")
     fractals.compute_to(path, drawn, device="python")
     header = json.loads((path / "header.json").read_text())
-    assert header["watched"] == ["stripes,density=5.sum", "stripes,density=5.last"]
+    assert header["statistics"] == ["stripes,density=5.sum", "stripes,density=5.last"]
     change_header(path, **change)
     with pytest.raises(SceneError) as refused:
         EscapeData.load(path)
     assert words in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
     fractals.compute_to(path, drawn, device="python", overwrite=True)
-    assert EscapeData.load(path).watched
+    assert EscapeData.load(path).statistics
 
 
 # What is lacking

@@ -149,7 +149,7 @@ def begun(path):
         ({"planes": {"count": "<i4", "z": "<c16", "../z": "<c16"}}, "don't fit together"),
         ({"planes": {"count": "<i4", "z": "<c16", "dz": "<c8"}}, "don't fit together"),
         ({"planes": {"count": "<i4", "z": "<c16", "more": "<c16"}}, "don't fit together"),
-        ({"planes": {"count": "<i4", "z": "<c16", "watched0": ","}}, "header.json is damaged"),
+        ({"planes": {"count": "<i4", "z": "<c16", "statistics0": ","}}, "header.json is damaged"),
         ({"planes": ["count", "z"]}, "header.json is damaged"),
         ({"max_iterations": None}, "max_iterations is None, and not a whole number"),
         ({"max_iterations": float("inf")}, "max_iterations is inf, and not a whole number"),

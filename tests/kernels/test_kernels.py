@@ -16,7 +16,8 @@ from fractals.backends.cpu import target
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.python import PythonBackend
 from fractals.kernels import primitives
-from fractals.kernels.coloring_math import make_cbrt, make_log2
+from fractals.kernels.coloring_math import make_cbrt
+from fractals.kernels.elementary import make_log2
 from fractals.kernels.shade import make_transfer
 from fractals.rendering.render import EscapeData
 

@@ -125,7 +125,7 @@ def on_kinks(dice: random.Random) -> View:
         center, limit = antenna(dice, period, 2 * digits), 30 * period + 200
         name = f"nucleus of period {period}"
     with mpmath.workdps(2 * digits):
-        width = mpf(10) ** -depth
+        width = mpf(10) ** (-depth + (0 if name == "-2" else dice.uniform(0.5, 2.5)))
         center = _moved(dice, center, width)
     return View(
         f"kinks: {formula}, {name}, 1e-{depth:.1f}", formula, 2, center, width, limit, 2 * digits

@@ -16,7 +16,8 @@ from fractals.color import spaces
 from fractals.rendering import antialias as antialiasing
 from fractals.rendering import plan as planning
 from fractals.rendering import sampling
-from fractals.rendering.plan import plan
+from fractals.rendering.direct import Direct
+from fractals.rendering.plan import make_plan
 from fractals.rendering.tiles import Tile
 from fractals.tools import verify
 
@@ -83,7 +84,7 @@ def test_a_pixel_is_the_weighted_mean_of_its_samples(antialias, n, layers):
     raw = fractals.compute(drawn, device="cpu")
     alone = fractals.compute(single, device="cpu")
     alone.count, alone.z = raw.count, raw.z
-    alone.watched = raw.watched
+    alone.statistics = raw.statistics
     samples = spaces.linear_from_srgb(fractals.recolor(alone, device="cpu").pixels / 65535)
     table = sampling.shifts().astype(float)
     for j in range(7):
@@ -127,7 +128,7 @@ def test_devices_agree(antialias, device):
 def test_deep_tiles_agree():
     keys = {"center": ["-0.743643887037151", "0.131825904205330"], "width": "1e-13"}
     drawn = scene(size=(17, 12), supersampling=2, antialias="jittered", max_iterations=9000, **keys)
-    assert plan(drawn).deep
+    assert make_plan(drawn).deep
     whole = pixels_of(drawn)
     with cut(4):
         assert np.array_equal(pixels_of(drawn), whole)
@@ -188,15 +189,15 @@ def test_busy_pixels_are_seen():
 
 def test_calm_pictures_take_few_samples():
     taken = []
-    numbers = fractals.methods.Direct.iterate_some
+    numbers = Direct.iterate_some
 
-    def counted(self, i, j, shape, max_iterations=None):
+    def counted(self, i, j, shape, **options):
         taken.append(math.prod(shape))
-        return numbers(self, i, j, shape, max_iterations)
+        return numbers(self, i, j, shape, **options)
 
     keys = {"center": ["3", "0"], "width": "1", "coloring": "smooth", "density": 0.05}
     calm = scene(size=(64, 64), supersampling=4, antialias="adaptive", **keys)
-    with mock.patch.object(fractals.methods.Direct, "iterate_some", counted):
+    with mock.patch.object(Direct, "iterate_some", counted):
         adaptive = pixels_of(calm)
     assert sum(taken) < 0.35 * (64 * 4) ** 2
     full = pixels_of(calm.replace(antialias="jittered"))

@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from support.drawings import opened
 from support.limits import limit_tiles
 from support.scenes import scene
 from support.threads import end_by_themselves, in_a_thread
@@ -13,7 +14,7 @@ from fractals.backends.cpu import tile_loop
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.cpu.simd import pack
 from fractals.rendering import compiled_tiles, plan, tiles
-from fractals.rendering.render import Session
+from fractals.rendering.drawing import compiled_draws, draw_all
 from fractals.threads import Queue
 
 pytestmark = pytest.mark.skipif(
@@ -23,8 +24,8 @@ pytestmark = pytest.mark.skipif(
 SCENES = {
     "plain": {},
     "derivative": {"coloring": "distance"},
-    "watching": {"coloring": "stripe_average"},
-    "watching inside": {"coloring": "orbit_trap", "mask": "all"},
+    "statistics": {"coloring": "stripe_average"},
+    "statistics inside": {"coloring": "orbit_trap", "mask": "all"},
     "julia": {"julia": ("-0.8", "0.156")},
     "supersampling": {"supersampling": 3, "size": (31, 17)},
     "16 bits": {"bits": 16},
@@ -37,21 +38,21 @@ SCENES = {
 def joined(monkeypatch):
     """Small tiles; and what compiled code was made for."""
     found = []
-    join = CpuBackend.join
+    compile_tile_loop = CpuBackend.compile_tile_loop
 
     def note(*arguments):
-        found.append(join(*arguments))
+        found.append(compile_tile_loop(*arguments))
         return found[-1]
 
-    monkeypatch.setattr(CpuBackend, "join", note)
-    monkeypatch.setattr(tiles, "LEAST_TILE", 64)
+    monkeypatch.setattr(CpuBackend, "compile_tile_loop", note)
+    monkeypatch.setattr(tiles, "MIN_TILE", 64)
     limit_tiles(monkeypatch, 200)
     return found
 
 
 def tile_by_tile(monkeypatch, function, *arguments, **options):
     with monkeypatch.context() as patch:
-        patch.setattr(CpuBackend, "join", lambda *_: None)
+        patch.setattr(CpuBackend, "compile_tile_loop", lambda *_: None)
         return function(*arguments, **options)
 
 
@@ -74,9 +75,9 @@ def test_pictures_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads):
 @pytest.mark.parametrize("kind", ["plain", "derivative", "julia", "supersampling", "float32"])
 def test_raw_numbers_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads, strips):
     """Counts of strips are written where they stay, those of rectangles are copied."""
-    monkeypatch.setattr(tiles, "LEAST_ROWS", 1 if strips else 999)
+    monkeypatch.setattr(tiles, "MIN_ROWS", 1 if strips else 999)
     drawn = scene(**({"size": (61, 43), "max_iterations": 300} | SCENES[kind]))
-    first, second, *_ = plan.plan(drawn, "cpu", threads=threads).tiles
+    first, second, *_ = plan.make_plan(drawn, "cpu", threads=threads).tiles
     assert (first.y < second.y) == strips
     options = {"device": "cpu", "threads": threads}
     raw = fractals.compute(drawn, **options)
@@ -105,17 +106,15 @@ def test_what_needs_python_between_goes_from_tile_to_tile(joined, keys):
     assert image.pixels.shape == (12, 20, 3)
 
 
-def session_of(**keys):
-    session = Session(scene(size=(64, 64), **keys), "cpu")
-    session.start(iterating=True, shading=True)
-    return session
+def drawing_of(**keys):
+    return opened(scene(size=(64, 64), **keys))
 
 
 def test_a_queue_gives_each_tile_once(joined):
-    session = session_of()
-    queue, pixels = Queue(len(session.plan.tiles)), np.zeros((64, 64, 3), np.uint8)
+    drawing = drawing_of()
+    queue, pixels = Queue(len(drawing.plan.tiles)), np.zeros((64, 64, 3), np.uint8)
     tiles, left = queue.total, np.array([64 * 64])
-    works = [draw for _ in range(4) for draw in session.tiles_drawn()]
+    works = [draw for _ in range(4) for draw in compiled_draws(drawing)]
     threads = [threading.Thread(target=draw, args=(queue, pixels, 64, left)) for draw in works]
     for thread in threads:
         thread.start()
@@ -127,13 +126,13 @@ def test_a_queue_gives_each_tile_once(joined):
 
 
 def test_tiles_beyond_the_limit_wait(joined):
-    session = session_of()
-    queue, pixels = Queue(len(session.plan.tiles)), np.zeros((64, 64, 3), np.uint8)
-    (draw, *_), left = session.tiles_drawn(), np.array([64 * 64])
+    drawing = drawing_of()
+    queue, pixels = Queue(len(drawing.plan.tiles)), np.zeros((64, 64, 3), np.uint8)
+    (draw, *_), left = compiled_draws(drawing), np.array([64 * 64])
     queue.allow(3)
     assert (queue.waiting, queue.left) == (3, queue.total)
     draw(queue, pixels, 64, left)
-    drawn = sum(tile.width * tile.height for tile in session.plan.tiles[:3])
+    drawn = sum(tile.width * tile.height for tile in drawing.plan.tiles[:3])
     assert (queue.waiting, queue.left) == (0, queue.total - 3)
     assert left[0] == 64 * 64 - drawn
     queue.stop()
@@ -144,10 +143,10 @@ def test_tiles_beyond_the_limit_wait(joined):
 
 
 def test_rows_come_round_and_a_whole_band_ends_the_call(joined):
-    session = session_of()
-    expected = session.picture(None).pixels
-    queue, ring = Queue(len(session.plan.tiles)), np.zeros((32, 64, 3), np.uint8)
-    (draw, *_), left = session.tiles_drawn(), np.full(4, 16 * 64)
+    drawing = drawing_of()
+    expected = draw_all(drawing)
+    queue, ring = Queue(len(drawing.plan.tiles)), np.zeros((32, 64, 3), np.uint8)
+    (draw, *_), left = compiled_draws(drawing), np.full(4, 16 * 64)
     seen = 0
     while queue.left:
         draw(queue, ring, 16, left)

@@ -17,8 +17,8 @@ from fractals.deep import orbit_cache
 from fractals.deep.reference import compute_orbit
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
-from fractals.rendering import perturb, plan
-from fractals.scene.model import MOST_ITERATIONS
+from fractals.rendering import forecast, perturb, plan
+from fractals.scene.model import MAX_ITERATIONS
 
 OFTEN = ("mandelbrot", "burning_ship")
 each_formula = pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_launches_that_are_bounded_go_on_where_they_stopped(monkeypatch):
     drawn = on_a_minibrot(260)
     whole = fractals.compute(drawn, device="cpu")
     launches = []
-    monkeypatch.setattr(perturb, "HEAVY", 2**40)  # 256 steps a launch
+    monkeypatch.setattr(forecast, "PERTURBED_STEP_COST", 2**40)  # 256 steps a launch
 
     iterate = perturb.Perturbation._iterate
 
@@ -204,7 +204,7 @@ def test_limit_auto_lets_all_escape_that_can(device):
     drawn = deep_scene("mandelbrot", False, 24, max_iterations="auto", size=(40, 30))
     raw = fractals.compute(drawn, device=device)
     higher = fractals.compute(drawn.replace(max_iterations=16 * raw.max_iterations), device="cpu")
-    assert 1024 <= raw.max_iterations < MOST_ITERATIONS
+    assert 1024 <= raw.max_iterations < MAX_ITERATIONS
     assert (
         np.mean((raw.count == raw.max_iterations) != (higher.count == higher.max_iterations)) < 0.01
     )

@@ -1,4 +1,4 @@
-"""What colorings watch along orbits is the same however the orbits are cut up."""
+"""Orbit statistics do not depend on how orbits are divided among packs, tiles and launches."""
 
 import itertools
 
@@ -9,16 +9,16 @@ from support.scenes import PRECISIONS, scene, slow_but
 import fractals
 from fractals.rendering import iteration
 
-SEEN = [
+LAYERS = [
     {"coloring": "orbit_trap", "mask": "all"},
     {"coloring": "curvature_average"},
 ]
 
 
-def watched(drawn, **options):
+def statistics_of(drawn, **options):
     raw = fractals.compute(drawn, **options)
-    assert len(raw.watched) == 5
-    return [raw.count, raw.z, *raw.watched.values()]
+    assert len(raw.statistics) == 5
+    return [raw.count, raw.z, *raw.statistics.values()]
 
 
 def same(found, wanted):
@@ -32,36 +32,36 @@ def same(found, wanted):
         itertools.product([False, True], ["escaped", "all"]),
     ),
 )
-def test_packs_watch_what_plain_loops_do(julia, mask):
-    """At limits about the first steps, which are tested each, and beyond: inside and outside."""
+def test_packs_have_the_statistics_of_plain_loops(julia, mask):
+    """At limits below, at and above the steps that are tested one by one, inside and outside."""
     for limit in (1, 2, 17, 32, 33, 34, 60, 333):
         drawn = scene(
             julia=julia,
             max_iterations=limit,
             size=(41, 13),
-            layers=[{**SEEN[0], "mask": mask}, SEEN[1]],
+            layers=[{**LAYERS[0], "mask": mask}, LAYERS[1]],
         )
-        packed = watched(drawn, device="cpu")
-        assert same(packed, watched(drawn, device="simulator")), limit
+        packed = statistics_of(drawn, device="cpu")
+        assert same(packed, statistics_of(drawn, device="simulator")), limit
         inside = packed[0] == limit
         assert (packed[2][inside] != 0).all() == (mask == "all") or not inside.any()
 
 
 @pytest.mark.parametrize("formula", ["mandelbrot", "burning_ship"])
 @pytest.mark.parametrize("precision", slow_but(["float64"], PRECISIONS))
-def test_launches_in_parts_carry_it_on(formula, precision, monkeypatch):
-    drawn = scene(formula, max_iterations=120, size=(23, 9), layers=SEEN)
-    whole = watched(drawn, device="simulator", precision=precision)
+def test_launches_in_parts_continue_statistics(formula, precision, monkeypatch):
+    drawn = scene(formula, max_iterations=120, size=(23, 9), layers=LAYERS)
+    whole = statistics_of(drawn, device="simulator", precision=precision)
     monkeypatch.setattr(iteration._Method, "_steps_a_launch", lambda self: 7)
-    assert same(watched(drawn, device="simulator", precision=precision), whole)
+    assert same(statistics_of(drawn, device="simulator", precision=precision), whole)
 
 
 def test_shortcuts_change_nothing_outside():
     drawn = scene(
-        max_iterations=300, size=(40, 23), layers=[SEEN[1], {**SEEN[0], "mask": "escaped"}]
+        max_iterations=300, size=(40, 23), layers=[LAYERS[1], {**LAYERS[0], "mask": "escaped"}]
     )
-    quick = watched(drawn, device="cpu")
-    slow = watched(drawn, device="cpu", interior_shortcuts=False)
+    quick = statistics_of(drawn, device="cpu")
+    slow = statistics_of(drawn, device="cpu", interior_shortcuts=False)
     assert same(quick, slow)
     assert (quick[0] == 300).any()
     assert all((plane[quick[0] == 300] == 0).all() for plane in quick[2:])

@@ -1,6 +1,6 @@
-"""Colorings that watch orbits, in views so deep that the difference from a reference is iterated.
+"""Orbit statistics in deep views, where the difference from a reference orbit is iterated.
 
-No step is skipped. What is watched is compared with direct iteration where both are exact enough,
+No step is skipped. The statistics are compared with direct iteration where both are exact enough,
 and with orbits in arbitrary precision where only perturbation is.
 """
 
@@ -14,7 +14,7 @@ from oracle import naive_colorings as naive
 from support.scenes import scene, slow_but
 
 import fractals
-from fractals.rendering import iteration, plan
+from fractals.rendering import forecast, plan
 from fractals.scene.layers import make_layers
 
 LIMIT, RADIUS, SIZE = 400, 64, (14, 9)
@@ -51,9 +51,9 @@ def test_they_are_those_of_direct_iteration(formula, view, julia):
     assert (direct.method, deep.method) == ("direct", "perturbation")
     assert (direct.count == deep.count).all()
     assert 8 < deep.count.min() < LIMIT
-    assert list(direct.watched) == list(deep.watched)
-    for name, plane in direct.watched.items():
-        assert deep.watched[name] == pytest.approx(plane, rel=1e-6, abs=1e-6), name
+    assert list(direct.statistics) == list(deep.statistics)
+    for name, plane in direct.statistics.items():
+        assert deep.statistics[name] == pytest.approx(plane, rel=1e-6, abs=1e-6), name
     out = direct.count < LIMIT
     assert deep.dz[out] == pytest.approx(direct.dz[out] * float(view["width"]), rel=1e-6)
 
@@ -83,8 +83,8 @@ def test_they_are_those_of_exact_orbits(depth):
         )
         raw = compute(drawn)
         assert raw.method == "perturbation"
-        names = [name.split(",")[0].split(" ")[0] for name in raw.watched]
-        planes = dict(zip(names, raw.watched.values(), strict=True))
+        names = [name.split(",")[0].split(" ")[0] for name in raw.statistics]
+        planes = dict(zip(names, raw.statistics.values(), strict=True))
         for j in range(size[1]):
             for i in range(size[0]):
                 x, y = mpf(2 * i + 1 - size[0]) / 2, mpf(size[1] - 2 * j - 1) / 2
@@ -95,10 +95,10 @@ def test_they_are_those_of_exact_orbits(depth):
                 assert planes["trap"][j, i] == pytest.approx(near**2, rel=1e-6)
                 plain = complex(c)
                 terms = naive.stripe_terms(points, plain, 4)
-                found = [p[j, i] for name, p in raw.watched.items() if "stripes" in name]
+                found = [p[j, i] for name, p in raw.statistics.items() if "stripes" in name]
                 assert found == pytest.approx([sum(terms), terms[-1]], rel=1e-6, abs=1e-6)
                 terms = naive.triangle_terms(points, plain)
-                found = [p[j, i] for name, p in raw.watched.items() if "triangles" in name]
+                found = [p[j, i] for name, p in raw.statistics.items() if "triangles" in name]
                 assert found == pytest.approx([sum(terms), terms[-1]], rel=1e-5, abs=1e-5)
 
 
@@ -111,18 +111,18 @@ PLACES = {
 
 
 @pytest.mark.parametrize("name", slow_but(["plain"], PLACES))
-def test_every_device_watches_the_same(name, compiled, monkeypatch):
+def test_every_device_has_the_same_statistics(name, compiled, monkeypatch):
     """A GPU in launches of a bounded number of steps."""
     drawn = scene(layers=LAYERS, **{**KEYS, "size": (6, 4), "max_iterations": 1400}, **PLACES[name])
     plain = compute(drawn, "python")
-    monkeypatch.setattr(iteration, "HEAVY", 2**40)
+    monkeypatch.setattr(forecast, "PERTURBED_STEP_COST", 2**40)
     found = compute(drawn, compiled)
     assert plain.count.tobytes() == found.count.tobytes()
     assert plain.count.min() > 0
     for part in ("z", "dz"):
         assert getattr(found, part).tobytes() == getattr(plain, part).tobytes()
-    for own, plane in plain.watched.items():
-        assert found.watched[own].tobytes() == plane.tobytes(), own
+    for own, plane in plain.statistics.items():
+        assert found.statistics[own].tobytes() == plane.tobytes(), own
 
 
 def test_stores(tmp_path):
@@ -133,7 +133,7 @@ def test_stores(tmp_path):
     assert "expect about" in line
     kept, raw = fractals.EscapeData.load(tmp_path / "a.fz"), compute(drawn)
     assert list(kept.planes) == list(raw.planes)
-    assert len(kept.watched) == 5
+    assert len(kept.statistics) == 5
     for name, plane in raw.planes.items():
         assert kept.planes[name].tobytes() == plane.tobytes()
     other = drawn.replace(layers=[{"coloring": {"name": "stripe_average", "density": 9}}])
@@ -143,7 +143,7 @@ def test_stores(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("view", [{"antialias": "jittered"}, {"projection": "exponential"}])
-def test_listed_samples_are_watched_too(view):
+def test_samples_at_explicit_positions_have_statistics_too(view):
     keys = {"layers": LAYERS, "center": ["-2", "0"], "width": "1e-40", "supersampling": 2, **KEYS}
     drawn = scene(**keys, **view)
     drawn = drawn.replace(size=(14, 120)) if "projection" in view else drawn

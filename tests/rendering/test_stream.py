@@ -16,6 +16,7 @@ from support.threads import end_by_themselves, in_a_thread
 import fractals
 from fractals.io import png
 from fractals.rendering import bands, forecast, stream
+from fractals.rendering.plan import make_plan
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def streamed(*sources, **options):
 @pytest.mark.parametrize("bits", [8, 16])
 def test_same_bytes_on_every_device(device, fine, bits):
     drawn = scene(size=(40, 33), bits=bits, dpi=300)
-    assert len(range(0, 33, fractals.plan(drawn, device, streamed=True).band)) > 3
+    assert len(range(0, 33, make_plan(drawn, device, keeps="bands").band)) > 3
     assert streamed(drawn, device=device) == whole(drawn, device="cpu")
 
 
@@ -95,13 +96,13 @@ def test_few_bands_are_alive_however_slow_the_writing(monkeypatch, fine, device)
     monkeypatch.setattr(bands.Bands, "__init__", remember)
     monkeypatch.setattr(png, "compress", slow)
     assert streamed(drawn, device=device, threads=4) == expected
-    assert 2 <= most <= forecast.MOST_BANDS
+    assert 2 <= most <= forecast.MAX_BANDS
 
 
 def test_memory_is_that_of_the_bands(tmp_path):
     drawn = scene(size=(1000, 16000), max_iterations=1, coloring="count")
-    plan = fractals.plan(drawn, threads=2, streamed=True)
-    fractals.render_to(tmp_path / "a.png", scene(coloring="count"), device="cpu")  # imports
+    plan = make_plan(drawn, threads=2, keeps="bands")
+    fractals.render_to(tmp_path / "first.png", scene(coloring="count"), device="cpu")  # imports
     tracemalloc.start()
     try:
         fractals.render_to(tmp_path / "a.png", drawn, device="cpu", threads=2)
@@ -115,7 +116,7 @@ class Full(io.BytesIO):
     """A file on a disk with little room."""
 
     def write(self, data):
-        if self.on_message() + len(data) > 3000:
+        if self.tell() + len(data) > 3000:
             raise OSError(28, "No space left on device")
         return super().write(data)
 

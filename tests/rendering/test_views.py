@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
 from oracle import naive
+from support.drawings import opened
 from support.scenes import scene, slow_but
 
 import fractals
 from fractals import Scene
 from fractals.backends.devices import open_backend
 from fractals.errors import FractalsError, OptionError, SceneError
-from fractals.rendering.plan import plan
-from fractals.rendering.render import Session
+from fractals.rendering.plan import make_plan
 from fractals.rendering.sampling import Samples, indices
 from fractals.rendering.tiles import Tile
 from fractals.tools import verify
@@ -60,7 +60,9 @@ def test_samples_lie_where_the_view_says(
 ):
     look = {"stretch": stretch, "stretch_angle": angle, "mirror": mirror, "projection": projection}
     keys = {"center": ["-0.5", "0.25"], "width": "1e-3", "rotation": rotation, **look}
-    planned = plan(scene(size=size, supersampling=n, precision="float64", max_iterations=9, **keys))
+    planned = make_plan(
+        scene(size=size, supersampling=n, precision="float64", max_iterations=9, **keys)
+    )
     dice = random.Random(seed)
     i, j = dice.randrange(size[0] * n), dice.randrange(size[1] * n)
     found = Samples(replace(planned, bits=0)).at(np.array([i]), np.array([j]))
@@ -76,7 +78,7 @@ def test_shallow_counts_are_the_oracles(look, antialias):
     drawn = scene(size=(24, 20), supersampling=2, antialias=antialias, **keys)
     raw = fractals.compute(drawn, device="cpu")
     assert raw.method == "direct"
-    points = points_of(plan(drawn))
+    points = points_of(make_plan(drawn))
     dice, checked = random.Random(3), 0
     for _ in range(60):
         i, j = dice.randrange(48), dice.randrange(40)
@@ -104,7 +106,7 @@ def test_deep_counts_are_exact(look, antialias):
     drawn = deep({**look, "width": "1"} if "projection" in look else look, antialias=antialias)
     raw = fractals.compute(drawn, device="cpu", on_message=str)
     assert raw.method == "perturbation"
-    planned, dice = plan(drawn), random.Random(7)
+    planned, dice = make_plan(drawn), random.Random(7)
     height, width = raw.count.shape
     with mpmath.workdps(150):
         for _ in range(12):
@@ -122,14 +124,14 @@ def test_a_strip_goes_where_float64_ends(julia):
     """Each row has its own exponent; one reference serves them all."""
     keys = {"julia": ["-0.4", "0.59"], "center": ["0", "0"]} if julia else {}
     drawn = deep({"projection": "exponential"}, size=(6, 720 if julia else 640), **keys)
-    planned = plan(drawn)
+    planned = make_plan(drawn)
     assert planned.extended
     assert planned.finest < Decimal("1e-140")
     raw = fractals.compute(drawn, device="cpu", on_message=str)
     dice = random.Random(1)
     for _ in range(25):
         i, j = dice.randrange(6), dice.randrange(drawn.image.size[1])
-        exact = verify.exact_count(drawn, replace(planned, iterations=raw.max_iterations), i, j)
+        exact = verify.exact_count(drawn, replace(planned, max_iterations=raw.max_iterations), i, j)
         assert raw.count[j, i] == exact or not verify._stable(drawn, planned, i, j)
 
 
@@ -161,13 +163,12 @@ def test_a_mirror_turns_a_picture_upside_down():
 
 def slopes_in(drawn):
     """Return counts, z and the dz that colorings are given, of all samples."""
-    session = Session(drawn, device="cpu", on_message=str)
-    session.start(iterating=True, shading=True)
+    drawing = opened(drawn, on_message=str)
     whole = Tile(0, 0, *drawn.image.size)
-    raw = session.iterate(whole)
+    raw = drawing.source.iterate(whole)
     n = drawn.image.supersampling
-    arms = session.painter.arms(*indices(whole.window(n)))
-    count, x, y, p, q, _ = session.painter._turned(raw[0].shape, raw, arms)
+    arms = drawing.painter.arms(*indices(whole.window(n)))
+    count, x, y, p, q, _ = drawing.painter._turned(raw[0].shape, raw, arms)
     return count, x + 1j * y, p + 1j * q
 
 
@@ -236,7 +237,7 @@ def test_devices_agree(kind, precision, look):
 def test_devices_agree_on_strips_of_any_depth(kind):
     drawn = deep({"projection": "exponential"}, size=(3, 320), coloring="distance")
     ours, theirs = (fractals.compute(drawn, device=d, on_message=str) for d in ("cpu", kind))
-    assert plan(drawn).extended
+    assert make_plan(drawn).extended
     for name in ("count", "z", "dz"):
         assert getattr(ours, name).tobytes() == getattr(theirs, name).tobytes()
 
@@ -253,7 +254,7 @@ def test_parts_of_launches_add_up(monkeypatch):
 
 def test_a_strip_is_planned_by_its_deepest_row():
     strip = scene(size=(100, 1100), projection="exponential", center=CENTER, width="1")
-    planned = plan(strip)
+    planned = make_plan(strip)
     assert planned.method == "perturbation"
     table = planned.to_table()
     assert table["projection"] == "exponential"
@@ -262,7 +263,7 @@ def test_a_strip_is_planned_by_its_deepest_row():
         float(mpmath.pi * mpmath.exp(-22 * mpmath.pi)), rel=0.01
     )
     with pytest.raises(OptionError, match="too deep for float32"):
-        plan(strip.replace(precision="float32"))
+        make_plan(strip.replace(precision="float32"))
 
 
 @pytest.mark.parametrize(

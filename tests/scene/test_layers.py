@@ -97,7 +97,7 @@ def test_every_device_draws_the_same_layers(compiled, precision):
 def test_all_is_iterated_for_once():
     layers = make_layers(layered(*STACK))
     assert layers.derivative
-    assert layers.watching.names == [
+    assert layers.statistics.names == [
         "stripes,density=3.sum (inside too)",
         "stripes,density=3.last (inside too)",
         "trap,shape=circle,x=0.0,y=0.0,angle=0.0,radius=0.5.square (inside too)",
@@ -105,14 +105,14 @@ def test_all_is_iterated_for_once():
         "stripes,density=5.last (inside too)",
     ]
     again = make_layers(layered({"coloring": "period"}, {"coloring": "multiplier"}))
-    assert again.watching.planes == 9
-    assert not make_layers(layered({"coloring": "count"})).watching.planes
+    assert again.statistics.planes == 9
+    assert not make_layers(layered({"coloring": "count"})).statistics.planes
 
 
 def test_orbits_are_cut_short_unless_they_are_looked_at_inside():
-    assert plan.plan(layered(STACK[1])).interior_shortcuts
-    assert not plan.plan(layered(STACK[2])).interior_shortcuts
-    assert plan.plan(layered({**STACK[2], "mask": "escaped"})).interior_shortcuts
+    assert plan.make_plan(layered(STACK[1])).interior_shortcuts
+    assert not plan.make_plan(layered(STACK[2])).interior_shortcuts
+    assert plan.make_plan(layered({**STACK[2], "mask": "escaped"})).interior_shortcuts
 
 
 def test_deep_views_are_lit():
@@ -143,8 +143,8 @@ def test_raw_numbers_keep_what_was_watched(tmp_path):
     raw = fractals.compute(drawn, device="cpu")
     raw.save(tmp_path / "a.npz")
     again = fractals.EscapeData.load(tmp_path / "a.npz")
-    assert list(again.watched) == list(raw.watched)
-    assert all((again.watched[name] == raw.watched[name]).all() for name in raw.watched)
+    assert list(again.statistics) == list(raw.statistics)
+    assert all((again.statistics[name] == raw.statistics[name]).all() for name in raw.statistics)
     wanted = fractals.render(drawn, device="cpu").pixels
     assert fractals.recolor(again, device="cpu").pixels.tobytes() == wanted.tobytes()
     fewer = layered(STACK[1])  # what was watched inside too serves where that is not looked at

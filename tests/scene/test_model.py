@@ -148,9 +148,12 @@ BAD = [
     ({"formula": 3}, ["formula: "]),
     (
         {"formula": {"name": "mandelbrot", "power": 3}},
-        ["mandelbrot has not the options 'power'; it has none"],
+        ["mandelbrot: unknown option 'power'; known options: none"],
     ),
-    ({"formula": {"name": "multibrot", "pwer": 3}}, ["'pwer'; it has 'power'"]),
+    (
+        {"formula": {"name": "multibrot", "pwer": 3}},
+        ["unknown option 'pwer'; known options: 'power'"],
+    ),
     ({"formula": {"name": "multibrot", "power": 9}}, ["power is a whole number from 2 to 8"]),
     ({"formula": {"name": "multibrot", "power": 2.5}}, ["power is a whole number from 2 to 8"]),
     ({"formula": {"name": "multibrot", "power": "3"}}, ["power is a whole number from 2 to 8"]),

@@ -18,7 +18,7 @@ import numpy as np
 from support.scenes import scene
 
 import fractals
-from fractals.cli.options import parse_size
+from fractals.cli.values import parse_size
 from fractals.color import trap_image
 from fractals.errors import MAX_LINES, FractalsError
 from fractals.io import png

@@ -76,6 +76,23 @@ def compile_kernels(draw, capability=(9, 0)):
     return found
 
 
+def real_cuda():
+    """Return the module of kernels with the real `numba.cuda`."""
+    return backend._import_kernel(simulated=False)
+
+
+@contextlib.contextmanager
+def without_a_card(capability):
+    """Compile for a compute capability, and load nothing into a card."""
+    from numba.cuda.dispatcher import _Kernel
+
+    def finished(kernel):
+        kernel._codelibrary.get_asm_str()
+
+    with _card(capability), mock.patch.object(_Kernel, "bind", finished):
+        yield
+
+
 class _InHostMemory(base.HostMemory, backend.CudaBackend):
     def __init__(self, *arguments, **options):
         base.HostMemory.__init__(self)

@@ -7,9 +7,10 @@ import re
 import click.testing
 import numpy as np
 import pytest
+from support.drawings import opened
 
 import fractals
-from fractals.cli import cli
+from fractals.cli.verbs import cli
 from fractals.errors import DeviceError, DifferenceError, OptionError, SceneError
 from fractals.rendering.sampling import coordinates
 from fractals.tools.bench import ladder, report
@@ -83,10 +84,9 @@ def test_the_ladder_goes_from_python_to_the_last_device(measured):
 def test_the_naive_loops_counts_are_ours(name):
     work = bench.load_workload(name).change((40, 30))
     scene = work.scene.replace(max_iterations=200)
-    session = ladder.Session(scene, "cpu", interior_shortcuts=work.interior_shortcuts)
-    session.start(iterating=True)
-    rungs = ladder.climb({"ours": session}, ["python", "numpy", "jit"], runs=1)
-    _, counts = ladder.count(session)
+    drawing = opened(scene, shading=False, interior_shortcuts=work.interior_shortcuts)
+    rungs = ladder.climb({"ours": drawing}, ["python", "numpy", "jit"], runs=1)
+    _, counts = ladder.count(drawing)
     assert len(np.unique(counts)) > 1 or name == "d"
     # Products are rounded one by one (perhaps not in NumPy), ours are fused: chaos may differ.
     assert all(rung.differing_counts <= 3 for rung in rungs)
@@ -95,9 +95,8 @@ def test_the_naive_loops_counts_are_ours(name):
 
 def test_a_quick_ladder_says_that_it_extrapolates():
     work = bench.load_workload("classic").change((20, 30))
-    session = ladder.Session(work.scene, "cpu", threads=1)
-    session.start(iterating=True)
-    python, ours = ladder.climb({"ours": session}, ["python"], runs=1, quick=True)
+    drawing = opened(work.scene, shading=False, threads=1)
+    python, ours = ladder.climb({"ours": drawing}, ["python"], runs=1, quick=True)
     assert python.share == pytest.approx(0.1)
     assert python.differing_counts == 0
     assert ours.share == 1
@@ -190,9 +189,9 @@ def test_differences_are_found(monkeypatch, wrong):
             pixels[3, 5, 0] ^= 1
         return lap, pixels
 
-    def count(session):
-        seconds, counts = real[1](session)
-        if session.device.kind == "simulator":
+    def count(drawing):
+        seconds, counts = real[1](drawing)
+        if drawing.device.kind == "simulator":
             counts[0, 0] += 1
         return seconds, counts
 

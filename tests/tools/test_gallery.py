@@ -28,7 +28,7 @@ def kernels():
     found = {}
     for name in KNOWN:
         scene = load_scene(name)
-        deep = plan.plan(scene).method == "perturbation"
+        deep = plan.make_plan(scene).method == "perturbation"
         key = scene.make_formula().label, scene.julia is not None, deep, name in COSTLY
         found.setdefault(key, []).append(name)
     return list(found.values())
@@ -60,14 +60,14 @@ def test_other_counts_are_found(run, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     Path("g").mkdir()
     code, _, err = run("gallery", "julia", "--check", "-o", "g", "--device", "simulator")
-    assert (code, "no such file, which holds hashes" in err) == (1, True)
+    assert (code, "counts.json', the file with the hashes of counts: not found" in err) == (1, True)
     Path("g/counts.json").write_text(json.dumps({"julia": "0" * 16, "gone": ""}))
     code, _, err = run("gallery", "julia", "--check", "-o", "g", "--device", "simulator")
     assert (code, "the counts of julia differ" in err) == (5, True)
     code, _, err = run("gallery", "rabbit", "--check", "-o", "g", "--device", "simulator")
     assert (code, "has no 'rabbit': 'fractals gallery rabbit'" in err) == (1, True)
     # Drawing a scene makes its hash anew, and forgets scenes that are gone.
-    arguments = ("gallery", "julia", "-o", "g", "--width", "16", "--device", "simulator")
+    arguments = ("gallery", "julia", "-o", "g", "--size", "16x", "--device", "simulator")
     assert run(*arguments)[0] == 0
     assert json.loads(Path("g/counts.json").read_text()) == {"julia": KNOWN["julia"]}
     assert run("gallery", "julia", "--check", "-o", "g", "--device", "simulator")[0] == 0

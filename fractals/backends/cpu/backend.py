@@ -1,4 +1,4 @@
-"""@jit loops over a tile, without the interpreter's lock; as many tiles at once as threads."""
+"""The CPU backend: programs that Numba compiles, and that run without the interpreter's lock."""
 
 import re
 import threading
@@ -12,14 +12,15 @@ from fractals.backends.cpu.simd import pack
 from fractals.backends.cpu.target import REAL, compile_body, compile_loop, cpu_target
 from fractals.backends.numba_private import FunctionArgument
 from fractals.kernels import escape, perturb, perturb_statistics, shade
-from fractals.kernels.statistics import Watching
+from fractals.kernels.layout import EscapeTile
 
 NO_FMA = "this CPU has no fused multiply-add"
-MISSING = re.compile(r">>> (\w+\(.*\))$", re.MULTILINE)  # in Numba's messages: what lacks a form
+# A call that Numba can't compile, in its messages.
+MISSING = re.compile(r">>> (\w+\(.*\))$", re.MULTILINE)
 
 
 class CpuBackend(HostMemory):
-    """Compiles programs with Numba for the CPU's cores."""
+    """Compiles programs with Numba, for as many threads as tiles are computed by at once."""
 
     kind = "cpu"
 
@@ -45,7 +46,10 @@ class CpuBackend(HostMemory):
         return self._plain(make_body, options)
 
     def _fastest(self, vectorized, reason, make_body, options):
-        """Compile with SIMD; plainly for a reason, or where Numba can't, and keep why."""
+        """Return a program with SIMD packs, or the plain one with the reason why not.
+
+        Only an error of Numba's compiler falls back: a defect of this package is raised.
+        """
         if not pack.FUSED:
             reason = NO_FMA
         elif not reason:
@@ -58,16 +62,18 @@ class CpuBackend(HostMemory):
     def _plain(self, make_body, options, reason=""):
         return Run(compile_loop(make_body, self._number, options), "plain", reason)
 
-    def join(self, work, dtype=None):
-        """Return compiled code that does all work of tiles, or None: see `Backend`."""
-        return tile_loop.join(self, self._number, work, dtype)
+    def compile_tile_loop(self, work, dtype=None):
+        """Return compiled code that computes whole tiles, or None: see `Backend`."""
+        return tile_loop.compile_tile_loop(self, self._number, work, dtype)
 
     def _by_position(self, *options):
+        """Return the program that places values, which a tile loop can also take."""
         place = self._compiled(palette_lookup.make_position_body, options)
         signature = palette_lookup.position_signature(REAL[self._number])
         return Run(place, "plain", program=FunctionArgument(place, signature))
 
     def _by_color(self):
+        """Return the program that paints channels as lanes, which a tile loop can also take."""
         fill = self._compiled(palette_lookup.make_body, ())
 
         def run(rgb, position, lookup, encode, supersampling, share):
@@ -99,21 +105,20 @@ class CpuBackend(HostMemory):
 
         return Run(run, "packets")
 
-    def _in_packs(self, *options):
-        wave = self._compiled(direct.make_body, options)
+    def _in_packs(self, options):
+        wave = self._compiled(direct.make_body, (options,))
         real = REAL[self._number]
         index = np.dtype(f"int{real.bitwidth}")  # as wide as a number, so that both fill a pack
         own = threading.local()  # each thread's scratch
 
-        planes = next((part.planes for part in options if isinstance(part, Watching)), 0)
-
-        def run(count, x, y, p, q, watched, columns, rows, *rest):
-            sizes = numbers, places = direct.scratch_sizes(count.shape[1], planes)
+        def run(tile, *inputs):
+            width, planes = tile.count.shape[1], options.statistics.planes
+            sizes = numbers, places = direct.scratch_sizes(width, planes)
             if getattr(own, "sizes", None) != sizes:
                 own.sizes = sizes
                 own.scratch = self.empty((numbers,), self.real), self.empty((places,), index)
-            flat = (part.reshape(-1) for part in (count, x, y, p, q, watched))
-            wave(*flat, columns, rows, *rest, *own.scratch)
+            flat = EscapeTile(*(part.reshape(-1) for part in tile))
+            wave(flat, *inputs, *own.scratch)
 
         return Run(run, "packs", program=FunctionArgument(wave, direct.signature(real)))
 
@@ -125,7 +130,7 @@ class CpuBackend(HostMemory):
 
 
 def _alone(formula, julia, derivative, extended, *listed):
-    """Return why samples of a deep view can't share their steps; nothing where they can."""
+    """Return why samples of a deep view can't share steps in packets; "" where they can."""
     if "scaled" in listed:
         return "each sample has an exponent of its own"
     if extended and not formula.holomorphic:
@@ -134,6 +139,6 @@ def _alone(formula, julia, derivative, extended, *listed):
 
 
 def _reason(error):
-    """Return in one line what Numba can't compile for SIMD packs."""
+    """Return in one line what Numba can't compile for SIMD packs, from its message."""
     found = MISSING.findall(str(error))
     return f"no SIMD form of {found[-1]}" if found else str(error).strip().splitlines()[0]

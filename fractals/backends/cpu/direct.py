@@ -1,14 +1,15 @@
-"""Direct iteration on the CPU: many samples at once, in packs, and only those still in flight.
+"""Direct iteration on the CPU: packs of samples, with stream compaction.
 
-The program is that of `fractals.kernels.escape`, with the same numbers and the same counts, in
-another order. Samples leave the loop after few steps or after thousands, so lanes that are done
-would soon outnumber the others. Therefore
+The program computes what `fractals.kernels.escape` does, with the same numbers and counts, in
+another order. Orbits escape after few steps or after thousands, so in fixed packs most lanes would
+soon be idle. Therefore
 
-1. every sample takes a few steps, each with a test; what escapes is written down at once;
-2. the survivors' numbers are gathered in a list without gaps, and go on in blocks of many steps
-   without a test: the fewer escape, the more. After each block the list is closed up again;
-3. what escaped in a block goes back to the block's beginning, and at the end all such lanes take
-   their last steps again, with a test each: the counts are exact.
+1. `first_steps`: every sample takes a few steps with a test each; escaped samples are stored;
+2. `iterate_blocks`: the states of the other samples form a list without gaps. They take blocks of
+   steps without a test; the fewer escape, the longer the blocks. After each block the list is
+   compacted;
+3. `replay_escaped`: a sample that escaped in a block is returned to the block's start. At the end
+   these samples take their last steps again with a test each, so counts are exact.
 """
 
 import math
@@ -34,53 +35,57 @@ from fractals.backends.cpu.simd.pack import (
     splat,
     truncate,
 )
+from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import make_near, make_orbit, state_size
 from fractals.kernels.primitives import number, select
-from fractals.kernels.statistics import UNWATCHED
 
-VECTORS = {2: 4, 3: 3, 4: 3}  # in a pack, by the numbers of a state: there are 32 registers
-FEW_VECTORS = 2  # where there are more
-EARLY = 16  # steps with a test each, before survivors are gathered; to a limit of 32 all of them
-SHORTEST, LONGEST = 12, 192  # steps without a test
-LONGEST_PERIODIC = 48  # the same, where orbits that repeat are looked for after them
-UNROLL = 3  # steps in one turn of a loop
-SAMPLES = 18432  # at most gathered in one list: what is left of them fits into a core's cache
-ROOM = 528  # elements beyond the end of an array that a pack may touch
-MOST_ROWS = 2 * 10 + 2  # of lists, where nothing is watched: state and c, twice, and an earlier z
+# Vectors in a pack, by the numbers of a state. More vectors hide the latency of `fma`, as long as
+# the states of all lanes fit into the 32 vector registers.
+VECTORS = {2: 4, 3: 3, 4: 3}
+FEW_VECTORS = 2  # for longer states
+EARLY = 16  # steps of `first_steps`; with a limit of 32 or less it takes all steps
+MIN_BLOCK, MAX_BLOCK = 12, 192  # steps without a test
+MAX_BLOCK_PERIODIC = 48  # the same where cycles are looked for after each block
+UNROLL = 3  # steps in one round of a loop; a divisor of the block lengths
+SAMPLES = 18432  # most samples in one list: the states left after 16 steps fit into a core's cache
+ROOM = 528  # elements after the end of an array that a pack may read or write
+# Rows of the list without statistics: state (up to 8 numbers) and c twice, and an earlier z.
+MAX_ROWS = 2 * 10 + 2
 
 
-def make_body(
-    target,
-    formula,
-    julia,
-    derivative,
-    interior,
-    block,
-    sticky=False,
-    watching=UNWATCHED,
-    listed=False,
-):
-    """Return a body that fills what that of `fractals.kernels.escape.make_body` does.
+def make_body(target, options):
+    """Return ``body(tile, grid, point, max_iterations, numbers, places)``, which fills a tile.
 
-    Its arguments are the same but for the strides: ``body(count, x, y, p, q, watched, columns,
-    rows, point, limit, numbers, places)``: the first six arrays have one dimension, and the last
-    two are of `scratch_sizes`.
+    Parameters
+    ----------
+    target : Target
+    options : fractals.kernels.escape.EscapeOptions
+
+    Notes
+    -----
+    The arguments of ``body`` are those of `fractals.kernels.escape.make_body`, but for the arrays
+    of the tile, which have one dimension, and for `numbers` and `places`, scratch of
+    `scratch_sizes`.
     """
-    jit = target.jit
-    start, advance, finish = make_orbit(target, formula, julia, derivative, watching)
+    jit, formula = target.jit, options.formula
+    julia, derivative, explicit = options.julia, options.derivative, options.explicit_positions
+    start, advance, finish = make_orbit(target, formula, julia, derivative, options.statistics)
     own = state_size(formula, derivative)
-    planes, watched_inside = watching.planes, watching.inside
+    planes, statistics_inside = options.statistics.planes, options.statistics.inside
     size = own + planes  # numbers of a state
     carried = size if julia else size + 2  # of a lane in the list: also its c, if it has its own
-    saved, pending = carried, carried + 2  # rows: an earlier z; lanes that went back
+    saved, pending = (
+        carried,
+        carried + 2,
+    )  # rows of an earlier z; of lanes returned to a block's start
     vectors = VECTORS.get(size, FEW_VECTORS)
-    list_rows = MOST_ROWS + 2 * planes
-    keep_row = 5 if derivative else 3  # of what is watched, where lanes land
-    longest = LONGEST_PERIODIC if interior else LONGEST
+    list_rows = MAX_ROWS + 2 * planes
+    keep_row = 5 if derivative else 3  # of statistics, after count, z and dz of replayed lanes
+    longest = MAX_BLOCK_PERIODIC if options.interior_shortcuts else MAX_BLOCK
 
     near = make_near(target, formula, derivative)
-    interior = interior and not formula.remembers
-    if listed:  # a row of the list is at hand in place of the columns
+    shortcuts = options.interior_shortcuts and not formula.carries_previous
+    if explicit:  # us and vs hold the positions of one row
 
         def place(us, vs, i, row_u, row_v):
             return load(us, i, row_u), load(vs, i, row_v)
@@ -116,7 +121,7 @@ def make_body(
 
     begin, lane_of, c_of = jit(begin), jit(lane_of), jit(c_of)
 
-    if interior and not julia and formula.inside is not None:
+    if shortcuts and not julia and formula.inside is not None:
         within = jit(formula.inside)
     else:
 
@@ -124,15 +129,15 @@ def make_body(
         def within(a, b):
             return a < a
 
-    if sticky or block == 1:  # an orbit that escaped may come back: every step is looked at
+    if options.check_every_step or options.steps_per_check == 1:
 
-        def go_on(state, a, b, point, radius2, still):
+        def go_on(state, a, b, point, escape_radius_squared, still):
             state = advance(state, a, b, point)
-            return state, still & near(state, radius2)
+            return state, still & near(state, escape_radius_squared)
 
     else:
 
-        def go_on(state, a, b, point, radius2, still):
+        def go_on(state, a, b, point, escape_radius_squared, still):
             return advance(state, a, b, point), still
 
     go_on = jit(go_on)
@@ -165,15 +170,37 @@ def make_body(
             pass
 
     put_slope, copy_slope, keep_slope = jit(put_slope), jit(copy_slope), jit(keep_slope)
-    put_watched, copy_watched, keep_watched = make_watched(jit, own, planes)
+    put_statistics, copy_statistics, keep_statistics = make_statistics_stores(jit, own, planes)
 
     @jit
-    def launch(out, width, us, vs, rows, j, point, early, limit, lists, end):
-        """Take the `early` first steps of a row of samples; return the new end of the list."""
-        count, x, y, p, q, watched = out
+    def first_steps(tile, width, us, vs, rows, j, point, early, max_iterations, lists, end):
+        """Return the new end of the list, after the `early` first steps of a row.
+
+        Parameters
+        ----------
+        tile : EscapeTile
+            Of one dimension: escaped samples are stored.
+        width : int
+            Samples in the row.
+        us, vs : array of real
+            Columns of the grid; or, with explicit positions, the positions of the row.
+        rows : array of real, shape (2, height)
+        j : int
+            The row.
+        point, max_iterations
+            As of `make_body`.
+        early : int
+            Steps, each with a test.
+        lists : tuple
+            `numbers`, `places`, and the distance between rows of `numbers`.
+        end : int
+            The end of the list so far.
+        """
+        count, x, y, dx, dy, statistics = tile
         numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
-        one, most, radius2 = number(1, zero), number(limit, zero), splat(point[2], vectors)
+        one, most = number(1, zero), number(max_iterations, zero)
+        escape_radius_squared = splat(point[2], vectors)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
         row_u, row_v = splat(rows[0, j], vectors), splat(rows[1, j], vectors)
         lanes = lane_count(zero)
@@ -186,13 +213,13 @@ def make_body(
             n, k = zero, 0
             if early > 0:  # a first step that no lane is kept from is quicker
                 state, n, k = advance(state, ca, cb, point), one, 1
-                alive = alive & near(state, radius2)
+                alive = alive & near(state, escape_radius_squared)
             if i + lanes > width:  # testing that is quicker than masking each pack
                 alive = alive & valid
             while k < early and any_lane(alive):
                 state = select_each(alive, advance(state, ca, cb, point), state)
                 n = n + select(alive, one, zero)
-                alive = alive & near(state, radius2)
+                alive = alive & near(state, escape_radius_squared)
                 k += 1
             gone = ~(alive | inside)
             at = j * width + i
@@ -204,33 +231,34 @@ def make_body(
                 masked_store(count, at, valid, truncate(select(gone, n, most)))
                 masked_store(x, at, valid, select(gone, state[0], zero))
                 masked_store(y, at, valid, select(gone, state[1], zero))
-            put_slope(p, q, at, state, gone, valid)
+            put_slope(dx, dy, at, state, gone, valid)
             if planes:
-                if watched_inside and early >= limit - 1:
+                if statistics_inside and early >= max_iterations - 1:
                     state = select_each(alive, advance(state, ca, cb, point), state)
                     gone = gone | alive
-                put_watched(watched, at, len(count), state, gone, valid)
-            if early < limit - 1 and any_lane(alive):
+                put_statistics(statistics, at, len(count), state, gone, valid)
+            if early < max_iterations - 1 and any_lane(alive):
                 compress_rows(numbers, end, room, alive, lane_of(state, ca, cb))
                 end = compress_store(places, end, alive, indices(at, zero))
         return end
 
     @jit
-    def fly(out, point, n, limit, lists, end):
-        """Take the list's lanes from step n to the limit; return how many went back.
+    def iterate_blocks(tile, point, n, max_iterations, lists, end):
+        """Return how many lanes of the list escaped from step n to the limit.
 
-        Their places are in the second row of `places`, the steps they have taken in the third.
+        A lane that escaped is returned to the start of its block. Its place is in the second row of
+        `places`, the number of steps before the block in the third.
         """
-        watched = out[5]
+        count, statistics = tile.count, tile.statistics
         numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
-        radius2, lanes = splat(point[2], vectors), lane_count(zero)
+        escape_radius_squared, lanes = splat(point[2], vectors), lane_count(zero)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
         back = 0
-        turn, mark = 0, 0
-        steps = SHORTEST
-        while end > 0 and n < limit - 1:
-            steps = min(steps, limit - 1 - n)
+        blocks, mark = 0, 0
+        steps = MIN_BLOCK
+        while end > 0 and n < max_iterations - 1:
+            steps = min(steps, max_iterations - 1 - n)
             first, left = back, end
             end = 0
             for i in range(0, left, lanes):
@@ -240,29 +268,29 @@ def make_body(
                 state, still = lane[:size], valid
                 for _ in range(steps // UNROLL):
                     for _ in range(UNROLL):
-                        state, still = go_on(state, ca, cb, point, radius2, still)
+                        state, still = go_on(state, ca, cb, point, escape_radius_squared, still)
                 for _ in range(steps % UNROLL):
-                    state, still = go_on(state, ca, cb, point, radius2, still)
-                still = still & near(state, radius2)
+                    state, still = go_on(state, ca, cb, point, escape_radius_squared, still)
+                still = still & near(state, escape_radius_squared)
                 gone = valid & ~still
                 closing = any_lane(gone) or end != i
                 if any_lane(gone):
                     before = load_rows(numbers, i, room, zero, carried)
                     compress_rows(numbers, pending * room + back, room, gone, before)
                     back = compress_store(places, room + back, gone, load(places, i, zero)) - room
-                if interior:
+                if shortcuts:
                     old_x = load(numbers, saved * room + i, zero)
                     old_y = load(numbers, (saved + 1) * room + i, zero)
-                    if turn > 0:
+                    if blocks > 0:
                         periodic = still & (old_x == state[0]) & (old_y == state[1])
                         if any_lane(periodic):
                             still = still & ~periodic
                             closing = True
-                    if turn == mark:
+                    if blocks == mark:
                         old_x, old_y = state[0], state[1]
                     if closing:
                         compress_rows(numbers, saved * room + end, room, still, (old_x, old_y))
-                    elif turn == mark:
+                    elif blocks == mark:
                         store_rows(numbers, saved * room + i, room, (old_x, old_y))
                 if closing:
                     compress_rows(numbers, end, room, still, lane_of(state, ca, cb))
@@ -273,32 +301,34 @@ def make_body(
             for t in range(first, back):
                 places[2 * room + t] = n
             n += steps
-            # A block takes some time whatever its length; where a lane escapes, its steps are taken
-            # again. Both together are least at about this length:
+            # A block costs loads, stores and compaction, whatever its length; each lane that
+            # escapes costs the block's steps again. With as many escapes per step as in the last
+            # block, the sum of both is least at about this length.
             best = 3 * math.sqrt(left * steps / (back - first + 1))
-            steps = SHORTEST
+            steps = MIN_BLOCK
             while steps < longest and 2 * steps <= best:
                 steps *= 2
-            if turn == mark:
+            if blocks == mark:
                 mark = max(1, 2 * mark)
-            turn += 1
-        if watched_inside:  # the last step of those that stayed
+            blocks += 1
+        if statistics_inside:  # the last step of the lanes that did not escape
             row = pending * room + back
             for i in range(0, end, lanes):
                 lane = load_rows(numbers, i, room, zero, carried)
                 ca, cb = c_of(lane, a, b)
-                keep_watched(numbers, row, room, 0, advance(lane[:size], ca, cb, point))
+                keep_statistics(numbers, row, room, 0, advance(lane[:size], ca, cb, point))
                 for t in range(min(lanes, end - i)):
-                    copy_watched(watched, places[i + t], len(out[0]), numbers, row, t, room)
+                    copy_statistics(statistics, places[i + t], len(count), numbers, row, t, room)
         return back
 
     @jit
-    def land(out, point, lists, back):
-        """Take the last steps of the lanes that went back, and write down where they escaped."""
-        count, x, y, p, q, watched = out
+    def replay_escaped(tile, point, lists, back):
+        """Take the last steps of `back` escaped lanes again, and store their results."""
+        count, x, y, dx, dy, statistics = tile
         numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
-        one, radius2, lanes = number(1, zero), splat(point[2], vectors), lane_count(zero)
+        one, lanes = number(1, zero), lane_count(zero)
+        escape_radius_squared = splat(point[2], vectors)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
         row = pending * room
         for i in range(0, back, lanes):
@@ -310,22 +340,22 @@ def make_body(
                 for _ in range(UNROLL):
                     state = select_each(alive, advance(state, ca, cb, point), state)
                     n = n + select(alive, one, zero)
-                    alive = alive & near(state, radius2)
+                    alive = alive & near(state, escape_radius_squared)
             store_rows(numbers, i, room, (n, state[0], state[1]))
             keep_slope(numbers, 3 * room, room, i, state)
             if planes:
-                keep_watched(numbers, keep_row * room, room, i, state)
+                keep_statistics(numbers, keep_row * room, room, i, state)
         for t in range(back):
             k, n = places[room + t], places[2 * room + t] + int(numbers[t])
             count[k], x[k], y[k] = n, numbers[room + t], numbers[2 * room + t]
-            copy_slope(p, q, k, numbers, 3 * room, t, room)
+            copy_slope(dx, dy, k, numbers, 3 * room, t, room)
             if planes:
-                copy_watched(watched, k, len(count), numbers, keep_row * room, t, room)
+                copy_statistics(statistics, k, len(count), numbers, keep_row * room, t, room)
 
-    def body(count, x, y, p, q, watched, columns, rows, point, limit, numbers, places):
-        out = count, x, y, p, q, watched
+    def body(tile, grid, point, max_iterations, numbers, places):
+        columns, rows = grid
         height = rows.shape[1]
-        width = columns.shape[1] // height if listed else columns.shape[1]
+        width = columns.shape[1] // height if explicit else columns.shape[1]
         lines, room = max(1, SAMPLES // width), len(places) // 3
         lists = numbers, places, room
         us, vs = numbers[list_rows * room : -room], numbers[(list_rows + 1) * room :]
@@ -334,34 +364,38 @@ def make_body(
         for i in range(width, width + ROOM):
             us[i] = vs[i] = 0
         mode = flush_denormals()
-        early = EARLY if limit > 2 * EARLY else limit - 1
+        early = EARLY if max_iterations > 2 * EARLY else max_iterations - 1
         for top in range(0, height, lines):
             end = 0
             for j in range(top, min(top + lines, height)):
-                if listed:
+                if explicit:
                     for i in range(width):
                         us[i], vs[i] = columns[0, j * width + i], columns[1, j * width + i]
-                end = launch(out, width, us, vs, rows, j, point, early, limit, lists, end)
-            back = fly(out, point, early, limit, lists, end)
-            land(out, point, lists, back)
+                end = first_steps(
+                    tile, width, us, vs, rows, j, point, early, max_iterations, lists, end
+                )
+            back = iterate_blocks(tile, point, early, max_iterations, lists, end)
+            replay_escaped(tile, point, lists, back)
         restore_mode(mode)
 
     return body
 
 
-def make_watched(jit, own, planes):
-    """Return ``(put, copy, keep)`` for what is watched, as those for the slope.
+def make_statistics_stores(jit, own, planes):
+    """Return ``(put, copy, keep)``, which store orbit statistics.
 
-    Its `planes` numbers follow `own` others in a state; the array's planes are `size` apart.
+    The `planes` statistics follow `own` other numbers in a state. In an array of statistics the
+    planes are ``size`` elements apart. ``put`` stores those of a pack in that array, ``keep`` in
+    the scratch `numbers`, and ``copy`` copies them from there.
     """
 
-    def put(watched, k, size, state, gone, valid):
+    def put(arrays, k, size, state, gone, valid):
         zero = number(0, state[0])
-        masked_store(watched, k, valid, select(gone, state[own], zero))
+        masked_store(arrays, k, valid, select(gone, state[own], zero))
 
-    def copy(watched, k, size, numbers, row, t, room):
+    def copy(arrays, k, size, numbers, row, t, room):
         for plane in range(planes):
-            watched[plane * size + k] = numbers[row + plane * room + t]
+            arrays[plane * size + k] = numbers[row + plane * room + t]
 
     def keep(numbers, row, room, i, state):
         store_rows(numbers, row + i, room, state[own:])
@@ -375,23 +409,27 @@ def make_watched(jit, own, planes):
 def _put_more(jit, put_others, own, plane):
     place = own + plane
 
-    def put(watched, k, size, state, gone, valid):
-        put_others(watched, k, size, state, gone, valid)
+    def put(arrays, k, size, state, gone, valid):
+        put_others(arrays, k, size, state, gone, valid)
         zero = number(0, state[0])
-        masked_store(watched, plane * size + k, valid, select(gone, state[place], zero))
+        masked_store(arrays, plane * size + k, valid, select(gone, state[place], zero))
 
     return jit(put)
 
 
 def signature(real):
-    """Return the types of a body's arguments for a Numba number type."""
+    """Return the types of the arguments of `make_body`'s body.
+
+    `real` is the Numba type that is iterated.
+    """
     line, plane = real[::1], real[:, ::1]
     places = types.Integer.from_bitwidth(real.bitwidth, signed=True)[::1]
-    arrays = types.int32[::1], line, line, line, line, line, plane, plane, line
-    return *arrays, types.int32, line, places
+    tile = types.BaseTuple.from_types((types.int32[::1], line, line, line, line, line), EscapeTile)
+    grid = types.BaseTuple.from_types((plane, plane), SampleGrid)
+    return tile, grid, line, types.int32, line, places
 
 
 def scratch_sizes(width, planes=0):
-    """Return how many elements `numbers` and `places` have, for rows of `width` samples."""
+    """Return the elements of `numbers` and `places` for rows of `width` samples."""
     room = max(SAMPLES, width) + ROOM
-    return (MOST_ROWS + 2 * planes + 2) * room, 3 * room
+    return (MAX_ROWS + 2 * planes + 2) * room, 3 * room

@@ -1,9 +1,9 @@
-"""The loop that everybody writes: in plain Python, and with a bare ``@jit``.
+"""The usual first loop over a Mandelbrot set: in plain Python, and with a bare ``@jit``.
 
-Nothing is drawn with it. The ladder of `fractals bench` times it as its lower rungs, so that a
-learner sees what each one brings: Python, naive ``@jit``, our CPU loops, the GPU. It stands here
-because only this folder imports Numba. In the manner of Numba's classic Mandelbrot lesson: a
-complex z, one sample after the other, a test at every step.
+`fractals bench` times it as the lower rungs of its ladder (Python, naive ``@jit``, the CPU loops of
+this package, the GPU); nothing is drawn with it. It is in this folder because only backends import
+Numba. After Numba's Mandelbrot example: a complex z, one sample after the other, a test at every
+step.
 """
 
 from collections.abc import Callable
@@ -17,30 +17,30 @@ Fill = Callable[..., None]
 
 
 def make_fill(jit: Callable[[Any], Any]) -> Fill:
-    """Return ``fill(counts, xs, ys, julia, point, limit, radius2)``, wrapped by `jit`.
+    """Return ``fill(counts, xs, ys, julia, point, max_iterations, escape_radius_squared)``.
 
-    `xs` and `ys` are the samples' positions, `point` the c of a Julia set. A count is here, as in
-    the lesson, the number of steps before the one that escaped: one less than ours; `limit` where
-    none did.
+    `xs` and `ys` are the samples' positions, `point` the c of a Julia set. As in Numba's example, a
+    count is the number of steps before the one that escaped, one less than in the rest of this
+    package; `max_iterations` where none did. `jit` wraps both functions.
     """
 
     @jit
-    def escape(z, c, limit, radius2):  # type: ignore[no-untyped-def]
-        for i in range(limit):
+    def escape(z, c, max_iterations, escape_radius_squared):  # type: ignore[no-untyped-def]
+        for i in range(max_iterations):
             z = z * z + c
-            if z.real * z.real + z.imag * z.imag >= radius2:
+            if z.real * z.real + z.imag * z.imag >= escape_radius_squared:
                 return i
-        return limit
+        return max_iterations
 
     @jit
-    def fill(counts, xs, ys, julia, point, limit, radius2):  # type: ignore[no-untyped-def]
+    def fill(counts, xs, ys, julia, point, max_iterations, escape_radius_squared):  # type: ignore[no-untyped-def]
         for j in range(len(ys)):
             for i in range(len(xs)):
                 here = complex(xs[i], ys[j])
                 if julia:
-                    counts[j, i] = escape(here, point, limit, radius2)
+                    counts[j, i] = escape(here, point, max_iterations, escape_radius_squared)
                 else:
-                    counts[j, i] = escape(0j, here, limit, radius2)
+                    counts[j, i] = escape(0j, here, max_iterations, escape_radius_squared)
 
     return fill  # type: ignore[no-any-return]
 
@@ -51,7 +51,7 @@ def plain() -> Fill:
 
 
 def compiled(dtype: Any) -> tuple[Fill, float]:
-    """Return the loop under ``@jit``, compiled for counts of a type, and the seconds that took."""
+    """Return the loop under ``@jit``, and the seconds it took to compile."""
     begun = perf_counter()
     fill = make_fill(numba.jit)
     one = np.zeros(1)

@@ -1,8 +1,8 @@
-"""The CPU's way of painting: the channels of a color are lanes of one short SIMD vector.
+"""Palette look-ups on the CPU: the channels of a color are lanes of one short SIMD vector.
 
-A compiler makes no vectors of look-ups, and gathering many colors at once is slow on most CPUs. But
-the three channels lie side by side, so one load takes a color. Same numbers in the same order as in
-`fractals.kernels.shade.make_body`, so the same bits.
+Compilers do not make vectors of look-ups, and gathering many colors at once is slow on most CPUs.
+The three channels of a color lie side by side, so one load takes them all. Numbers and their order
+are those of `fractals.kernels.shade.make_body`, so the bits are, too.
 """
 
 import numpy as np
@@ -12,14 +12,15 @@ from numba.core import types
 from fractals.backends.cpu.simd.memory import load
 from fractals.backends.cpu.simd.pack import INT32, Pack, filled, intrinsic, truncate, vectors_of
 from fractals.kernels import shade
+from fractals.kernels.layout import ColoringInputs, EscapeTile
 from fractals.kernels.primitives import fma, number, select
 
-CHANNELS = Pack(types.float32, 1, 4)  # and one lane that is of no use
+CHANNELS = Pack(types.float32, 1, 4)  # red, green, blue, and a padding lane
 
 
 @intrinsic
 def channels(_context, value):
-    """Return a vector that has the number in each lane."""
+    """Return a vector with the number in each lane."""
 
     def generate(_context, builder, _signature, args):
         return filled(builder, CHANNELS, args[0])
@@ -29,7 +30,7 @@ def channels(_context, value):
 
 @intrinsic
 def channel(_context, whole, k):
-    """Return a lane; k is a constant."""
+    """Return lane k, a constant, as a number."""
     if not isinstance(k, types.IntegerLiteral):
         return None
     place = k.literal_value
@@ -42,7 +43,7 @@ def channel(_context, whole, k):
 
 
 def padded(lookup):
-    """Return a table of colors in one row, so long that a vector may begin with its last color."""
+    """Return a table of colors as one row, padded for a last load."""
     row = np.zeros(lookup.size + 6, np.float32)
     row[: lookup.size] = lookup.reshape(-1)
     return row
@@ -51,8 +52,9 @@ def padded(lookup):
 def make_body(target):
     """Return the body that fills ``rgb`` (height, width, 3), as `shade.make_body` does.
 
-    ``lookup`` is that of `padded`. ``places`` and ``parts`` have room for the samples of a row of
-    pixels: where in `lookup` their colors begin, and how near the next one is.
+    ``lookup`` is that of `padded`. ``places`` (int32) and ``parts`` (float32) are scratch for the
+    samples of a row of pixels: where in `lookup` their colors begin, and the weight of the next
+    color.
     """
     real32, int32 = target.real32, target.int32
     zero, half, three = real32(0), real32(0.5), int32(3)
@@ -87,7 +89,7 @@ def make_body(target):
 
     def body(rgb, position, lookup, encode, supersampling, share, places, parts):
         arrays = rgb, position, lookup, encode
-        if supersampling == 1:  # where it is known, loops are unrolled
+        if supersampling == 1:  # a constant: the compiler unrolls the loops over samples
             paint(*arrays, 1, share, places, parts)
         elif supersampling == 2:
             paint(*arrays, 2, share, places, parts)
@@ -98,25 +100,28 @@ def make_body(target):
 
 
 def make_position_body(target, *options):
-    """Return the loop over what `shade.make_position_body` fills, with its arguments by name."""
+    """Return ``loop(position, tile, inputs)`` over all of what `shade.make_position_body` fills."""
     body = target.jit(shade.make_position_body(target, *options))
 
-    def loop(position, count, x, y, p, q, watched, first, constants, limit, base, least, most):
-        raw = count, x, y, p, q, watched
-        body(0, 0, 1, 1, position, *raw, first, constants, limit, base, least, most)
+    def loop(position, tile, inputs):
+        body(0, 0, 1, 1, position, tile, inputs)
 
     return loop
 
 
 def position_signature(real):
-    """Return the types of that loop's arguments for a Numba number type."""
+    """Return the types of the loop's arguments for a Numba number type."""
     plane, whole = real[:, ::1], types.int32
-    raw = whole[:, ::1], plane, plane, plane, plane, real[:, :, ::1]
-    return types.float32[:, ::1], *raw, whole, real[::1], whole, whole, real, real
+    arrays = whole[:, ::1], plane, plane, plane, plane, real[:, :, ::1]
+    tile = types.BaseTuple.from_types(arrays, EscapeTile)
+    inputs = types.BaseTuple.from_types(
+        (whole, real[::1], whole, whole, real, real), ColoringInputs
+    )
+    return types.float32[:, ::1], tile, inputs
 
 
 def signature(color):
-    """Return the types of a body's arguments for the Numba type of a pixel's channels."""
+    """Return the types of `make_body`'s arguments, for channels of a Numba type."""
     line, whole = types.float32[::1], types.int32
     pixels, position = color[:, :, ::1], types.float32[:, ::1]
     return pixels, position, line, color[::1], whole, types.float32, whole[::1], line

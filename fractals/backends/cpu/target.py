@@ -1,4 +1,4 @@
-"""What Numba must know of `fractals.kernels.formula` to compile a program for the CPU."""
+"""How Numba compiles the primitives of `fractals.kernels`, and whole programs, for the CPU."""
 
 import functools
 import math
@@ -30,7 +30,7 @@ def _fma(a, b, c):
 
 @intrinsic
 def _split_bits(_context, v):
-    """Take a float apart by its bits: a library's frexp costs a call."""
+    """Return a float's mantissa and exponent from its bits, because frexp would cost a call."""
     bits, fraction, bias = (64, 52, 1023) if v == types.float64 else (32, 23, 127)
     integer = types.Integer.from_bitwidth(bits, signed=True)
 
@@ -53,7 +53,7 @@ def _split(v):
 
 @intrinsic
 def _power_of_two(_context, k, like):
-    """Make 2**k from the bits of its exponent; 0 below those of normal numbers."""
+    """Return 2**k from the bits of its exponent; 0 below the exponents of normal numbers."""
     bits, fraction, bias = (64, 52, 1023) if like == types.float64 else (32, 23, 127)
     integer = types.Integer.from_bitwidth(bits, signed=True)
 
@@ -118,7 +118,7 @@ def make_target(number, jit):
 @functools.cache
 def cpu_target(number):
     """Return the target for loops compiled on the CPU."""
-    # Calls that are left in a loop keep it from becoming vectors.
+    # Inlined, because LLVM makes no vectors of a loop with calls.
     return make_target(number, functools.cache(register_jitable(forceinline=True)))
 
 
@@ -134,7 +134,7 @@ def compile_loop(make_body, number, options, checked=False):
             return body
         element = register_jitable(forceinline=True)(body)
 
-        def loop(*arguments):  # constant strides of 1 let LLVM make vectors
+        def loop(*arguments):  # LLVM makes vectors because the strides are 1
             element(0, 0, 1, 1, *arguments)
 
         return loop

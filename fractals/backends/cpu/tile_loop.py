@@ -1,13 +1,14 @@
-"""Tiles taken from a queue by compiled code: a thread draws many without the interpreter between.
+"""The compiled loop over tiles: threads take tiles from a queue without the interpreter.
 
-Threads that go back to Python after each tile wait there for each other, for its lock, and being
-woken takes them longer than a small tile does. Here the queue is an array, from which compiled code
-of all threads takes the next tile in one instruction, and the programs for a tile are functions
-that are passed to it, so that it is compiled once for all formulas and colorings.
+Threads that return to Python after each tile wait for its lock, and waking a thread takes longer
+than a small tile does. Here the queue is an array, from which compiled code takes the next tile in
+one atomic instruction. The programs for a tile are passed to the loop as function pointers, so the
+loop is compiled once for all formulas and colorings.
 """
 
 import functools
 import platform
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -18,14 +19,51 @@ from fractals.backends.cpu import direct, palette_lookup
 from fractals.backends.cpu.simd.pack import INT64, intrinsic
 from fractals.backends.cpu.target import REAL, compile_body
 from fractals.backends.numba_private import FunctionArgument, array_struct
+from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.threads import Queue
 
 NEXT, LIMIT, DONE = Queue.NEXT, Queue.LIMIT, Queue.DONE
 ITERATE, COLOR, COPY = 0, 1, 2  # the stages of a tile
 
-# A processor's clock, read without a call: the seconds of a stage are its share of the ticks.
+# Instructions that read the processor's clock, by architecture ("": LLVM has one). The seconds of
+# a stage are its share of the ticks. Without one, Python goes from tile to tile.
 CLOCKS = {"x86_64": "", "amd64": "", "aarch64": "mrs $0, cntvct_el0", "arm64": "mrs $0, cntvct_el0"}
 CLOCK = CLOCKS.get(platform.machine().lower())
+
+
+class IterateStage(NamedTuple):
+    """A program of `fractals.backends.cpu.direct`, its inputs, and a thread's scratch.
+
+    `grid` is that of the whole picture; the arrays of `tile` have one dimension.
+    """
+
+    run: Any
+    grid: SampleGrid
+    point: Any
+    max_iterations: Any
+    tile: EscapeTile
+    numbers: Any
+    places: Any
+
+
+class PlaceStage(NamedTuple):
+    """A program of `palette_lookup.make_position_body`, its inputs, and room for its output."""
+
+    run: Any
+    inputs: Any
+    position: Any
+
+
+class PaintStage(NamedTuple):
+    """A program of `palette_lookup.make_body`, its inputs, scratch, and room for its output."""
+
+    run: Any
+    lookup: Any
+    encode: Any
+    share: Any
+    colors: Any
+    places: Any
+    parts: Any
 
 
 def _cell(context, builder, signature, args):
@@ -35,7 +73,7 @@ def _cell(context, builder, signature, args):
 
 @intrinsic
 def _add(_context, cells, k, value):
-    """Add to a cell as one step that no other thread comes between; return what was there."""
+    """Add to a cell atomically; return its value before."""
 
     def generate(context, builder, signature, args):
         cell = _cell(context, builder, signature, args)
@@ -46,7 +84,7 @@ def _add(_context, cells, k, value):
 
 @intrinsic
 def _replace(_context, cells, k, before, after):
-    """Set a cell to `after` if it is `before`, as one step; return whether it was."""
+    """Set a cell from `before` to `after`, atomically; return whether it was `before`."""
 
     def generate(context, builder, signature, args):
         cell = _cell(context, builder, signature, args)
@@ -71,7 +109,7 @@ def _ticks(_context):
 
 @register_jitable
 def _take(queue):
-    """Return the next tile, or -1 where there is none."""
+    """Return the index of the next tile, or -1 without one."""
     while True:
         k = _add(queue, NEXT, 0)
         if k >= _add(queue, LIMIT, 0):
@@ -88,68 +126,55 @@ def _lap(laps, stage, begun):
 
 
 @register_jitable
-def _iterated(tile, n, iterate, columns, rows, point, limit, raw, numbers, places):
-    """Iterate a tile; return its raw numbers as planes, what is watched apart."""
-    left, top, width, height = tile[0] * n, tile[1] * n, tile[2] * n, tile[3] * n
-    count, x, y, p, q, watched = raw
+def _iterated(window, n, stage):
+    """Return the escape data of a tile with `n` x `n` samples a pixel."""
+    left, top, width, height = window[0] * n, window[1] * n, window[2] * n, window[3] * n
+    count, x, y, dx, dy, statistics = stage.tile
     size = height * width
-    planes = len(watched) // len(count)
-    seen = watched[: max(1, planes * size)]
+    planes = len(statistics) // len(count)
+    statistics = statistics[: max(1, planes * size)]
+    columns, rows = stage.grid
     across = columns[:, left : left + width].copy()
     down = rows[:, top : top + height].copy()
-    count, x, y, p, q = count[:size], x[:size], y[:size], p[:size], q[:size]
-    iterate(count, x, y, p, q, seen, across, down, point, limit, numbers, places)
+    tile = EscapeTile(count[:size], x[:size], y[:size], dx[:size], dy[:size], statistics)
+    grid = SampleGrid(across, down)
+    stage.run(tile, grid, stage.point, stage.max_iterations, stage.numbers, stage.places)
     shape = height, width
-    slope = shape if len(p) == size else (1, 1)  # an array of one element stands for none
-    raw = count.reshape(shape), x.reshape(shape), y.reshape(shape), p.reshape(slope)
-    return (*raw, q.reshape(slope)), seen.reshape((planes, *shape) if planes else (1, 1, 1))
+    slope = shape if len(tile.dx) == size else (1, 1)  # an array of one element stands for none
+    return EscapeTile(
+        tile.count.reshape(shape),
+        tile.x.reshape(shape),
+        tile.y.reshape(shape),
+        tile.dx.reshape(slope),
+        tile.dy.reshape(slope),
+        statistics.reshape((planes, *shape) if planes else (1, 1, 1)),
+    )
 
 
 def draw(
-    queue,
-    laps,
-    tiles,
-    n,
-    iterate,
-    columns,
-    rows,
-    point,
-    limit,
-    count,
-    x,
-    y,
-    p,
-    q,
-    watched,
-    numbers,
-    places,
-    place,
-    first,
-    constants,
-    inside,
-    base,
-    least,
-    most_value,
-    position,
-    paint_,
-    lookup,
-    encode,
-    share,
-    colors,
-    begins,
-    parts,
-    picture,
-    band,
-    pixels_left,
+    queue, laps, tiles, samples_per_side, iterating, placing, painting, picture, band, pixels_left
 ):
-    """Draw tiles (x, y, width, height) of `n` x `n` samples until none is left or a band is whole.
+    """Draw tiles until none is left or a band is whole.
 
-    Row r of the picture goes to row r % len(picture) of `picture` (rows, 3 * width). A *band* is so
-    many rows, and `pixels_left` says of each how many of its pixels are still to be drawn. `laps`
-    are the ticks of the stages. The rest are the programs `iterate`, `place` and `paint_`, their
-    inputs, and room for a tile's numbers.
+    Parameters
+    ----------
+    queue : array of int64
+        Cells of a `fractals.threads.Queue`.
+    laps : array of int64, shape (3,)
+        The ticks of the stages are added to it.
+    tiles : array of int64, shape (tiles, 4)
+        x, y, width and height of each tile, in pixels.
+    samples_per_side : int32
+        Samples a pixel, a side.
+    iterating, placing, painting : IterateStage, PlaceStage, PaintStage
+    picture : array of the channels' type, shape (rows, 3 * width)
+        Row r of the picture goes to row r % len(picture).
+    band : int64
+        Rows of a band.
+    pixels_left : array of int64
+        For each band, how many of its pixels are still to be drawn.
     """
-    raw = count, x, y, p, q, watched
+    n = samples_per_side
     whole = False
     while not whole:
         k = _take(queue)
@@ -157,14 +182,22 @@ def draw(
             return
         begun = _ticks()
         left, top, width, height = tiles[k, 0], tiles[k, 1], tiles[k, 2], tiles[k, 3]
-        planes, seen = _iterated(
-            tiles[k], n, iterate, columns, rows, point, limit, raw, numbers, places
-        )
+        tile = _iterated(tiles[k], n, iterating)
         begun = _lap(laps, ITERATE, begun)
-        samples = position[: planes[0].size].reshape(planes[0].shape)
-        place(samples, *planes, seen, first, constants, inside, base, least, most_value)
+        samples = placing.position[: tile.count.size].reshape(tile.count.shape)
+        placing.run(samples, tile, placing.inputs)
+        colors = painting.colors
         rgb = colors[: 3 * height * width].reshape((height, width, 3))
-        paint_(rgb, samples, lookup, encode, n, share, begins, parts)
+        painting.run(
+            rgb,
+            samples,
+            painting.lookup,
+            painting.encode,
+            n,
+            painting.share,
+            painting.places,
+            painting.parts,
+        )
         begun = _lap(laps, COLOR, begun)
         for j in range(height):
             line = colors[3 * width * j : 3 * width * (j + 1)]
@@ -180,54 +213,48 @@ def draw(
         _add(queue, DONE, 1)
 
 
-def keep(
-    queue,
-    laps,
-    tiles,
-    n,
-    iterate,
-    columns,
-    rows,
-    point,
-    limit,
-    count,
-    x,
-    y,
-    p,
-    q,
-    watched,
-    numbers,
-    places,
-    counts,
-    z,
-    dz,
-):
-    """Iterate tiles until none is left, and keep raw numbers of the whole picture.
+def keep(queue, laps, tiles, samples_per_side, iterating, counts, z, dz):
+    """Iterate tiles until none is left, and keep the picture's escape data.
 
-    They are `counts` (height, width), `z` and `dz` (height, width, 2), of which the last two may be
-    empty. The other arguments are those of `draw`.
+    Parameters
+    ----------
+    queue, laps, tiles, samples_per_side, iterating
+        As of `draw`.
+    counts : array of int32, shape (height, width)
+    z, dz : array of real, shape (height, width, 2)
+        Of shape (0, 0, 2) where they are not kept.
     """
+    n = samples_per_side
     width, flat = counts.shape[1], counts.reshape(-1)
-    strips = tiles[0, 2] * n == width  # a tile's counts lie in one piece: they are written there
+    strips = tiles[0, 2] * n == width  # a tile's counts are contiguous: iterated in place
+    room = iterating.tile
     while True:
         k = _take(queue)
         if k < 0:
             return
         begun = _ticks()
         left, top = tiles[k, 0] * n, tiles[k, 1] * n
-        raw = flat[top * width :] if strips else count, x, y, p, q, watched
-        planes, _ = _iterated(
-            tiles[k], n, iterate, columns, rows, point, limit, raw, numbers, places
+        count = flat[top * width :] if strips else room.count
+        arrays = EscapeTile(count, room.x, room.y, room.dx, room.dy, room.statistics)
+        stage = IterateStage(
+            iterating.run,
+            iterating.grid,
+            iterating.point,
+            iterating.max_iterations,
+            arrays,
+            iterating.numbers,
+            iterating.places,
         )
+        tile = _iterated(tiles[k], n, stage)
         begun = _lap(laps, ITERATE, begun)
-        for j in range(len(planes[0])):
+        for j in range(len(tile.count)):
             if not strips:
-                line = planes[0][j]
+                line = tile.count[j]
                 into = counts[top + j, left : left + len(line)]
                 for i in range(len(line)):
                     into[i] = line[i]
-            _pair(z, top + j, left, planes[1], planes[2], j)
-            _pair(dz, top + j, left, planes[3], planes[4], j)
+            _pair(z, top + j, left, tile.x, tile.y, j)
+            _pair(dz, top + j, left, tile.dx, tile.dy, j)
         _lap(laps, COPY, begun)
         _add(queue, DONE, 1)
 
@@ -242,31 +269,37 @@ def _pair(pairs, row, left, x, y, j):
 
 
 def signature(real, color=None):
-    """Return the types of the arguments of `draw`, for channels of the type `color`; or of `keep`.
+    """Return the types of the arguments of `draw` or `keep`.
 
-    `real` is a Numba number type.
+    Parameters
+    ----------
+    real : numba.types.Float
+        The number type that is iterated.
+    color : numba.types.Integer, optional
+        The type of a pixel's channels, for `draw`.
     """
-    line, plane, whole, large = real[::1], real[:, ::1], types.int32, types.int64
-    iterate = direct.signature(real)
-    raw = whole[::1], line, line, line, line, line
-    scratch = line, iterate[-1]
-    start = large[::1], large[::1], large[:, ::1], whole
-    start = *start, _function(iterate), plane, plane, line, whole, *raw, *scratch
+    whole, large = types.int32, types.int64
+    iterate = tile, grid, point, limit, *scratch = direct.signature(real)
+    stage = _function(iterate), grid, point, limit, tile, *scratch
+    start = (
+        large[::1],
+        large[::1],
+        large[:, ::1],
+        whole,
+        types.BaseTuple.from_types(stage, IterateStage),
+    )
     if color is None:
         return *start, whole[:, ::1], real[:, :, ::1], real[:, :, ::1]
     short = types.float32[::1]
-    place = (
-        _function(palette_lookup.position_signature(real)),
-        whole,
-        line,
-        whole,
-        whole,
-        real,
-        real,
+    position = palette_lookup.position_signature(real)
+    place = _function(position), position[-1], short
+    paint = _function(palette_lookup.signature(color)), short, color[::1], types.float32
+    paint = *paint, color[::1], whole[::1], short
+    stages = (
+        types.BaseTuple.from_types(place, PlaceStage),
+        types.BaseTuple.from_types(paint, PaintStage),
     )
-    painting = short, _function(palette_lookup.signature(color)), short, color[::1], types.float32
-    room = color[::1], whole[::1], short
-    return *start, *place, *painting, *room, color[:, ::1], large, large[::1]
+    return *start, *stages, color[:, ::1], large, large[::1]
 
 
 def _function(arguments):
@@ -275,16 +308,16 @@ def _function(arguments):
 
 @functools.cache
 def compiled(number, color=None):
-    """Return `draw`, for channels of the type `color`, or `keep`, compiled for a number type."""
+    """Return `draw`, or without a color `keep`, compiled for a number type."""
     body = keep if color is None else draw
     made = compile_body(lambda: body, body, number, (str(color),))
     made.compile(signature(REAL[number], color))
-    made.disable_compile()  # programs are passed as any of their type, not as themselves
+    made.disable_compile()  # one version takes every program: function pointers have one type
     return made
 
 
-def join(backend, number, work, dtype=None):
-    """Return what `fractals.backends.devices.base.Backend.join` says, on the CPU."""
+def compile_tile_loop(backend, number, work, dtype=None):
+    """Return what `fractals.backends.base.Backend.compile_tile_loop` describes, on the CPU."""
     runs = (work.iterate, work.place, work.paint) if dtype else (work.iterate,)
     programs = [getattr(run, "program", None) for run in runs]
     if None in programs or CLOCK is None:
@@ -293,21 +326,24 @@ def join(backend, number, work, dtype=None):
     columns = int(tiles[:, 2].max()) * n
     samples = int((tiles[:, 2] * tiles[:, 3]).max()) * n**2
     slope = samples if work.derivative else 1
-    start = tiles, np.int32(n), programs[0], *work.grid
+    start = tiles, np.int32(n)
     rooms = [(samples, np.int32), (samples, real), (samples, real), (slope, real), (slope, real)]
     rooms += [(max(1, work.planes * samples), real)]
     numbers, places = direct.scratch_sizes(columns, work.planes)
-    rooms += [(numbers, real), (places, f"int{8 * np.dtype(real).itemsize}")]
+    scratch = [(numbers, real), (places, f"int{8 * np.dtype(real).itemsize}")]
 
     def made(rooms):
         return [backend.empty((size,), kind) for size, kind in rooms]
+
+    def iterating():
+        return IterateStage(programs[0], *work.grid, EscapeTile(*made(rooms)), *made(scratch))
 
     if not dtype:
         keep_tiles = compiled(number)
 
         def keeping():
             laps = np.zeros(3, np.int64)
-            inputs = *start, *made(rooms)
+            inputs = *start, iterating()
 
             def run(cells, *planes):
                 laps[:] = 0
@@ -320,7 +356,7 @@ def join(backend, number, work, dtype=None):
 
     color = from_dtype(dtype)
     _, place, fill = programs
-    paint_ = FunctionArgument(fill, palette_lookup.signature(color))
+    paint = FunctionArgument(fill, palette_lookup.signature(color))
     draw_tiles = compiled(number, color)
     lookup, encode, share = work.colors
     table = palette_lookup.padded(lookup), encode, share
@@ -328,7 +364,8 @@ def join(backend, number, work, dtype=None):
 
     def drawing():
         laps, position = np.zeros(3, np.int64), backend.empty((samples,), np.float32)
-        inputs = *start, *made(rooms), place, *work.coloring, position, paint_, *table, *made(more)
+        stages = PlaceStage(place, *work.coloring, position), PaintStage(paint, *table, *made(more))
+        inputs = *start, iterating(), *stages
 
         def run(cells, picture, band, pixels_left):
             laps[:] = 0

@@ -88,15 +88,17 @@ class CudaBackend:
             nonlocal ready
             with self._failing():
                 slot = self.slot
-                arguments = tuple(self._resolve(value, slot) for value in arguments)
+                out, *arguments = (self._resolve(value, slot) for value in (out, *arguments))
+                arguments = tuple(arguments)
                 if loop and not ready:
                     # The simulator polls its threads without a pause, which slows compiling there.
                     values = map(unwrap, (0, 0, 1, 1, out, *arguments))
                     loop.compile(tuple(numba.typeof(value) for value in values))
                     ready = True
-                key = slot, *out.shape[:2], *self.block
+                height, width = (out[0] if isinstance(out, tuple) else out).shape[:2]
+                key = slot, height, width, *self.block
                 if key not in launchers:
-                    grid = -(-out.shape[1] // self.block[0]), -(-out.shape[0] // self.block[1])
+                    grid = -(-width // self.block[0]), -(-height // self.block[1])
                     geometry = self.geometry or (grid, self.block)
                     launchers[key] = kernel[(*geometry, slot.stream)]
                 launchers[key](out, arguments)
@@ -115,7 +117,7 @@ class CudaBackend:
 
         return program(make, "cuda", self._number, make_body, *options, scope=self._kernel)
 
-    def join(self, work, dtype=None):
+    def compile_tile_loop(self, work, dtype=None):
         """Return None: Python goes from tile to tile."""
         return None
 
@@ -164,6 +166,8 @@ class CudaBackend:
             return begin.elapsed_time(end) / 1e3
 
     def _resolve(self, value, slot):
+        if isinstance(value, tuple):
+            return value._make(self._resolve(part, slot) for part in value)
         return value.on(self._cuda, slot) if isinstance(value, ReplicatedArray) else value
 
     @contextlib.contextmanager

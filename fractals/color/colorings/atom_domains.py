@@ -1,29 +1,31 @@
-"""Atom domains: the step at which the orbit came nearest to 0, each number in a color of its own.
+"""Atom domains: the step at which the orbit comes nearest to 0, each number with its own color.
 
-Around each minibrot lies a domain where that step is its period; inside the set it is the period of
-most components, too. After Robert Munafo's encyclopedia, *Atom domain* (1996).
+Each minibrot is surrounded by a domain where this number is the minibrot's period; inside the set
+it is the period of most components. After Robert Munafo's encyclopedia, *Atom domain* (1996).
 """
 
-from fractals.kernels.coloring import Coloring, Watcher
+from fractals.kernels.coloring import Coloring, OrbitStatistic
 from fractals.kernels.primitives import fma, number, select
 
-GOLDEN = 0.3819660112501051  # turns from one number's color to the next one's: none come near
-FAR = 1e30
-LEAST = 1e-30  # squares below it count as 0: those too small to be normal are 0 in packs
+# Turns of the palette between consecutive numbers: a fraction of the golden ratio, which keeps the
+# colors of small numbers apart from each other.
+GOLDEN = 0.3819660112501051
+FAR = 1e30  # |z|² before the first step; finite in float32
+MIN_SQUARE = 1e-30  # |z|² below it counts as 0, because packs flush subnormal squares to 0
 
 
-def make_watch(target, formula, base):
+def make_statistic(target, formula, base):
     def start(x, y):
         return number(FAR, x), number(0, x), number(0, x)
 
-    def watch(w, x, y, u, v, a, b, point):
+    def update(w, x, y, u, v, a, b, point):
         n = w[2] + number(1, x)
         m = fma(x, x, y * y)
-        m = select(m > number(LEAST, x), m, number(0, x))
+        m = select(m > number(MIN_SQUARE, x), m, number(0, x))
         nearer = m < w[0]
         return select(nearer, m, w[0]), select(nearer, n, w[1]), n
 
-    return start, watch
+    return start, update
 
 
 def make_value(target):
@@ -44,5 +46,5 @@ def make():
         constants=lambda formula, escape_radius, width: (),
         transfer="linear",
         side="both",
-        watcher=Watcher("nearest", ("square", "step", "n"), make_watch),
+        statistic=OrbitStatistic("nearest", ("square", "step", "n"), make_statistic),
     )

@@ -1,7 +1,7 @@
-"""Biomorph: where the escaped point is still near an axis, as if it had not left.
+"""Biomorph: the smaller of |Re z| and |Im z| at escape, over the escape radius, at most 1.
 
-The smaller of |Re z| and |Im z| over the escape radius, at most 1: below 1 is the creature's body.
-It wants an escape radius of about 10. After Clifford Pickover, *Biomorphs* (1986).
+Values below 1 are the body of a creature, where only one part of z is large. An escape radius of
+about 10 suits it. After Clifford Pickover, *Biomorphs* (1986).
 """
 
 from fractals.kernels.coloring import Coloring

@@ -1,4 +1,4 @@
-"""Plain counts: one flat color a step, with the bands that `smooth` is free of."""
+"""Plain counts: one flat color a step, in bands; `smooth` has none."""
 
 from fractals.kernels.coloring import Coloring
 

@@ -1,16 +1,16 @@
-"""Decomposition: in which of some equal parts of a turn the escaped point's direction lies.
+"""Decomposition: the direction of the escaped point, rounded down to equal parts of a turn.
 
-Two parts are the binary decomposition: a label 0 or 1 for each cell, from which external angles are
-read. After Peitgen and Richter, *The Beauty of Fractals* (1986).
+Two parts give the binary decomposition, whose cells of 0 and 1 spell external angles. After Peitgen
+and Richter, *The Beauty of Fractals* (1986).
 """
 
 from fractals.kernels.coloring import Coloring, Option
-from fractals.kernels.coloring_math import turn
+from fractals.kernels.elementary import angle_in_turns
 from fractals.kernels.primitives import select
 
 
 def make_value(target):
-    real, int32, angle_of = target.real, target.int32, target.jit(turn)
+    real, int32, angle_of = target.real, target.int32, target.jit(angle_in_turns)
     one = real(1)
 
     def value(n, x, y, p, q, constants):

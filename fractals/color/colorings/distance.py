@@ -1,14 +1,14 @@
 """Distance estimate to the set, 2|z| log|z| / |dz|, in thousandths of the picture's width.
 
-The set is no nearer than a quarter of it. After Milnor (1989) and Peitgen and Saupe,
-*The Science of Fractal Images* (1988). Measured by the picture and not by the pixel, lines keep
-their weight at every size.
+The set is no nearer than a quarter of the estimate. After Milnor (1989) and Peitgen and Saupe,
+*The Science of Fractal Images* (1988). The unit is the width of the picture and not a pixel, so
+pictures of all sizes look alike.
 """
 
 import math
 
 from fractals.kernels.coloring import Coloring
-from fractals.kernels.coloring_math import make_log2
+from fractals.kernels.elementary import make_log2
 from fractals.kernels.primitives import fma, select
 
 
@@ -22,7 +22,7 @@ def make_value(target):
         large, small = select(p > q, p, q), select(p > q, q, p)
         known = large > zero
         large = select(known, large, one)
-        ratio = small / large  # keeps the square below from overflowing
+        ratio = small / large  # the square of `large` could overflow
         size = large * real(math.sqrt(fma(ratio, ratio, one)))
         return select(known, constants[2] * (real(math.sqrt(m)) * log2(m) / size), zero)
 

@@ -1,6 +1,7 @@
-"""Distance line: the set's boundary as a line of one weight at every zoom, black on white.
+"""Distance line: the set's boundary as a line, equally wide at every zoom.
 
-From 0 at the boundary to 1 at the line's weight, by the distance estimate (`distance.py`).
+The value goes from 0 at the boundary to 1 at the line's weight, by the distance estimate of
+`distance.py`.
 """
 
 from fractals.color.colorings import distance

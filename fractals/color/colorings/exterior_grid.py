@@ -1,6 +1,6 @@
-"""Exterior grid: field lines and the borders between bands, a net of cells around the set.
+"""Exterior grid: field lines, and the borders between bands of equal counts.
 
-From 0 on a line to 1 beyond its weight.
+The value goes from 0 on a line to 1 beyond its weight.
 """
 
 from fractals.color.colorings.field_lines import constants

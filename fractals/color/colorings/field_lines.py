@@ -1,7 +1,8 @@
-"""Field lines: where the escaped point's direction is one of some, evenly spaced.
+"""Field lines: where the escaped point's direction is one of some evenly spaced ones.
 
-They run across the bands of equal counts as the lines of an electric field do, and each of them
-forks where a step multiplies angles. From 0 on a line to 1 beyond its weight.
+The lines cross the bands of equal counts as lines of an electric field cross equipotentials. Each
+line forks at every band, because a step multiplies angles by the degree. The value goes from 0 on a
+line to 1 beyond its weight.
 """
 
 import math
@@ -23,7 +24,8 @@ def make_value(target):
 
 def constants(formula, escape_radius, width, lines, weight):
     start, scale = fraction_constants(formula, escape_radius)
-    # Borders as wide as lines, in the plane of log z, where a band is log(escape_radius) high.
+    # Borders as wide as lines in the plane of log z. A turn is 2 pi there, and a
+    # band about log(escape_radius) * log(degree).
     degree = max(2, formula.degree)
     border = math.pi * weight / (lines * math.log(escape_radius) * math.log(degree))
     return start, scale, lines, weight, border, 1 / degree

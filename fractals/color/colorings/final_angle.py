@@ -1,11 +1,11 @@
-"""Final angle: the direction of the escaped point, in turns: decomposition without steps."""
+"""Final angle: the direction of the escaped point, in turns; smooth `decomposition`."""
 
 from fractals.kernels.coloring import Coloring
-from fractals.kernels.coloring_math import turn
+from fractals.kernels.elementary import angle_in_turns
 
 
 def make_value(target):
-    angle_of = target.jit(turn)
+    angle_of = target.jit(angle_in_turns)
 
     def value(n, x, y, p, q, constants):
         return angle_of(x, y)

@@ -1,11 +1,11 @@
-"""Histogram: the share of the picture's escaped samples with a lower count, smooth in between.
+"""Histogram: the share of the picture's escaped samples that have a lower count.
 
-Equalised as in image processing, but by whole counts: within a band it rises with the smooth count.
+Histogram equalisation by whole counts; within a band the share rises with the smooth count.
 """
 
 from fractals.color.colorings import smooth
 from fractals.kernels.coloring import Coloring
-from fractals.kernels.ranking import histogram_knots
+from fractals.kernels.ranking import make_histogram_table
 
 
 def make():
@@ -15,5 +15,5 @@ def make():
         make_value=smooth.make_value,
         constants=smooth.constants,
         transfer="linear",
-        knots=histogram_knots,
+        rank_table=make_histogram_table,
     )

@@ -1,24 +1,25 @@
 """Distance estimate from inside the set to its boundary, in thousandths of the picture's width.
 
-(1 - |A|²) / |D + B C / (1 - A)|, where of a turn around the attracting cycle A is the derivative by
-z, C that by c, B = dA/dz and D = dA/dc: the inverse slope of the multiplier's map onto the disc.
-The boundary is no farther than that, and no nearer than a quarter of it (Koebe). After Milnor, and
-Peitgen and Saupe, *The Science of Fractal Images* (1988); cycles are found as `multiplier` does.
+The estimate is (1 - |A|²) / |D + B C / (1 - A)|. For one round of the attracting cycle, A is the
+derivative by z, C the derivative by c, B = dA/dz and D = dA/dc. The multiplier A maps a component
+onto the unit disc, so the boundary is between a quarter of the estimate and the estimate away
+(Koebe). After Milnor, and Peitgen and Saupe, *The Science of Fractal Images* (1988). Cycles are
+found as in `multiplier`.
 """
 
 import math
 
 from fractals.color.colorings.multiplier import TOLERANCE
-from fractals.kernels.coloring import Coloring, Watcher
+from fractals.kernels.coloring import Coloring, OrbitStatistic
 from fractals.kernels.primitives import fma, number, select, sqrt
 
-FAR2 = 16.0  # beyond |z|² no cycle has a point
-MOST2 = 1e24  # growth |A|² that no float64 follows back to the cycle
-TINY = 1e-18  # what is less is 0: powers of it would be too small to be normal, and 0 in packs
-LEAST = 1e-30  # of squares of distances; 0 where no cycle was found
+MAX_SQUARE = 16.0  # |z|² of points of a cycle: those of z**d + c have |z| <= 2
+MAX_GROWTH = 1e24  # |A|² beyond which rounding in float64 hides the return to the cycle
+TINY = 1e-18  # derivatives below it count as 0, because packs flush their powers to 0
+MIN_SQUARE = 1e-30  # least square of a distance: 0 says that no cycle was found
 
 
-def make_watch(target, formula, base):
+def make_statistic(target, formula, base):
     derive, power = target.jit(formula.derivative), formula.degree
 
     def product(p, q, s, t):
@@ -30,7 +31,7 @@ def make_watch(target, formula, base):
     product, whole = target.jit(product), target.jit(whole)
 
     def after(u, v, p, q, s, t, e, f):
-        """Return f''(z) (p + iq) (s + it) + f'(z) (e + if): how a derivative of f' goes on."""
+        """Return the next second derivative: ``f''(z) (p + iq) (s + it) + f'(z) (e + if)``."""
         p, q = product(p, q, s, t)
         for _ in range(power - 2):
             p, q = fma(p, u, -(q * v)), fma(p, v, q * u)
@@ -41,7 +42,7 @@ def make_watch(target, formula, base):
     after = target.jit(after)
 
     def square_of(A, a, B, b, C, c, D, d):
-        one, least = number(1, A), number(LEAST, A)
+        one, least = number(1, A), number(MIN_SQUARE, A)
         rest = one - fma(A, A, a * a)
         s, t = product(D, d, one - A, -a)
         p, q = product(B, b, C, c)
@@ -57,12 +58,12 @@ def make_watch(target, formula, base):
         zero, one = number(0, x), number(1, x)
         return x, y, zero, one, one, one, zero, zero, zero, zero, zero, zero, zero, zero
 
-    def watch(w, x, y, u, v, a, b, point):
+    def update(w, x, y, u, v, a, b, point):
         zero, one = number(0, x), number(1, x)
         from_x, from_y, n, next_n, sought, p, q, e, f, g, h, k, m, square = w
         n = n + one
-        near = fma(u, u, v * v) <= number(FAR2, x)
-        live = (sought > zero) & near & (fma(p, p, q * q) <= number(MOST2, x))
+        near = fma(u, u, v * v) <= number(MAX_SQUARE, x)
+        live = (sought > zero) & near & (fma(p, p, q * q) <= number(MAX_GROWTH, x))
         new_e, new_f = after(u, v, p, q, p, q, e, f)
         new_k, new_m = after(u, v, p, q, g, h, k, m)
         new_g, new_h = derive(u, v, g, h)
@@ -94,7 +95,7 @@ def make_watch(target, formula, base):
             square,
         )
 
-    return start, watch
+    return start, update
 
 
 def make_value(target):
@@ -117,13 +118,13 @@ def make():
         constants=lambda formula, escape_radius, width, tolerance: (1000 / width,),
         side="inside",
         options={"tolerance": TOLERANCE},
-        watcher=Watcher(
+        statistic=OrbitStatistic(
             "cycle and distance",
             (
                 *("x", "y", "n", "next", "sought", "z.x", "z.y", "zz.x", "zz.y"),
                 *("c.x", "c.y", "cz.x", "cz.y", "square"),
             ),
-            make_watch,
+            make_statistic,
             lambda tolerance: (tolerance**2,),
         ),
     )

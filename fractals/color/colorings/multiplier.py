@@ -1,26 +1,27 @@
-"""Multiplier: how much a turn around the cycle that attracts an orbit stretches what lies near it.
+"""Multiplier: how much one round of the attracting cycle stretches its surroundings.
 
-From 0 at the nucleus of a component of the set to 1 at its boundary. The cycle is found by going
-back to the last step whose number is a power of two (Brent, 1980): the first step from there that
-comes within the tolerance closes it, if the way there contracts. Where none does, the boundary is
-too near for the limit; next to such places a multiple of the cycle may come near first.
+The value is |derivative of the round|, from 0 at the nucleus of a component to 1 at its boundary.
+The cycle is found after Brent (1980): each step is compared with the last step whose number is a
+power of two. The first step within the tolerance of that point closes the cycle, if the steps
+between contract. Where no step does, the boundary is too near for the iteration limit, and the
+sample has no value; next to such samples a multiple of the period may be found.
 """
 
 import math
 
-from fractals.kernels.coloring import Coloring, Option, Watcher
+from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
 from fractals.kernels.primitives import fma, number, select, sqrt
 from fractals.kernels.tangent import make_tangent
 
 
-def make_watch(target, formula, base):
+def make_statistic(target, formula, base):
     tangent = make_tangent(target, formula)
 
     def start(x, y):
         zero, one = number(0, x), number(1, x)
         return x, y, zero, one, one, zero, one, zero, zero
 
-    def watch(w, x, y, u, v, a, b, point):
+    def update(w, x, y, u, v, a, b, point):
         zero, one = number(0, x), number(1, x)
         from_x, from_y, n, next_n, sought, period, p, q, stretch = w
         n = n + one
@@ -45,16 +46,16 @@ def make_watch(target, formula, base):
             stretch,
         )
 
-    return start, watch
+    return start, update
 
 
-CYCLE = Watcher(
+CYCLE = OrbitStatistic(
     "cycle",
     ("x", "y", "n", "next", "sought", "period", "p", "q", "stretch"),
-    make_watch,
+    make_statistic,
     lambda tolerance: (tolerance**2,),
 )
-TOLERANCE = Option(1e-6, 1e-12, 0.1, "how near is a return", "watch")
+TOLERANCE = Option(1e-6, 1e-12, 0.1, "how near is a return", "statistic")
 
 
 def make_value(target):
@@ -79,5 +80,5 @@ def make():
         transfer="linear",
         side="inside",
         options={"tolerance": TOLERANCE},
-        watcher=CYCLE,
+        statistic=CYCLE,
     )

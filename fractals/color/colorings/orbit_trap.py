@@ -1,19 +1,19 @@
 """Orbit trap: how near the orbit comes to a point, a line, a cross or a circle.
 
-From 0 far away to 1 on the trap. The orbit is z_1, z_2, ..., up to the point that escaped. After
-Clifford Pickover, *Computers, Pattern, Chaos and Beauty* (1990).
+The value goes from 0 far away to 1 on the trap. The orbit is z_1, z_2, ..., up to the point that
+escaped. After Clifford Pickover, *Computers, Pattern, Chaos and Beauty* (1990).
 """
 
 import math
 
-from fractals.kernels.coloring import Coloring, Option, Watcher
+from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
 from fractals.kernels.primitives import fma, number, select, sqrt
 
-LEAST = 1e-30  # squares of distances are no smaller: those too small to be normal are 0 in packs
-FAR = 1e30
+MIN_SQUARE = 1e-30  # least square of a distance, because packs flush subnormal squares to 0
+FAR = 1e30  # square of the distance before the first step; finite in float32
 
 
-def make_watch(target, formula, base, shape):
+def make_statistic(target, formula, base, shape):
     if shape == "point":
 
         def square(s, t, radius):
@@ -42,18 +42,18 @@ def make_watch(target, formula, base, shape):
     def start(x, y):
         return (number(FAR, x),)
 
-    def watch(w, x, y, u, v, a, b, point):
+    def update(w, x, y, u, v, a, b, point):
         s, t = x - number(point[base], x), y - number(point[base + 1], x)
         cos, sin = number(point[base + 2], x), number(point[base + 3], x)
         s, t = fma(cos, s, sin * t), fma(cos, t, -(sin * s))
         m = square(s, t, number(point[base + 4], x))
-        m = select(m > number(LEAST, x), m, number(LEAST, x))
+        m = select(m > number(MIN_SQUARE, x), m, number(MIN_SQUARE, x))
         return (select(m < w[0], m, w[0]),)
 
-    return start, watch
+    return start, update
 
 
-def watch_constants(x, y, angle, radius):
+def statistic_constants(x, y, angle, radius):
     turned = math.radians(angle)
     return x, y, math.cos(turned), math.sin(turned), radius
 
@@ -85,13 +85,13 @@ def make():
             "shape": Option(
                 "cross", 0, 0, "of the trap", "code", ("point", "line", "cross", "circle")
             ),
-            "x": Option(0.0, -10, 10, "where its middle lies, on the real axis", "watch"),
-            "y": Option(0.0, -10, 10, "and on the imaginary axis", "watch"),
-            "angle": Option(0.0, -360, 360, "of a line or cross, in degrees", "watch"),
-            "radius": Option(0.5, 0, 10, "of a circle", "watch"),
+            "x": Option(0.0, -10, 10, "where its middle lies, on the real axis", "statistic"),
+            "y": Option(0.0, -10, 10, "and on the imaginary axis", "statistic"),
+            "angle": Option(0.0, -360, 360, "of a line or cross, in degrees", "statistic"),
+            "radius": Option(0.5, 0, 10, "of a circle", "statistic"),
             "reach": Option(
                 0.25, 1e-6, 100, "distance at which the value is 1/2; on the trap it is 1"
             ),
         },
-        watcher=Watcher("trap", ("square",), make_watch, watch_constants),
+        statistic=OrbitStatistic("trap", ("square",), make_statistic, statistic_constants),
     )

@@ -1,4 +1,4 @@
-"""Period: how many points the cycle has that attracts an orbit, each number in its own color."""
+"""Period of the cycle that attracts the orbit, each number with its own color."""
 
 import math
 
@@ -29,5 +29,5 @@ def make():
         transfer="linear",
         side="inside",
         options={"tolerance": TOLERANCE},
-        watcher=CYCLE,
+        statistic=CYCLE,
     )

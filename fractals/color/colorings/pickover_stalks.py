@@ -1,24 +1,25 @@
-"""Pickover stalks: how near the orbit comes to the axes, from 0 far away to 1 on them.
+"""Pickover stalks: how near the orbit comes to the axes.
 
-After Clifford Pickover, *Computers, Pattern, Chaos and Beauty* (1990).
+The value goes from 0 far away to 1 on an axis. After Clifford Pickover,
+*Computers, Pattern, Chaos and Beauty* (1990).
 """
 
-from fractals.kernels.coloring import Coloring, Option, Watcher
+from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
 from fractals.kernels.primitives import number, select
 
-FAR = 1e15
+FAR = 1e15  # distance before the first step; its square is finite in float32
 
 
-def make_watch(target, formula, base):
+def make_statistic(target, formula, base):
     def start(x, y):
         return (number(FAR, x),)
 
-    def watch(w, x, y, u, v, a, b, point):
+    def update(w, x, y, u, v, a, b, point):
         s, t = abs(x), abs(y)
         near = select(s < t, s, t)
         return (select(near < w[0], near, w[0]),)
 
-    return start, watch
+    return start, update
 
 
 def make_value(target):
@@ -46,5 +47,5 @@ def make():
                 0.02, 1e-6, 10, "of a stalk: there the value is 1/2; in its middle, 1"
             )
         },
-        watcher=Watcher("axes", ("distance",), make_watch),
+        statistic=OrbitStatistic("axes", ("distance",), make_statistic),
     )

@@ -1,19 +1,19 @@
-"""Picture trap: the color of the place in a picture that the orbit hits first.
+"""Picture trap: the first pixel of a picture that the orbit hits.
 
-The picture lies in the plane of the orbit z_1, z_2, ...; where it is transparent, orbits pass. The
-value is the number of the pixel, and the palette is the picture.
+The picture lies in the plane of the orbit z_1, z_2, ...; its transparent pixels are not hit. The
+value is the number of the pixel, and the palette holds the picture's colors in that order.
 """
 
 import math
 
 from fractals.color import trap_image
-from fractals.kernels.coloring import Coloring, Option, Watcher
+from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
 from fractals.kernels.primitives import fma, number, select
 
-HEAD = 6  # constants before the opacity, of which there are always as many
+HEAD = 6  # constants before the opacity bits, whose number is fixed
 
 
-def make_watch(target, formula, base):
+def make_statistic(target, formula, base):
     real, int32 = target.real, target.int32
     half, first, one_bit = real(0.5), int32(base + HEAD), int32(1)
     shift, rest = int32(trap_image.BITS.bit_length() - 1), int32(trap_image.BITS - 1)
@@ -21,7 +21,7 @@ def make_watch(target, formula, base):
     def start(x, y):
         return (number(0, x),)
 
-    def watch(w, x, y, u, v, a, b, point):
+    def update(w, x, y, u, v, a, b, point):
         zero, one = number(0, x), number(1, x)
         s = fma(x - point[base], point[base + 2], half)
         t = fma(point[base + 1] - y, point[base + 3], half)
@@ -35,10 +35,10 @@ def make_watch(target, formula, base):
         hit = within & (opaque == one_bit) & (w[0] == zero)
         return (select(hit, real(pixel) + one, w[0]),)
 
-    return start, watch
+    return start, update
 
 
-def watch_constants(picture, x, y, size):
+def statistic_constants(picture, x, y, size):
     rows, columns = trap_image.opaque(picture).shape
     words = trap_image.opacity(picture)
     return (x, y, 1 / size, columns / (size * rows), columns, rows, *words)
@@ -73,12 +73,12 @@ def make():
                 0,
                 0,
                 "a .png, .jpg or .webp of up to 512x512, or flower",
-                "watch",
+                "statistic",
             ),
-            "x": Option(0.0, -10, 10, "where its middle lies, on the real axis", "watch"),
-            "y": Option(0.0, -10, 10, "and on the imaginary axis", "watch"),
-            "size": Option(1.0, 1e-3, 20, "its width", "watch"),
+            "x": Option(0.0, -10, 10, "where its middle lies, on the real axis", "statistic"),
+            "y": Option(0.0, -10, 10, "and on the imaginary axis", "statistic"),
+            "size": Option(1.0, 1e-3, 20, "its width", "statistic"),
         },
         make_palette=lambda picture, **settings: trap_image.PicturePalette.of(picture),
-        watcher=Watcher("picture", ("pixel",), make_watch, watch_constants),
+        statistic=OrbitStatistic("picture", ("pixel",), make_statistic, statistic_constants),
     )

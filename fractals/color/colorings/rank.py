@@ -1,11 +1,11 @@
-"""Rank: a sample's place among all of the picture that escaped, in the order of their smooth count.
+"""Rank: the share of the picture's escaped samples that have a lower smooth count.
 
-Every stretch of the palette covers as much of the picture as any other of its length.
+Equal stretches of the palette cover equal areas of the picture.
 """
 
 from fractals.color.colorings import smooth
 from fractals.kernels.coloring import Coloring
-from fractals.kernels.ranking import rank_knots
+from fractals.kernels.ranking import make_rank_table
 
 
 def make():
@@ -15,5 +15,5 @@ def make():
         make_value=smooth.make_value,
         constants=smooth.constants,
         transfer="linear",
-        knots=rank_knots,
+        rank_table=make_rank_table,
     )

@@ -1,26 +1,27 @@
-"""Root: to which point an orbit converges, by its direction and its distance from 0.
+"""Root: the point that the orbit converges to, by its direction and distance from 0.
 
-Roots of unity are evenly spread around the palette. Beside it a layer of `speed` tells how fast.
+Roots of unity are spread evenly around the palette. A layer of `speed` adds how fast they converge.
 """
 
 import math
 
 from fractals.kernels.coloring import Coloring, Option
-from fractals.kernels.coloring_math import make_log2, turn
+from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.primitives import fma, select
 
-NEAR = 1e-6  # |z|² of a limit that is 0, and has no direction
-FAR = 0.5  # of what escapes
+NEAR = 1e-6  # |z|² below which a root counts as 0, without a direction
+FAR = 0.5  # value of samples that escape
 
 
 def make_value(target):
-    real, log2, angle_of = target.real, make_log2(target), target.jit(turn)
+    real, log2, angle_of = target.real, make_log2(target), target.jit(angle_in_turns)
     zero, one, near, far = real(0), real(1), real(NEAR), real(FAR)
 
     def value(n, x, y, p, q, constants):
         m = fma(x, x, y * y)
         limit = fma(constants[2], log2(m + one), select(m > near, angle_of(x, y), zero))
-        # A direction just below a whole turn is that of the real axis.
+        # The added 1e-4 turns keep roots on the positive real axis, whose angle may be rounded to
+        # just below a whole turn, in one color.
         return select(m > constants[3], far, limit + constants[4])
 
     return value

@@ -1,8 +1,7 @@
-"""Slopes: the set's surroundings as a relief under a light, after Blinn and Phong.
+"""Slopes: the surroundings of the set as a relief under a light, after Blinn and Phong.
 
-z / dz points uphill, to where the potential of the set grows fastest, so it is a normal of the
-relief; the light comes from a direction and a height of one's choice. Nothing but z and dz is
-needed: any method of iteration serves.
+z / dz points to where the potential of the set grows fastest, so it gives the relief's normal.
+Only z and dz are needed, so every method of iteration can draw it.
 """
 
 import math
@@ -19,7 +18,7 @@ def make_value(target):
         largest = select(abs(p) > abs(q), abs(p), abs(q))
         known = largest > zero
         scale = one / select(known, largest, one)
-        s, t = p * scale, q * scale  # keeps the squares below from overflowing
+        s, t = p * scale, q * scale  # the squares of p and q could overflow
         g, h = fma(x, s, y * t), fma(y, s, -(x * t))
         m = fma(g, g, h * h)
         known = known & (m > zero)
@@ -30,7 +29,7 @@ def make_value(target):
         ambient, specular = constants[7], constants[8]
         toward = fma(steep, fma(g, light_x, h * light_y), level * light_z)
         lit = select(toward > zero, toward, zero)
-        glint = fma(toward + toward, level, -light_z)  # of the mirrored light, toward the eye
+        glint = fma(toward + toward, level, -light_z)  # the mirrored light's part toward the eye
         glint = select(glint > zero, glint, zero)
         glint = glint * glint
         glint = glint * glint

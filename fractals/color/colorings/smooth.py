@@ -1,11 +1,12 @@
-"""Smooth count: n + 1 - log(log|z| / log R) / log degree, the escape count without its bands.
+"""Smooth count: n + 1 - log(log|z| / log R) / log degree, without the bands of counts.
 
 After García, Fernández, Barrallo and Martín, *Coloring Dynamical Systems in the Complex Plane*
 (1999).
 """
 
 from fractals.kernels.coloring import Coloring
-from fractals.kernels.coloring_math import fraction_constants, make_log2
+from fractals.kernels.coloring_math import fraction_constants
+from fractals.kernels.elementary import make_log2
 from fractals.kernels.primitives import fma
 
 

@@ -1,17 +1,17 @@
 """Stripe average: the mean of 1/2 + sin(density * arg z) / 2 along the orbit.
 
-After Jussi Härkönen, *On Smooth Fractal Coloring Techniques* (2007). The sine is that of a whole
-multiple of an angle, so it is the imaginary part of a power of z / |z|: no sine is computed.
+After Jussi Härkönen, *On Smooth Fractal Coloring Techniques* (2007). The density is a whole number,
+so the sine is the imaginary part of that power of z / |z|, which is cheaper than a sine.
 """
 
-from fractals.kernels.coloring import Coloring, Option, Watcher
+from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
 from fractals.kernels.coloring_math import make_mean_value, mean_constants
 from fractals.kernels.primitives import fma, number, select, sqrt
 
-SMALL = 1e-30  # |z|² below it has no direction
+SMALL = 1e-30  # |z|² below which z counts as 0, without a direction
 
 
-def make_watch(target, formula, base, density):
+def make_statistic(target, formula, base, density):
     bits = [bit == "1" for bit in bin(density)[3:]]  # below the highest, from the top
 
     def square(p, q):
@@ -32,18 +32,18 @@ def make_watch(target, formula, base, density):
     def start(x, y):
         return number(0, x), number(0, x)
 
-    def watch(w, x, y, u, v, a, b, point):
+    def update(w, x, y, u, v, a, b, point):
         m = fma(x, x, y * y)
         size = sqrt(select(m > number(SMALL, x), m, number(1, x)))
         _, sine = power(x / size, y / size)
         stripe = fma(number(0.5, x), sine, number(0.5, x))
         return w[0] + stripe, stripe
 
-    return start, watch
+    return start, update
 
 
 def _next_power(target, power, square, times, bit):
-    """Return what squares a power, and multiplies it by its base where the exponent's bit is 1."""
+    """Return the power's square, times the base where the bit is 1."""
     if bit:
 
         def raised(p, q):
@@ -68,5 +68,5 @@ def make():
         constants=mean_constants,
         transfer="linear",
         options={"density": Option(5, 1, 32, "stripes in a turn around 0", "code")},
-        watcher=Watcher("stripes", ("sum", "last"), make_watch),
+        statistic=OrbitStatistic("stripes", ("sum", "last"), make_statistic),
     )

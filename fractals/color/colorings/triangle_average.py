@@ -5,16 +5,16 @@ orbit, of the place of |z| between these bounds. After Kerry Mitchell (1999) and
 Smooth Fractal Coloring Techniques* (2007).
 """
 
-from fractals.kernels.coloring import Coloring, Watcher
+from fractals.kernels.coloring import Coloring, OrbitStatistic
 from fractals.kernels.coloring_math import make_mean_value, mean_constants
 from fractals.kernels.primitives import fma, number, select, sqrt
 
 
-def make_watch(target, formula, base):
+def make_statistic(target, formula, base):
     def start(x, y):
         return number(0, x), number(0, x)
 
-    def watch(w, x, y, u, v, a, b, point):
+    def update(w, x, y, u, v, a, b, point):
         zero, one = number(0, x), number(1, x)
         f, g = x - a, y - b
         moved = sqrt(fma(f, f, g * g))
@@ -24,10 +24,12 @@ def make_watch(target, formula, base):
         known = apart > zero
         place = (sqrt(fma(x, x, y * y)) - low) / select(known, apart, one)
         place = select(known, place, zero)
-        place = select(place > zero, select(place < one, place, one), zero)  # but for rounding
+        place = select(
+            place > zero, select(place < one, place, one), zero
+        )  # rounding can leave the bounds
         return w[0] + place, place
 
-    return start, watch
+    return start, update
 
 
 def make():
@@ -37,5 +39,5 @@ def make():
         make_value=make_mean_value,
         constants=mean_constants,
         transfer="linear",
-        watcher=Watcher("triangles", ("sum", "last"), make_watch),
+        statistic=OrbitStatistic("triangles", ("sum", "last"), make_statistic),
     )

@@ -7,7 +7,7 @@ from typing import Any
 from fractals.errors import SceneError, shown
 from fractals.io.files import parse_toml
 from fractals.io.foreign import MAX_BYTES
-from fractals.scene.model import MOST_ITERATIONS
+from fractals.scene.model import MAX_ITERATIONS
 from fractals.scene.numbers import decimal_text
 
 MAX_LINES = 100_000
@@ -67,9 +67,9 @@ def whole(text: Any, where: str) -> int:
 def limit(text: Any, where: str, lost: list[str]) -> int:
     """Return a limit of iterations, lowered where a scene can't have as many."""
     steps = whole(text, where)
-    if steps > MOST_ITERATIONS:
-        lost.append(f"the limit of {steps} iterations: {MOST_ITERATIONS} is the most")
-    return min(max(steps, 1), MOST_ITERATIONS)
+    if steps > MAX_ITERATIONS:
+        lost.append(f"the limit of {steps} iterations: {MAX_ITERATIONS} is the most")
+    return min(max(steps, 1), MAX_ITERATIONS)
 
 
 def negated(text: str) -> str:

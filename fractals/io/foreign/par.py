@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from fractals import catalog
-from fractals.errors import SceneError
+from fractals.errors import InputError, SceneError
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._fractint import FUNCTIONS, TYPES, USUAL, EntryParameters, FractintType
 from fractals.io.foreign._text import limit, lines_of, number, positive, real, whole
@@ -62,7 +62,7 @@ def read(data: bytes, entry: str) -> Imported:
     name = names[entry.lower()] if entry else next(iter(entries))
     try:
         imported = scene_of(entries[name])
-    except SceneError as error:
+    except InputError as error:
         more = "" if entry or len(entries) == 1 else f"; #NAME takes another of {len(entries)}"
         raise SceneError(f"{name[:80]}: {error}{more}") from None
     if len(entries) == 1 or entry:

@@ -20,7 +20,7 @@ class RawFormat:
     save : callable
         ``save(raw, path, overwrite)`` writes a file, or raises an `OptionError`.
     load : callable
-        ``load(path)`` returns the raw numbers of a file, or raises a `SceneError`.
+        ``load(path)`` returns the raw numbers of a file, or raises a `InputError`.
     lost : str
         What the format does not keep; empty where it keeps everything.
     check : callable

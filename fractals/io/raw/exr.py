@@ -35,13 +35,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import FractalsError, OptionError, SceneError, shown
+from fractals.errors import FractalsError, InputError, OptionError, shown
 from fractals.io.escape_data import EscapeData
 from fractals.io.files import PATH_SHOWN, SCENE_KEY, check_output, parse_scene, path_of, written
 from fractals.io.raw import RawFormat
 from fractals.io.raw_check import METHODS
 from fractals.scene.geometry import place_of
-from fractals.scene.model import MOST_ITERATIONS, Scene, validate
+from fractals.scene.model import MAX_ITERATIONS, Scene, validate
 
 BASE_KEY = "fractals:base"
 METHOD_KEY = "fractals:method"
@@ -55,7 +55,7 @@ MAX_BIAS = 2**32  # of counts
 MAX_RATIO, SURELY_SMALL = 2000, 64 * 2**20
 USED = ("N", "N0", "N1", "NF", "T", "DEX", "DEY")  # channels
 MAGIC = b"\x76\x2f\x31\x01"
-LOST = "z and dz keep six digits in an EXR, and what colorings watched along orbits is not kept"
+LOST = "z and dz keep six digits in an EXR, and orbit statistics are not kept"
 
 
 def library() -> Any:
@@ -142,14 +142,14 @@ def load(path: Path) -> EscapeData:
 
     Raises
     ------
-    SceneError
+    InputError
         The file is missing, damaged, or has no channel of counts.
     """
     name = shown(path, PATH_SHOWN)
     try:
         return _loaded(*_read(path))
-    except SceneError as error:
-        raise SceneError(f"{name}: {error}") from None
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
 
 
 def _loaded(attributes: dict[str, Any], found: dict[str, NDArray[Any]]) -> EscapeData:
@@ -158,18 +158,18 @@ def _loaded(attributes: dict[str, Any], found: dict[str, NDArray[Any]]) -> Escap
     inside = count < 0
     bias = _number(attributes, "IterationsBias", 0)
     if abs(bias) > MAX_BIAS:
-        raise SceneError(f"its attribute IterationsBias is {shown(bias, 40)}, beyond {MAX_BIAS}")
+        raise InputError(f"its attribute IterationsBias is {shown(bias, 40)}, beyond {MAX_BIAS}")
     # Counts below the bias were not computed by the program that wrote them.
     count = np.where(inside, count, np.maximum(count - bias, 0))
     most = int(count[~inside].max(initial=0))
     limit = _number(attributes, "Iterations", most + 1)
-    if most >= MOST_ITERATIONS or not most < limit <= 2 * MOST_ITERATIONS:
-        raise SceneError(f"a count of {most} with a limit of {shown(limit, 40)} can't be read")
+    if most >= MAX_ITERATIONS or not most < limit <= 2 * MAX_ITERATIONS:
+        raise InputError(f"a count of {most} with a limit of {shown(limit, 40)} can't be read")
     scene = _scene(attributes, (columns, rows))
-    limit = min(limit, MOST_ITERATIONS)
+    limit = min(limit, MAX_ITERATIONS)
     method = str(attributes.get(METHOD_KEY, "direct"))
     if method not in METHODS:
-        raise SceneError(f"its attribute {METHOD_KEY} is neither {' nor '.join(METHODS)}")
+        raise InputError(f"its attribute {METHOD_KEY} is neither {' nor '.join(METHODS)}")
     z, dz = _orbits(scene, method, inside, found)
     raw = EscapeData(
         np.where(inside, limit, count).astype(np.int32),
@@ -189,7 +189,7 @@ def _number(attributes: dict[str, Any], key: str, default: int) -> int:
     try:
         return int(attributes.get(key, default))
     except (ValueError, TypeError, OverflowError):
-        raise SceneError(f"its attribute {key} is no whole number") from None
+        raise InputError(f"its attribute {key} is no whole number") from None
 
 
 def _scene(attributes: dict[str, Any], size: tuple[int, int]) -> Scene:
@@ -198,10 +198,10 @@ def _scene(attributes: dict[str, Any], size: tuple[int, int]) -> Scene:
     try:
         scene = validate(parse_scene(str(attributes[SCENE_KEY])), "")
     except ValueError as error:
-        raise SceneError(f"the scene in it is damaged ({shown(error, 80)})") from None
+        raise InputError(f"the scene in it is damaged ({shown(error, 80)})") from None
     n = scene.image.supersampling
     if (scene.image.size[0] * n, scene.image.size[1] * n) != size:
-        raise SceneError(f"it has {size[0]}x{size[1]} samples, and the scene inside says otherwise")
+        raise InputError(f"it has {size[0]}x{size[1]} samples, and the scene inside says otherwise")
     return scene
 
 
@@ -210,11 +210,11 @@ def _counts(found: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
     low = found.get("N", found.get("N0"))
     if low is None or low.dtype != np.uint32 or low.ndim != 2:
         names = ", ".join(sorted(found)) or "none"
-        raise SceneError(f"no channel N of counts: it has {shown(names)}")
+        raise InputError(f"no channel N of counts: it has {shown(names)}")
     for name in USED:
         part = found.get(name, low)
         if part.shape != low.shape or part.dtype.kind not in "fu":
-            raise SceneError(f"the channel {name} is not of the size of the counts, or no number")
+            raise InputError(f"the channel {name} is not of the size of the counts, or no number")
     count = low.astype(np.int64)
     inside = low == INSIDE
     if "N" not in found and "N1" in found:
@@ -251,12 +251,12 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     try:
         with open(path, "rb") as file:
             if file.read(4) != MAGIC:
-                raise SceneError("not an EXR picture")
+                raise InputError("not an EXR picture")
             length = os.fstat(file.fileno()).st_size
     except FileNotFoundError:
-        raise SceneError("no such file") from None
+        raise InputError("no such file") from None
     except OSError as error:
-        raise SceneError(error.strerror or str(error)) from None
+        raise InputError(error.strerror or str(error)) from None
     # A warning that OpenEXR prints to Python's stdout would be a part of a picture that goes there.
     unread = contextlib.redirect_stdout(io.StringIO())
     try:
@@ -265,15 +265,15 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             width, height = (int(b) - int(a) + 1 for a, b in zip(low, high, strict=True))
             channels = max(1, len(picture.channels()))
         if width * height > MAX_SAMPLES:
-            raise SceneError(f"{width}x{height} samples: at most {MAX_SAMPLES} are read")
+            raise InputError(f"{width}x{height} samples: at most {MAX_SAMPLES} are read")
         if 4 * channels * width * height > max(SURELY_SMALL, MAX_RATIO * length):
-            raise SceneError(
+            raise InputError(
                 f"{width}x{height} samples in {channels} channels can't be in {length} bytes"
             )
         with unread, exr.File(str(path), separate_channels=True) as picture:
             pixels = {name: channel.pixels for name, channel in picture.channels().items()}
             return dict(picture.header()), pixels
-    except SceneError:
+    except InputError:
         raise
     except (
         RuntimeError,
@@ -286,7 +286,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         MemoryError,
     ) as error:
         reason = shown(str(error).split("\n")[0], 80) or "no pixels"
-        raise SceneError(f"the EXR is damaged or cut short ({reason})") from None
+        raise InputError(f"the EXR is damaged or cut short ({reason})") from None
 
 
 def make() -> RawFormat:

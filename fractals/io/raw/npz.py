@@ -11,14 +11,14 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import SceneError, shown
+from fractals.errors import InputError, shown
 from fractals.io.escape_data import EscapeData
 from fractals.io.files import MAX_JSON_BYTES, PATH_SHOWN, check_output, parse_scene, written
 from fractals.io.raw import RawFormat
 from fractals.io.raw_check import check_numbers, check_planes
 from fractals.scene.model import Scene, validate
 
-WATCHED = "watched "  # how the names of orbit statistics begin
+STATISTICS = "statistics "  # how the names of orbit statistics begin
 SCENE, LIMIT, OFFSET = "scene", "max_iterations", "count_offset"
 MAX_PLANES = 1000
 # zipfile reads the archive's directory in one piece; an entry of it takes 10 microseconds. That of
@@ -35,7 +35,7 @@ Header = tuple[np.dtype[Any], tuple[int, ...]]
 def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     """Write a NumPy archive."""
     check_output(path, overwrite)
-    planes = {WATCHED + n if n in raw.watched else n: p for n, p in raw.planes.items()}
+    planes = {STATISTICS + n if n in raw.statistics else n: p for n, p in raw.planes.items()}
     arrays = {**planes, LIMIT: np.int64(raw.max_iterations)}
     if raw.count_offset:
         arrays[OFFSET] = np.int64(raw.count_offset)
@@ -48,22 +48,22 @@ def load(path: Path) -> EscapeData:
 
     Raises
     ------
-    SceneError
+    InputError
         The file is missing, damaged, or holds something else.
     """
     name = shown(path, PATH_SHOWN)
     try:
         with open(path, "rb") as file:
             if file.read(2) != b"PK":
-                raise SceneError("not raw numbers that fractals compute wrote")
+                raise InputError("not raw numbers that fractals compute wrote")
             with zipfile.ZipFile(_Bounded(file)) as archive:
                 return _loaded(archive)
     except FileNotFoundError:
-        raise SceneError(f"{name}: no such file") from None
-    except SceneError as error:
-        raise SceneError(f"{name}: {error}") from None
+        raise InputError(f"{name}: no such file") from None
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
     except KeyError as error:
-        raise SceneError(f"{name}: {shown(error)} is missing in it") from None
+        raise InputError(f"{name}: {shown(error)} is missing in it") from None
     except (
         OSError,
         ValueError,
@@ -76,18 +76,18 @@ def load(path: Path) -> EscapeData:
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
-        raise SceneError(
+        raise InputError(
             f"{name}: the raw numbers in it are damaged or incomplete ({shown(error)})"
         ) from None
 
 
 def _loaded(archive: zipfile.ZipFile) -> EscapeData:
     if len(archive.filelist) > MAX_PLANES:
-        raise SceneError(f"{len(archive.filelist)} arrays in it, and {MAX_PLANES} are the most")
+        raise InputError(f"{len(archive.filelist)} arrays in it, and {MAX_PLANES} are the most")
     members = {item.filename.removesuffix(".npy"): item for item in archive.filelist}
     scene = _scene(archive, members[SCENE])
     planes = {key: item for key, item in members.items() if key in ("count", "z", "dz")}
-    planes |= {key: item for key, item in members.items() if key.startswith(WATCHED)}
+    planes |= {key: item for key, item in members.items() if key.startswith(STATISTICS)}
     headers = {key: _header(archive, item) for key, item in planes.items()}
     check_planes(
         {key: dtype for key, (dtype, _) in headers.items()},
@@ -95,7 +95,7 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
     )
     n, (width, height) = scene.image.supersampling, scene.image.size
     if headers["count"][1] != (height * n, width * n):
-        raise SceneError(
+        raise InputError(
             f"the arrays in it have the shape {headers['count'][1]}, and the scene inside "
             f"{width}x{height} pixels of {n}x{n} samples"
         )
@@ -103,8 +103,10 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
     offset = _integer(archive, members[OFFSET]) if OFFSET in members else 0
     check_numbers(most, offset, "direct")
     arrays = {key: _array(archive, item) for key, item in planes.items()}
-    watched = {
-        key.removeprefix(WATCHED): array for key, array in arrays.items() if key.startswith(WATCHED)
+    statistics = {
+        key.removeprefix(STATISTICS): array
+        for key, array in arrays.items()
+        if key.startswith(STATISTICS)
     }
     raw = EscapeData(
         arrays["count"],
@@ -113,7 +115,7 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
         most,
         scene,
         count_offset=offset,
-        watched=watched,
+        statistics=statistics,
     )
     raw.check()
     return raw
@@ -122,14 +124,14 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
 def _scene(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Scene:
     dtype, shape = _header(archive, item)
     if dtype.kind != "U" or shape or dtype.itemsize > 4 * MAX_JSON_BYTES:
-        raise SceneError("the scene in it is not a text")
+        raise InputError("the scene in it is not a text")
     return validate(parse_scene(str(_array(archive, item))), "the scene in it")
 
 
 def _integer(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> int:
     dtype, shape = _header(archive, item)
     if dtype.kind not in "iu" or shape:
-        raise SceneError(f"{shown(item.filename)} is not a whole number")
+        raise InputError(f"{shown(item.filename)} is not a whole number")
     return int(_array(archive, item))
 
 
@@ -137,9 +139,9 @@ def _header(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Header:
     """Return type and shape of an array, once its size fits them and its packed size."""
     label = shown(item.filename, 80)
     if item.compress_type not in METHODS:
-        raise SceneError(f"{label} is packed by a method that is unsupported")
+        raise InputError(f"{label} is packed by a method that is unsupported")
     if item.file_size > max(SURELY_SMALL, MAX_RATIO * item.compress_size):
-        raise SceneError(
+        raise InputError(
             f"{label} would unpack from {item.compress_size} to {item.file_size} bytes: at most "
             f"{MAX_RATIO} times the size are read"
         )
@@ -150,10 +152,10 @@ def _header(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Header:
         elif version == (2, 0):
             shape, _, dtype = np.lib.format.read_array_header_2_0(file)
         else:
-            raise SceneError(f"{label} is of version {version} of NumPy's format")
+            raise InputError(f"{label} is of version {version} of NumPy's format")
         begin = file.tell()
     if dtype.hasobject or begin + dtype.itemsize * math.prod(shape) != item.file_size:
-        raise SceneError(f"{label} is not of the size that its type and shape have")
+        raise InputError(f"{label} is not of the size that its type and shape have")
     return dtype, shape
 
 

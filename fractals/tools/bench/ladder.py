@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.rendering.render import Session
+from fractals.rendering.drawing import Drawing, compute_all
 from fractals.rendering.sampling import coordinates
 
 PYTHON_SHARE = 10  # a quick ladder runs every tenth row in plain Python
@@ -66,24 +66,24 @@ class Rung:
     share: float = 1.0
 
 
-def count(session: Session) -> tuple[float, Counts]:
-    """Return the seconds that a started session's counts took, and the counts."""
-    n, (width, height) = session.plan.supersampling, session.plan.size
+def count(drawing: Drawing) -> tuple[float, Counts]:
+    """Return the seconds that a drawing's counts took, and the counts."""
+    n, (width, height) = drawing.plan.supersampling, drawing.plan.size
     counts = np.empty((height * n, width * n), np.int32)
     begun = perf_counter()
-    session.fill_all({"count": counts}, None)
+    compute_all(drawing, {"count": counts})
     return perf_counter() - begun, counts
 
 
 def climb(
-    sessions: Mapping[str, Session], steps: Sequence[str], runs: int, quick: bool = False
+    drawings: Mapping[str, Drawing], steps: Sequence[str], runs: int, quick: bool = False
 ) -> tuple[Rung, ...]:
     """Time every rung, in turns; plain Python only once.
 
     Parameters
     ----------
-    sessions : mapping of str to Session
-        Started; the rungs that are ours.
+    drawings : mapping of str to Drawing
+        The rungs that are drawn by this program.
     steps : sequence of str
         The rungs below: "python", "numpy", "jit".
     quick : bool
@@ -91,9 +91,9 @@ def climb(
     """
     from fractals.backends.cpu import naive
 
-    first = next(iter(sessions.values()))
+    first = next(iter(drawings.values()))
     _, expected = count(first)
-    small = first.max_iterations <= np.iinfo(np.uint8).max
+    small = first.source.max_iterations <= np.iinfo(np.uint8).max
     dtype = np.uint8 if small else np.int32
     rungs = []
     if "python" in steps:
@@ -110,8 +110,8 @@ def climb(
     if "jit" in steps:
         fill, compiling = naive.compiled(dtype)
         work[NAIVE] = compiling, lambda: _naive(first, fill, dtype)
-    for name, session in sessions.items():
-        work[name] = session.timings["compile"], lambda session=session: count(session)  # type: ignore[misc]
+    for name, drawing in drawings.items():
+        work[name] = drawing.timings["compile"], lambda drawing=drawing: count(drawing)  # type: ignore[misc]
     laps: dict[str, list[float]] = {name: [] for name in work}
     wrong = dict.fromkeys(work, 0)
     for _ in range(runs):
@@ -120,7 +120,7 @@ def climb(
             laps[name].append(seconds)
             wrong[name] = max(wrong[name], int(np.count_nonzero(counts != expected)))
     for name, (compiling, _) in work.items():
-        rungs.append(Rung(name, name in sessions, compiling, spread(laps[name]), wrong[name]))
+        rungs.append(Rung(name, name in drawings, compiling, spread(laps[name]), wrong[name]))
     return tuple(rungs)
 
 
@@ -149,19 +149,20 @@ def fill_numpy(
             break
 
 
-def _naive(session: Session, fill: Any, dtype: Any, stride: int = 1) -> tuple[float, Counts]:
-    """Return the seconds that the naive loop took for a session's samples, and the counts.
+def _naive(drawing: Drawing, fill: Any, dtype: Any, stride: int = 1) -> tuple[float, Counts]:
+    """Return the seconds that the naive loop took for a drawing's samples, and the counts.
 
     The naive count is the number of steps before the escape, and ours includes it: 1 is added.
     Where an orbit stays, both are the limit.
     """
-    columns, rows = coordinates(session.plan)
+    scene = drawing.plan.scene
+    columns, rows = coordinates(drawing.plan)
     xs, ys = columns[0], rows[1, ::stride]
-    x, y = (float(Decimal(text)) for text in session.scene.julia or ("0", "0"))
-    radius2 = session.scene.iteration.escape_radius**2
-    limit = session.max_iterations
+    x, y = (float(Decimal(text)) for text in scene.julia or ("0", "0"))
+    radius2 = scene.iteration.escape_radius**2
+    limit = drawing.source.max_iterations
     begun = perf_counter()
     counts = np.empty((len(ys), len(xs)), dtype)
-    fill(counts, xs, ys, session.scene.julia is not None, complex(x, y), limit, radius2)
+    fill(counts, xs, ys, scene.julia is not None, complex(x, y), limit, radius2)
     seconds = perf_counter() - begun
     return seconds, np.minimum(counts.astype(np.int32) + 1, limit)

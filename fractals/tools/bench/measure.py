@@ -15,7 +15,9 @@ from fractals.backends.devices import choose
 from fractals.backends.probe import Device
 from fractals.errors import OptionError
 from fractals.io.load import load_scene
-from fractals.rendering.render import Session, render
+from fractals.rendering.drawing import Drawing, open_drawing, open_plan
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.render import render
 from fractals.scene.model import Scene
 from fractals.tools.bench.ladder import NAIVE, Rung, Spread, climb, count, spread
 
@@ -53,7 +55,7 @@ class Workload:
     ) -> "Workload":
         """Return the workload at another size, or in another number type."""
         changes = {"size": size or None, "precision": precision}
-        given = {key: value for key, value in changes.items() if value}
+        given: dict[str, Any] = {key: value for key, value in changes.items() if value}
         return replace(self, scene=self.scene.replace(**given)) if given else self
 
 
@@ -209,6 +211,17 @@ def label(device: Device) -> str:
     return f"{device.kind}:{device.index}" if device.index else device.kind
 
 
+def open_counts(workload: Workload, device: str, threads: int | None, on_message: Tell) -> Drawing:
+    """Return a drawing of raw numbers."""
+    options = RenderOptions(
+        device=device,
+        threads=threads,
+        interior_shortcuts=workload.interior_shortcuts,
+        on_message=on_message,
+    )
+    return open_drawing(*open_plan(workload.scene, options, "raw"), options, shading=False)
+
+
 class _Lane:
     """A workload on a device: drawn whole by `draw`, and its counts alone by `count`."""
 
@@ -220,10 +233,8 @@ class _Lane:
         self.first, self.pixels = self.draw()
         self.differing_pixels = 0
         self.laps: list[dict[str, float]] = []
-        scene, interior = workload.scene, workload.interior_shortcuts
-        self.session = Session(scene, self.name, None, threads, interior, on_message, raw=True)
-        self.session.start(iterating=True)
-        _, self.counts = count(self.session)
+        self.drawing = open_counts(workload, self.name, threads, on_message)
+        _, self.counts = count(self.drawing)
 
     def draw(self, size: tuple[int, int] | None = None) -> tuple[dict[str, float], NDArray[Any]]:
         begun = perf_counter()
@@ -247,7 +258,7 @@ class _Lane:
         return DeviceTimes(
             device=self.name,
             name=self.device.name,
-            threads=max(1, self.session.backend.threads),
+            threads=max(1, self.drawing.backend.threads),
             first_compile=self.first["compile"],
             stages=stages,
             total=spread([lap["total"] for lap in self.laps]),
@@ -278,7 +289,7 @@ def measure(
         Extrapolate the time of plain Python from a tenth of the rows.
     """
     lanes = [_Lane(workload, device, threads, on_message) for device in devices]
-    first, plan = lanes[0], lanes[0].session.plan
+    first, plan = lanes[0], lanes[0].drawing.plan
     for _ in range(runs):
         for lane in lanes:
             lap, pixels = lane.draw()
@@ -307,19 +318,16 @@ def measure(
     )
 
 
-def _rungs(workload: Workload, lanes: Sequence[_Lane], on_message: Tell) -> dict[str, Session]:
-    """Return a started session for each rung of the ladder that is ours."""
-    single = Session(
-        workload.scene, "cpu", None, 1, workload.interior_shortcuts, on_message, raw=True
-    )
-    single.start(iterating=True)
+def _rungs(workload: Workload, lanes: Sequence[_Lane], on_message: Tell) -> dict[str, Drawing]:
+    """Return a drawing for each rung of the ladder that this program draws."""
+    single = open_counts(workload, "cpu", 1, on_message)
     rungs = {ONE_THREAD: single}
     for lane in lanes:
-        threads = lane.session.backend.threads
+        threads = lane.drawing.backend.threads
         if lane.name != "cpu":
-            rungs[lane.name] = lane.session
+            rungs[lane.name] = lane.drawing
         elif threads > 1:
-            rungs[f"ours, {threads} threads"] = lane.session
+            rungs[f"ours, {threads} threads"] = lane.drawing
     return rungs
 
 

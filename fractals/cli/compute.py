@@ -1,0 +1,105 @@
+"""`fractals compute`."""
+
+import math
+from typing import Any
+
+import fractals
+from fractals.cli.command import option, verb
+from fractals.cli.messages import tell, tell_lost
+from fractals.cli.options import (
+    color_options,
+    device_options,
+    device_request,
+    dry_run_option,
+    effort_options,
+    json_option,
+    output_option,
+    scene_arguments,
+    scene_options,
+)
+from fractals.cli.progress import ProgressLine, program_of
+from fractals.cli.report import plan_table, print_plan, report
+from fractals.cli.scenes import default_output, requested_scene
+
+
+@verb(
+    "compute",
+    "compute seahorse --size 4k -o sea.fz       # the same command resumes it",
+    "compute --coloring distance -o edge.fz     # with the derivative",
+    "compute seahorse -o sea.npz                # for NumPy",
+)
+@scene_arguments
+@scene_options
+@color_options
+@device_options
+@effort_options
+@output_option("File to write, ending in .fz, .npz or .exr.")
+@option(
+    "--overwrite",
+    is_flag=True,
+    section="Output",
+    help="Replace an existing file; start a store again from its first tile.",
+)
+@dry_run_option
+@json_option
+def compute_command(
+    scenes: tuple[str, ...],
+    no_interior_shortcuts: bool,
+    no_cache: bool,
+    force: bool,
+    output: str | None,
+    overwrite: bool,
+    dry_run: bool,
+    as_json: bool,
+    threads: int | None,
+    **options: Any,
+) -> None:
+    """Compute the raw numbers of a scene into a file.
+
+    fractals recolor draws them in any colors without iterating again.
+
+    A store (.fz) is a folder of arrays, written tile by tile: after an interruption, the same
+    command or compute STORE.fz resumes it. A NumPy archive (.npz) holds count (int32), z, dz and
+    the orbit statistics that the colorings need, max_iterations, and the scene as JSON. An .exr
+    has the channels that other programs read (N, NF, T, DEX, DEY).
+    """
+    from fractals import catalog
+    from fractals.io.escape_data import check_suffix
+    from fractals.io.files import check_output
+
+    lost: list[str] = []
+    how: dict[str, Any] = {
+        "device": device_request(options),
+        "threads": threads,
+        "interior_shortcuts": not no_interior_shortcuts,
+    }
+    scene = requested_scene(scenes, options, lost)
+    if output is None:
+        resumed = len(scenes) == 1 and scenes[0].endswith(".fz")
+        output = scenes[0] if resumed else default_output(scenes, options, ".fz", free=False)
+    suffix = check_suffix(output)
+    if dry_run:
+        print_plan(plan_table(scene, how, "store" if suffix == ".fz" else "raw"), as_json)
+        return
+    how |= {"cache": not no_cache, "force": force, "on_message": tell}
+    with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
+        if suffix == ".fz":
+            try:
+                computed = fractals.compute_to(
+                    output, scene, overwrite=overwrite, progress=progress, **how
+                )
+            except KeyboardInterrupt:
+                tell(f"{output}: finished tiles are kept; the same command resumes")
+                raise
+            if computed.before:
+                tell(f"{output}: resumed with {computed.before} of {computed.tiles} tiles")
+            report(computed, output, computed.method, as_json, lost)
+            return
+        check_output(output, overwrite)
+        raw_format = catalog.load("raw", suffix[1:])()
+        raw_format.check()  # before any work is done
+        raw = fractals.compute(scene, progress=progress, **how)
+    raw.save(output, overwrite)
+    new = [f"{output}: {raw_format.lost}"] if raw_format.lost else []
+    report(raw, output, raw.method, as_json, lost + new)
+    tell_lost(new)

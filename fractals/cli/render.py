@@ -1,0 +1,157 @@
+"""`fractals render`."""
+
+import math
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import fractals
+from fractals.cli.command import verb
+from fractals.cli.messages import StdoutError, Verbosity, tell
+from fractals.cli.options import (
+    color_options,
+    device_options,
+    device_request,
+    dry_run_option,
+    effort_options,
+    json_option,
+    output_option,
+    overwrite_option,
+    picture_options,
+    scene_arguments,
+    scene_options,
+)
+from fractals.cli.progress import ProgressLine, program_of
+from fractals.cli.report import explain_plan, hint_at_one_color, plan_table, print_plan, report
+from fractals.cli.scenes import default_output, requested_scene, source_name
+from fractals.errors import FractalsError, OptionError
+
+if TYPE_CHECKING:
+    from fractals.rendering.plan import Keeps
+    from fractals.scene.model import Scene
+
+
+@verb(
+    "render",
+    "render seahorse --zoom x3 --palette ember",
+    "render --formula burning_ship --center=-1.7549,-0.0282 --width 0.05 --gpu -o ship.png",
+    "render seahorse julia -o pictures/      # a picture of each",
+)
+@scene_arguments
+@scene_options
+@color_options
+@picture_options
+@device_options
+@effort_options
+@output_option("Picture to write; the suffix is its type; - is stdout, FOLDER/ takes each scene.")
+@overwrite_option
+@dry_run_option
+@json_option
+def render_command(
+    scenes: tuple[str, ...],
+    no_interior_shortcuts: bool,
+    no_cache: bool,
+    force: bool,
+    output: str | None,
+    overwrite: bool,
+    dry_run: bool,
+    as_json: bool,
+    threads: int | None,
+    **options: Any,
+) -> None:
+    """Draw a picture.
+
+    A SCENE is the name of a gallery scene (gallery:NAME where a file has that name), a .toml or
+    .json file, a picture drawn by fractals, a file of another program (fractals list formats), or
+    - for stdin. FILE#NAME is one entry of a file. Several scenes, or A+B, are merged from left to
+    right; options come last. Without a SCENE the Mandelbrot set is drawn.
+    """
+    request = device_request(options)
+    how: dict[str, Any] = {
+        "device": request,
+        "threads": threads,
+        "interior_shortcuts": not no_interior_shortcuts,
+    }
+    effort = {"cache": not no_cache, "force": force}
+    folder = output is not None and output != "-" and is_folder(output)
+    if folder and scenes:
+        assert output is not None
+        if not dry_run:
+            make_folder(output)
+        for source in scenes:
+            lost: list[str] = []
+            scene = requested_scene((source,), options, lost)
+            path = str(Path(output, source_name(source) + ".png"))
+            draw_or_plan(scene, path, how, effort, overwrite, dry_run, as_json, lost)
+        return
+    lost = []
+    scene = requested_scene(scenes, options, lost)
+    path = output or default_output(scenes, options, ".png", free=not (overwrite or dry_run))
+    draw_or_plan(scene, path, how, effort, overwrite, dry_run, as_json, lost)
+
+
+def is_folder(output: str) -> bool:
+    """Return whether an output names a folder, one that exists or ``name/``."""
+    return output.endswith(("/", os.sep)) or os.path.isdir(output)
+
+
+def make_folder(path: str) -> None:
+    """Create a folder where there is none."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise FractalsError(f"the folder '{path}' can't be made: {error.strerror}") from None
+
+
+def draw_or_plan(
+    scene: "Scene",
+    output: str,
+    how: dict[str, Any],
+    effort: dict[str, Any],
+    overwrite: bool,
+    dry_run: bool,
+    as_json: bool,
+    lost_lines: list[str],
+) -> None:
+    """Draw a scene into a file, or print its plan."""
+    from fractals.io.files import check_output
+    from fractals.io.image import check_format, format_of, lost
+
+    file_format = format_of(output)
+    check_format(file_format, scene.image.size, scene.image.bits)
+    keeps: Keeps = "bands" if file_format == "PNG" else "pixels"
+    if dry_run:
+        print_plan(plan_table(scene, how, keeps), as_json)
+        return
+    if output == "-":
+        check_stdout(as_json)
+    else:
+        check_output(output, overwrite)
+    if Verbosity.verbose:
+        explain_plan(plan_table(scene, how, keeps))
+    with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
+        rendered = fractals.render_to(
+            sys.stdout.buffer if output == "-" else output,
+            scene,
+            overwrite=overwrite,
+            progress=progress,
+            on_message=tell,
+            **how,
+            **effort,
+        )
+    report(rendered, output, rendered.method, as_json, lost_lines)
+    if output != "-":
+        hint_at_one_color(output, scene)
+    if note := lost(file_format, scene.image):
+        tell(note)
+
+
+def check_stdout(as_json: bool) -> None:
+    """Refuse to write a picture to a terminal, to a closed stdout, or among JSON."""
+    if as_json:
+        raise OptionError("--json and '--output -' both write to stdout: give one of them")
+    if sys.stdout is None:
+        raise StdoutError("stdout is closed: name a file with --output")
+    if sys.stdout.isatty():
+        raise OptionError("stdout is a terminal: name a file with --output")

@@ -1,0 +1,112 @@
+"""What drawing verbs print at their end: the closing line, JSON, the plan, and hints."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fractals.cli.messages import about, print_json, tell, write_out
+
+if TYPE_CHECKING:
+    from fractals.rendering.plan import Keeps
+    from fractals.scene.model import Scene
+
+MIN_BYTES = 4096  # of a small picture, whose scene takes most of them
+UNIFORM = 100  # pixels per byte: PNGs of one color have 300 or more (measured)
+
+
+def report(
+    drawn: Any, output: str, method: str, as_json: bool, lost: list[str] | None = None
+) -> None:
+    """Say what was done: one line on stderr, or JSON on stdout."""
+    width, height = drawn.scene.image.size
+    if as_json:
+        facts = {
+            "output": output,
+            "device": drawn.device,
+            "method": method,
+            "precision": drawn.precision,
+            "size": [width, height],
+            "supersampling": drawn.scene.image.supersampling,
+            "timings": drawn.timings,
+            "lost": lost or [],
+        }
+        print_json(facts)
+        return
+    times = seconds_line(drawn.timings)
+    tell(f"{output}: {width}x{height}, {drawn.device}, {method}, {drawn.precision}, {times}")
+
+
+def seconds_line(timings: Mapping[str, float]) -> str:
+    """Return the times of the stages that took any."""
+    parts = [f"{stage} {value:.2f}" for stage, value in timings.items() if value > 0]
+    return f"{sum(timings.values()):.2f} s ({', '.join(parts)})"
+
+
+def hint_at_one_color(path: str, scene: "Scene") -> None:
+    """Say what to do where a picture shows no detail."""
+    color = one_color(path, scene)
+    if color is None:
+        return
+    from fractals.color.palette import parse_color
+    from fractals.color.spaces import srgb_from_linear
+
+    inside = [
+        round(255 * float(part)) for part in srgb_from_linear(parse_color(scene.color.inside))
+    ]
+    moves = "zoom out (--zoom x0.1), or move to the edge of the set (--pan 0.5,0, --at X,Y)"
+    if list(color) == inside and not scene.color.layers:
+        tell(
+            "every pixel lies inside the set, or reached the maximum of iterations: "
+            f"{moves}; or raise --max-iterations"
+        )
+    else:
+        tell(f"every pixel has the same color: {moves}")
+
+
+def one_color(path: str, scene: "Scene") -> tuple[int, ...] | None:
+    """Return the color of a picture of a single color; None of any other picture."""
+    import PIL.Image
+
+    from fractals.io.files import lifted_limit
+
+    width, height = scene.image.size
+    try:
+        if Path(path).stat().st_size > MIN_BYTES + width * height // UNIFORM or width * height < 2:
+            return None  # a compressed picture with any detail is larger, and need not be read
+        with lifted_limit(), PIL.Image.open(path) as picture:
+            ranges: Any = picture.convert("RGB").getextrema()
+    except (OSError, ValueError):
+        return None
+    if any(least != most for least, most in ranges):
+        return None
+    return tuple(least for least, _ in ranges)
+
+
+def plan_table(scene: "Scene", how: Mapping[str, Any], keeps: "Keeps") -> dict[str, Any]:
+    """Return how a scene would be drawn, as plain values; `keeps` is that of `make_plan`."""
+    from fractals.backends.devices import choose
+    from fractals.rendering.plan import make_plan
+
+    device, note = choose(how["device"])
+    if note:
+        tell(note)
+    cores = how["threads"] or device.cores or 1
+    return make_plan(scene, device.kind, how["interior_shortcuts"], cores, keeps).to_table()
+
+
+def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
+    """Print how a scene would be drawn."""
+    if as_json:
+        print_json(table)
+        return
+    shown = dict(table)
+    shown["size"] = "{}x{}".format(*table["size"])
+    shown["memory"] = f"{max(1, table['memory'] / 2**20):.0f} MiB"
+    shown["seconds"] = f"{about(table['seconds'])}, without compiling"
+    write_out("".join(f"{key:16}{value}\n" for key, value in shown.items()))
+
+
+def explain_plan(table: Mapping[str, Any]) -> None:
+    """Print the method, the reason for it, and the forecast."""
+    tell(f"method {table['method']}: {table['reason']}")
+    tell(f"{table['tiles']} tiles, {about(table['seconds'])} without compiling")

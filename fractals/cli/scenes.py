@@ -1,0 +1,337 @@
+"""The scene that arguments and options describe, and the name of the file that is written."""
+
+import math
+import os
+import re
+import sys
+from collections.abc import Mapping
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fractals.cli.messages import tell, tell_lost
+from fractals.cli.values import (
+    PHYSICAL,
+    check_length,
+    check_text,
+    check_value,
+    parse_coloring,
+    parse_formula,
+    parse_numbers,
+    parse_point,
+    parse_size,
+    relative,
+)
+from fractals.errors import OptionError, SceneError
+
+if TYPE_CHECKING:
+    from fractals.scene.model import Scene
+
+MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
+WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
+SPARE_DIGITS = 6  # of a new center, beyond those that tell pixels apart: one can zoom on
+MAX_NAME = 100  # characters of a default name
+SUFFIXES = {b"\x89PNG": ".png", b"{": ".json"}  # of what stdin holds, by its first bytes
+
+
+def requested_scene(
+    sources: tuple[Any, ...], options: Mapping[str, Any], lost: list[str] | None = None
+) -> "Scene":
+    """Return the scene that sources and options describe.
+
+    Parameters
+    ----------
+    sources : tuple of str or Scene
+        As for `fractals.load_scene`; ``-`` is stdin, and ``a+b`` merges two sources.
+    options : mapping
+        Options of the command line by name; None where one was not given.
+    lost : list of str, optional
+        Receives, and stderr shows, what has no equivalent in a scene.
+
+    Raises
+    ------
+    OptionError
+        An option has a bad value.
+    SceneError
+        A source is invalid.
+    """
+    from fractals.io.load import load_scene
+
+    lost = [] if lost is None else lost
+    given = {key: value for key, value in options.items() if value is not None}
+    for key, value in given.items():
+        if isinstance(value, str):
+            check_text(key.replace("_", "-"), value)
+    parts = [part for source in sources for part in merged_parts(source)]
+    if parts.count("-") > 1:
+        raise OptionError("'-' is given twice: stdin holds one scene")
+    scene = load_scene(*(read_stdin(lost) if part == "-" else part for part in parts), lost=lost)
+    changes = scene_changes(scene, given, lost)
+    tell_lost(lost)
+    if not changes:
+        return scene
+    try:
+        changed = scene.replace(**changes)
+    except SceneError as error:
+        raise OptionError("\n".join(map(_as_option, str(error).splitlines()))) from None
+    if "width" in given and relative(str(given["width"])) is None:
+        check_width(changed)
+    return changed
+
+
+def merged_parts(source: Any) -> list[Any]:
+    """Return the sources that ``a+b`` merges; a file of the whole name comes first.
+
+    Examples
+    --------
+    >>> merged_parts("seahorse+colors.toml")
+    ['seahorse', 'colors.toml']
+    """
+    if not isinstance(source, str) or "+" not in source or os.path.exists(source):
+        return [source]
+    return [part for part in source.split("+") if part]
+
+
+def read_stdin(lost: list[str]) -> dict[str, Any]:
+    """Return the table of the scene on stdin: TOML, JSON or a PNG.
+
+    Raises
+    ------
+    OptionError
+        Stdin is closed or a terminal.
+    SceneError
+        It holds no scene.
+    """
+    import tempfile
+
+    from fractals.io.load import read_table
+
+    if sys.stdin is None or sys.stdin.isatty():
+        raise OptionError("'-' reads a scene from stdin: pipe one into it")
+    data = sys.stdin.buffer.read(MAX_STDIN + 1)
+    if len(data) > MAX_STDIN:
+        raise SceneError(f"stdin: larger than {MAX_STDIN} bytes")
+    if not data.strip():
+        raise SceneError("stdin: empty: a scene in TOML or JSON, or a PNG, is expected")
+    start = data.lstrip()[:4]
+    suffix = next((end for head, end in SUFFIXES.items() if start.startswith(head)), ".toml")
+    with tempfile.TemporaryDirectory(prefix="fractals-") as folder:
+        path = Path(folder, f"stdin{suffix}")  # a file, as Pillow and the formats read files
+        path.write_bytes(data)
+        try:
+            found: list[str] = []
+            table = read_table(path, found)
+        except SceneError as error:
+            raise SceneError(str(error).replace(str(path), "stdin")) from None
+    lost += [line.replace(str(path), "stdin") for line in found]
+    return table
+
+
+def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> dict[str, Any]:
+    """Return the keys of the scene that options change, with their values."""
+    changes = dict(given)
+    at, pan = changes.pop("at", None), changes.pop("pan", None)
+    for key in ("center", "julia"):
+        if key in changes:
+            changes[key] = parse_point(changes[key], key)
+    if "formula" in changes:
+        changes["formula"] = parse_formula(changes["formula"])
+    if "coloring" in changes:
+        changes["coloring"] = parse_coloring(changes["coloring"])
+    if "size" in changes:
+        if physical := PHYSICAL.fullmatch(str(changes["size"]).strip().lower()):
+            changes.setdefault("dpi", physical[4])
+        changes["size"] = parse_size(changes["size"], scene.image.size)
+    if "palette" in changes:
+        changes["palette"] = read_palette(str(changes["palette"]), lost)
+    for key, value in changes.items():
+        if isinstance(value, str) and key not in ("palette", "inside", "width", "zoom"):
+            changes[key] = check_value(key, value)
+    if "width" in changes and "zoom" in changes:
+        raise OptionError("--width and --zoom are both given: give one of them")
+    if "center" in changes and at:
+        raise OptionError("--center and --at are both given: give one of them")
+    if at or pan or "width" in changes or "zoom" in changes:
+        base = {key: changes[key] for key in ("formula", "julia", "center") if key in changes}
+        try:
+            base_scene = scene.replace(**base) if base else scene
+        except SceneError as error:
+            raise OptionError("\n".join(map(_as_option, str(error).splitlines()))) from None
+        if at or pan:
+            changes["center"] = moved_center(base_scene, at, pan)
+        for key in ("width", "zoom"):
+            if key in changes:
+                check_length(key, changes[key])
+                factor = relative(changes[key])
+                if factor is not None:
+                    del changes[key]
+                    changes |= scaled(base_scene, factor if key == "zoom" else 1 / factor)
+    return changes
+
+
+def scaled(scene: "Scene", zoom: Decimal) -> dict[str, str]:
+    """Return the width, or the zoom, of a scene zoomed in by a factor.
+
+    Examples
+    --------
+    >>> from fractals.scene.model import Scene
+    >>> scaled(Scene(view={"width": "0.5"}), Decimal(10)), scaled(Scene(), Decimal(4))
+    ({'width': '0.05'}, {'zoom': '4'})
+    """
+    old = scene.view.width or scene.view.zoom or "1"
+    with localcontext() as context:
+        context.prec = min(len(old), 1000) + 20
+        if scene.view.width:
+            return {"width": f"{(Decimal(old) / zoom).normalize():f}"}
+        return {"zoom": str((Decimal(old) * zoom).normalize())}
+
+
+def moved_center(scene: "Scene", at: str | None, pan: str | None) -> tuple[str, str]:
+    """Return the center of a view that is centered on a pixel, or moved by shares of its width."""
+    from fractals.scene.geometry import matrix, place_of
+    from fractals.scene.numbers import log2
+
+    if scene.view.projection != "plane":
+        raise OptionError(f"--{'at' if at else 'pan'} requires the projection 'plane'")
+    width, center = place_of(scene, scene.make_formula())
+    columns, rows = scene.image.size
+    right = up = Fraction(0)
+    if at:
+        x, y = map(Fraction, parse_numbers(at, "at"))
+        if not (0 <= x < columns and 0 <= y < rows):
+            raise OptionError(
+                f"--at: {at[:40]} lies outside the {columns}x{rows} pixels of the scene"
+            )
+        right = (x + Fraction(1, 2) - Fraction(columns, 2)) * width / columns
+        up = -(y + Fraction(1, 2) - Fraction(rows, 2)) * width / columns
+    if pan:
+        across, upwards = map(Fraction, parse_numbers(pan, "pan"))
+        right, up = right + across * width, up + upwards * width
+    a, b, c, d = matrix(scene.view)
+    x, y = center[0] + a * right + b * up, center[1] + c * right + d * up
+    places = max(0, math.ceil(-log2(width / columns) * math.log10(2))) + SPARE_DIGITS
+    for part in scene.view.center or ():
+        exponent = Decimal(part).as_tuple().exponent
+        places = max(places, -exponent if isinstance(exponent, int) else 0)
+    return decimal_places(x, places), decimal_places(y, places)
+
+
+def decimal_places(value: Fraction, places: int) -> str:
+    """Return a number rounded to decimal places, as text.
+
+    Examples
+    --------
+    >>> decimal_places(Fraction(-1, 3), 5), decimal_places(Fraction(5, 2), 4)
+    ('-0.33333', '2.5')
+    """
+    whole, part = divmod(abs(round(value * 10**places)), 10**places)
+    digits = str(part).zfill(places).rstrip("0") if places else ""
+    sign = "-" if value < 0 and (whole or digits) else ""
+    return f"{sign}{whole}" + (f".{digits}" if digits else "")
+
+
+def check_width(scene: "Scene") -> None:
+    """Refuse a width so far beyond the formula's home that it must mean pixels."""
+    from fractals.scene.geometry import place_of
+    from fractals.scene.numbers import scientific
+
+    formula = scene.make_formula()
+    width, _ = place_of(scene, formula)
+    home, _ = place_of(scene.replace(zoom="1"), formula)
+    if scene.view.width and scene.view.projection == "plane" and width > WIDEST * home:
+        ratio = width / home
+        times = f"{float(ratio):.0f}" if ratio < 10**6 else scientific(ratio)
+        raise OptionError(
+            f"--width {scene.view.width[:40]} is {times} times the width "
+            f"of the whole fractal, {float(home):g}: --size is for pixels; "
+            f"--zoom {scientific(home / width)} draws so wide a view"
+        )
+
+
+def _as_option(line: str) -> str:
+    """Turn ``view.width: ...`` into ``--width: ...``."""
+    path, _, message = line.partition(": ")
+    key = next((part for part in reversed(path.split(".")) if not part.isdecimal()), path)
+    key = "formula" if path.startswith("formula") else key
+    key = "coloring" if path.startswith("color.coloring") else key
+    return f"--{key.replace('_', '-')}: {message}"
+
+
+def read_palette(name: str, lost: list[str]) -> Any:
+    """Return the palette of a name or a file; `lost` receives what a file holds beyond it."""
+    from fractals import catalog
+    from fractals.io import palettes
+
+    if name.lower() in (*catalog.names("palette"), "auto"):
+        return name.lower()  # names that differ by case only mean the same
+    palette, lines = palettes.find(name)
+    lost += [f"{name}: {line}" for line in lines]
+    return palette or name  # the model reports an unknown name
+
+
+def default_output(
+    sources: tuple[str, ...], options: Mapping[str, Any], suffix: str, free: bool = True
+) -> str:
+    """Return the name of the file to write, after the scene and what was changed in it.
+
+    On a terminal a name that exists already is numbered, where `free` allows it.
+
+    Examples
+    --------
+    >>> default_output(("seahorse",), {"palette": "ember"}, ".png")
+    'seahorse-ember.png'
+    >>> default_output((), {"julia": "-0.8,0.156"}, ".png")
+    'julia.png'
+    """
+    parts = [source_name(source) for source in sources if source != "-"][-1:]
+    for key in ("formula", "julia", "palette", "coloring"):
+        value = options.get(key)
+        if value:
+            parts.append("julia" if key == "julia" else option_name(str(value), key))
+    stem = "-".join(dict.fromkeys(parts or ["mandelbrot"]))
+    name = stem[:MAX_NAME] + suffix
+    read = {Path(source).absolute() for source in sources if isinstance(source, str)}
+    if free and os.path.lexists(name) and sys.stderr is not None and sys.stderr.isatty():
+        numbered = next(
+            f"{stem[:MAX_NAME]}-{k}{suffix}"
+            for k in range(2, 10**6)
+            if not os.path.lexists(f"{stem[:MAX_NAME]}-{k}{suffix}")
+        )
+        tell(f"{name} exists already: the picture is written to {numbered}")
+        return numbered
+    if Path(name).absolute() in read and suffix != ".fz":
+        raise OptionError(f"'{name}' is the source: name another file with --output")
+    return name
+
+
+def source_name(source: str) -> str:
+    """Return the name of a source without its folder and suffix.
+
+    Examples
+    --------
+    >>> source_name("a/sea.png"), source_name("many.par#one"), source_name("gallery:silk")
+    ('sea', 'one', 'silk')
+    """
+    last = merged_parts(source)[-1]
+    last = last.removeprefix("gallery:")
+    path = Path(last)
+    many, mark, entry = path.name.rpartition("#")
+    name = entry if mark and many and not os.path.exists(last) else path.stem
+    return name if path.name else "mandelbrot"
+
+
+def option_name(value: str, key: str) -> str:
+    """Return what the value of an option gives to the name of a file.
+
+    Examples
+    --------
+    >>> option_name("multibrot,power=4", "formula"), option_name("z**3 + c", "formula")
+    ('multibrot', 'formula')
+    >>> option_name("maps/Skydye07.map", "palette"), option_name("cmap:viridis", "palette")
+    ('Skydye07', 'viridis')
+    """
+    first = value.split(",")[0].strip()
+    if key == "palette":
+        first = Path(first.removeprefix("cmap:")).name.partition(".")[0]
+    return first if re.fullmatch(r"[\w-]+", first) else key

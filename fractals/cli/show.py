@@ -1,0 +1,63 @@
+"""`fractals show`."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from fractals.cli.command import option, verb
+from fractals.cli.completion import SCENE
+from fractals.cli.messages import print_json, tell, write_out
+from fractals.cli.options import json_option
+from fractals.cli.scenes import requested_scene
+from fractals.errors import OptionError
+
+if TYPE_CHECKING:
+    from fractals.scene.model import Scene
+
+
+@verb("show", "show sea.png", "show seahorse", "show --schema > scene.schema.json")
+@click.argument("file", required=False, metavar="SCENE", shell_complete=SCENE)
+@option(
+    "--schema", is_flag=True, section="Output", help="Print the JSON Schema of scenes, for editors."
+)
+@json_option
+def show_command(file: str | None, schema: bool, as_json: bool) -> None:
+    """Print the scene inside a picture, a scene file, a gallery scene or a file of raw numbers."""
+    from fractals.io.escape_data import SUFFIXES
+    from fractals.scene.model import Scene
+
+    if schema:
+        print_json(Scene.model_json_schema())
+        return
+    if file is None:
+        raise OptionError("show requires a SCENE, such as sea.png or seahorse, or --schema")
+    raw = file.lower().endswith(SUFFIXES)
+    scene = show_raw(file) if raw else requested_scene((file,), {})
+    if as_json:
+        print_json(scene.to_table())
+    else:
+        write_out(scene.to_toml())
+
+
+def show_raw(file: str) -> "Scene":
+    """Say what is in a file of raw numbers, and return its scene."""
+    from fractals.io.escape_data import EscapeData
+    from fractals.io.store import open_store
+
+    if file.lower().endswith(".fz"):
+        store = open_store(file)
+        done = int(store.done().sum())
+        planes = ", ".join(f"{name} ({dtype})" for name, dtype in store.planes.items())
+        tell(
+            f"{file}: {store.shape[1]}x{store.shape[0]} samples, {planes}, {store.method}, "
+            f"max_iterations {store.max_iterations}; {done} of {store.tiles} tiles are finished, "
+            f"{store.size / 2**20:.0f} MiB"
+        )
+        return store.scene
+    raw = EscapeData.load(file)
+    tell(
+        f"{file}: {raw.count.shape[1]}x{raw.count.shape[0]} samples in {raw.precision}, counts "
+        f"{raw.count.min()} to {raw.count.max()}, max_iterations {raw.max_iterations}, "
+        f"{'with' if raw.dz is not None else 'without'} dz"
+    )
+    return raw.scene

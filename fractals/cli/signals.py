@@ -1,0 +1,57 @@
+"""What the process does with signals, and with streams that are closed when it starts."""
+
+import contextlib
+import os
+import signal
+import threading
+from types import FrameType
+
+RETRY = 0.1  # seconds between two attempts to end while a program is compiled
+
+
+def open_missing_streams() -> None:
+    """Open /dev/null in place of a closed stdin, stdout or stderr.
+
+    A file opened later would get the closed stream's number, and a library that writes to stderr
+    would write into a picture.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+
+
+def end_by_signal() -> None:
+    """Have SIGTERM and SIGHUP raise SystemExit, so that unfinished files are removed.
+
+    A signal that is ignored, as under nohup, stays ignored.
+    """
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Raise SystemExit; while a program is compiled, try again a little later.
+
+    LLVM calls back into Python, and an exception raised there is lost, or leaves a lock held.
+    """
+    if is_compiling(frame):
+        timer = threading.Timer(RETRY, os.kill, (os.getpid(), number))
+        timer.daemon = True
+        timer.start()
+        return
+    signal.signal(number, signal.SIG_DFL)  # a second signal ends the process at once
+    raise SystemExit(128 + number)
+
+
+def is_compiling(frame: FrameType | None) -> bool:
+    """Return whether a frame, or one that called it, is Numba's compiler at work."""
+    while frame is not None:
+        if frame.f_code.co_filename.endswith("compiler_machinery.py"):
+            return True
+        frame = frame.f_back
+    return False

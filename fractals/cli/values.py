@@ -1,0 +1,321 @@
+"""Values of options: text as it is typed -> numbers, pairs and tables, or an `OptionError`."""
+
+import contextlib
+import math
+import re
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import click
+
+from fractals.cli.messages import choices
+from fractals.errors import OptionError
+
+NAMED_SIZES = {
+    "720p": (1280, 720),
+    "1080p": (1920, 1080),
+    "1440p": (2560, 1440),
+    "2k": (2048, 1080),
+    "4k": (3840, 2160),
+    "5k": (5120, 2880),
+    "8k": (7680, 4320),
+    "16k": (15360, 8640),
+}
+MAX_SIDE = 200_000  # pixels: the bound of a scene's size
+INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0}
+PHYSICAL = re.compile(r"([\d.]+)x([\d.]+)([a-z]+)@([\d.]+)([a-z]+)", re.ASCII)
+UNPRINTED = re.compile(r"([\d.]+)x([\d.]+)(cm|mm|in)", re.ASCII)  # a paper size without dpi
+RELATIVE = re.compile(r"(?:x(.+)|(.+)%)", re.ASCII)  # x10 or 50%
+
+
+class Whole(click.ParamType):  # type: ignore[type-arg]
+    """A whole number within bounds; ``1e6`` is one too."""
+
+    name = "number"
+
+    def __init__(self, least: int, most: int) -> None:
+        self.least, self.most = least, most
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | None:
+        """Return the number."""
+        found = whole(str(value))
+        if found is None or not self.least <= found <= self.most:
+            self.fail(
+                f"'{str(value)[:40]}' is not a whole number from {self.least} to {self.most}",
+                param,
+                ctx,
+            )
+        return found
+
+
+def whole(text: str) -> int | None:
+    """Return a whole number such as ``1000000`` or ``1e6``; None for any other text.
+
+    Examples
+    --------
+    >>> whole("1e6"), whole("12"), whole("1.5"), whole("1,000")
+    (1000000, 12, None, None)
+    """
+    try:
+        number = Decimal(text.strip()) if text.isascii() and "_" not in text else None
+    except InvalidOperation:
+        return None
+    if number is None or not number.is_finite() or not -20 < number.adjusted() < 20:
+        return 0 if number is not None and number.is_finite() and not number else None
+    return int(number) if number == int(number) else None
+
+
+def parse_point(text: str, key: str) -> tuple[str, str]:
+    """Return the two parts of ``X,Y``."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(parts):
+        raise OptionError(f"--{key}: '{text[:40]}' is not two numbers X,Y such as -0.75,0.1")
+    return parts[0], parts[1]
+
+
+def parse_numbers(text: str, key: str) -> tuple[Decimal, Decimal]:
+    """Return the two exact numbers of ``X,Y``."""
+    x, y = (exact(part) for part in parse_point(text, key))
+    if x is None or y is None:
+        raise OptionError(f"--{key}: '{text[:40]}' is not two numbers X,Y such as 320,180")
+    return x, y
+
+
+def exact(text: str) -> Decimal | None:
+    """Return a finite decimal number, or None for any other text."""
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and abs(number.adjusted()) < 1_000_000 else None
+
+
+def relative(text: str) -> Decimal | None:
+    """Return the factor of ``x10`` or ``50%``; None for an absolute number.
+
+    Examples
+    --------
+    >>> relative("x10"), relative("50%"), relative("1e6"), relative("xyz")
+    (Decimal('10'), Decimal('0.5'), None, None)
+    """
+    found = RELATIVE.fullmatch(text.strip().lower())
+    if not found:
+        return None
+    number = exact(found[1] or found[2])
+    if number is None or number <= 0:
+        return None
+    return number if found[1] else number / 100
+
+
+def parse_formula(text: str) -> dict[str, Any]:
+    """Return the table of ``multibrot,power=4``, or of an expression such as ``z**3 + c*sin(z)``.
+
+    Examples
+    --------
+    >>> parse_formula("z**2 + c,start=c/2")
+    {'name': 'expression', 'step': 'z**2 + c', 'start': 'c/2'}
+    """
+    name, *pairs = text.split(",")
+    table: dict[str, Any] = {"name": name.strip()}
+    if not re.fullmatch(r"\s*\w+\s*", name, re.ASCII):
+        meant = name.strip().lower().replace("-", "_")
+        if re.fullmatch(r"\w+", meant, re.ASCII):
+            check_known("formula", name.strip(), meant)
+        table = {"name": "expression", "step": name}  # unstripped: errors name the column
+    return table | _pairs(pairs, "formula", "power=4")
+
+
+def check_known(kind: str, given: str, meant: str) -> None:
+    """Raise an `OptionError` where `meant` is a name of the catalog."""
+    from fractals import catalog
+
+    if meant in catalog.names(kind):
+        raise OptionError(f"--{kind}: unknown {kind} '{given[:40]}'; did you mean '{meant}'?")
+
+
+def parse_coloring(text: str) -> dict[str, Any]:
+    """Return the table of ``orbit_trap,shape=circle,radius=0.4``.
+
+    Examples
+    --------
+    >>> parse_coloring("orbit_trap,shape=circle,radius=0.4")
+    {'name': 'orbit_trap', 'shape': 'circle', 'radius': 0.4}
+    """
+    name, *pairs = text.split(",")
+    meant = name.strip().lower().replace("-", "_")
+    if meant != name.strip():
+        check_known("coloring", name.strip(), meant)
+    return {"name": name.strip()} | _pairs(pairs, "coloring", "density=7")
+
+
+def _pairs(pairs: list[str], key: str, example: str) -> dict[str, Any]:
+    table = {}
+    for pair in pairs:
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        if not (name and equals and value):
+            raise OptionError(f"--{key}: '{pair[:40]}' is not KEY=VALUE such as {example}")
+        table[name] = _number(value)
+    return table
+
+
+def _number(text: str) -> int | float | str:
+    """Return a whole number, another, or the text."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def parse_size(text: str, current: tuple[int, int]) -> tuple[int, int]:
+    """Return (width, height) in pixels; ``640x`` keeps the shape of `current`.
+
+    Examples
+    --------
+    >>> parse_size("50%", (640, 480)), parse_size("10x5in@100dpi", (1, 1))
+    ((320, 240), (1000, 500))
+    >>> parse_size("320x", (640, 480)), parse_size("x120", (640, 480))
+    ((320, 240), (160, 120))
+    """
+    text = text.strip().lower()
+    if text in NAMED_SIZES:
+        return NAMED_SIZES[text]
+    try:
+        size = _pixels(text, current)
+    except OptionError:  # a ValueError too
+        raise
+    except (ValueError, OverflowError):
+        raise OptionError(f"--size: {_wrong_size(text)}") from None
+    if not all(1 <= side <= MAX_SIDE for side in size):
+        given = f"{size[0]}x{size[1]}" if max(map(abs, size)) < 10**9 else f"'{text[:40]}'"
+        raise OptionError(f"--size: {given}: each side has 1 to {MAX_SIDE} pixels")
+    return size
+
+
+def _pixels(text: str, current: tuple[int, int]) -> tuple[int, int]:
+    if text.endswith("%"):
+        share = float(text[:-1]) / 100
+        return round(current[0] * share), round(current[1] * share)
+    if physical := PHYSICAL.fullmatch(text):
+        width, height, dots = (float(physical[k]) for k in (1, 2, 4))
+        unit, dots_unit = physical[3], physical[5]
+        if unit not in INCHES or dots_unit != "dpi":
+            bad = unit if unit not in INCHES else dots_unit
+            raise OptionError(f"--size: unknown unit '{bad[:40]}': use cm, mm or in, and dpi")
+        return round(width * INCHES[unit] * dots), round(height * INCHES[unit] * dots)
+    across, down = text.split("x")
+    if not down:
+        return int(across), max(1, round(int(across) * current[1] / current[0]))
+    if not across:
+        return max(1, round(int(down) * current[0] / current[1])), int(down)
+    return int(across), int(down)
+
+
+def _wrong_size(text: str) -> str:
+    if UNPRINTED.fullmatch(text):
+        return f"'{text[:40]}' requires the pixels per inch, such as {text[:40]}@300dpi"
+    if text.isdecimal() and len(text) < 7:
+        return f"'{text}' is one number: write {text}x for the width, or {text}x{text}"
+    named = ", ".join(NAMED_SIZES)
+    return f"'{text[:40]}' is not a size: use 1920x1080, 640x, 300%, 100x70cm@300dpi, {named}"
+
+
+def check_text(key: str, text: str) -> None:
+    """Raise an `OptionError` for text that is not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise OptionError(f"--{key}: {text[:40]!a} is not UTF-8 text") from None
+
+
+def check_value(key: str, text: str) -> Any:
+    """Return the value of a scene's key, checked against the type and bounds of the model.
+
+    Keys of other types, such as coordinates, are returned as they are: the model checks them.
+    """
+    kinds, bounds, allowed = _field(key)
+    name = f"--{key.replace('_', '-')}"
+    if key == "max_iterations":
+        return _max_iterations(text)
+    if allowed:
+        if text not in allowed:
+            from fractals.catalog import did_you_mean
+
+            hint = did_you_mean(text[:40], allowed)
+            raise OptionError(f"{name}: '{text[:40]}' is not {choices(allowed)}{hint}")
+        return text
+    if kinds not in ({int}, {float}):
+        return text
+    number = whole(text) if int in kinds else _float(text)
+    if number is None:
+        kind = "whole number" if int in kinds else "finite number"
+        hint = f": write {text.replace(',', '')}" if _has_separators(text) else ""
+        raise OptionError(f"{name}: '{text[:40]}' is not a {kind}{hint}")
+    least, most = bounds
+    if not least <= number <= most:
+        raise OptionError(f"{name}: {text[:40]} is not from {least:g} to {most:g}")
+    return number
+
+
+def _max_iterations(text: str) -> int | str:
+    from fractals.scene.model import MAX_ITERATIONS
+
+    number = whole(text)
+    if text == "auto":
+        return text
+    if number is None or not 1 <= number <= MAX_ITERATIONS:
+        hint = f": write {text.replace(',', '')}" if _has_separators(text) else ""
+        raise OptionError(
+            f"--max-iterations: '{text[:40]}' is not 'auto' or a whole number from 1 to "
+            f"{MAX_ITERATIONS}{hint}"
+        )
+    return number
+
+
+def check_length(key: str, text: str) -> None:
+    """Raise an `OptionError` for a width or zoom that the model would not explain."""
+    name = f"--{key}"
+    if _has_separators(text):
+        raise OptionError(f"{name}: '{text[:40]}' has a comma: write {text[:40].replace(',', '')}")
+    if RELATIVE.fullmatch(text.strip().lower()) and relative(text) is None:
+        raise OptionError(f"{name}: '{text[:40]}' is not a factor such as x10 or 50%")
+
+
+def _has_separators(text: str) -> bool:
+    """Return whether text is a number with commas between thousands, such as 1,000."""
+    return bool(re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text.strip(), re.ASCII))
+
+
+def _float(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _field(key: str) -> tuple[set[type], tuple[float, float], list[str]]:
+    """Return the types, the bounds and the allowed words of a scene's key."""
+    from fractals.scene.model import TABLES
+
+    field = next(model.model_fields[key] for model in TABLES.values() if key in model.model_fields)
+    parts = list(_parts(field.annotation))
+    least, most = -math.inf, math.inf
+    for bound in field.metadata:
+        least = max(least, getattr(bound, "ge", -math.inf))
+        most = min(most, getattr(bound, "le", math.inf))
+    words = [str(v) for part in parts if get_origin(part) is Literal for v in get_args(part)]
+    return {part for part in parts if part in (int, float, str, bool)}, (least, most), words
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """Yield the members of a union, without what annotates them."""
+    if get_origin(annotation) is Annotated:
+        yield from _parts(get_args(annotation)[0])
+    elif get_origin(annotation) is Literal or not get_args(annotation):
+        yield annotation
+    else:
+        for part in get_args(annotation):
+            yield from _parts(part)

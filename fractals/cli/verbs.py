@@ -1,0 +1,141 @@
+"""The verbs, imported when they are called, and the overview of them."""
+
+import importlib
+from collections.abc import Iterator
+
+import click
+
+from fractals import __version__
+from fractals.cli.command import Laidout, Option, epilog
+from fractals.cli.messages import write_out
+from fractals.errors import OptionError
+
+# A verb's module, and the line about it in the overview, by subject.
+SUBJECTS = {
+    "Draw": {
+        "render": ("render", "Draw a picture of a scene."),
+        "compute": ("compute", "Compute the raw numbers of a scene into a file."),
+        "recolor": ("recolor", "Draw raw numbers in other colors, without iterating again."),
+        "gallery": ("gallery", "Draw the scenes of the gallery."),
+    },
+    "Explore": {
+        "find": ("find", "Find minibrots, their periods and embedded Julia sets in a view."),
+        "list": ("list", "List formulas, colorings, palettes, scenes or file formats."),
+        "show": ("show", "Print the scene inside a file."),
+        "convert": ("convert", "Convert a scene, a palette or raw numbers to another format."),
+    },
+    "Check": {
+        "verify": ("verify", "Recompute random pixels of a picture and compare them."),
+        "devices": ("devices", "List the devices that can draw on this machine."),
+        "bench": ("bench", "Time the same work on several devices and compare the results."),
+    },
+    "Shell": {
+        "completion": ("completion", "Print the completion script of a shell."),
+        "help": ("help", "Show the help of a verb."),
+    },
+}
+COMMANDS = {verb: module for part in SUBJECTS.values() for verb, (module, _) in part.items()}
+SYNONYMS = {
+    "color": "recolor",
+    "colour": "recolor",
+    "draw": "render",
+    "export": "convert",
+    "gpu": "devices",
+    "info": "show",
+    "ls": "list",
+    "palettes": "list",
+    "test": "verify",
+    "zoom": "render",
+}
+
+
+class Verbs(Laidout, click.Group):
+    """Commands that are imported on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs, in the order they are shown."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a verb."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"fractals.cli.{COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a verb, or say which one may have been meant."""
+        if args and args[0] not in COMMANDS:
+            raise unknown_verb(args[0])
+        return super().resolve_command(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs by subject, each with its whole summary, then the options."""
+        for subject, part in SUBJECTS.items():
+            with formatter.section(subject):
+                width = max(map(len, COMMANDS))
+                formatter.write_dl([(f"{v:{width}}", text) for v, (_, text) in part.items()])
+        Laidout.format_options(self, ctx, formatter)
+        with formatter.section("Environment"):
+            formatter.write_dl(list(environment()))
+
+
+def unknown_verb(name: str) -> OptionError:
+    """Return the error of an unknown verb, with the verb that may be meant."""
+    from fractals.catalog import did_you_mean
+
+    hint = did_you_mean(name[:50], COMMANDS) or "; 'fractals --help' lists the verbs"
+    if name in SYNONYMS:
+        hint = f"; did you mean '{SYNONYMS[name]}'?"
+    return OptionError(f"unknown verb '{name}'{hint}")
+
+
+def environment() -> Iterator[tuple[str, str]]:
+    """Yield the environment variables that are read, with their meaning."""
+    yield "FRACTALS_DEVICE", "Default of --device."
+    yield "FRACTALS_THREADS", "Default of --threads."
+    yield "FRACTALS_CACHE_DIR", "Folder of cached reference orbits."
+    yield "NUMBA_CACHE_DIR", "Folder of cached compiled code."
+    yield "NO_COLOR", "If set, no colors on the terminal."
+
+
+def _print_version(context: click.Context, _option: click.Parameter, on: bool) -> None:
+    if on and not context.resilient_parsing:
+        write_out(f"fractals {__version__}\n")
+        context.exit()
+
+
+@click.group(
+    "fractals",
+    cls=Verbs,
+    add_help_option=False,
+    no_args_is_help=False,
+    invoke_without_command=True,
+    params=[
+        Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_print_version,
+            help="Show the version and exit.",
+            section="General",
+        )
+    ],
+    context_settings={"max_content_width": 100},
+    epilog=epilog(
+        [
+            "render                                  # mandelbrot.png",
+            "render seahorse --size 4k -o sea.png    # a scene of the gallery",
+            "render --julia=-0.8,0.156 --palette ember",
+        ]
+    ),
+)
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Draw the Mandelbrot set, Julia sets and related fractals, on the CPU or a CUDA GPU."""
+    if context.invoked_subcommand is None:
+        write_out(context.get_help() + "\n")

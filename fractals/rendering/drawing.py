@@ -1,0 +1,394 @@
+"""Drawing: a plan with its programs compiled, and the functions that draw one tile or all tiles.
+
+A tile is a pure function of the plan: `draw_tile` and `compute_tile` change nothing but the arrays
+that they are given. Any tiles of one `Drawing` may be drawn in any order, by several threads at a
+time where ``drawing.backend.threads`` is not 0, and again::
+
+    plan, backend = open_plan(load_scene("seahorse"), RenderOptions(device="cpu"))
+    drawing = open_drawing(plan, backend)
+    for tile in plan.tiles:
+        draw_tile(drawing, tile, pixels[tile.window()], stop=newer_view.is_set)
+"""
+
+import math
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.base import Backend
+from fractals.backends.cache_folder import take_messages
+from fractals.backends.devices import choose, open_chosen
+from fractals.deep import orbit_cache
+from fractals.io.escape_data import EscapeData, parts_of, planes_for
+from fractals.io.png import Pixels
+from fractals.kernels.layout import EscapeTile
+from fractals.rendering.antialias import Antialiasing
+from fractals.rendering.compiled_tiles import DrawTiles, StageTicks, tiles_drawn, tiles_kept
+from fractals.rendering.cost import check_cost
+from fractals.rendering.iteration import FindOrbit, Method, Stop, never
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import Keeps, Plan, make_plan, missing_digits
+from fractals.rendering.shading import Fill, Painter
+from fractals.rendering.sources import make_source
+from fractals.rendering.stored import Recoloring
+from fractals.rendering.tiles import Tile
+from fractals.scene.layers import ResolvedLayer
+from fractals.scene.model import Scene
+from fractals.threads import Progress, Queue, run_queue, run_tiles
+
+STAGES = ("compile", "reference", "iterate", "color", "copy")
+Planes = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A plan that is ready to be drawn.
+
+    Attributes
+    ----------
+    plan : Plan
+    backend : Backend
+        Runs the programs, and holds the arrays of the device.
+    source : Method
+        Returns the raw numbers of a tile, on the device: ``source.iterate(tile)``.
+    painter : Painter, optional
+        Returns the pixels of raw numbers; None where only raw numbers are computed.
+    timings : dict of str to float
+        Seconds of each stage so far. `draw_all` and `compute_all` add to them.
+    """
+
+    plan: Plan
+    backend: Backend
+    source: Method
+    painter: Painter | None = None
+    timings: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Return the type of the picture's channels, uint8 or uint16."""
+        return pixel_type(self.plan.scene)
+
+    @property
+    def planes(self) -> dict[str, np.dtype[Any]]:
+        """Return the names and types of a sample's raw numbers, as `EscapeData` keeps them."""
+        return planes_for(self.plan.layers, np.result_type(self.backend.real, np.complex64))
+
+
+def pixel_type(scene: Scene) -> np.dtype[Any]:
+    """Return the type of a picture's channels, uint8 or uint16."""
+    return np.dtype(np.uint8 if scene.image.bits == 8 else np.uint16)
+
+
+def open_plan(
+    scene: Scene, options: RenderOptions, keeps: Keeps = "pixels", iterates: bool = True
+) -> tuple[Plan, Backend]:
+    """Return the plan of a scene for the device asked for, and the device's backend.
+
+    Parameters
+    ----------
+    keeps : str
+        What stays in memory, as of `make_plan`.
+    iterates : bool
+        False: the raw numbers exist already. True: colorings of the whole picture (histogram,
+        rank) keep all of them in memory.
+
+    Raises
+    ------
+    OptionError
+        The picture does not fit into memory, or takes too long. Numba is imported later, so this
+        is answered at once.
+    DeviceError
+        The device is missing.
+    """
+    choice = choose(options.device)
+    plan = _plan_for(choice.device, scene, options, keeps, iterates)
+    check_cost(plan, options.force)
+    device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
+    if device.kind != plan.device:  # the GPU was found and could not be opened
+        plan = _plan_for(device, scene, options, keeps, iterates)
+    if note and device.kind == "simulator":
+        note += f", expect about {max(1, round(plan.seconds))} s, --cpu is faster"
+    if note:
+        options.on_message(note)
+    if plan.layers.note:
+        options.on_message(plan.layers.note)
+    if plan.deep and (missing := missing_digits(plan)):
+        options.on_message(
+            f"the center lacks {missing} digits that tell samples apart: they are taken as 0"
+        )
+    return plan, backend
+
+
+def _plan_for(
+    device: Any, scene: Scene, options: RenderOptions, keeps: Keeps, iterates: bool
+) -> Plan:
+    threads = options.threads or device.cores or 1
+    plan = make_plan(scene, device.kind, options.interior_shortcuts, threads, keeps)
+    whole = iterates and plan.layers.whole and keeps != "store"
+    return plan.keeping_raw() if whole else plan
+
+
+def open_drawing(
+    plan: Plan,
+    backend: Backend,
+    options: RenderOptions = RenderOptions(),  # noqa: B008 - frozen
+    shading: bool = True,
+    stored: EscapeData | None = None,
+    find_orbit: FindOrbit = orbit_cache.find,
+) -> Drawing:
+    """Return a drawing whose programs are compiled and whose inputs are on the device.
+
+    Parameters
+    ----------
+    plan, backend
+        As `open_plan` returned them.
+    shading : bool
+        False: only raw numbers are computed.
+    stored : EscapeData, optional
+        Raw numbers that are read in place of iterating.
+    find_orbit : callable
+        Finds or computes reference orbits.
+
+    Raises
+    ------
+    OptionError
+        `stored` has another size, or lacks what a layer needs.
+    """
+    begun = perf_counter()
+    timings = dict.fromkeys(STAGES, 0.0)
+    layers, scene, dtype = plan.layers, plan.scene, pixel_type(plan.scene)
+    source: Method
+    values = None
+    if stored is not None:
+        source = Recoloring(backend, plan, layers, stored)
+        values = partial(_whole_values, Drawing(plan, backend, source, None, timings))
+    else:
+        find = find_orbit if options.cache else orbit_cache.compute_orbit
+        progress, tiles = options.progress, len(plan.tiles)
+        watch = (lambda _steps: progress(0, tiles)) if progress else None
+        source = make_source(backend, plan, find, watch)
+        if source.note:
+            options.on_message(source.note)
+        timings["reference"] = source.reference
+    painter = Painter(backend, scene, plan, layers, dtype, values) if shading else None
+    drawing = Drawing(plan, backend, source, painter, timings)
+    _draw_one_sample(drawing)
+    timings["compile"] = perf_counter() - begun - sum(timings.values())
+    for line in take_messages():
+        options.on_message(line)
+    return drawing
+
+
+def _draw_one_sample(drawing: Drawing) -> None:
+    """Draw a pixel after one step: programs are compiled when they are first called."""
+    tile = Tile(0, 0, 1, 1)
+    raw = drawing.source.iterate(tile, 1)
+    if drawing.painter:
+        shade_tile(drawing, tile, raw)
+    drawing.backend.synchronize()
+
+
+def _whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray[np.floating[Any]]:
+    """Return a layer's values of all samples, for a coloring that ranks them."""
+    plan, backend, source = drawing.plan, drawing.backend, drawing.source
+    n = plan.supersampling
+    whole = np.empty((plan.size[1] * n, plan.size[0] * n), backend.real)
+
+    def look(tile: Tile, stop: Stop) -> dict[str, float]:
+        clock = _Clock(backend)
+        part = whole[tile.window(n)]
+        on_device = backend.empty(part.shape, backend.real)
+        raw = source.iterate(tile, stop=stop)
+        fill(on_device, raw, source.max_iterations, source.count_offset)
+        backend.to_host(on_device, part)
+        clock.lap("color")
+        return clock.seconds
+
+    run_all(drawing, look, None)
+    return whole
+
+
+def shade_tile(drawing: Drawing, tile: Tile, raw: EscapeTile) -> Any:
+    """Return the sRGB values of a tile's pixels, on the device, from its own raw numbers."""
+    assert drawing.painter, "the drawing was opened with shading=False"
+    source = drawing.source
+    return drawing.painter.paint(tile, raw, source.max_iterations, source.count_offset)
+
+
+def draw_tile(
+    drawing: Drawing, tile: Tile, out: NDArray[Any], stop: Stop = never
+) -> dict[str, float]:
+    """Draw the pixels of a tile, and return the seconds of each stage.
+
+    Parameters
+    ----------
+    tile : Tile
+        Any rectangle within the picture; it need not be one of the plan's.
+    out : ndarray of ``drawing.dtype``, shape (tile.height, tile.width, 3)
+        Receives the sRGB values.
+    stop : callable
+        Returns True once the tile is no longer needed: `out` is then undefined.
+    """
+    return draw_tile_to(drawing, tile, lambda rgb: drawing.backend.to_host(rgb, out), stop)
+
+
+def draw_tile_to(
+    drawing: Drawing, tile: Tile, put: Callable[[Any], None], stop: Stop = never
+) -> dict[str, float]:
+    """Draw a tile as `draw_tile` does, and call ``put(rgb)`` with its pixels on the device."""
+    source, painter = drawing.source, drawing.painter
+    assert painter, "the drawing was opened with shading=False"
+    clock = _Clock(drawing.backend, source.stage)
+    if drawing.plan.jittered:
+        numbers = partial(source.iterate_some, stop=stop)
+        last, offset = source.max_iterations, source.count_offset
+        smooth = Antialiasing(drawing.backend, drawing.plan, painter, numbers, last, offset)
+        rgb = smooth.paint(tile, clock.lap)
+    else:
+        raw = source.iterate(tile, stop=stop)
+        clock.lap("iterate")
+        rgb = shade_tile(drawing, tile, raw)
+        clock.lap("color")
+    put(rgb)
+    clock.lap("copy")
+    return clock.seconds
+
+
+def compute_tile(
+    drawing: Drawing, tile: Tile, planes: Planes, stop: Stop = never
+) -> dict[str, float]:
+    """Compute the raw numbers of a tile, and return the seconds of each stage.
+
+    Parameters
+    ----------
+    tile : Tile
+        Any rectangle within the picture; it need not be one of the plan's.
+    planes : mapping of str to ndarray
+        Some of ``drawing.planes`` by name; each receives the tile's samples, shape
+        (tile.height * n, tile.width * n) with a supersampling of n.
+    stop : callable
+        Returns True once the tile is no longer needed: the planes are then undefined.
+    """
+    clock = _Clock(drawing.backend)
+    count, x, y, p, q, watched = drawing.source.iterate(tile, stop=stop)
+    clock.lap("iterate")
+    found = {"count": [count], "z": [x, y], "dz": [p, q]}
+    names = drawing.plan.layers.statistics.names
+    found |= {name: [watched[k]] for k, name in enumerate(names)}
+    for name, plane in planes.items():
+        for on_device, part in zip(found[name], parts_of(plane), strict=True):
+            drawing.backend.to_host(on_device, part)
+    clock.lap("copy")
+    return clock.seconds
+
+
+def draw_all(drawing: Drawing, progress: Progress | None = None) -> Pixels:
+    """Return the pixels of the whole picture, shape (height, width, 3)."""
+    plan = drawing.plan
+    pixels = np.empty((plan.size[1], plan.size[0], 3), drawing.dtype)
+    if draws := compiled_draws(drawing):
+        queue, left = Queue(len(plan.tiles)), np.array([math.prod(plan.size)])
+        works = [partial(draw, queue, pixels, len(pixels), left) for draw in draws]
+        run_compiled(drawing, queue, works, progress)
+    else:
+
+        def draw_one(tile: Tile, stop: Stop) -> dict[str, float]:
+            return draw_tile(drawing, tile, pixels[tile.window()], stop)
+
+        run_all(drawing, draw_one, progress)
+    return pixels
+
+
+def compute_all(drawing: Drawing, planes: Planes, progress: Progress | None = None) -> None:
+    """Compute the raw numbers of all samples into arrays of the whole picture."""
+    begun = perf_counter()
+    keeps = tiles_kept(drawing.backend, drawing.plan, drawing.source, planes)
+    drawing.timings["compile"] += perf_counter() - begun
+    if keeps:
+        queue = Queue(len(drawing.plan.tiles))
+        run_compiled(drawing, queue, [partial(keep, queue) for keep in keeps], progress)
+        return
+    n = drawing.plan.supersampling
+
+    def compute_one(tile: Tile, stop: Stop) -> dict[str, float]:
+        window = tile.window(n)
+        own = {name: plane[window] for name, plane in planes.items()}
+        return compute_tile(drawing, tile, own, stop)
+
+    run_all(drawing, compute_one, progress)
+
+
+def compiled_draws(drawing: Drawing) -> list[DrawTiles]:
+    """Return a compiled loop over tiles for each thread; none where Python goes over the tiles."""
+    assert drawing.painter
+    begun = perf_counter()
+    plan, source, painter = drawing.plan, drawing.source, drawing.painter
+    draws = tiles_drawn(drawing.backend, plan, source, painter, drawing.dtype)
+    drawing.timings["compile"] += perf_counter() - begun
+    return draws
+
+
+def run_all(
+    drawing: Drawing,
+    work: Callable[[Tile, Stop], Mapping[str, float]],
+    progress: Progress | None,
+) -> None:
+    """Do the work of each tile of the plan, in the backend's threads, and add to the timings.
+
+    An error, or Ctrl-C, ends the work of the other threads early.
+    """
+    stopped = threading.Event()
+
+    def drive() -> Mapping[str, float]:
+        try:
+            tiles, threads = drawing.plan.tiles, drawing.backend.threads
+            return run_tiles(tiles, lambda tile: work(tile, stopped.is_set), threads, progress)
+        except BaseException:
+            stopped.set()
+            raise
+
+    _book(drawing.timings, drive)
+
+
+def run_compiled(
+    drawing: Drawing,
+    queue: Queue,
+    works: Iterable[Callable[[], StageTicks]],
+    progress: Progress | None,
+) -> None:
+    """Run compiled loops that take tiles from the queue, a thread each; add to the timings."""
+    _book(drawing.timings, lambda: run_queue(queue, works, progress))
+
+
+def _book(timings: dict[str, float], drive: Callable[[], Mapping[str, float]]) -> None:
+    """Add the time that passes, divided in proportion to what the stages took in all threads."""
+    begun = perf_counter()
+    spent = drive()
+    passed = perf_counter() - begun
+    total = sum(spent.values())
+    for stage, seconds in spent.items():
+        timings[stage] += passed * seconds / total
+
+
+class _Clock:
+    """Measures the seconds of a tile's stages."""
+
+    def __init__(self, backend: Backend, iterating: str = "iterate") -> None:
+        """`iterating`: the stage to which the time of "iterate" is added."""
+        self.seconds: dict[str, float] = {}
+        self._backend, self._iterating = backend, iterating
+        self._last = perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Add the time since the last lap to a stage."""
+        self._backend.synchronize()
+        now = perf_counter()
+        stage = self._iterating if stage == "iterate" else stage
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self._last = now

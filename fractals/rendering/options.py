@@ -1,0 +1,152 @@
+"""RenderOptions: where a scene is drawn, with how many threads, and what is reported."""
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, TypeVar
+
+from fractals.catalog import did_you_mean
+from fractals.errors import OptionError
+from fractals.io.load import Source, load_scene
+from fractals.scene.keywords import SceneKeywords
+from fractals.scene.model import Scene
+from fractals.threads import Progress
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class DeviceOptions(TypedDict, total=False):
+    """The options of everything that draws: fields of `RenderOptions`, for type checkers."""
+
+    device: str
+    threads: int | None
+    progress: Progress | None
+    on_message: Callable[[str], None]
+
+
+class IterationOptions(DeviceOptions, total=False):
+    """The options of everything that iterates: all fields of `RenderOptions`."""
+
+    interior_shortcuts: bool
+    cache: bool
+    force: bool
+
+
+class RecolorKeywords(DeviceOptions, SceneKeywords, total=False):
+    """The keywords of `fractals.recolor`: keys of the scene, and options."""
+
+
+class RenderKeywords(IterationOptions, SceneKeywords, total=False):
+    """The keywords of `fractals.render`: keys of the scene, and options."""
+
+
+@dataclass(frozen=True)
+class RenderOptions:
+    """How a scene is drawn. No option changes a picture.
+
+    Attributes
+    ----------
+    device : str
+        "auto", "cpu", "gpu", "cuda", "cuda:1", "cuda:all", "simulator" or "python".
+    threads : int, optional
+        Most CPU threads; by default one for each core that the process may use.
+    interior_shortcuts : bool
+        False: orbits that provably stay inside are iterated to the end (for benchmarks).
+    cache : bool
+        False: reference orbits of deep views are neither read from disk nor written to it.
+    force : bool
+        True: deep views whose estimate exceeds an hour are drawn.
+    progress : callable, optional
+        Called as ``progress(tiles_done, tiles)`` in the calling thread, several times a second.
+    on_message : callable
+        Called with one line of text, such as why another device draws; `warnings.warn` by default.
+
+    Raises
+    ------
+    OptionError
+        A value has the wrong type, or `threads` is less than 1.
+    """
+
+    device: str = "auto"
+    threads: int | None = None
+    interior_shortcuts: bool = True
+    cache: bool = True
+    force: bool = False
+    progress: Progress | None = None
+    on_message: Callable[[str], None] = warnings.warn
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.device, str):
+            raise OptionError(f"device={self.device!r:.40}: give a text such as 'auto' or 'cpu'")
+        if self.threads is not None:
+            if isinstance(self.threads, bool) or not isinstance(self.threads, int):
+                raise OptionError(f"threads={self.threads!r:.40}: give a whole number, or None")
+            if self.threads < 1:
+                raise OptionError(f"{self.threads} threads: give 1 or more")
+        for name in ("interior_shortcuts", "cache", "force"):
+            if not isinstance(getattr(self, name), bool):
+                raise OptionError(f"{name}={getattr(self, name)!r:.40}: give True or False")
+        if not (self.progress is None or callable(self.progress)):
+            raise OptionError(f"progress={self.progress!r:.40}: give a function, or None")
+        if not callable(self.on_message):
+            raise OptionError(f"on_message={self.on_message!r:.40}: give a function")
+
+
+def read_request(
+    sources: Sequence[Source], keywords: Mapping[str, Any], allowed: type = RenderKeywords
+) -> tuple[Scene, RenderOptions]:
+    """Return the scene and the options that a public function was called with.
+
+    Parameters
+    ----------
+    sources : sequence
+        As of `fractals.load_scene`.
+    keywords : mapping
+        Keys of the scene and options; a `precision` of None keeps that of the scene.
+    allowed : TypedDict type
+        The keywords of the function.
+
+    Raises
+    ------
+    OptionError
+        A keyword is unknown, or an option has a bad value.
+    SceneError
+        A source can't be read, or the scene is invalid.
+    """
+    known = allowed.__annotations__
+    for name in keywords:
+        if name not in known:
+            raise OptionError(f"unknown keyword '{name}'{did_you_mean(name, known)}")
+    options = {key: value for key, value in keywords.items() if key in _OPTIONS}
+    keys = {key: value for key, value in keywords.items() if key not in _OPTIONS}
+    if keys.get("precision", "") is None:
+        del keys["precision"]
+    return load_scene(*sources, **keys), RenderOptions(**options)
+
+
+def with_keywords(allowed: type) -> Callable[[F], F]:
+    """Return a decorator that shows the keywords of a TypedDict in a function's signature.
+
+    Interactive completion and `help` read the signature, where ``**keywords`` has no names.
+    """
+
+    def decorate(function: F) -> F:
+        shown = inspect.signature(function)
+        named = [p for p in shown.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        more = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=getattr(RenderOptions, name, ...),  # "...": as the scene says
+                annotation=hint,
+            )
+            for name, hint in allowed.__annotations__.items()
+        ]
+        function.__signature__ = shown.replace(parameters=[*named, *more])  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+_OPTIONS = frozenset(IterationOptions.__annotations__)

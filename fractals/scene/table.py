@@ -1,0 +1,114 @@
+"""Table: a frozen group of a scene's values, whose errors name the key and what it takes."""
+
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fractals import catalog
+from fractals.errors import OptionError, SceneError, shown
+
+MAX_MADE = 256  # objects kept; the oldest is made again if it is needed again
+_MADE: dict[tuple[Any, str], Any] = {}
+
+
+class _Checked(type(BaseModel)):  # type: ignore[misc]
+    """Makes constructors raise a `SceneError` in place of pydantic's error.
+
+    Validating a table does not call this: errors of inner tables keep their paths.
+    """
+
+    def __call__(cls, *values: Any, **keys: Any) -> Any:
+        if values:
+            given = repr(values[0])[:60]
+            loading = f"; fractals.load_scene({given}) loads a scene by name or from a file"
+            raise OptionError(
+                f"{cls.__name__}({given}): give values by key, as in {cls.__name__}(key=value)"
+                + (loading if isinstance(values[0], str | Path) else "")
+            )
+        try:
+            return super().__call__(**keys)
+        except ValidationError as error:
+            raise SceneError("\n".join(explained(error, cls))) from None
+
+
+if TYPE_CHECKING:  # type checkers know the constructors of a plain BaseModel
+    _Base = BaseModel
+else:
+
+    class _Base(BaseModel, metaclass=_Checked):
+        """A model whose constructor raises errors of this package."""
+
+
+class Table(_Base):
+    """Values of a scene; unknown keys are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+def make_once(make: Any, build: Callable[[], Any], options: Mapping[str, Any] | None) -> Any:
+    """Return ``build()``, or what it returned before for the same function and options.
+
+    One scene is validated, planned and drawn with the same formula object, so that programs
+    compiled for the formula are found by its identity.
+    """
+    key = make, repr(sorted((options or {}).items()))
+    found = _MADE.get(key)
+    if found is None:
+        found = build()
+        while len(_MADE) >= MAX_MADE:
+            _MADE.pop(next(iter(_MADE)), None)  # the oldest
+        _MADE[key] = found
+    return found
+
+
+def explained(error: ValidationError, model: type[BaseModel]) -> list[str]:
+    """Return one line for each invalid value of a table, with its path.
+
+    Parameters
+    ----------
+    error : ValidationError
+        As pydantic raised it.
+    model : type
+        The table that was validated.
+    """
+    wrong = [item for item in error.errors() if item["type"] != "is_instance_of"]
+    return list(dict.fromkeys(_line(item, model) for item in wrong))
+
+
+def _line(error: Mapping[str, Any], model: type[BaseModel]) -> str:
+    path = [
+        str(part)
+        for part in error["loc"]
+        if "[" not in str(part) and part not in ("FormulaName", "int")
+    ]
+    if error["type"] == "extra_forbidden":
+        return _unknown_key(path or [str(error["loc"][-1])], model)
+    message = shown(str(error["msg"]).removeprefix("Value error, "), 1000)
+    given = error.get("input")
+    quoted = f" (given: '{shown(given, 40)}')" if isinstance(given, str | int | float) else ""
+    where = f"{shown('.'.join(path))}: " if path else ""
+    return f"{where}{message}" + ("" if error["type"] == "value_error" else quoted)
+
+
+def _unknown_key(path: list[str], model: type[BaseModel]) -> str:
+    inner = model
+    for part in path[:-1]:
+        inner = _inner(inner, part) or inner
+    hint = catalog.did_you_mean(path[-1], inner.model_fields)
+    tables = {name: _inner(model, name) for name in model.model_fields}
+    elsewhere = [name for name, found in tables.items() if found and path[-1] in found.model_fields]
+    if elsewhere:
+        hint = f"; '{shown(path[-1])}' belongs in the table [{elsewhere[0]}]"
+    return f"{shown('.'.join(path))}: unknown key{hint}"
+
+
+def _inner(model: type[BaseModel], name: str) -> type[BaseModel] | None:
+    """Return the table that a key holds, or holds several of."""
+    field = model.model_fields.get(name)
+    if field is None:
+        return None
+    parts: Iterable[Any] = (field.annotation, *typing.get_args(field.annotation))
+    return next((p for p in parts if isinstance(p, type) and issubclass(p, BaseModel)), None)

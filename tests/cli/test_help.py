@@ -1,0 +1,139 @@
+"""Help: whole, laid out, and with examples that parse."""
+
+import shlex
+
+import click
+import pytest
+
+from fractals.cli.verbs import COMMANDS, SUBJECTS, cli
+
+SEARCHES = ("nucleus", "period", "julia")
+
+
+def every_verb():
+    return [(), *((verb,) for verb in COMMANDS), *(("find", name) for name in SEARCHES)]
+
+
+@pytest.fixture(params=every_verb(), ids=" ".join)
+def verb(request):
+    return request.param
+
+
+def test_help_ends_with_three_examples_that_parse(run, verb):
+    code, out, _ = run(*verb, "--help")
+    examples = [line.strip() for line in out.decode().split("Examples:")[1].strip().splitlines()]
+    assert code == 0
+    assert len(examples) == 3
+    for example in examples:
+        words = shlex.split(example.split(">")[0], comments=True)
+        assert words[0] == "fractals"
+        parse(words[1:])
+
+
+def parse(words):
+    """Parse a command line down to its last verb, without running it."""
+    command, context = cli, click.Context(cli, info_name="fractals")
+    while isinstance(command, click.Group) and words:
+        _, command, words = command.resolve_command(context, words)
+    command.make_context(command.name, words, parent=context)
+
+
+def test_nothing_in_help_is_cut(run, verb):
+    """Click cuts a summary with dots at the end of a line."""
+    out = run(*verb, "--help")[1].decode().split("Examples:")[0]
+    assert not [line for line in out.splitlines()[1:] if line.endswith("...")]
+
+
+def test_the_overview_has_each_verb_with_its_whole_summary(run):
+    out = run("--help")[1].decode()
+    for part in SUBJECTS.values():
+        for name, (_, summary) in part.items():
+            assert f"  {name} " in out
+            assert summary in out
+
+
+@pytest.mark.parametrize("words", [(), ("find",), ("list",)])
+def test_without_a_verb_the_help_is_printed_laid_out(run, words):
+    code, out, err = run(*words)
+    assert (code, err) == (0, "")
+    assert out == run(*words, "--help")[1]
+    assert out.count(b"\n") > 10
+
+
+def test_help_is_a_verb(run):
+    assert run("help")[1] == run("--help")[1]
+    assert run("help", "render")[1] == run("render", "--help")[1]
+    assert run("help", "find", "nucleus")[1] == run("find", "nucleus", "--help")[1]
+    code, _, err = run("help", "rendr")
+    assert (code, "did you mean 'render'?" in err) == (2, True)
+    assert run("help", "render", "x")[0] == 2
+
+
+def test_options_are_in_sections(run):
+    out = run("render", "--help")[1].decode()
+    heads = [line for line in out.splitlines() if line.endswith(":") and line[:1].isalpha()]
+    assert heads[:2] == ["View:", "Picture:"]
+    assert "General:" in heads
+    assert len(heads) == len(set(heads))
+
+
+def test_the_environment_is_documented(run):
+    out = run("--help")[1].decode()
+    for name in ("FRACTALS_DEVICE", "FRACTALS_THREADS", "FRACTALS_CACHE_DIR", "NO_COLOR"):
+        assert name in out
+    assert "FRACTALS_THREADS" in run("render", "--help")[1].decode()
+    variables = {
+        each.envvar
+        for name in COMMANDS
+        for each in cli.get_command(None, name).params
+        if isinstance(each, click.Option)
+    }
+    assert variables == {None, "FRACTALS_DEVICE", "FRACTALS_THREADS"}
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("--rotate", "--rotation"),
+        ("--supersample", "--supersampling"),
+        ("--colormap", "--palette"),
+        ("--cmap", "--palette"),
+        ("--iterations", "--max-iterations"),
+        ("--maxiter", "--max-iterations"),
+        ("--limit", "--max-iterations"),
+        ("--resolution", "--size"),
+        ("--quite", "--quiet"),
+        ("--pallete", "--palette"),
+        ("--outptu", "--output"),
+    ],
+)
+def test_unknown_options_have_a_suggestion(run, given, meant):
+    code, out, err = run("render", given, "1")
+    assert (code, out) == (2, b"")
+    assert err == f"fractals: unknown option '{given}'; did you mean '{meant}'?\n"
+
+
+def test_an_option_like_no_other_names_the_help(run):
+    assert "'fractals find period --help' lists the options" in run("find", "period", "--xyzzy")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("rendr",), "did you mean 'render'?"),
+        (("draw",), "did you mean 'render'?"),
+        (("xyzzy",), "'fractals --help' lists the verbs"),
+        (("find", "nucles"), "did you mean 'nucleus'?"),
+        (("list", "palette"), "did you mean 'palettes'?"),
+        (("gallery", "seahrse"), "did you mean 'seahorse'?"),
+        (("render", "--formula", "burning-ship"), "did you mean 'burning_ship'?"),
+        (("render", "--coloring", "orbit-trap"), "did you mean 'orbit_trap'?"),
+        (("render", "--transfer", "lg"), "did you mean 'log'?"),
+        (("render", "--antialias", "jitter"), "did you mean 'jittered'?"),
+    ],
+)
+def test_unknown_names_have_a_suggestion(run, words, meant):
+    code, _, err = run(*words)
+    assert code == 2
+    assert meant in err
+    assert err.count("\n") == 1

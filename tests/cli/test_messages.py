@@ -1,0 +1,210 @@
+"""What stderr shows: few lines, short, escaped, and in words."""
+
+import json
+import os
+import re
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from support.command_line import SMALL, one_line
+
+from fractals.cli import progress
+from fractals.cli.messages import Verbosity, about, duration, shortened
+
+
+def test_ten_lines_of_errors_and_how_many_more(run):
+    Path("bad.toml").write_text("".join(f"k{k} = 1\n" for k in range(1000)))
+    code, _, err = run("render", "bad.toml")
+    lines = err.splitlines()
+    assert code == 3
+    assert len(lines) == 11
+    assert lines[-1] == "fractals: and 990 more lines (--verbose prints all)"
+    assert len(run("render", "-v", "bad.toml")[2].splitlines()) == 1000
+
+
+def test_ten_lines_of_what_is_lost_and_all_in_json(run):
+    Path("many.kfr").write_text(
+        "Re: 0\nIm: 0\nZoom: 1\n" + "".join(f"a{k}: 1\n" for k in range(50))
+    )
+    code, out, err = run("convert", "many.kfr", "a.toml", "--json")
+    assert code == 0
+    assert len(err.splitlines()) == 11
+    assert len(json.loads(out)["lost"]) > 40
+
+
+def test_control_characters_are_escaped(run):
+    Path("bad.json").write_text(json.dumps({"a\x1b[31mb\x07\nfractals: all is well": 1}))
+    _, _, err = run("render", "bad.json")
+    assert "\x1b" not in err
+    assert "\x07" not in err
+    assert r"\x1b[31m" in err
+    code, _, err = run("render", "x\x1b[2Jy")
+    assert code == 2
+    assert one_line(err)
+    assert r"\x1b[2J" in err
+
+
+def test_lines_are_short_and_keep_their_end():
+    text = shortened("begin" + "x" * 1000 + "give --force")
+    assert len(text) == 200
+    assert text.startswith("begin")
+    assert text.endswith("give --force")
+
+
+def test_quiet_prints_errors_only(run):
+    assert run("render", "-q", *SMALL)[2] == ""
+    assert run("--quiet", "render", *SMALL, "--overwrite")[2] == ""
+    assert one_line(run("render", "--quiet", *SMALL)[2])  # the picture exists
+    assert one_line(run("render", *SMALL, "--overwrite")[2])  # the next run is not quiet
+
+
+def test_verbose_names_method_and_reason(run):
+    err = run("render", "-v", *SMALL)[2]
+    assert "method direct: samples are" in err
+
+
+@pytest.mark.parametrize("seconds", [10.0**k * 1.7 for k in range(-3, 18)])
+def test_times_are_in_words(seconds):
+    text = about(seconds)
+    assert re.fullmatch(r"(about \d+(\.\d)? (s|minutes|hours|days|years)|less than 1 s)", text)
+
+
+def test_the_units_of_times():
+    assert [duration(s) for s in (20, 89, 90, 5399, 5400, 1e6)] == [
+        "20 s",
+        "89 s",
+        "1.5 minutes",
+        "90 minutes",
+        "1.5 hours",
+        "12 days",
+    ]
+
+
+def test_the_forecast_is_in_words(run):
+    out = run("render", "--dry-run", "--size", "20000x20000", "--device", "python")[1].decode()
+    line = next(line for line in out.splitlines() if line.startswith("seconds"))
+    assert re.search(r"about \d+(\.\d)? (minutes|hours|days), without compiling", line)
+    assert "direct" in out
+
+
+class Terminal:
+    """A stderr that says it is a terminal."""
+
+    def __init__(self):
+        self.text = ""
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def notes_on_compiling(monkeypatch):
+    monkeypatch.setattr(progress, "COMPILES", 3)
+
+
+@pytest.mark.usefixtures("notes_on_compiling")
+def test_compiling_is_said_once_and_at_once(tmp_path, capfd):
+    """A thread whose stack has Numba's compiler in it is what is looked for."""
+    file = tmp_path / "compiler_machinery.py"
+    source = "import time\ndef run(seconds):\n    time.sleep(seconds)\n"
+    names = {}
+    exec(compile(source, str(file), "exec"), names)
+    begun = time.monotonic()
+    with progress.ProgressLine(program="mandelbrot, smooth") as line:
+        names["run"](1.5)
+        line(0, 10)
+        names["run"](0.5)
+    assert time.monotonic() - begun < 20
+    assert capfd.readouterr().err == (
+        "fractals: compiling the program for mandelbrot, smooth: about 10 s, the first time only\n"
+    )
+    with progress.ProgressLine(program="mandelbrot, smooth"):
+        time.sleep(0.6)
+    with progress.ProgressLine(program="mandelbrot, smooth") as line:
+        line(1, 10)  # a tile is done
+        names["run"](0.6)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_first_render_says_that_it_compiles(tmp_path):
+    """In a process of its own, with an empty cache of compiled code."""
+    import subprocess
+
+    done = subprocess.run(
+        [sys.executable, "-m", "fractals", "render", "--size", "16x9", "--cpu", "-o", "a.png"],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+        },
+        capture_output=True,
+        timeout=300,
+    )
+    lines = done.stderr.decode().splitlines()
+    assert done.returncode == 0
+    assert lines[0].startswith("fractals: compiling the program for mandelbrot, smooth: about")
+    assert len(lines) == 2
+
+
+def test_progress_off_a_terminal(capfd, monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 10.0)
+    clock = iter([0.0, 5.0, 5.0, 20.0, 20.0, 22.0, 22.0])
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    line = progress.ProgressLine(pixels=100)
+    line(1, 100)
+    line(10, 100)
+    line(20, 100)
+    assert capfd.readouterr().err == "fractals: 10 % done after 20 s, about 3 minutes left\n"
+
+
+def test_before_the_first_tile_no_share_is_named(capfd, monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 10.0)
+    clock = iter([0.0, 30.0, 30.0])
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    progress.ProgressLine(pixels=100)(0, 100)
+    assert capfd.readouterr().err == "fractals: preparing the first tile, 30 s so far\n"
+
+
+def test_progress_of_a_search(capfd, monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 10.0)
+    clock = iter([0.0, 11.0, 11.0])
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    line = progress.ProgressLine()
+    line.search("period", 500, 9000)
+    assert capfd.readouterr().err == "fractals: period: step 500, at most 9000, after 11 s\n"
+
+
+def test_a_bar_on_a_terminal(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "FIRST", 0)
+    with progress.ProgressLine(pixels=100) as line:
+        line(1, 7)
+        line(2, 7)
+    assert "2/7" in terminal.text
+    assert "tiles" in terminal.text
+
+
+def test_work_without_steps_says_that_it_goes_on(capfd, monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 0.2)
+    with progress.ProgressLine(task="recomputing 20 pixels"):
+        time.sleep(0.7)
+    assert "fractals: recomputing 20 pixels, 0 s so far" in capfd.readouterr().err
+    assert Verbosity.quiet is False
+
+
+def test_no_thread_is_left(monkeypatch):
+    with progress.ProgressLine(program="x"):
+        pass
+    time.sleep(0.3)
+    assert threading.active_count() < 50

@@ -1,0 +1,266 @@
+"""Streams that are full or closed, signals, and damage that must not end in a traceback."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fractals.cli import signals
+
+ROOT = Path(__file__).parents[2]
+posix = pytest.mark.skipif(os.name != "posix", reason="needs /dev/full, a shell and signals")
+
+
+def shell(line, folder, **settings):
+    """Run a line of a shell in which `$F` is the command; return exit code, stdout and stderr."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "F": f"{sys.executable} -m fractals"}
+    done = subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        timeout=120,
+        **settings,
+    )
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+WRITERS = [
+    "--help",
+    "render --help",
+    "--version",
+    "list formats",
+    "list palettes --json",
+    "devices",
+    "show seahorse",
+    "show --schema",
+    "convert seahorse -",
+    "completion bash",
+    "render --dry-run",
+    "render --size 8x8 --device python --max-iterations 9 -o -",
+]
+
+
+@posix
+@pytest.mark.parametrize("words", WRITERS)
+def test_a_full_stdout_is_one_line(run, monkeypatch, words):
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        code, _, err = run(*words.split())
+    lines = [line for line in err.splitlines() if not line.startswith("fractals: -: ")]
+    assert lines == ["fractals: stdout can't be written: No space left on device"]
+    assert code == 1
+
+
+@pytest.mark.parametrize("words", WRITERS)
+def test_a_closed_stdout_is_one_line(run, monkeypatch, words):
+    monkeypatch.setattr(sys, "stdout", None)
+    code, _, err = run(*words.split())
+    assert err.startswith("fractals: stdout is closed: ")
+    assert err.count("\n") == 1
+    assert code == 1
+
+
+@posix
+@pytest.mark.parametrize("redirect", [">/dev/full", ">&-"])
+def test_a_process_ends_with_that_line(tmp_path, redirect):
+    code, _, err = shell(f"$F list formats {redirect}", tmp_path)
+    assert code == 1
+    assert err.startswith("fractals: stdout ")
+    assert err.count("\n") == 1
+
+
+@posix
+@pytest.mark.parametrize("redirect", ["2>&-", "2>/dev/full", ">&-", "<&- >&- 2>&-"])
+def test_a_picture_needs_no_streams(tmp_path, redirect):
+    words = "render --size 8x8 --device python --max-iterations 9 -o a.png"
+    assert shell(f"$F {words} {redirect}", tmp_path)[0] == 0
+    assert os.listdir(tmp_path) == ["a.png"]
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+@posix
+def test_a_pipe_that_is_closed_early_is_no_traceback(tmp_path):
+    assert shell("$F list palettes | head -n 1", tmp_path)[2] == ""
+
+
+LONG = "a" * 300
+TINY = ("--device", "python", "--size", "2x2")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("render", LONG), 2, "unknown scene 'aaa"),
+        (("render", f"{LONG}.toml"), 3, "File name too long"),
+        (("render", *TINY, "-o", f"{LONG}.png"), 1, "File name too long"),
+        (("convert", "seahorse", f"{LONG}.toml"), 1, "File name too long"),
+        (("show", f"{LONG}.npz"), (1, 3), "aaa"),
+        (("show", f"{LONG}.fz"), (1, 3), "aaa"),
+        (("list", "palettes", "--preview", f"{LONG}.png"), 1, "File name too long"),
+        (("render", "--formula", "z^2+\udcff"), 2, "is not UTF-8 text"),
+        (("render", "--zoom", "\udcff"), 2, "is not UTF-8 text"),
+        (("render", "--palette", "\udcff"), 2, "is not UTF-8 text"),
+        (("rend\udcff",), 2, "did you mean 'render'"),
+        (("render", "--size", f"{'9' * 400}x1cm@300dpi"), 2, "is not a size"),
+        (("render", "--size", f"0x1in@{'9' * 400}dpi"), 2, "is not a size"),
+        (("render", "--julia", "1e999999999,0"), 2, "--julia"),
+        (("render", "--threads", "9" * 5000), 2, "is not a whole number from 1 to 1024"),
+        (("render", "--max-iterations", "1e999999"), 2, "is not 'auto' or a whole number"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other bounds of names")
+def test_odd_text_is_one_line(run, words, code, message):
+    found, out, err = run(*words)
+    assert found in (code if isinstance(code, tuple) else (code,)), err
+    assert out == b""
+    assert message in err
+    assert err.startswith("fractals: ")
+    assert err.count("\n") == 1
+    assert len(err) < 230
+    assert os.listdir() == []
+
+
+@posix
+@pytest.mark.skipif(os.name == "posix" and os.geteuid() == 0, reason="root may read everything")
+def test_folders_without_rights_are_one_line(tmp_path):
+    (tmp_path / "e").mkdir(mode=0o600)
+    for words in ("render e/foo", "render e/foo.toml", "render --size 2x2 -o e/a.png"):
+        code, _, err = shell(f"$F {words}", tmp_path)
+        assert code in (1, 2, 3)
+        assert err.count("\n") == 1
+        assert "Traceback" not in err
+
+
+def test_a_permission_error_is_one_line(run, monkeypatch):
+    def forbidden(*_):
+        raise PermissionError(13, "Permission denied", "e/a.png")
+
+    monkeypatch.setattr(os, "access", forbidden)
+    code, _, err = run("render", "--size", "2x2", "-o", "a.png")
+    assert (code, err) == (1, "fractals: 'e/a.png': Permission denied\n")
+
+
+def test_an_internal_error_is_one_line_and_verbose_has_the_traceback(run, monkeypatch):
+    def broken(*_):
+        raise KeyError("x")
+
+    monkeypatch.setattr(os, "access", broken)
+    code, _, err = run("render", "--size", "2x2", "-o", "a.png")
+    assert code == 1
+    assert err == "fractals: internal error: KeyError: 'x' (--verbose says where)\n"
+    assert "Traceback" in run("-v", "render", "--size", "2x2", "-o", "a.png")[2]
+
+
+def test_no_threads_left_is_one_line(run, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(os, "access", broken)
+    assert "give --threads 1" in run("render", "--size", "2x2", "-o", "a.png")[2]
+
+
+ENDLESS = ["render", "--device", "python", "--size", "400x400", "--no-interior-shortcuts"]
+ENDLESS += ["--max-iterations", "1000000", "--center=-0.1,0", "--width", "0.01", "-o", "a.png"]
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_signals_leave_no_file(tmp_path, name):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fractals", *ENDLESS],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+    )
+    deadline = time.monotonic() + 60
+    while not os.listdir(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert os.listdir(tmp_path), "no unfinished file appeared"
+    process.send_signal(getattr(signal, name))
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 128 + getattr(signal, name)
+    assert err.decode().splitlines()[-1] == f"fractals: ended by {name}"
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.fixture
+def handlers():
+    """Restore the handlers of signals."""
+    numbers = [signal.SIGTERM, signal.SIGHUP]
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
+@posix
+@pytest.mark.usefixtures("handlers")
+def test_a_signal_that_is_ignored_stays_ignored():
+    """As under nohup."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signals.end_by_signal()
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+    def be_ended():
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(5)
+
+    with pytest.raises(SystemExit) as ended:
+        be_ended()
+    assert ended.value.code == 143
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL  # the next one ends the process
+
+
+@posix
+@pytest.mark.usefixtures("handlers")
+def test_a_signal_waits_until_a_program_is_compiled(tmp_path):
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signals.end_by_signal()
+    file = tmp_path / "compiler_machinery.py"
+    source = (
+        "import os, signal, time\n"
+        "def run(done):\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    time.sleep(0.5)\n"
+        "    done.append(True)\n"
+    )
+    names, done = {}, []
+    exec(compile(source, str(file), "exec"), names)
+
+    def compile_and_draw():
+        names["run"](done)
+        time.sleep(5)
+        done.append(True)
+
+    with pytest.raises(SystemExit):
+        compile_and_draw()
+    assert done == [True]
+
+
+def test_an_interrupt_during_imports_is_one_line(tmp_path):
+    script = (
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == WHAT:\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "sys.argv = ['fractals', 'render', '--size', '4x4']\n"
+        "import fractals.__main__\n"
+    )
+    for what in ("click", "fractals.cli.signals", "fractals.cli.render", "numpy", "pydantic"):
+        done = subprocess.run(
+            [sys.executable, "-c", script.replace("WHAT", repr(what))],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            timeout=60,
+        )
+        assert (done.returncode, done.stderr.lstrip()) == (130, b"fractals: interrupted\n"), what

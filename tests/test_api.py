@@ -1,0 +1,265 @@
+"""The public functions: their keywords, errors, results, and what type checkers see of them."""
+
+import ast
+import dataclasses
+import inspect
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.drawings import opened
+from support.scenes import scene
+
+import fractals
+from fractals.errors import InputError, OptionError, SceneError
+from fractals.io.image import PictureFile
+from fractals.rendering import drawing, options
+from fractals.rendering.options import RenderKeywords, RenderOptions
+from fractals.scene.keywords import SceneKeywords
+from fractals.scene.model import TABLES, Scene
+
+HERE = Path(__file__).parent
+TINY = {"size": (8, 6), "supersampling": 1, "device": "cpu"}
+TAKE_SOURCES = ("render", "compute", "plan", "find_nucleus", "find_period", "load_scene")
+
+
+def test_scene_keywords_are_the_keys_of_a_scene():
+    inner = {key for table in TABLES.values() for key in table.model_fields}
+    assert SceneKeywords.__annotations__.keys() == {*Scene.model_fields, *inner} - {"version"}
+
+
+def test_option_keywords_are_the_fields_of_render_options():
+    fields = {field.name for field in dataclasses.fields(RenderOptions)}
+    assert options.IterationOptions.__annotations__.keys() == fields
+    assert RenderKeywords.__annotations__.keys() == fields | SceneKeywords.__annotations__.keys()
+
+
+@pytest.mark.parametrize("name", TAKE_SOURCES)
+def test_flat_keywords_and_sources(name):
+    function = getattr(fractals, name)
+    keys = {"center": -1.75 + 0j, "width": 0.1, "size": (8, 6)}
+    more = {"device": "cpu"} if name in ("render", "compute", "plan") else {}
+    found = function("mandelbrot", {"image": {"size": [4, 3]}}, **keys, **more)
+    same = function(fractals.load_scene("mandelbrot", **keys), **more)
+    if name == "plan":
+        assert (found.size, found.center[0], found.width) == ((8, 6), -1.75, same.width)
+    else:
+        assert found == same
+
+
+@pytest.mark.parametrize("name", [*TAKE_SOURCES, "render_to", "compute_to", "recolor"])
+def test_an_unknown_keyword_is_an_option_error(name):
+    first = {"render_to": [io.BytesIO()], "compute_to": ["a.fz"]}.get(name, [])
+    if name == "recolor":
+        first = [fractals.compute(**TINY)]
+    with pytest.raises(OptionError, match="'palete'; did you mean 'palette'"):
+        getattr(fractals, name)(*first, palete="ember")
+
+
+@pytest.mark.parametrize("inner", ["raw", "streamed", "repeatable", "keeps", "stored"])
+def test_internal_switches_are_not_keywords(inner):
+    with pytest.raises(OptionError, match=f"unknown keyword '{inner}'"):
+        fractals.render(**{inner: True})
+
+
+def test_signatures_list_all_keywords():
+    """Interactive completion reads them."""
+    shown = inspect.signature(fractals.render).parameters
+    assert {"device", "size", "palette", "center"} <= shown.keys()
+    assert shown["threads"].default is None
+    assert "overwrite" in inspect.signature(fractals.render_to).parameters
+    assert "cache" not in inspect.signature(fractals.recolor).parameters
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "part"),
+    [
+        (lambda: Scene("seahorse"), OptionError, r"load_scene\('seahorse'\)"),
+        (lambda: Scene(titel="x"), SceneError, "did you mean 'title'"),
+        (lambda: Scene().replace(supersampling=0), SceneError, "image.supersampling"),
+        (lambda: Scene().replace(center=3), SceneError, "not a point"),
+        (lambda: fractals.View(width="1", zoom="2"), SceneError, "^width and zoom are both"),
+        (lambda: fractals.load_scene(3), OptionError, "3 is no scene"),
+        (lambda: fractals.render(threads=0), OptionError, "give 1 or more"),
+        (lambda: fractals.render(threads="2"), OptionError, "whole number"),
+        (lambda: fractals.render(device=1), OptionError, "device=1"),
+        (lambda: fractals.render(force="no"), OptionError, "True or False"),
+        (lambda: fractals.render(progress=3), OptionError, "a function"),
+        (lambda: fractals.recolor("sea.npz"), OptionError, "EscapeData.load"),
+        (lambda: fractals.render_to(3), OptionError, "name of a file"),
+        (lambda: fractals.Palette(["blau"]), InputError, "'blau' is not a color"),
+        (lambda: fractals.Palette(["#000"], space="rgb"), InputError, "space is one of"),
+        (lambda: fractals.Image(np.zeros((2, 2)), Scene()), OptionError, "shape \\(2, 2\\)"),
+        (lambda: fractals.Image(np.zeros((1, 1, 3), np.uint8), 0), OptionError, "no Scene"),
+    ],
+)
+def test_errors_are_those_of_the_package(call, error, part):
+    with pytest.raises(error, match=part) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_input_error_is_the_base_of_scene_error():
+    assert issubclass(SceneError, InputError)
+    assert (InputError.exit_code, SceneError.exit_code) == (3, 3)
+
+
+def test_a_palette_that_is_built_is_that_of_a_table():
+    built = fractals.Palette(["#000", "#fff"])
+    assert built.stops == ((0.0, "#000"), (0.5, "#fff"))
+    drawn = fractals.load_scene(palette=built)
+    assert drawn == fractals.load_scene(palette=["#000", "#fff"])
+
+
+def test_complex_points():
+    found = fractals.load_scene(center=-0.5 + 0.1j, julia=np.complex128(-0.8 + 0.156j))
+    assert found.view.center == ("-0.5", "0.1")
+    assert found.julia == ("-0.8", "0.156")
+    with pytest.raises(SceneError, match="nan"):
+        fractals.load_scene(center=complex("nan"))
+
+
+def test_a_gallery_scene_can_be_named_surely(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("seahorse").mkdir()
+    Path("other").write_text("")
+    expected = fractals.load_scene("gallery:seahorse")
+    assert expected.title == "Seahorse valley"
+    assert fractals.load_scene("seahorse") == expected
+    with pytest.raises(OptionError, match="unknown scene 'seahorze'"):
+        fractals.load_scene("gallery:seahorze")
+
+
+def test_images_compare_and_show_themselves_shortly():
+    first, second = (fractals.render("seahorse", **TINY) for _ in range(2))
+    assert first == second
+    assert first != fractals.render("seahorse", palette="ember", **TINY)
+    assert first != "seahorse"
+    second.pixels[0, 0] ^= 1
+    assert first != second
+    assert repr(first) == "Image(8x6, 'Seahorse valley', cpu, direct)"
+    assert first.size == (8, 6)
+
+
+def test_raw_numbers_compare_and_show_themselves_shortly():
+    first, second = (fractals.compute("seahorse", coloring="distance", **TINY) for _ in range(2))
+    assert first == second
+    assert first != fractals.compute("seahorse", **TINY)  # without dz
+    second.count[0, 0] += 1
+    assert first != second
+    assert repr(first) == (
+        f"EscapeData(8x6 samples, max_iterations={first.max_iterations}, "
+        "'Seahorse valley', cpu, direct)"
+    )
+
+
+def test_an_image_is_shown(monkeypatch):
+    import PIL.Image
+
+    shown = []
+    monkeypatch.setattr(PIL.Image.Image, "show", lambda self, title: shown.append(self.size))
+    fractals.render(bits=16, **TINY).show()
+    assert shown == [(8, 6)]
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+def test_extent_is_where_the_picture_lies(mirror):
+    raw = fractals.compute(center=-0.5 + 0.25j, width=2, mirror=mirror, **TINY)
+    low, high = (1.0, -0.5) if mirror else (-0.5, 1.0)
+    assert raw.extent == (-1.5, 0.5, low, high)
+    turned = fractals.compute(rotation=10, **TINY)
+    with pytest.raises(OptionError, match="rotation"):
+        _ = turned.extent
+
+
+def test_a_plan_is_short():
+    planned = fractals.plan("seahorse", device="cpu")
+    assert len(repr(planned)) < 150
+    assert repr(planned).startswith("Plan(method='direct', precision='float64', digits=")
+
+
+def test_no_file_is_replaced_unless_asked(tmp_path):
+    image, raw = fractals.render(**TINY), fractals.compute(**TINY)
+    writes = {
+        "a.png": image.save,
+        "b.npz": raw.save,
+        "c.fz": raw.save,
+        "d.png": lambda path, **keys: fractals.render_to(path, **keys, **TINY),
+        "e.png": lambda path, **keys: fractals.recolor_to(path, raw, **keys, device="cpu"),
+    }
+    for name, write in writes.items():
+        write(tmp_path / name)
+        with pytest.raises(fractals.FractalsError, match="exists"):
+            write(tmp_path / name)
+        write(tmp_path / name, overwrite=True)
+
+
+def test_a_tile_is_a_function_of_the_plan():
+    """Any rectangle, again, and in any order: the same pixels and counts."""
+    drawn = scene(size=(40, 30), supersampling=2)
+    image, raw = fractals.render(drawn, device="cpu"), fractals.compute(drawn, device="cpu")
+    found = opened(drawn)
+    for tile in [
+        fractals.Tile(7, 3, 20, 11),
+        fractals.Tile(0, 0, 1, 1),
+        fractals.Tile(7, 3, 20, 11),
+    ]:
+        pixels = np.empty((tile.height, tile.width, 3), np.uint8)
+        drawing.draw_tile(found, tile, pixels)
+        np.testing.assert_array_equal(pixels, image.pixels[tile.window()])
+        count = np.empty((2 * tile.height, 2 * tile.width), np.int32)
+        drawing.compute_tile(found, tile, {"count": count})
+        np.testing.assert_array_equal(count, raw.count[tile.window(2)])
+
+
+def test_a_picture_file_is_checked_once(tmp_path, monkeypatch):
+    """Limits of the type and the existing file are looked at before anything is drawn."""
+    from fractals.io import image
+
+    asked = []
+    check = image.check_output
+    monkeypatch.setattr(image, "check_output", lambda *a: asked.append(a) or check(*a))
+    for name in ("a.png", "a.jpg"):
+        fractals.render_to(tmp_path / name, **TINY)
+    assert len(asked) == 2
+    with pytest.raises(OptionError, match="holds 8 bits"):
+        PictureFile(tmp_path / "b.jpg", Scene().replace(bits=16).image)
+
+
+def test_each_thing_is_done_once(tmp_path):
+    """Count the entries of what is dear while a picture is drawn into a file."""
+    once = {"validate", "make_layers", "make_plan", "check_output", "choose", "place_of"}
+    code = (
+        "import sys, fractals, collections\n"
+        "found = collections.Counter()\n"
+        "def note(frame, event, argument):\n"
+        "    if event == 'call' and 'fractals' in frame.f_code.co_filename:\n"
+        "        found[frame.f_code.co_qualname] += 1\n"
+        "sys.setprofile(note)\n"
+        f"fractals.render_to({str(tmp_path / 'a.png')!r}, 'seahorse', size=(8, 6), device='cpu')\n"
+        "sys.setprofile(None)\n"
+        f"print({{name: found[name] for name in {sorted(once)!r}}})\n"
+        "print(*sorted(name for name in sys.modules if 'io.foreign.' in name), sep=',')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    counts, foreign = done.stdout.splitlines()
+    assert ast.literal_eval(counts) == dict.fromkeys(sorted(once), 1)
+    assert foreign == "", "no format of another program is imported where none is named"
+
+
+def test_type_checkers_see_useful_types(tmp_path):
+    pytest.importorskip("mypy")
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental"]
+    command += ["--config-file", str(HERE.parent / "pyproject.toml")]
+    done = subprocess.run(
+        [*command, str(HERE / "typing" / "caller.py")], capture_output=True, text=True
+    )
+    mine = [line for line in done.stdout.splitlines() if "caller.py" in line]
+    assert not mine, done.stdout
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("import fractals\nfractals.render(siz=(1, 2))\nx: int = fractals.plan()\n")
+    done = subprocess.run([*command, str(wrong)], capture_output=True, text=True)
+    assert sum("wrong.py" in line and "error" in line for line in done.stdout.splitlines()) == 2

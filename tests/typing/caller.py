@@ -1,0 +1,39 @@
+"""A caller's file: `mypy --strict` must accept it, and see these types (see tests/test_api.py)."""
+
+from typing import assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fractals
+
+
+def draw() -> fractals.Image:
+    image = fractals.render("seahorse", size=(800, 600), palette="ember", device="cpu", threads=1)
+    assert_type(image, fractals.Image)
+    assert_type(image.size, tuple[int, int])
+    assert_type(image.timings, dict[str, float])
+    image.save("sea.png", overwrite=True)
+    return image
+
+
+def compute() -> NDArray[np.int32]:
+    raw = fractals.compute({"view": {"width": "3e-6"}}, center=-0.5 + 0.1j, max_iterations="auto")
+    assert_type(raw, fractals.EscapeData)
+    assert_type(raw.extent, tuple[float, float, float, float])
+    assert_type(fractals.recolor(raw, palette=["#000", "#fff"]), fractals.Image)
+    return raw.count
+
+
+def describe(scene: fractals.Scene) -> None:
+    scene = scene.replace(width="1e-20", center=("-0.75", "0.1"), supersampling=1)
+    planned = fractals.plan(scene, device="auto")
+    assert_type(planned, fractals.Plan)
+    assert_type(planned.method, str)
+    assert_type(planned.tiles, tuple[fractals.Tile, ...])
+    assert_type(fractals.load_scene("seahorse", julia=-0.8 + 0.156j), fractals.Scene)
+    assert_type(fractals.render_to("sea.png", scene), fractals.Rendered)
+    assert_type(fractals.compute_to("sea.fz", scene), fractals.Computed)
+    assert_type(fractals.find_nucleus("minibrot", max_period=100), fractals.Minibrot)
+    assert_type(fractals.find_period(scene), int)
+    assert_type(fractals.devices(), list[fractals.Device])
