@@ -18,7 +18,7 @@ from fractals.color.spaces import (
     oklch_from_oklab,
     srgb_from_linear,
 )
-from fractals.errors import InputError
+from fractals.errors import InputError, shown
 
 MAX_STOPS = 4096
 SPACES = ("oklab", "oklch", "srgb")  # where colors between two stops are taken from

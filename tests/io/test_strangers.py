@@ -196,6 +196,7 @@ def numbers():
         ({"statistics x.y": np.zeros((9, 16), np.float32)}, "statistics x.y is of float32"),
         ({"statistics x.y": np.zeros((9, 15))}, "statistics x.y has the shape"),
         ({"scene": np.array(5)}, "not a text"),
+        ({"scene": np.array([0x110000], "<u4").view("<U1")[0:1].reshape(())}, "utf-32"),
         ({"scene": np.array('{"image": {"size": [9, 9]}}')}, "the scene inside"),
         ({"z": None}, "missing"),
     ],
@@ -478,7 +479,14 @@ def test_control_characters_are_escaped(tmp_path):
 
 
 def test_texts_that_are_no_unicode():
-    for table in ({"formula": "z^2+\udcff"}, {"view": {"zoom": "\udcff"}}, {"title": "\udcff"}):
+    for table in (
+        {"formula": "z^2+\udcff"},
+        {"view": {"zoom": "\udcff"}},
+        {"title": "\udcff"},
+        {"\udcff": 1},
+        {"color": {"layers": [{"\udcff": 1}]}},
+        {"color": {"palette": {"title": "\udcff", "stops": ["#fff"]}}},
+    ):
         with pytest.raises(FractalsError) as caught:
             load_scene(table)
         str(caught.value).encode()

@@ -126,7 +126,10 @@ def _scene(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Scene:
     dtype, shape = _header(archive, item)
     if dtype.kind != "U" or shape or dtype.itemsize > 4 * MAX_JSON_BYTES:
         raise InputError("the scene in it is not a text")
-    return validate(parse_scene(str(_array(archive, item))), "the scene in it")
+    # NumPy makes strings of code points that are no Unicode, which crash programs in C and Rust.
+    order = "be" if dtype.byteorder == ">" else "le"
+    text = _array(archive, item).tobytes().decode(f"utf-32-{order}").rstrip("\0")
+    return validate(parse_scene(text), "the scene in it")
 
 
 def _integer(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> int:
