@@ -21,6 +21,7 @@ from fractals.color.spaces import (
 from fractals.errors import InputError, shown
 
 MAX_STOPS = 4096
+MAX_TEXT = 1000  # characters of a title, a source or a license
 SPACES = ("oklab", "oklch", "srgb")  # where colors between two stops are taken from
 BLENDS = ("linear", "smooth", "cosine")  # how fast one color becomes the next
 OKLCH = re.compile(r"oklch\(\s*([\d.]+)(%?)\s+([\d.]+)\s+(-?[\d.]+)(?:deg)?\s*\)", re.ASCII)
@@ -190,7 +191,7 @@ def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...
         place = k / last if place is None else place
         if not isinstance(place, int | float) or not 0 <= place <= 1:
             raise InputError(
-                f"the position {shown(place, 40)} of palette stop {k + 1} is not from 0 to 1"
+                f"the position {shown(repr(place), 40)} of palette stop {k + 1} is not from 0 to 1"
             )
         if stops and place <= stops[-1][0]:
             raise InputError(f"the positions of the palette's stops don't rise at stop {k + 1}")
