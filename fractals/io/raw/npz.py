@@ -3,6 +3,7 @@
 import io
 import math
 import tokenize
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -149,7 +150,8 @@ def _header(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Header:
             f"{label} would unpack from {item.compress_size} to {item.file_size} bytes: at most "
             f"{MAX_RATIO} times the size are read"
         )
-    with archive.open(item) as file:
+    with archive.open(item) as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy's advice on headers of Python 2
         version = np.lib.format.read_magic(file)
         if version == (1, 0):
             shape, _, dtype = np.lib.format.read_array_header_1_0(file)
@@ -165,7 +167,9 @@ def _header(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Header:
 
 def _array(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> NDArray[Any]:
     with archive.open(item) as file:
-        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
         return array
 
 
