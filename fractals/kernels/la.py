@@ -9,10 +9,11 @@ MOST_STAGES = 64
 
 
 def make_stages_body(target, formula, extended):
-    """Return ``body(..., entries, stages, found, orbit, tiny, last)``, which cuts the stages.
+    """Return ``body(..., entries, stages, found, orbit, tiny, last, goes_on)``: cuts the stages.
 
-    ``found`` (2,) gets how many stages and entries there are; ``last`` is the index where the orbit
-    ends. Only for holomorphic formulas.
+    ``found`` (2,) gets how many stages and entries there are; ``last`` is the index where the
+    stages end. The orbit ends there, too, or ``goes_on``: a sample at the end of a stage then takes
+    single steps from ``last``, and is not rebased. Only for holomorphic formulas.
     """
     int64 = target.int64
     normal, times, plus, size, less, ratio = make_arithmetic(target, extended)
@@ -60,7 +61,7 @@ def make_stages_body(target, formula, extended):
         entries[k, 11], entries[k, 12] = r_c
         entries[k, 13], entries[k, 14] = length, begin
 
-    def body(x0, y0, dx, dy, entries, stages, found, orbit, tiny, last):
+    def body(x0, y0, dx, dy, entries, stages, found, orbit, tiny, last, goes_on):
         zero = orbit[0, 0] - orbit[0, 0]
         one = normal(number(1, zero), zero, int64(0))
         unit = size(one)
@@ -71,7 +72,7 @@ def make_stages_body(target, formula, extended):
             # The parts of stage 0 are the points of the orbit, those of another the entries below.
             begin, count = end, int64(last)
             if stage > 0:
-                count = stages[stage - 1, 1] - stages[stage - 1, 0]
+                count = stages[stage - 1, 1] - stages[stage - 1, 0] - goes_on
             period, k = int64(0), int64(0)
             while k < count and end < capacity:
                 start, length = k, int64(1)
@@ -116,9 +117,12 @@ def make_stages_body(target, formula, extended):
             if k < count or end - begin < 2 or (stage > 0 and end - begin >= count):
                 end, cutting = begin, False  # no room, or nothing was cut, or nothing joined
             else:
+                # The last entry is never valid. What stands behind it is never reached, so that a
+                # stage of an orbit that goes on ends by falling to the stage below.
                 Z = reference(orbit, tiny, last)
-                write(entries, end, Z, one, one, (zero, int64(0)), (zero, int64(0)), 0, last)
-                stages[stage, 0], stages[stage, 1] = begin, end
+                below = last if stage == 0 else previous + count
+                write(entries, end, Z, one, one, (zero, int64(0)), (zero, int64(0)), 0, below)
+                stages[stage, 0], stages[stage, 1] = begin, end + goes_on
                 end += 1
                 previous = begin
                 stage += 1

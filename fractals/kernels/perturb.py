@@ -31,7 +31,18 @@ STATE = 13  # z, n, m, stage, entry, two tangents
 
 TINY = -500  # z below 2**TINY is iterated with an exponent
 LOST = 2.0**-900  # z that small has left the range of float64's products
+NORMAL = -1000  # exponent of two of the smallest powers that float64 is relied on to hold
 LEVEL = 2  # the lowest level of the tree skips 2**LEVEL steps
+
+
+def thresholds(degree):
+    """Return the exponent below which z is iterated with one, and below which float64 has lost z.
+
+    Near 0 a step raises z to the power of the degree, which float64 must hold.
+    """
+    if degree == 2:
+        return TINY, LOST
+    return NORMAL // degree, 2.0 ** (NORMAL // degree)
 
 
 def make_body(target, formula, julia, derivative, extended, listed=""):
@@ -63,6 +74,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
     holomorphic = formula.holomorphic
     zero = target.real(0)
     radius = 6 if holomorphic else 8  # its column in the tree
+    least, lost = thresholds(formula.degree)
     pair = derivative and not holomorphic  # both columns of the Jacobian travel along
 
     plain = make_plain(target, extended)
@@ -150,7 +162,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
         escaped = False
         Z = reference(orbit, tiny, m)
         W = plus(Z, z)
-        while z[2] < TINY and n < limit and budget > 0:
+        while z[2] < least and n < limit and budget > 0:
             budget -= 1
             z, d, t, length = skip(z, n, m, d, t, c, h, entries, levels, bounds)
             if length == 0:
@@ -246,7 +258,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
                 x, y, m, end = u, v, home, last
                 X, Y = orbit[m, 0], orbit[m, 1]
                 z_size = whole
-            if extended and z_size < LOST:
+            if extended and z_size < lost:
                 break
         z = normal(x, y, int64(0))
         d = normal(p, q, int64(0))
@@ -315,7 +327,7 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
                             z, n, m, stage, entry, d, c, h, entries, stages, bounds, budget
                         )
                         end = first_end if m < home or home == 0 else last
-                    elif extended and z[2] < TINY:
+                    elif extended and z[2] < least:
                         z, W, n, m, end, d, t, escaped, budget = creep(
                             z, n, m, end, d, t, c, h, orbit, tiny, entries, levels, bounds, budget
                         )

@@ -28,6 +28,7 @@ from fractals.scene.model import MOST_ITERATIONS, Scene
 PROBE = (32, 18)  # samples by which the limit of a deep view is found
 FIRST_LIMIT = 2**22  # of a reference orbit whose length is not known yet
 LEAST_LIMIT = 2**14  # of one that nothing but an escape ends
+WITHIN = 1 - 2.0**-20  # of the escape radius: skips along the stages stay within, samples and all
 CHANGED = 1 / 256  # share of the probe: where fewer escape by a limit 4 times as high, it is enough
 
 
@@ -195,8 +196,18 @@ class Perturbation(_Method):
         found = np.zeros(2, np.int64)
         if formula.holomorphic:
             cut = cpu.compile(la.make_stages_body, formula, extended)
-            cut(entries, stages, found, orbit, tiny, int(ends[0]))
+            last = self._last_within(orbit[: ends[0] + 1])
+            cut(entries, stages, found, orbit, tiny, last, int(last < ends[0]))
         return levels, tree, stages[: found[0]], entries[: found[1] + 1]
+
+    def _last_within(self, orbit: NDArray[np.float64]) -> int:
+        """Return the last index up to which no sample near the reference has escaped.
+
+        A skip tests for escape only where it ends, so none may lead to or over the step at which
+        the reference, and with it every sample near it, escapes.
+        """
+        beyond = np.hypot(orbit[:, 0], orbit[:, 1]) > self.scene.iteration.escape_radius * WITHIN
+        return int(beyond.argmax()) - 1 if beyond.any() else len(orbit) - 1
 
     def _probe(self, max_iterations: int) -> NDArray[np.int32]:
         """Return the counts of the view at a low resolution, the same for every device and size."""

@@ -206,10 +206,12 @@ def plan(
         layers.check_deep()
     _check_range(scene, formula, number)
     interior_shortcuts = interior_shortcuts and not (layers.watching.inside or formula.remembers)
-    # Near 0 a Julia set's orbits are squared: so are the differences, and their digits.
-    twice = 2 if scene.julia else 1
-    exponent = math.floor(log2(finest)) if deep and twice * spacing < EXTENDED else 0
-    bits = GUARD_BITS + math.ceil(twice * apart) if deep else 0
+    # Near 0 a Julia set's orbits are raised to the power of the degree: so are the differences,
+    # and their digits.
+    power = formula.degree if scene.julia else 1
+    exponent = math.floor(log2(finest)) if deep and power * spacing < EXTENDED else 0
+    along = max(apart, power * (max(0.0, log2(max(map(abs, center)) + width)) - spacing))
+    bits = GUARD_BITS + math.ceil(along if scene.julia else apart) if deep else 0
 
     samples = math.prod(scene.image.size) * scene.image.supersampling**2
     if (

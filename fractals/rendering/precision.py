@@ -15,6 +15,7 @@ from fractals.scene.numbers import log2, scientific
 
 GONE = 4.0  # |z| beyond which an orbit has escaped
 MOST_STEPS = 10_000
+MOST_BITS = 8192  # of orbits that are followed: deeper it is seen without them what is needed
 
 
 def depth_of(
@@ -55,21 +56,32 @@ def bits_along(
     """Return the bits that a Julia set's orbits need for what is to be seen of them; else 0."""
     if not (scene.julia and formula.perturbed):
         return 0.0
-    c = float(Decimal(scene.julia[0])), float(Decimal(scene.julia[1]))
-    return statistics.median(_along(formula, z, c, apart) for z in _around(center, width))
+    c = Fraction(Decimal(scene.julia[0])), Fraction(Decimal(scene.julia[1]))
+    # The orbits' own numbers must tell the samples apart after a step near 0, too: rounded to
+    # float64, they may all lie on a repelling cycle, from which they would never part.
+    bits = 64 + math.ceil(formula.degree * max(0.0, -apart))
+    if bits > MOST_BITS:
+        return 0.0
+    with gmpy2.context(gmpy2.get_context(), precision=bits):
+        return statistics.median(_along(formula, z, c, apart) for z in _around(center, width))
 
 
-def _around(center: tuple[Fraction, Fraction], width: Fraction) -> Iterator[tuple[float, float]]:
+def _around(
+    center: tuple[Fraction, Fraction], width: Fraction
+) -> Iterator[tuple[Fraction, Fraction]]:
     """Yield the corners of a square view, and the middles of its sides."""
     (x, y), half = center, width / 2
     for i in (-1, 0, 1):
         for j in (-1, 0, 1):
             if i or j:
-                yield float(x + i * half), float(y + j * half)
+                yield x + i * half, y + j * half
 
 
 def _along(
-    formula: Formula, start: tuple[float, float], c: tuple[float, float], apart: float
+    formula: Formula,
+    start: tuple[Fraction, Fraction],
+    c: tuple[Fraction, Fraction],
+    apart: float,
 ) -> float:
     """Return how many bits of an orbit can be seen in the picture.
 
@@ -78,11 +90,11 @@ def _along(
     orbit escapes, or when neighbours have parted. `apart` is log2 of their distance, which the
     derivative multiplies.
     """
-    x, y = (gmpy2.mpfr(part, 53) for part in start)  # ten times as fast as our fma of floats
-    a, b = (gmpy2.mpfr(part, 53) for part in c)
+    x, y = (gmpy2.mpfr(gmpy2.mpq(part)) for part in start)  # ten times as fast as our fma of floats
+    a, b = (gmpy2.mpfr(gmpy2.mpq(part)) for part in c)
     total, saved = -math.inf, (x, y)  # log2 of all steps' roundings: that of c is always the same
     for m in range(MOST_STEPS):
-        size = math.hypot(x, y)
+        size = math.hypot(float(x), float(y))
         larger = max(math.log2(size) if size else -math.inf, apart)
         low, high = sorted((total, larger - apart))
         total = high + math.log2(1 + 2.0 ** (low - high))

@@ -14,7 +14,7 @@ from fractals.backends.cpu.packet_lists import (
 from fractals.backends.cpu.simd.exponents import exponents, larger_part, powers_of_two
 from fractals.backends.cpu.simd.memory import select_each, spread
 from fractals.backends.cpu.simd.pack import any_lane, least, splat
-from fractals.kernels.perturb import LEVEL, LOST, TINY
+from fractals.kernels.perturb import LEVEL, thresholds
 from fractals.kernels.primitives import fma, number, select
 
 FIRST, REMEMBER, COMPARE = 0, 1, 2  # what is known of a lane's earlier z: see `fly`
@@ -81,13 +81,14 @@ def make_tangents(target, formula, derivative):
     return target.jit(by_step), target.jit(by_skip), target.jit(slope)
 
 
-def make_settled(target, ze, de, derivative):
+def make_settled(target, ze, de, derivative, degree):
     """Return ``settled(lane, exponent_c) -> (tiny, lane)``: z, c and dz without exponents.
 
     A lane whose z is too small for float64 is `tiny`.
     """
     clamped = make_clamped(target)
     earlier = ze - 2
+    smallest, lost = thresholds(degree)
 
     @target.jit
     def scale(e, plain):
@@ -98,7 +99,7 @@ def make_settled(target, ze, de, derivative):
         z_size = larger_part(lane[0], lane[1])
         plain = lane[ze] == PLAIN
         own = lane[ze] + exponents(z_size)
-        tiny = (plain & (z_size < LOST)) | (~plain & (own < TINY))
+        tiny = (plain & (z_size < lost)) | (~plain & (own < smallest))
         s, t = scale(lane[ze], plain), powers_of_two(clamped(number(exponent_c, z_size)))
         numbers = lane[0] * s, lane[1] * s, lane[2] * t, lane[3] * t, lane[4]
         if derivative:
@@ -122,7 +123,8 @@ def make_fly(target, formula, derivative, extended):
     radius = 6 if holomorphic else 8  # its column in the tree
     put, put_lane, _, _ = make_lists(target, formula, derivative, extended)
     by_step, by_skip, slope = make_tangents(target, formula, derivative)
-    settled = make_settled(target, ze, de, derivative)
+    settled = make_settled(target, ze, de, derivative, formula.degree)
+    _, lost = thresholds(formula.degree)
 
     if holomorphic:
 
@@ -154,7 +156,7 @@ def make_fly(target, formula, derivative, extended):
         z_size, size = larger_part(lane[0], lane[1]), larger_part(u, v)
         calm = mask & (size < surely_within) & (size >= z_size)
         if extended:
-            calm = calm & (z_size >= LOST)
+            calm = calm & (z_size >= lost)
         return u, v, size, z_size, calm
 
     @jit
@@ -257,7 +259,7 @@ def make_fly(target, formula, derivative, extended):
                         fresh = put_lane(lists, which, fresh, back, whole, own, way != FIRST)
                     left = left | back
                     if extended:
-                        tiny = chosen & ~left & (z_size < LOST)
+                        tiny = chosen & ~left & (z_size < lost)
                         if any_lane(tiny):
                             waits = lane[:4] + (n,) + lane[5:earlier] + (zero + m, zero) + lane[ze:]
                             one_by_one = put_lane(lists, LEFT, one_by_one, tiny, waits, own, True)

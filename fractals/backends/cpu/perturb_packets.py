@@ -182,9 +182,12 @@ def make_body(target, formula, julia, derivative, extended, listed=""):
         most, exponent = numbers.dtype.type(limit), int64(view[1])
         ends = int64(view[3]), int64(view[4]), int64(view[5])
         lengths = int64(view[perturb.STAGES]), int64(view[perturb.LEVELS])
-        bounds = (view[0], most, *ends, *lengths, exponent)
+        # A zero with the exponent of the view would be the larger part of a sum with a z that is
+        # smaller than the view, and z would be lost.
+        exponent_c = NEVER if julia and extended else exponent
+        bounds = (view[0], most, *ends, *lengths, exponent_c)
         zero = view[0] - view[0]
-        h = (zero if julia else view[2]), zero, exponent
+        h = (zero if julia else view[2]), zero, exponent_c
         for k in range(plane):
             count[k], x[k], y[k] = limit, zero, zero
             if derivative:
