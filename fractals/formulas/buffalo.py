@@ -22,7 +22,7 @@ def perturbed(X, Y, x, y, a, b):
     return real + a, fma(number(2, x), imaginary, b)
 
 
-def fold(X, Y):  # the axes and the diagonals
+def kink_distance(X, Y):  # the axes and the diagonals
     axis = select(abs(X) < abs(Y), abs(X), abs(Y))
     diagonal = number(0.5, X) * abs(abs(X) - abs(Y))
     return select(axis < diagonal, axis, diagonal)
@@ -35,7 +35,7 @@ def make():
         step=step,
         derivative=derivative,
         perturbed=perturbed,
-        fold=fold,
+        kink_distance=kink_distance,
         degree=2,
         center=("-0.5", "-0.4"),
         width="5.0",

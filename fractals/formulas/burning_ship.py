@@ -24,7 +24,7 @@ def perturbed(X, Y, x, y, a, b):
     return fma(u, x, fma(-v, y, a)), fma(number(2, x), more, b)
 
 
-def fold(X, Y):  # the axes
+def kink_distance(X, Y):  # the axes
     return select(abs(X) < abs(Y), abs(X), abs(Y))
 
 
@@ -35,7 +35,7 @@ def make():
         step=step,
         derivative=derivative,
         perturbed=perturbed,
-        fold=fold,
+        kink_distance=kink_distance,
         degree=2,
         center=("-0.45", "-0.5"),
         width="5.2",

@@ -20,7 +20,7 @@ def perturbed(X, Y, x, y, a, b):
     return more + a, fma(u, y, fma(v, x, b))
 
 
-def fold(X, Y):  # the diagonals, half of the distance along an axis
+def kink_distance(X, Y):  # the diagonals, half of the distance along an axis
     return number(0.5, X) * abs(abs(X) - abs(Y))
 
 
@@ -31,7 +31,7 @@ def make():
         step=step,
         derivative=derivative,
         perturbed=perturbed,
-        fold=fold,
+        kink_distance=kink_distance,
         degree=2,
         center=("-0.6", "0"),
         width="4.8",

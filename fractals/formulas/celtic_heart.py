@@ -21,7 +21,7 @@ def perturbed(X, Y, x, y, a, b):
     return across + a, fma(number(2, x), fma(diffabs(X, x), Y + y, abs(X) * y), b)
 
 
-def fold(X, Y):  # the imaginary axis, and the diagonals
+def kink_distance(X, Y):  # the imaginary axis, and the diagonals
     far = number(0.5, X) * abs(abs(X) - abs(Y))
     return select(abs(X) < far, abs(X), far)
 
@@ -33,7 +33,7 @@ def make():
         step=step,
         derivative=derivative,
         perturbed=perturbed,
-        fold=fold,
+        kink_distance=kink_distance,
         degree=2,
         center=("-0.5", "0"),
         width="5",

@@ -20,7 +20,7 @@ def perturbed(X, Y, x, y, a, b):
     return fma(u, x, fma(-v, y, a)), fma(number(2, x), more, b)
 
 
-def fold(X, Y):  # the real axis
+def kink_distance(X, Y):  # the real axis
     return abs(Y)
 
 
@@ -31,7 +31,7 @@ def make():
         step=step,
         derivative=derivative,
         perturbed=perturbed,
-        fold=fold,
+        kink_distance=kink_distance,
         degree=2,
         center=("-0.5", "-0.2"),
         width="5.0",

@@ -19,7 +19,7 @@ def perturbed(X, Y, x, y, a, b):
     return fma(u, x, a - t), fma(u, y, fma(Y + Y, x, fma(x, y, b)))
 
 
-def fold(X, Y):  # the real axis
+def kink_distance(X, Y):  # the real axis
     return abs(Y)
 
 
@@ -30,7 +30,7 @@ def make():
         step=step,
         derivative=derivative,
         perturbed=perturbed,
-        fold=fold,
+        kink_distance=kink_distance,
         degree=2,
         center=("-0.5", "0.3"),
         width="5.0",

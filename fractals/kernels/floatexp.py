@@ -1,23 +1,46 @@
-"""Complex numbers with an exponent of their own, for depths where float64 has none left.
+"""Floatexp: complex numbers with an exponent of their own, where float64 has none left.
 
-A number is a tuple ``(x, y, e)``: (x + iy) * 2**e, with one exponent for both parts. `normal`
-brings the larger part into [1, 2); between two of its calls parts may grow or shrink a hundred
-orders. Zero has the exponent `NEVER`, so that it is never the larger one of a sum.
+A number is a tuple ``(x, y, e)``: (x + iy) * 2**e, with one exponent for both parts; a real number
+is a tuple ``(x, e)``. `normal` brings the larger part into [1, 2); between two of its calls parts
+may grow or shrink by a hundred orders of magnitude.
 """
 
 from typing import Any, NamedTuple
 
 from fractals.kernels.formula import Formula
+from fractals.kernels.layout import TINY_INDEX, TINY_Z
 from fractals.kernels.primitives import fma, number, select, split, two_to
 
-NEVER = -(2**40)
-ALIKE = -900  # a z so much smaller than Z, in powers of two, adds nothing to the derivative at Z
-SMALL = 2.0**-450  # a reference point below it stands in the list of tiny ones, with its exponent
-LITTLE = 2.0**-50  # a reference point below it is given an exponent
+# Exponent of 0: below that of all other numbers, so that 0 is never the larger part of a sum.
+ZERO_EXPONENT = -(2**40)
+# Exponent of two of z / Z below which f(Z + z) - f(Z) is computed as f'(Z) z. The square term is
+# smaller than the linear one by this factor, far below the rounding of float64, and scaling z to
+# the exponent of Z would leave float64's range.
+LINEAR_EXPONENT = -900
+# A point of the reference with smaller parts is kept in `tiny`, with an exponent. The square of a
+# larger one is at least 2**-900, which float64 holds with all its bits.
+MAX_TINY = 2.0**-450
+# A point of the reference with smaller parts gets an exponent before it is used: its product with a
+# small z would be out of range. Larger points keep the exponent 0, which is quicker.
+MAX_NORMALIZED = 2.0**-50
 
 
 class Arithmetic(NamedTuple):
-    """Functions of numbers (x, y, e): `less` compares the larger parts, with a real (x, e)."""
+    """Functions of numbers (x, y, e) and reals (x, e).
+
+    Attributes
+    ----------
+    normal : callable
+        ``normal(x, y, e)``: the same number with its larger part in [1, 2).
+    times, plus : callable
+        The product and the sum of two numbers.
+    size : callable
+        The larger part of a normal number as a real (x, e).
+    less : callable
+        Whether a real is less than another; both are normal and not negative.
+    ratio : callable
+        The quotient of two reals; the second is above 0.
+    """
 
     normal: Any
     times: Any
@@ -27,16 +50,16 @@ class Arithmetic(NamedTuple):
     ratio: Any
 
 
-def make_arithmetic(target: Any, extended: bool) -> Arithmetic:
-    """Return the functions; where not `extended` exponents are 0, and cost nothing."""
+def make_arithmetic(target: Any, floatexp: bool) -> Arithmetic:
+    """Return the arithmetic; without `floatexp` exponents are 0 and cost nothing."""
     jit, int64 = target.jit, target.int64
 
     def normal(x: Any, y: Any, e: Any) -> Any:
-        if not extended:
+        if not floatexp:
             return x, y, e
         largest = select(abs(x) < abs(y), abs(y), abs(x))
         if largest == 0:
-            return x, y, int64(NEVER)
+            return x, y, int64(ZERO_EXPONENT)
         _, k = split(largest)
         scale = two_to(-k, x)
         return x * scale, y * scale, int64(e + k)
@@ -45,65 +68,80 @@ def make_arithmetic(target: Any, extended: bool) -> Arithmetic:
 
     def times(p: Any, q: Any) -> Any:
         x, y = fma(p[0], q[0], -(p[1] * q[1])), fma(p[0], q[1], p[1] * q[0])
-        return normal(x, y, int64(p[2] + q[2])) if extended else (x, y, p[2])
+        return normal(x, y, int64(p[2] + q[2])) if floatexp else (x, y, p[2])
 
     def plus(p: Any, q: Any) -> Any:
-        if not extended:
+        if not floatexp:
             return p[0] + q[0], p[1] + q[1], p[2]
         e = select(p[2] < q[2], q[2], p[2])
         s, t = two_to(p[2] - e, p[0]), two_to(q[2] - e, q[0])
         return normal(fma(p[0], s, q[0] * t), fma(p[1], s, q[1] * t), e)
 
     def size(p: Any) -> Any:
-        """Return the larger part as a real (x, e); p is normal."""
         return select(abs(p[0]) < abs(p[1]), abs(p[1]), abs(p[0])), p[2]
 
     def less(p: Any, q: Any) -> Any:
-        """Compare reals (x, e), normal and not negative."""
-        if not extended:
+        if not floatexp:
             return p[0] < q[0]
         return p[1] < q[1] or (p[1] == q[1] and p[0] < q[0])
 
     def ratio(p: Any, q: Any) -> Any:
-        """Divide reals (x, e), q > 0."""
-        x, _, e = normal(p[0] / q[0], p[0] - p[0], int64(p[1] - q[1]) if extended else p[1])
+        x, _, e = normal(p[0] / q[0], p[0] - p[0], int64(p[1] - q[1]) if floatexp else p[1])
         return x, e
 
     return Arithmetic(normal, *map(jit, (times, plus, size, less, ratio)))
 
 
-def make_reference(target: Any, extended: bool) -> Any:
-    """Return ``reference(orbit, tiny, m) -> (X, Y, E)``."""
-    int64, normal = target.int64, make_arithmetic(target, extended).normal
+def make_readers(target: Any) -> tuple[Any, Any]:
+    """Return ``number_at(table, row, column)`` and ``real_at(table, row, column)``.
 
-    def reference(orbit, tiny, m):
+    They read the number (x, y, e) or the real (x, e) that begins in a column of a table.
+    """
+    int64 = target.int64
+
+    def number_at(table: Any, row: Any, column: Any) -> Any:
+        return table[row, column], table[row, column + 1], int64(table[row, column + 2])
+
+    def real_at(table: Any, row: Any, column: Any) -> Any:
+        return table[row, column], int64(table[row, column + 1])
+
+    return target.jit(number_at), target.jit(real_at)
+
+
+def make_reference(target: Any, floatexp: bool) -> Any:
+    """Return ``reference(orbit, tiny, m) -> (X, Y, E)``: the m-th point of the reference."""
+    int64, normal = target.int64, make_arithmetic(target, floatexp).normal
+    number_at, _ = make_readers(target)
+
+    def reference(orbit: Any, tiny: Any, m: Any) -> Any:
         x, y = orbit[m, 0], orbit[m, 1]
-        if extended and abs(x) < LITTLE and abs(y) < LITTLE:
-            if abs(x) < SMALL and abs(y) < SMALL:
+        if floatexp and abs(x) < MAX_NORMALIZED and abs(y) < MAX_NORMALIZED:
+            if abs(x) < MAX_TINY and abs(y) < MAX_TINY:
                 for k in range(tiny.shape[0]):
-                    if tiny[k, 0] == m:
-                        return tiny[k, 1], tiny[k, 2], int64(tiny[k, 3])
-            return normal(x, y, int64(0))  # else its product with a small z might underflow
+                    if tiny[k, TINY_INDEX] == m:
+                        return number_at(tiny, k, TINY_Z)
+            return normal(x, y, int64(0))
         return x, y, int64(0)
 
     return target.jit(reference)
 
 
-def make_moved(target: Any, formula: Any, extended: bool) -> Any:
+def make_moved(target: Any, formula: Any, floatexp: bool) -> Any:
     """Return ``moved(Z, z)``: f(Z + z) - f(Z) for numbers (x, y, e).
 
-    f is homogeneous, so both can be scaled alike; where z is negligible beside Z, f is linear.
+    f is homogeneous, so Z and z are scaled by the same power of two; where z is negligible beside Z,
+    f is linear.
     """
     step, derive = target.jit(formula.perturbed), target.jit(formula.derivative)
-    normal = make_arithmetic(target, extended).normal
+    normal = make_arithmetic(target, floatexp).normal
     degree, int64 = formula.degree, target.int64
 
-    def moved(Z, z):
+    def moved(Z: Any, z: Any) -> Any:
         zero = number(0, z[0])
-        if not extended:
+        if not floatexp:
             x, y = step(Z[0], Z[1], z[0], z[1], zero, zero)
             return x, y, z[2]
-        if z[2] - Z[2] < ALIKE:
+        if z[2] - Z[2] < LINEAR_EXPONENT:
             x, y = derive(Z[0], Z[1], z[0], z[1])
             return normal(x, y, int64(Z[2] * (degree - 1) + z[2]))
         e = select(Z[2] < z[2], z[2], Z[2])
@@ -114,43 +152,29 @@ def make_moved(target: Any, formula: Any, extended: bool) -> Any:
     return target.jit(moved)
 
 
-def make_plain(target: Any, extended: bool) -> Any:
+def make_plain(target: Any, floatexp: bool) -> Any:
     """Return ``plain((x, y, e)) -> (x, y)``: a number in float64, 0 where it is too small."""
-    if extended:
+    if floatexp:
 
-        def plain(z):
+        def plain(z: Any) -> Any:
             scale = two_to(z[2], z[0])
             return z[0] * scale, z[1] * scale
 
     else:
 
-        def plain(z):
+        def plain(z: Any) -> Any:
             return z[0], z[1]
 
     return target.jit(plain)
 
 
-def make_slopes(target: Any, formula: Formula, extended: bool) -> Any:
-    """Return ``along(W, d)``: f'(W) d; and ``slope(W, d, t)``: dz in float64.
+def make_along(target: Any, formula: Formula, floatexp: bool) -> Any:
+    """Return ``along(W, d)``: f'(W) d for numbers (x, y, e)."""
+    derive, degree, int64 = target.jit(formula.derivative), formula.degree, target.int64
+    normal = make_arithmetic(target, floatexp).normal
 
-    It is the complex derivative, or what gives |z| the same gradient.
-    """
-    derive, int64 = target.jit(formula.derivative), target.int64
-    normal, plain = make_arithmetic(target, extended).normal, make_plain(target, extended)
-    degree, holomorphic = formula.degree, formula.holomorphic
-
-    def along(W, d):
+    def along(W: Any, d: Any) -> Any:
         x, y = derive(W[0], W[1], d[0], d[1])
-        return normal(x, y, int64(W[2] * (degree - 1) + d[2]) if extended else d[2])
+        return normal(x, y, int64(W[2] * (degree - 1) + d[2]) if floatexp else d[2])
 
-    def slope(W, d, t):
-        p, q = plain(d)
-        if holomorphic:
-            return p, q
-        x, y = plain(W)
-        s, r = plain(t)
-        g, h = fma(x, p, y * q), fma(x, s, y * r)
-        m = fma(x, x, y * y)
-        return fma(g, x, h * y) / m, fma(g, y, -(h * x)) / m
-
-    return target.jit(along), target.jit(slope)
+    return target.jit(along)

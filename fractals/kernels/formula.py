@@ -46,8 +46,8 @@ class Formula:
         ``perturbed(X, Y, x, y, a, b) -> (x, y)``: the difference f(Z + z) + C + c - (f(Z) + C) for
         a reference Z = X + iY and small differences z = x + iy and c = a + ib, without the
         cancellation. Without it a formula is drawn down to what float64 resolves, and no deeper.
-    fold : callable, optional
-        ``fold(X, Y)``: how far Z = X + iY is from where f has a kink, at most; for a formula that
+    kink_distance : callable, optional
+        ``kink_distance(X, Y)``: how far Z = X + iY is from where f has a kink, at most; for a formula that
         is not smooth everywhere.
     inside : callable, optional
         ``inside(a, b) -> bool``: true only where c = a + ib is surely in the set.
@@ -84,7 +84,7 @@ class Formula:
     holomorphic: bool = True
     can_return: bool = False
     perturbed: PerturbedStep | None = None
-    fold: Callable[[Any, Any], Any] | None = None
+    kink_distance: Callable[[Any, Any], Any] | None = None
     inside: Callable[[Any, Any], Any] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     tangent: Step | None = None

@@ -90,14 +90,14 @@ def test_perturbed_step_is_the_difference(formula):
 @every_formula
 def test_no_kink_is_nearer_than_the_fold(formula):
     """Within it f is one polynomial of degree 2, whose third differences are 0."""
-    fold = made(formula).fold
-    if fold is None:
+    kink_distance = made(formula).kink_distance
+    if kink_distance is None:
         return
     bent = 0
     for Z in points(15, 40):
         for turn in (mpc(1), mpc(1, 1), mpc(0, 1), mpc(-1, 1), mpc(-1), mpc(1, -1)):
             for far in (0.999, 5):
-                reach = fold(Z.real, Z.imag) * far * turn / 3
+                reach = kink_distance(Z.real, Z.imag) * far * turn / 3
                 f = [step(formula, Z + k * reach, mpc(0)) for k in range(4)]
                 third = abs(f[3] - 3 * f[2] + 3 * f[1] - f[0])
                 bent += far > 1 and third > mpf("1e-20")
