@@ -11,7 +11,7 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.kernels.floatexp import SMALL
+from fractals.kernels.floatexp import MAX_TINY
 from fractals.kernels.formula import Formula
 
 WATCH = 4096  # steps between two calls of `watch`
@@ -124,7 +124,7 @@ def compute_orbit(
             u, v = float(x), float(y)
             xs.append(u)
             ys.append(v)
-            is_tiny = -SMALL < u < SMALL and -SMALL < v < SMALL
+            is_tiny = -MAX_TINY < u < MAX_TINY and -MAX_TINY < v < MAX_TINY
             if is_tiny and (x != 0 or y != 0):
                 z, k = _split(x, y)
                 tiny.append((n, z.real, z.imag, k))

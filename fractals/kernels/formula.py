@@ -47,8 +47,8 @@ class Formula:
         a reference Z = X + iY and small differences z = x + iy and c = a + ib, without the
         cancellation. Without it a formula is drawn down to what float64 resolves, and no deeper.
     kink_distance : callable, optional
-        ``kink_distance(X, Y)``: how far Z = X + iY is from where f has a kink, at most; for a formula that
-        is not smooth everywhere.
+        ``kink_distance(X, Y)``: a distance from Z = X + iY within which f has no kink; for a
+        formula that is not smooth everywhere.
     inside : callable, optional
         ``inside(a, b) -> bool``: true only where c = a + ib is surely in the set.
     parameters : mapping

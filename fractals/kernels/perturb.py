@@ -266,8 +266,10 @@ def make_record(target, options):
         x, y = plain(W)
         outputs.x[j, i], outputs.y[j, i] = (x, y) if escaped else (zero, zero)
         if derivative:
-            p, q = slope(x, y, plain_tangents(sample.dz, sample.dz2))
-            outputs.p[j, i], outputs.q[j, i] = (p, q) if escaped else (zero, zero)
+            p, q = zero, zero
+            if escaped:
+                p, q = slope(x, y, plain_tangents(sample.dz, sample.dz2))
+            outputs.p[j, i], outputs.q[j, i] = p, q
         if not done:
             work.under_way[0, 0] = 1
         store(work.state, j, i, sample, done)

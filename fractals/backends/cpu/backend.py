@@ -32,11 +32,12 @@ class CpuBackend(HostMemory):
             with contextlib.suppress(NumbaError):  # the formula does what packs can't, as sin does
                 return self._in_packs(*options)
         if make_body is perturb.make_body and pack.FUSED:
-            formula, extended, scaled = options[0], options[3], "scaled" in options[4:]
-            # Others need exponents at every step, or share none.
-            if (formula.holomorphic or not extended) and not scaled:
+            (perturbing,) = options
+            # The lanes of a packet share an exponent, which is left out in single steps.
+            shared = perturbing.formula.holomorphic or not perturbing.floatexp
+            if shared and not perturbing.per_sample_exponent:
                 with contextlib.suppress(NumbaError):
-                    return self._in_packets(*options)
+                    return self._in_packets(perturbing)
         if make_body is shade.make_position_body:
             return self._by_position(*options)
         if make_body is shade.make_body and pack.FUSED:
@@ -72,24 +73,26 @@ class CpuBackend(HostMemory):
         run.program = fill
         return run
 
-    def _in_packets(self, formula, julia, derivative, extended, *listed):
-        options = formula, julia, derivative, extended, *listed
-        body = perturb_packets.make_body(self.target, *options)
-        travel = compile_body(body, perturb_packets.make_body, self._number, options)
-        travel.compile(perturb_packets.signature())
-        one_by_one = compile_loop(perturb.make_body, self._number, options) if extended else None
-        sizes = packet_lists.scratch_sizes(packet_lists.rows_of(formula, derivative, extended))
+    def _in_packets(self, options):
+        body = perturb_packets.make_body(self.target, options)
+        fill = compile_body(body, perturb_packets.make_body, self._number, (options,))
+        fill.compile(perturb_packets.signature())
+        # Samples that become too small for float64 leave their packets.
+        one_by_one = None
+        if options.floatexp:
+            one_by_one = compile_loop(perturb.make_body, self._number, (options,))
+        sizes = packet_lists.scratch_sizes(packet_lists.row_count(options))
         own = threading.local()  # each thread's scratch
 
-        def run(*arguments):
+        def run(count, outputs, work, positions, tables, view, max_iterations):
             if not hasattr(own, "scratch"):
-                own.scratch = self.empty((sizes[0],), np.float64), self.empty((sizes[1],), np.int64)
-            flat = (part.reshape(-1) for part in arguments[:7])
-            travel(*flat, *arguments[7:], *own.scratch)
-            under_way, view = arguments[6], arguments[-2].copy()
-            if one_by_one and under_way[0, 0]:
-                view[perturb.FRESH] = 0
-                one_by_one(*arguments[:-2], view, arguments[-1])
+                own.scratch = packet_lists.Scratch(
+                    self.empty((sizes[0],), np.float64), self.empty((sizes[1],), np.int64)
+                )
+            fill(count, outputs, work, positions, tables, view, max_iterations, own.scratch)
+            if one_by_one and work.under_way[0, 0]:
+                rest = view._replace(first_launch=False)
+                one_by_one(count, outputs, work, positions, tables, rest, max_iterations)
 
         return run
 

@@ -145,6 +145,8 @@ class CudaBackend:
             return begin.elapsed_time(end) / 1e3
 
     def _resolve(self, value, lane):
+        if isinstance(value, tuple):  # a group of arrays
+            return value._make(self._resolve(part, lane) for part in value)
         return value.on(self._cuda, lane) if isinstance(value, Everywhere) else value
 
     @contextlib.contextmanager
@@ -155,7 +157,12 @@ class CudaBackend:
 
 
 def _unwrap(value):
-    """Return the NumPy array behind a simulated device array, and other values as they are."""
+    """Return the NumPy array behind a simulated device array, and other values as they are.
+
+    Of a named group of arrays, each.
+    """
+    if isinstance(value, tuple):
+        return value._make(map(_unwrap, value))
     value = getattr(value, "_item", value)
     return getattr(value, "_ary", value)
 
