@@ -128,21 +128,19 @@ def make_longest_skip(target, valid, any_of=None):
     return longest_skip
 
 
-def make_row(target, size):
-    """Return ``row(tree, entry)``: a tuple of the first `size` numbers of an entry."""
+def make_row(target, formula):
+    """Return ``row(tree, entry)``: the numbers of an entry of the tree, without its radii."""
+    if formula.holomorphic:
 
-    def first(tree, entry):
-        return (tree[entry, 0],)
+        def row(tree, entry):
+            ax, ay, bx = tree[entry, 0], tree[entry, 1], tree[entry, 2]
+            return ax, ay, bx, tree[entry, 3], tree[entry, 4], tree[entry, 5]
 
-    row = target.jit(first)
-    for column in range(1, size):
-        row = _one_more(target, row, column)
-    return row
+    else:
 
-
-def _one_more(target, row_before, column):
-    def row(tree, entry):
-        return (*row_before(tree, entry), tree[entry, column])
+        def row(tree, entry):
+            a0, a1, a2, a3 = tree[entry, 0], tree[entry, 1], tree[entry, 2], tree[entry, 3]
+            return a0, a1, a2, a3, tree[entry, 4], tree[entry, 5], tree[entry, 6], tree[entry, 7]
 
     return target.jit(row)
 
@@ -269,7 +267,7 @@ def make_tree_body(target, formula):
     radius = BLA_RADIUS if holomorphic else MATRIX_RADIUS
     radius_c = BLA_RADIUS_C if holomorphic else MATRIX_RADIUS_C
     begin_c, end_c = (BLA_B, BLA_D) if holomorphic else (MATRIX_B, MATRIX_RADIUS)
-    row = make_row(target, size)
+    row = make_row(target, formula)
     entry_of = Skip if holomorphic else MatrixSkip
 
     @target.jit
@@ -286,7 +284,7 @@ def make_tree_body(target, formula):
 
     @target.jit
     def get(tree, i):
-        return entry_of(*row(tree, i))
+        return entry_of(*row(tree, i), tree[i, radius], tree[i, radius_c])
 
     def body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent):
         has_c = exponent > MIN_EXPONENT_C

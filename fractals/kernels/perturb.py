@@ -440,10 +440,10 @@ def make_bla_steps(target, options):
     """
     jit, int64 = target.jit, target.int64
     formula, floatexp = options.formula, options.floatexp
-    radius = BLA_RADIUS if formula.holomorphic else MATRIX_RADIUS  # behind the other numbers
+    radius = BLA_RADIUS if formula.holomorphic else MATRIX_RADIUS
     normal = make_arithmetic(target, floatexp).normal
     plain, orbit_end = make_plain(target, floatexp), make_orbit_end(target)
-    step, row = jit(formula.perturbed), make_row(target, radius)
+    step, row = jit(formula.perturbed), make_row(target, formula)
     skip = make_skip(target, formula)
     step_tangents, skip_tangents, _ = make_tangents(target, formula, options.derivative)
     plain_tangents, floatexp_tangents = make_plain_tangents(target, options)

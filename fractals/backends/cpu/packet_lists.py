@@ -108,7 +108,8 @@ class Context(NamedTuple):
     ----------
     lists : Lists
     tables : PerturbTables
-    view : PerturbView
+    perturb_view : PerturbView
+        Not named `view`, which Numba takes for the method of arrays.
     max_iterations : float
     exponent_c : int
         Exponent of two of c.
@@ -120,7 +121,7 @@ class Context(NamedTuple):
 
     lists: Any
     tables: Any
-    view: Any
+    perturb_view: Any
     max_iterations: Any
     exponent_c: Any
     h: Any

@@ -159,7 +159,7 @@ def make_bla_steps(target, options):
     def bla_steps(packet, samples, alive, at, end, context, which, ends, check):
         orbit, tree, levels = context.tables.orbit, context.tables.bla_tree, context.tables.levels
         lists, g, max_iterations = context.lists, context.g, context.max_iterations
-        level_count, radius_squared = context.view.level_count, context.view.escape_radius_squared
+        level_count, radius_squared = context.perturb_view.level_count, context.perturb_view.escape_radius_squared
         rebased, escaped_end, remaining = ends
         zero = number(0, packet.x)
         if floatexp:

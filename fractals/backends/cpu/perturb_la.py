@@ -267,7 +267,7 @@ def make_la_steps(target, options):
         stages, entries = context.tables.stages, context.tables.la_entries
         max_iterations, lists = context.max_iterations, context.lists
         zero = number(0, packet.x)
-        stage = int64(context.view.stage_count - 1)
+        stage = int64(context.perturb_view.stage_count - 1)
         # Stage, entry and exponents of all lanes that are under way, and of those that wait.
         entry, e, f = int64(stages[stage, STAGE_BEGIN]), int64(0), int64(0)
         waiting_stage, at = zero + stage, zero + entry
