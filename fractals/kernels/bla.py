@@ -13,11 +13,13 @@ import math
 from typing import Any, NamedTuple
 
 from fractals.kernels.layout import (
+    BLA_A,
     BLA_B,
     BLA_D,
     BLA_RADIUS,
     BLA_RADIUS_C,
     BLA_SIZE,
+    MATRIX_A,
     MATRIX_B,
     MATRIX_RADIUS,
     MATRIX_RADIUS_C,
@@ -133,14 +135,28 @@ def make_row(target, formula):
     if formula.holomorphic:
 
         def row(tree, entry):
-            ax, ay, bx = tree[entry, 0], tree[entry, 1], tree[entry, 2]
-            return ax, ay, bx, tree[entry, 3], tree[entry, 4], tree[entry, 5]
+            return (
+                tree[entry, BLA_A],
+                tree[entry, BLA_A + 1],
+                tree[entry, BLA_B],
+                tree[entry, BLA_B + 1],
+                tree[entry, BLA_D],
+                tree[entry, BLA_D + 1],
+            )
 
     else:
 
         def row(tree, entry):
-            a0, a1, a2, a3 = tree[entry, 0], tree[entry, 1], tree[entry, 2], tree[entry, 3]
-            return a0, a1, a2, a3, tree[entry, 4], tree[entry, 5], tree[entry, 6], tree[entry, 7]
+            return (
+                tree[entry, MATRIX_A],
+                tree[entry, MATRIX_A + 1],
+                tree[entry, MATRIX_A + 2],
+                tree[entry, MATRIX_A + 3],
+                tree[entry, MATRIX_B],
+                tree[entry, MATRIX_B + 1],
+                tree[entry, MATRIX_B + 2],
+                tree[entry, MATRIX_B + 3],
+            )
 
     return target.jit(row)
 
@@ -268,7 +284,7 @@ def make_tree_body(target, formula):
     radius_c = BLA_RADIUS_C if holomorphic else MATRIX_RADIUS_C
     begin_c, end_c = (BLA_B, BLA_D) if holomorphic else (MATRIX_B, MATRIX_RADIUS)
     row = make_row(target, formula)
-    entry_of = Skip if holomorphic else MatrixSkip
+    entry_of: Any = Skip if holomorphic else MatrixSkip
 
     @target.jit
     def put(tree, i, entry, has_c):
@@ -311,7 +327,7 @@ def make_tree_body(target, formula):
 
 
 def make_holomorphic_entries(target, formula):
-    """Return ``single(X, Y)`` and ``joined(p, q)``: the `Skip` of one step, and that of p, then q."""
+    """Return ``single(X, Y)`` and ``joined(p, q)``: the `Skip` of a step, and that of p, then q."""
     derive, degree, larger = target.jit(formula.derivative), formula.degree, make_larger(target)
     # The square term of (Z + z)**d, relative to its linear term, is this times z / Z.
     curve = (degree - 1) / 2

@@ -73,7 +73,7 @@ def make_matrix_arithmetic(target):
 
 
 def make_entries(target, formula):
-    """Return ``single(orbit, tiny, m)`` and ``joined(p, q)``: the entry of a step, and of p, then q."""
+    """Return ``single(orbit, tiny, m)`` and ``joined(p, q)``: entries of a step, and of two."""
     jit, int64 = target.jit, target.int64
     has_kinks = formula.kink_distance is not None
     derive = jit(formula.derivative)
@@ -130,9 +130,7 @@ def make_entries(target, formula):
         a, e = times(q.a, q.a_exponent, p.a, p.a_exponent)
         b, f = times(q.a, q.a_exponent, p.b, p.b_exponent)
         b, f = plus(b, f, q.b, q.b_exponent)
-        r, k = bounded(
-            q.radius, q.radius_exponent, p.a, p.a_exponent, p.radius, p.radius_exponent
-        )
+        r, k = bounded(q.radius, q.radius_exponent, p.a, p.a_exponent, p.radius, p.radius_exponent)
         s, j = bounded(
             q.radius, q.radius_exponent, p.b, p.b_exponent, p.radius_c, p.radius_c_exponent
         )
@@ -209,7 +207,9 @@ def make_tree_body(target, formula):
         for level in range(1, levels.shape[0]):
             below, here = levels[level - 1], levels[level]
             for i in range((points - 2) >> (LOWEST_LEVEL + level)):
-                left, right = get(floatexp_tree, below + 2 * i), get(floatexp_tree, below + 2 * i + 1)
-                put(floatexp_tree, here + i, joined(left, right))
+                entry = joined(
+                    get(floatexp_tree, below + 2 * i), get(floatexp_tree, below + 2 * i + 1)
+                )
+                put(floatexp_tree, here + i, entry)
 
     return body

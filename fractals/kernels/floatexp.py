@@ -129,8 +129,8 @@ def make_reference(target: Any, floatexp: bool) -> Any:
 def make_moved(target: Any, formula: Any, floatexp: bool) -> Any:
     """Return ``moved(Z, z)``: f(Z + z) - f(Z) for numbers (x, y, e).
 
-    f is homogeneous, so Z and z are scaled by the same power of two; where z is negligible beside Z,
-    f is linear.
+    f is homogeneous, so Z and z are scaled by the same power of two; where z is negligible beside
+    Z, f is linear.
     """
     step, derive = target.jit(formula.perturbed), target.jit(formula.derivative)
     normal = make_arithmetic(target, floatexp).normal

@@ -1,9 +1,9 @@
 """Linear approximation (LA): stages of entries that skip whole periods of a reference orbit.
 
-The orbit is cut where it dips towards 0, that is, at its periods (Zhuoran, 2022; the LA of Imagina).
-An entry takes a sample from Z_s over a whole period, by one exact step and a linear rest: z -> A w +
-B c, where w = f(Z_s + z) - f(Z_s), valid where |w| < r and |c| < r_c. The entries of the next stage
-join those of the stage below in the same way, and so on.
+The orbit is cut where it dips towards 0, that is, at its periods (Zhuoran, 2022; the LA of
+Imagina). An entry takes a sample from Z_s over a whole period, by one exact step and a linear rest:
+z -> A w + B c, where w = f(Z_s + z) - f(Z_s), valid where |w| < r and |c| < r_c. The
+entries of the next stage join those of the stage below in the same way, and so on.
 """
 
 from typing import Any, NamedTuple
@@ -51,7 +51,7 @@ def make_radii(target, formula, floatexp):
     """
     jit, degree = target.jit, formula.degree
     normal, _, _, size, less, ratio = make_arithmetic(target, floatexp)
-    # An approximation leaves out the square term, relative to the linear one (degree - 1) / 2 z / Z.
+    # The square term is left out. Relative to the linear one it is (degree - 1) / 2 z / Z.
     tolerance = TOLERANCE * (2 / (degree - 1) if degree > 2 else 1)
 
     @jit

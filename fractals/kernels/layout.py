@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 # Perturbation.
 #
 # All arrays are float64 where nothing else is said. Exponents, counts and indices in them are whole
-# numbers, exact up to 2**53. A complex number with an exponent, (x + iy) * 2**e, takes three columns
-# in the order x, y, e; a real one, x * 2**e, takes two.
+# numbers, exact up to 2**53. A complex number with an exponent, (x + iy) * 2**e, takes three
+# columns in the order x, y, e; a real one, x * 2**e, takes two.
 
 # `state` (STATE_SIZE, height, width): where each sample stopped when a launch ended.
 STATE_Z = 0  # z, the difference from the reference: x, y, e
@@ -15,7 +15,7 @@ STATE_INDEX = 4  # m: z is the difference from the m-th point of the reference
 STATE_STAGE = 5  # stage of linear approximations; -1: none is left
 STATE_ENTRY = 6  # row in `la_entries`
 STATE_DZ = 7  # dz, or the first column of the Jacobian matrix: x, y, e
-STATE_DZ2 = 10  # second column of the Jacobian matrix, of formulas that are not holomorphic: x, y, e
+STATE_DZ2 = 10  # second column of the matrix, if the formula is not holomorphic: x, y, e
 STATE_SIZE = 13
 
 # `tiny` (points, TINY_SIZE): points of the reference that float64 can't hold.
@@ -102,7 +102,7 @@ class PerturbTables(NamedTuple):
     Attributes
     ----------
     orbit : array, shape (points, 2)
-        The reference, rounded to float64. For a Julia set the orbit of 0 follows that of the center.
+        The reference in float64. For a Julia set the orbit of 0 follows that of the center.
     tiny : array, shape (points, TINY_SIZE)
     stages : array of int64, shape (stages, 2)
     la_entries : array, shape (rows, LA_SIZE)

@@ -559,4 +559,3 @@ def make_body(target, options):
             j += dy
 
     return body
-

@@ -113,9 +113,7 @@ def make_body(target, options):
                     sample, W, w, escaped = steps(
                         sample, W, w, c, h, parameter, tables, point, view, most
                     )
-                    escaped, done = record(
-                        count, outputs, work, j, i, sample, W, escaped, most
-                    )
+                    escaped, done = record(count, outputs, work, j, i, sample, W, escaped, most)
                     keep = escaped or inside or not done
                     store_statistics(outputs.statistics, j, i, w, keep)
                 i += dx

@@ -260,9 +260,7 @@ class Perturbation(_Method):
         cut(entries, stages, found, orbit, tiny, last, int(last < first_end))
         return stages[: found[0]], entries[: found[1] + 1]
 
-    def _floatexp_tree(
-        self, orbit: Points, tiny: Points, ends: Indices, levels: Indices
-    ) -> Points:
+    def _floatexp_tree(self, orbit: Points, tiny: Points, ends: Indices, levels: Indices) -> Points:
         """Return the tree of matrices with exponents."""
         if self.formula.holomorphic or not self.plan.extended:
             return np.zeros((1, FLOATEXP_SIZE))
@@ -297,7 +295,7 @@ class Perturbation(_Method):
         return counts
 
     def _find_max_iterations(self) -> NDArray[np.int32]:
-        """Raise the limit until next to no sample of the probe escapes; return the probe's counts."""
+        """Raise the limit until few samples of the probe escape; return the probe's counts."""
         ends_at_period = self.formula.holomorphic and not self.julia
         references = self._orbits(FIRST_LIMIT if ends_at_period else MIN_LIMIT)
         # A cycle attracts such a reference. It never escapes, which says nothing of how long the

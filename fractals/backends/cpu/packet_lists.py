@@ -177,7 +177,7 @@ def make_lists(target, options):
         if remembered:
             begin = (which * rows + changing) * lists.room + end
             compress_rows(lists.numbers, begin, lists.room, mask, packet.earlier)
-        values = (packet.x, packet.y, packet.count) + packet.tangents + packet.exponents
+        values = (packet.x, packet.y, packet.count, *packet.tangents, *packet.exponents)
         return put(lists, which, end, mask, values, samples)
 
     @jit
@@ -223,7 +223,8 @@ def make_lists(target, options):
             samples = select(valid, samples, number(0, samples))  # padding lanes hold any number
         a, b = gather_rows(numbers, samples, LISTS * rows * room, room, like, 2)
         tangents, exponents = values[ROW_TANGENTS:tangents_end], values[tangents_end:]
-        packet = Packet(values[0], values[1], a, b, values[2], tangents, earlier, exponents)
+        x, y, count = values[ROW_X], values[ROW_Y], values[ROW_COUNT]
+        packet = Packet(x, y, a, b, count, tangents, earlier, exponents)
         return packet, samples, valid
 
     return put, put_packet, sort, take
@@ -237,18 +238,14 @@ def make_select_steps(target, options):
     if options.derivative:
 
         def select_steps(mask, new, old):
-            x, y, count = select_each(
-                mask, (new.x, new.y, new.count), (old.x, old.y, old.count)
-            )
+            x, y, count = select_each(mask, (new.x, new.y, new.count), (old.x, old.y, old.count))
             tangents = select_each(mask, new.tangents, old.tangents)
             return Packet(x, y, old.a, old.b, count, tangents, old.earlier, old.exponents)
 
     else:
 
         def select_steps(mask, new, old):
-            x, y, count = select_each(
-                mask, (new.x, new.y, new.count), (old.x, old.y, old.count)
-            )
+            x, y, count = select_each(mask, (new.x, new.y, new.count), (old.x, old.y, old.count))
             return Packet(x, y, old.a, old.b, count, old.tangents, old.earlier, old.exponents)
 
     return target.jit(select_steps)

@@ -132,7 +132,7 @@ def make_bla_steps(target, options):
 
     @jit
     def looked(Z, packet, mask, surely_within):
-        """Return Z + z, its size and that of z, and the lanes under a mask where nothing happens."""
+        """Return Z + z, its size, that of z, and the lanes under a mask that go on as they are."""
         u, v = packet.x + Z[0], packet.y + Z[1]
         z_size, size = larger_part(packet.x, packet.y), larger_part(u, v)
         calm = mask & (size < surely_within) & (size >= z_size)
@@ -159,7 +159,10 @@ def make_bla_steps(target, options):
     def bla_steps(packet, samples, alive, at, end, context, which, ends, check):
         orbit, tree, levels = context.tables.orbit, context.tables.bla_tree, context.tables.levels
         lists, g, max_iterations = context.lists, context.g, context.max_iterations
-        level_count, radius_squared = context.perturb_view.level_count, context.perturb_view.escape_radius_squared
+        level_count, radius_squared = (
+            context.perturb_view.level_count,
+            context.perturb_view.escape_radius_squared,
+        )
         rebased, escaped_end, remaining = ends
         zero = number(0, packet.x)
         if floatexp:
@@ -231,9 +234,10 @@ def make_bla_steps(target, options):
                         periodic = back & (u == earlier_x) & (v == earlier_y)
                         left, back = left | periodic, back & ~periodic
                     if any_lane(back):
-                        whole = rebase(packet, u, v, n)
-                        remembered = check != IGNORE
-                        rebased = put_packet(lists, which, rebased, back, whole, samples, remembered)
+                        rebased = put_packet(
+                            *(lists, which, rebased, back, rebase(packet, u, v, n)),
+                            *(samples, check != IGNORE),
+                        )
                     left = left | back
                     if floatexp:
                         tiny = chosen & ~left & (z_size < min_size)

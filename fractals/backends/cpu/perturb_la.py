@@ -284,8 +284,8 @@ def make_la_steps(target, options):
             Z = row[LA_Z], row[LA_Z + 1], exponent(entries, entry, LA_Z + 2)
             z = packet.x, packet.y, e
             w = moved(Z, z)
-            fits = here & below(w, entries[entry, LA_RADIUS], exponent(entries, entry, LA_RADIUS + 1))
-            radius_c = entries[entry, LA_RADIUS_C]
+            radius, radius_c = entries[entry, LA_RADIUS], entries[entry, LA_RADIUS_C]
+            fits = here & below(w, radius, exponent(entries, entry, LA_RADIUS + 1))
             fits = fits & below(c, radius_c, exponent(entries, entry, LA_RADIUS_C + 1))
             fits = fits & (packet.count + entries[entry, LA_LENGTH] <= max_iterations)
             fails = here & ~fits

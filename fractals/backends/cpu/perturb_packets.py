@@ -3,11 +3,11 @@
 The program is that of `fractals.kernels.perturb`, with the same numbers, in another order. One
 sample alone waits for its own arithmetic most of the time, and a pack whose lanes are at different
 points of the reference would wait for memory. But neighbors take nearly the same skips, and all
-rebased samples begin at the same point of the reference. So a *packet* of samples, one a lane, reads
-its reference points and its skips from one place in memory. As in the packets of rays of Wald,
-Slusallek, Benthin and Wagner (2001), lanes that decide differently wait; here, until the others
-have left. Rebased samples leave their packet and are appended to a list, from which new packets
-of similar samples are made up, without gaps (stream compaction).
+rebased samples begin at the same point of the reference. So a *packet* of samples, one a lane,
+reads its reference points and its skips from one place in memory. As in the packets of rays of
+Wald, Slusallek, Benthin and Wagner (2001), lanes that decide differently wait; here, until the
+others have left. Rebased samples leave their packet and are appended to a list, from which new
+packets of similar samples are made up, without gaps (stream compaction).
 
 Every sample takes exactly the steps it would take alone, so results are the same to the last bit.
 """
@@ -127,7 +127,8 @@ def make_write(target, options):
         base, width = REMAINING * rows * room, work.state.shape[2]
         for t in range(end):
             own = indices[IN_TILE * room + indices[REMAINING * room + t]]
-            z_exponent, dz_exponent = numbers[base + ze * room + t], numbers[base + (ze + 1) * room + t]
+            z_exponent = numbers[base + ze * room + t]
+            dz_exponent = numbers[base + (ze + 1) * room + t]
             if z_exponent == PLAIN:
                 z_exponent = dz_exponent = 0.0
             x, y = numbers[base + ROW_X * room + t], numbers[base + ROW_Y * room + t]
@@ -147,10 +148,10 @@ def make_write(target, options):
 
 
 def make_finish(target, options):
-    """Return ``finish(count, outputs, work, lists, end, tables, view, max_iterations, exponent_c)``.
+    """Return ``finish(count, outputs, work, lists, end, tables, view, most, exponent_c)``.
 
-    It takes the samples of the first list, up to `end`, to their ends, and writes what became of
-    them. `max_iterations` is a float64.
+    It takes the samples of the first list, up to `end`, to their ends, and writes their results.
+    `most` is the limit of iterations as a float64.
     """
     jit, floatexp, julia = target.jit, options.floatexp, options.julia
     _, _, sort, take = make_lists(target, options)
@@ -158,14 +159,14 @@ def make_finish(target, options):
     write_escaped, write_remaining = make_write(target, options)
 
     @jit
-    def finish(count, outputs, work, lists, end, tables, view, max_iterations, exponent_c):
+    def finish(count, outputs, work, lists, end, tables, view, most, exponent_c):
         zero = lists.numbers[0] - lists.numbers[0]
         width = zero if julia else view.width
         start = splat(zero, VECTORS)
         lanes = lane_count(start)
         h = splat(width, VECTORS), start, exponent_c
         g = splat(width * two_to(exponent_c, width), VECTORS)
-        context = Context(lists, tables, view, max_iterations, exponent_c, h, g)
+        context = Context(lists, tables, view, most, exponent_c, h, g)
         rebased, escaped, remaining, side = 0, 0, 0, 0
         while end > 0:  # along the stages, and from there to the first rebasing
             staged = 0
@@ -191,9 +192,7 @@ def make_finish(target, options):
             end, rebased = rebased, 0
             sort(lists, REBASED + side, end)
             for i in range(0, end, lanes):
-                packet, samples, alive = take(
-                    lists, REBASED + side, i, end, True, check == COMPARE
-                )
+                packet, samples, alive = take(lists, REBASED + side, i, end, True, check == COMPARE)
                 ends = rebased, escaped, remaining
                 rebased, escaped, remaining = bla_steps(
                     *(packet, samples, alive, start, view.rebase_end, context),
