@@ -13,30 +13,37 @@ from numpy.typing import NDArray
 
 from fractals.kernels.floatexp import MAX_TINY
 from fractals.kernels.formula import Formula
+from fractals.kernels.layout import TINY_INDEX, TINY_SIZE
 
-WATCH = 4096  # steps between two calls of `watch`
-LARGE = 1e150  # the derivative's mantissa is brought back to 1 beyond it
+# Steps between two calls of `on_steps`: some milliseconds of the cheapest orbits.
+STEPS_PER_CALL = 4096
+# The derivative's mantissa is brought back to about 1 where it is larger, or smaller than 1 / this.
+# Its square is then still in the range of float64, 1e308.
+MAX_MANTISSA = 1e150
+# Largest square of the escape radius that is compared: float64 ends at 1e308.
+MAX_RADIUS_SQUARED = 1e300
 
 
 @dataclass(frozen=True)
 class Reference:
-    """An orbit Z_0 = `start`, Z_1, ...
+    """A reference orbit Z_0, Z_1, ...
 
     Attributes
     ----------
     orbit : ndarray of float64, shape (M + 1, 2)
-        Its points.
-    tiny : ndarray of float64, shape (K, 4)
-        Points too small for float64: index, x, y, e, for (x + iy) 2**e.
+        The points.
+    tiny : ndarray of float64, shape (K, TINY_SIZE)
+        Points too small for float64: see `fractals.kernels.layout`.
     period : int
-        Where it was ended as nearly periodic for the whole view; 0: it was not.
+        Step at which the orbit was ended, because it is nearly periodic for the whole view; 0: it
+        was not ended so.
     escaped : bool
-        Whether its last point has escaped.
+        Whether the last point has escaped.
     bits : int
-        Of the numbers it was computed in.
+        Precision in which the points were computed.
     repeats : int
-        Steps after which its last point, in all its bits, came back, and so all that follow do; 0:
-        it did not. Then a cycle attracts the orbit.
+        Steps between the last point and an equal one, in all bits, before it: a cycle attracts the
+        orbit, and its points repeat. 0: no point came back.
     """
 
     orbit: NDArray[np.float64]
@@ -51,19 +58,21 @@ class Reference:
         """Tell whether more steps would add nothing."""
         return self.period > 0 or self.escaped
 
-    def until(self, limit: int) -> "Reference":
-        """Return it with `limit` steps, where it repeats and has fewer."""
+    def until(self, max_iterations: int) -> "Reference":
+        """Return an orbit that repeats continued to `max_iterations` steps, any other as it is."""
         last = len(self.orbit) - 1
-        if not self.repeats or last >= limit:
+        if not self.repeats or last >= max_iterations:
             return self
-        turn = slice(last + 1 - self.repeats, last + 1)
-        turns = -(-(limit - last) // self.repeats)
-        orbit = np.concatenate([self.orbit, np.tile(self.orbit[turn], (turns, 1))])
-        again = self.tiny[self.tiny[:, 0] >= turn.start]
-        later = np.tile(again, (turns, 1))
-        later[:, 0] += np.repeat(np.arange(1, turns + 1) * self.repeats, len(again))
+        begin = last + 1 - self.repeats
+        rounds = -(-(max_iterations - last) // self.repeats)
+        orbit = np.concatenate([self.orbit, np.tile(self.orbit[begin:], (rounds, 1))])
+        repeated = self.tiny[self.tiny[:, TINY_INDEX] >= begin]
+        later = np.tile(repeated, (rounds, 1))
+        shifts = np.arange(1, rounds + 1) * self.repeats
+        later[:, TINY_INDEX] += np.repeat(shifts, len(repeated))
         tiny = np.concatenate([self.tiny, later])
-        return replace(self, orbit=orbit[: limit + 1], tiny=tiny[tiny[:, 0] <= limit])
+        tiny = tiny[tiny[:, TINY_INDEX] <= max_iterations]
+        return replace(self, orbit=orbit[: max_iterations + 1], tiny=tiny)
 
 
 def compute_orbit(
@@ -71,43 +80,54 @@ def compute_orbit(
     start: tuple[Fraction, Fraction],
     c: tuple[Fraction, Fraction],
     bits: int,
-    limit: int,
+    max_iterations: int,
     escape_radius: float,
-    reach: Fraction | None = None,
-    watch: Callable[[int], None] | None = None,
+    view_radius: Fraction | None = None,
+    on_steps: Callable[[int], None] | None = None,
 ) -> Reference:
-    """Iterate from `start` until the orbit escapes, comes back or has taken `limit` steps.
+    """Return the orbit of `start` until it escapes, repeats or reaches `max_iterations`.
 
     Parameters
     ----------
+    formula : Formula
+    start, c : tuple of Fraction
+        Z_0 and the parameter.
     bits : int
         Precision of the numbers.
-    reach : Fraction, optional
-        Half of the view's larger side. The orbit ends at the first m with
-        |Z_m| < 2 reach |dZ_m/dc|: some sample in view has an orbit that is exactly periodic
-        there, and rebasing goes on from the start. Only for parameter pictures of
-        holomorphic formulas.
-    watch : callable, optional
-        Called with the steps taken, now and then.
+    max_iterations : int
+        Most steps.
+    escape_radius : float
+        In plane units.
+    view_radius : Fraction, optional
+        Half of the view's larger side, in plane units. The orbit then ends at the first m with
+        |Z_m| < 2 view_radius |dZ_m/dc|: some sample in view has an orbit that is exactly periodic
+        there, and samples are rebased to the start. Only for parameter pictures; formulas that are
+        not holomorphic ignore it.
+    on_steps : callable, optional
+        Called with the steps taken, every STEPS_PER_CALL steps.
+
+    Returns
+    -------
+    Reference
     """
     step, degree = formula.step, formula.degree
-    radius2 = min(escape_radius**2, 1e300)
+    escape_radius_squared = min(escape_radius**2, MAX_RADIUS_SQUARED)
     xs, ys = array("d"), array("d")
     tiny: list[tuple[float, float, float, float]] = []
     period, repeats, escaped = 0, 0, False
-    seek = reach is not None and formula.holomorphic
+    seek = view_radius is not None and formula.holomorphic
     with gmpy2.context(gmpy2.get_context(), precision=bits, emin=-(2**40), emax=2**40):
         x, y = (_mpfr(part) for part in start)
         a, b = (_mpfr(part) for part in c)
-        near, near_e = _split(_mpfr(2 * (reach or Fraction(0))), gmpy2.mpfr(0))
-        d, e = 0j, 0  # dZ/dc = d 2**e, and is long if |dZ/dc| 2 reach = gate |d|
+        near, near_e = _split(_mpfr(2 * (view_radius or Fraction(0))), gmpy2.mpfr(0))
+        d, e = 0j, 0  # dZ/dc = d 2**e, and 2 view_radius |dZ/dc| = gate |d|
         gate = near.real * _scaled(near_e)
         u, v = float(x), float(y)
         xs.append(u)
         ys.append(v)
         is_tiny = False
         then, saved, saved_x, saved_y = 0, u, x, y
-        for n in range(1, limit + 1):
+        for n in range(1, max_iterations + 1):
             if seek:
                 z = complex(u, v)
                 if is_tiny:
@@ -116,7 +136,7 @@ def compute_orbit(
                 d = 2 * z * d if degree == 2 else degree * z ** (degree - 1) * d
                 d += _scaled(-e) if e else 1
                 long = abs(d.real) + abs(d.imag)
-                if is_tiny or not 1e-150 < long < LARGE:
+                if is_tiny or not 1 / MAX_MANTISSA < long < MAX_MANTISSA:
                     d, e = _renormal(d, e)
                     long = abs(d.real) + abs(d.imag)
                     gate = near.real * _scaled(near_e + e)
@@ -128,7 +148,7 @@ def compute_orbit(
             if is_tiny and (x != 0 or y != 0):
                 z, k = _split(x, y)
                 tiny.append((n, z.real, z.imag, k))
-            if u * u + v * v > radius2:
+            if u * u + v * v > escape_radius_squared:
                 escaped = True
                 break
             if seek and -gate * long < u < gate * long and -gate * long < v < gate * long:
@@ -143,10 +163,10 @@ def compute_orbit(
                 break
             if n & (n - 1) == 0:  # after Brent, 1980
                 then, saved, saved_x, saved_y = n, u, x, y
-            if watch and n % WATCH == 0:
-                watch(n)
+            if on_steps and n % STEPS_PER_CALL == 0:
+                on_steps(n)
     orbit = np.stack([np.frombuffer(xs), np.frombuffer(ys)], axis=1)
-    points = np.array(tiny, np.float64).reshape(-1, 4)
+    points = np.array(tiny, np.float64).reshape(-1, TINY_SIZE)
     return Reference(orbit, points, period, escaped, bits, 0 if period else repeats)
 
 
@@ -155,16 +175,18 @@ def _mpfr(value: Fraction) -> Any:
 
 
 def _split(x: Any, y: Any) -> tuple[complex, int]:
-    """Return z and k with x + iy = z 2**k, the larger part about 1."""
+    """Return z and k with x + iy = z 2**k, the larger part of z about 1."""
     k = max((gmpy2.get_exp(part) for part in (x, y) if part != 0), default=0)
     scale = gmpy2.div_2exp if k > 0 else gmpy2.mul_2exp
     return complex(float(scale(x, abs(k))), float(scale(y, abs(k)))), k
 
 
 def _scaled(k: int) -> float:
+    """Return 2**k, or 0 or 2**999 where k is out of the range of float64."""
     return 2.0**k if -1000 < k < 1000 else 0.0 if k < 0 else 2.0**999
 
 
 def _renormal(d: complex, e: int) -> tuple[complex, int]:
+    """Return the same number d 2**e with a d of about 1."""
     k = math.frexp(max(abs(d.real), abs(d.imag)))[1]
     return complex(math.ldexp(d.real, -k), math.ldexp(d.imag, -k)), e + k

@@ -285,7 +285,7 @@ def test_skewed_minibrots_have_no_upright():
 def test_what_is_refused():
     with pytest.raises(SceneError, match="Julia set has no nuclei"):
         find_nucleus(Scene().replace(julia=("-0.8", "0.156")))
-    with pytest.raises(OptionError, match="limit 0"):
+    with pytest.raises(OptionError, match="max_period 0"):
         find_period(Scene(), max_period=0)
 
 

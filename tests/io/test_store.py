@@ -65,7 +65,7 @@ def test_threads_change_no_byte(tmp_path, threads):
 
 @pytest.mark.parametrize("coloring", ["smooth", "distance"])
 def test_deep_views_go_on_with_their_limit_and_base(tmp_path, monkeypatch, coloring):
-    monkeypatch.setattr(orbit_cache, "LEAST", 0)
+    monkeypatch.setattr(orbit_cache, "MIN_WORK", 0)
     few = {**tiles.SAMPLES_A_TILE, "simulator": 128}  # so that it takes two tiles at once
     monkeypatch.setattr(tiles, "SAMPLES_A_TILE", few)
     drawn = scene(**DEEP, coloring=coloring)
