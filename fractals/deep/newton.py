@@ -98,8 +98,9 @@ def candidates(
 
     Where z_m is a linear function of c, a nucleus is within `radius` of `center` if
     ``|z_m| < radius |dz_m/dc|``; the first m is then the lowest period around. Imagina and
-    FractalShark end their reference orbits by this test. The search ends at `max_period`, or when the orbit has escaped,
-    or when dz/dc comes back: a cycle then attracts the orbit, and its period is the last m.
+    FractalShark end their reference orbits by this test. The search ends at `max_period`, or when
+    the orbit has escaped, or when dz/dc comes back: a cycle then attracts the orbit, and its period
+    is the last m.
 
     Parameters
     ----------
