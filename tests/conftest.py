@@ -16,6 +16,7 @@ os.environ.setdefault("NUMBA_CACHE_DIR", COMPILED.name)
 
 os.environ["FRACTALS_CACHE_DIR"] = COMPILED.name
 
+NUMBERS = Path(__file__).parent / "data"  # coordinates and exact counts
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 
 
@@ -76,10 +77,10 @@ def data():
 
 
 @pytest.fixture(scope="session")
-def truth(data):
+def truth():
     """Return the locations with known counts: name -> location, with its `pixels`."""
-    known = json.loads((data / "deep" / "truth.json").read_text())["locations"]
-    places = json.loads((data / "deep" / "locations.json").read_text())
+    known = json.loads((NUMBERS / "truth.json").read_text())["locations"]
+    places = json.loads((NUMBERS / "locations.json").read_text())
     return {
         place["name"]: {**place, **known[place["name"]]}
         for place in places

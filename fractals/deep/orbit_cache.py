@@ -17,7 +17,7 @@ from fractals.kernels.formula import Formula
 from fractals.kernels.layout import TINY_INDEX
 
 # Version of the files' contents. Another number makes all orbits on disk unknown.
-VERSION = 2
+VERSION = 3
 # Points times bits of precision. A smaller orbit is computed in about as long as a file takes to
 # read, so it is not cached.
 MIN_WORK = 2**22
@@ -112,14 +112,16 @@ def _load(
                 period or escaped or repeats or cached_iterations >= max_iterations
             ):
                 return None
-            if period and (view_radius is None or _fraction(str(file["reach"])) > view_radius):
+            if period and (
+                view_radius is None or _fraction(str(file["view_radius"])) > view_radius
+            ):
                 return None
-            orbit, tiny = file["orbit"], file["tiny"]
+            orbit, *lists = (file[name] for name in ("orbit", "tiny", "near_kinks", "margins"))
         os.utime(path)
         if not escaped and not period and len(orbit) > max_iterations + 1:
             orbit, repeats = orbit[: max_iterations + 1], 0
-            tiny = tiny[tiny[:, TINY_INDEX] <= max_iterations]
-        return Reference(orbit, tiny, period, bool(escaped), cached_bits, repeats)
+            lists = [part[part[:, TINY_INDEX] <= max_iterations] for part in lists]
+        return Reference(orbit, lists[0], period, bool(escaped), cached_bits, repeats, *lists[1:])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile):
@@ -142,7 +144,15 @@ def _save(path: Path, found: Reference, max_iterations: int, view_radius: Fracti
         try:
             with os.fdopen(handle, "wb") as file:
                 text = np.array(_text(view_radius or Fraction(0)))
-                np.savez(file, orbit=found.orbit, tiny=found.tiny, facts=facts, reach=text)
+                np.savez(
+                    file,
+                    orbit=found.orbit,
+                    tiny=found.tiny,
+                    near_kinks=found.near_kinks,
+                    margins=found.margins,
+                    facts=facts,
+                    view_radius=text,
+                )
             os.replace(name, path)
         except BaseException:
             os.unlink(name)

@@ -2,8 +2,8 @@
 
 import math
 from array import array
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +11,7 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.kernels.floatexp import MAX_TINY
+from fractals.kernels.floatexp import MAX_TINY, ZERO_EXPONENT
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import TINY_INDEX, TINY_SIZE
 
@@ -20,6 +20,15 @@ STEPS_PER_CALL = 4096
 # The derivative's mantissa is brought back to about 1 where it is larger, or smaller than 1 / this.
 # Its square is then still in the range of float64, 1e308.
 MAX_MANTISSA = 1e150
+# Distance from an axis or a diagonal: at a nearer point the numbers of `Formula.kinks` are kept in
+# the precision of the orbit, because the rounded point loses them.
+NEAR_KINK = 2.0**-10
+# Share of the escape radius: at points so near to it, |Z|² - R² is kept in the orbit's precision,
+# because float64 can't tell there on which side a sample is.
+NEAR_RADIUS = 2.0**-20
+# In plane units: the orbit ends beyond it, and not at a smaller escape radius, within which it may
+# come back.
+MIN_END = 4.0
 # Largest square of the escape radius that is compared: float64 ends at 1e308.
 MAX_RADIUS_SQUARED = 1e300
 
@@ -44,6 +53,11 @@ class Reference:
     repeats : int
         Steps between the last point and an equal one, in all bits, before it: a cycle attracts the
         orbit, and its points repeat. 0: no point came back.
+    near_kinks : ndarray of float64, shape (N, 1 + 2 K)
+        The K numbers of `Formula.kinks` at points that may be near a kink: index, and each number's
+        mantissa and exponent.
+    margins : ndarray of float64, shape (N, 3)
+        Index, mantissa and exponent of |Z|² - R² at points near the escape radius R.
     """
 
     orbit: NDArray[np.float64]
@@ -52,6 +66,8 @@ class Reference:
     escaped: bool
     bits: int
     repeats: int = 0
+    near_kinks: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 1)))
+    margins: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
 
     @property
     def complete(self) -> bool:
@@ -66,13 +82,41 @@ class Reference:
         begin = last + 1 - self.repeats
         rounds = -(-(max_iterations - last) // self.repeats)
         orbit = np.concatenate([self.orbit, np.tile(self.orbit[begin:], (rounds, 1))])
-        repeated = self.tiny[self.tiny[:, TINY_INDEX] >= begin]
-        later = np.tile(repeated, (rounds, 1))
         shifts = np.arange(1, rounds + 1) * self.repeats
-        later[:, TINY_INDEX] += np.repeat(shifts, len(repeated))
-        tiny = np.concatenate([self.tiny, later])
-        tiny = tiny[tiny[:, TINY_INDEX] <= max_iterations]
-        return replace(self, orbit=orbit[: max_iterations + 1], tiny=tiny)
+        lists = []
+        for part in (self.tiny, self.near_kinks, self.margins):  # the first column is the index
+            repeated = part[part[:, TINY_INDEX] >= begin]
+            later = np.tile(repeated, (rounds, 1))
+            later[:, TINY_INDEX] += np.repeat(shifts, len(repeated))
+            part = np.concatenate([part, later])
+            lists.append(part[part[:, TINY_INDEX] <= max_iterations])
+        orbit, (tiny, near_kinks, margins) = orbit[: max_iterations + 1], lists
+        return replace(self, orbit=orbit, tiny=tiny, near_kinks=near_kinks, margins=margins)
+
+    def radius_margins(self, escape_radius: float, floatexp: bool) -> NDArray[np.float64]:
+        """Return |Z|² - R² at each point; with `floatexp`, mantissas and exponents follow."""
+        x, y = self.orbit.T
+        plain = x * x + y * y - escape_radius**2
+        parts = np.stack(np.frexp(plain), axis=1)
+        index = self.margins[:, 0].astype(np.int64)
+        parts[index] = self.margins[:, 1:]
+        plain[index] = _plain(self.margins[:, 1], self.margins[:, 2])
+        columns = [plain[:, None], parts] if floatexp else [plain[:, None]]
+        return np.concatenate(columns, axis=1)
+
+    def kinks(self, formula: Formula, floatexp: bool) -> NDArray[np.float64]:
+        """Return the numbers of `Formula.kinks` at each point, as columns beside the orbit.
+
+        Each is a float64; with `floatexp`, mantissas and exponents follow.
+        """
+        if not formula.kinks:
+            return np.zeros((len(self.orbit), 0))
+        plain = np.stack(formula.kinks(*self.orbit.T), axis=1)
+        parts = np.stack(np.frexp(plain), axis=2).reshape(len(plain), -1)
+        index = self.near_kinks[:, 0].astype(np.int64)
+        parts[index] = self.near_kinks[:, 1:]
+        plain[index] = _plain(self.near_kinks[:, 1::2], self.near_kinks[:, 2::2])
+        return np.concatenate([plain, parts], axis=1) if floatexp else plain
 
 
 def compute_orbit(
@@ -86,6 +130,8 @@ def compute_orbit(
     on_steps: Callable[[int], None] | None = None,
 ) -> Reference:
     """Return the orbit of `start` until it escapes, repeats or reaches `max_iterations`.
+
+    It ends somewhat beyond the escape radius, where all samples near it have escaped.
 
     Parameters
     ----------
@@ -112,7 +158,12 @@ def compute_orbit(
     """
     step, degree = formula.step, formula.degree
     escape_radius_squared = min(escape_radius**2, MAX_RADIUS_SQUARED)
+    inner = escape_radius_squared * (1 - NEAR_RADIUS)
+    outer = escape_radius_squared * (1 + NEAR_RADIUS)
+    end = max(outer, MIN_END**2)
     xs, ys = array("d"), array("d")
+    near_kinks: list[tuple[float, ...]] = []
+    margins: list[tuple[float, float, float]] = []
     tiny: list[tuple[float, float, float, float]] = []
     period, repeats, escaped = 0, 0, False
     seek = view_radius is not None and formula.holomorphic
@@ -126,7 +177,9 @@ def compute_orbit(
         xs.append(u)
         ys.append(v)
         is_tiny = False
-        then, saved, saved_x, saved_y = 0, u, x, y
+        saved_n, saved, saved_x, saved_y = 0, u, x, y
+        if formula.kinks:
+            near_kinks.append((0, *_kinks(formula, x, y)))
         for n in range(1, max_iterations + 1):
             if seek:
                 z = complex(u, v)
@@ -148,9 +201,18 @@ def compute_orbit(
             if is_tiny and (x != 0 or y != 0):
                 z, k = _split(x, y)
                 tiny.append((n, z.real, z.imag, k))
-            if u * u + v * v > escape_radius_squared:
-                escaped = True
-                break
+            if formula.kinks:
+                s, t = abs(u), abs(v)
+                if s < NEAR_KINK or t < NEAR_KINK or -NEAR_KINK < s - t < NEAR_KINK:
+                    near_kinks.append((n, *_kinks(formula, x, y)))
+            square = u * u + v * v
+            if square > inner:
+                if square < outer:
+                    z, k = _split(x * x + y * y - gmpy2.mpfr(escape_radius) ** 2, gmpy2.mpfr(0))
+                    margins.append((n, z.real, k if z.real else ZERO_EXPONENT))
+                if square > end:
+                    escaped = True
+                    break
             if seek and -gate * long < u < gate * long and -gate * long < v < gate * long:
                 period = n
             elif seek and is_tiny:
@@ -158,16 +220,32 @@ def compute_orbit(
                 if max(abs(z.real), abs(z.imag)) * _scaled(k - near_e - e) < near.real * long:
                     period = n
             if u == saved and x == saved_x and y == saved_y:
-                repeats = n - then
+                repeats = n - saved_n
             if period or repeats:
                 break
             if n & (n - 1) == 0:  # after Brent, 1980
-                then, saved, saved_x, saved_y = n, u, x, y
+                saved_n, saved, saved_x, saved_y = n, u, x, y
             if on_steps and n % STEPS_PER_CALL == 0:
                 on_steps(n)
     orbit = np.stack([np.frombuffer(xs), np.frombuffer(ys)], axis=1)
     points = np.array(tiny, np.float64).reshape(-1, TINY_SIZE)
-    return Reference(orbit, points, period, escaped, bits, 0 if period else repeats)
+    kinks = np.array(near_kinks, np.float64).reshape(-1, 1 + 2 * formula.kink_count)
+    close = np.array(margins, np.float64).reshape(-1, 3)
+    repeats = 0 if period else repeats
+    return Reference(orbit, points, period, escaped, bits, repeats, kinks, close)
+
+
+def _kinks(formula: Formula, x: Any, y: Any) -> Iterator[float]:
+    """Yield mantissa and exponent of each number of `Formula.kinks` at a point."""
+    for value in formula.kinks(x, y) if formula.kinks else ():
+        z, k = _split(value, gmpy2.mpfr(0))
+        yield z.real
+        yield k if value else ZERO_EXPONENT
+
+
+def _plain(mantissas: NDArray[np.float64], exponents: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers in float64, 0 or infinite where they are out of its range."""
+    return np.ldexp(mantissas, np.clip(exponents, -2000, 2000).astype(np.int64))
 
 
 def _mpfr(value: Fraction) -> Any:

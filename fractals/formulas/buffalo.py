@@ -15,16 +15,21 @@ def derivative(x, y, p, q):
     return select(fma(x, x, -(y * y)) < zero, -s, s), select(x * y < zero, -t, t)
 
 
-def perturbed(X, Y, x, y, a, b):
+def kinks(x, y):
+    return (x - y) * (x + y), x * y
+
+
+def perturbed(X, Y, x, y, a, b, K, L):
     u, v = X + X + x, Y + Y + y
-    real = diffabs(fma(X, X, -(Y * Y)), fma(u, x, -(v * y)))
-    imaginary = diffabs(X * Y, fma(X, y, fma(x, Y, x * y)))
+    real = diffabs(K, fma(u, x, -(v * y)))
+    imaginary = diffabs(L, fma(X, y, fma(x, Y, x * y)))
     return real + a, fma(number(2, x), imaginary, b)
 
 
-def kink_distance(X, Y):  # the axes and the diagonals
+def kink_distance(X, Y, K, L):  # the axes and the diagonals
     axis = select(abs(X) < abs(Y), abs(X), abs(Y))
-    diagonal = number(0.5, X) * abs(abs(X) - abs(Y))
+    size = abs(X) + abs(Y)
+    diagonal = select(size > number(0, X), abs(K) / (size + size), size)
     return select(axis < diagonal, axis, diagonal)
 
 
@@ -35,6 +40,7 @@ def make():
         step=step,
         derivative=derivative,
         perturbed=perturbed,
+        kinks=kinks,
         kink_distance=kink_distance,
         degree=2,
         center=("-0.5", "-0.4"),

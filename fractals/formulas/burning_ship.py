@@ -18,13 +18,17 @@ def derivative(x, y, p, q):
     return fma(u, p, -(v * q)), select(x * y < number(0, x), -t, t)  # the kink in |2xy|
 
 
-def perturbed(X, Y, x, y, a, b):
+def kinks(x, y):
+    return (x * y,)
+
+
+def perturbed(X, Y, x, y, a, b, K):
     u, v = X + X + x, Y + Y + y
-    more = diffabs(X * Y, fma(X, y, fma(x, Y, x * y)))
+    more = diffabs(K, fma(X, y, fma(x, Y, x * y)))
     return fma(u, x, fma(-v, y, a)), fma(number(2, x), more, b)
 
 
-def kink_distance(X, Y):  # the axes
+def kink_distance(X, Y, K):  # the axes
     return select(abs(X) < abs(Y), abs(X), abs(Y))
 
 
@@ -35,6 +39,7 @@ def make():
         step=step,
         derivative=derivative,
         perturbed=perturbed,
+        kinks=kinks,
         kink_distance=kink_distance,
         degree=2,
         center=("-0.45", "-0.5"),

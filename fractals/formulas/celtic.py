@@ -14,14 +14,19 @@ def derivative(x, y, p, q):
     return select(fma(x, x, -(y * y)) < number(0, x), -t, t), fma(u, q, v * p)
 
 
-def perturbed(X, Y, x, y, a, b):
+def kinks(x, y):
+    return ((x - y) * (x + y),)
+
+
+def perturbed(X, Y, x, y, a, b, K):
     u, v = X + X + x, Y + Y + y
-    more = diffabs(fma(X, X, -(Y * Y)), fma(u, x, -(v * y)))
+    more = diffabs(K, fma(u, x, -(v * y)))
     return more + a, fma(u, y, fma(v, x, b))
 
 
-def kink_distance(X, Y):  # the diagonals, half of the distance along an axis
-    return number(0.5, X) * abs(abs(X) - abs(Y))
+def kink_distance(X, Y, K):  # the diagonals, half of the distance along an axis
+    size = abs(X) + abs(Y)
+    return select(size > number(0, X), abs(K) / (size + size), size)
 
 
 def make():
@@ -31,6 +36,7 @@ def make():
         step=step,
         derivative=derivative,
         perturbed=perturbed,
+        kinks=kinks,
         kink_distance=kink_distance,
         degree=2,
         center=("-0.6", "0"),

@@ -15,14 +15,19 @@ def derivative(x, y, p, q):
     return select(square < zero, -s, s), fma(abs(u), q, select(x < zero, -v, v) * p)
 
 
-def perturbed(X, Y, x, y, a, b):
+def kinks(x, y):
+    return (x - y) * (x + y), x
+
+
+def perturbed(X, Y, x, y, a, b, K, L):
     u, v = X + X + x, Y + Y + y
-    across = diffabs(fma(X, X, -(Y * Y)), fma(u, x, -(v * y)))
-    return across + a, fma(number(2, x), fma(diffabs(X, x), Y + y, abs(X) * y), b)
+    across = diffabs(K, fma(u, x, -(v * y)))
+    return across + a, fma(number(2, x), fma(diffabs(L, x), Y + y, abs(X) * y), b)
 
 
-def kink_distance(X, Y):  # the imaginary axis, and the diagonals
-    far = number(0.5, X) * abs(abs(X) - abs(Y))
+def kink_distance(X, Y, K, L):  # the imaginary axis, and the diagonals
+    size = abs(X) + abs(Y)
+    far = select(size > number(0, X), abs(K) / (size + size), size)
     return select(abs(X) < far, abs(X), far)
 
 
@@ -33,6 +38,8 @@ def make():
         step=step,
         derivative=derivative,
         perturbed=perturbed,
+        kinks=kinks,
+        kink_degrees=(2, 1),
         kink_distance=kink_distance,
         degree=2,
         center=("-0.5", "0"),

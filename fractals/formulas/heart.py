@@ -13,13 +13,17 @@ def derivative(x, y, p, q):
     return fma(u, p, -(v * q)), fma(abs(u), q, select(x < number(0, x), -v, v) * p)
 
 
-def perturbed(X, Y, x, y, a, b):
+def kinks(x, y):
+    return (x,)
+
+
+def perturbed(X, Y, x, y, a, b, K):
     u, v = X + X + x, Y + Y + y
-    more = fma(diffabs(X, x), Y + y, abs(X) * y)  # of |x| y
+    more = fma(diffabs(K, x), Y + y, abs(X) * y)  # of |x| y
     return fma(u, x, fma(-v, y, a)), fma(number(2, x), more, b)
 
 
-def kink_distance(X, Y):  # the imaginary axis
+def kink_distance(X, Y, K):  # the imaginary axis
     return abs(X)
 
 
@@ -30,6 +34,8 @@ def make():
         step=step,
         derivative=derivative,
         perturbed=perturbed,
+        kinks=kinks,
+        kink_degrees=(1,),
         kink_distance=kink_distance,
         degree=2,
         center=("-0.5", "0"),

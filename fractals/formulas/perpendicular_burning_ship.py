@@ -13,14 +13,18 @@ def derivative(x, y, p, q):
     return fma(u, p, -(v * q)), fma(u, select(y < number(0, y), -q, q), abs(v) * p)
 
 
-def perturbed(X, Y, x, y, a, b):
+def kinks(x, y):
+    return (y,)
+
+
+def perturbed(X, Y, x, y, a, b, K):
     u, v = X + X + x, Y + Y + y
-    t = diffabs(Y, y)
+    t = diffabs(K, y)
     more = fma(X, t, fma(x, abs(Y), x * t))
     return fma(u, x, fma(-v, y, a)), fma(number(2, x), more, b)
 
 
-def kink_distance(X, Y):  # the real axis
+def kink_distance(X, Y, K):  # the real axis
     return abs(Y)
 
 
@@ -31,6 +35,8 @@ def make():
         step=step,
         derivative=derivative,
         perturbed=perturbed,
+        kinks=kinks,
+        kink_degrees=(1,),
         kink_distance=kink_distance,
         degree=2,
         center=("-0.5", "-0.2"),

@@ -13,13 +13,17 @@ def derivative(x, y, p, q):
     return fma(u, p, -(abs(v) * q)), fma(u, q, v * p)
 
 
-def perturbed(X, Y, x, y, a, b):
+def kinks(x, y):
+    return (y,)
+
+
+def perturbed(X, Y, x, y, a, b, K):
     u = X + X + x
-    t = fma(Y, diffabs(Y, y), y * abs(Y + y))
+    t = fma(Y, diffabs(K, y), y * abs(Y + y))
     return fma(u, x, a - t), fma(u, y, fma(Y + Y, x, fma(x, y, b)))
 
 
-def kink_distance(X, Y):  # the real axis
+def kink_distance(X, Y, K):  # the real axis
     return abs(Y)
 
 
@@ -30,6 +34,8 @@ def make():
         step=step,
         derivative=derivative,
         perturbed=perturbed,
+        kinks=kinks,
+        kink_degrees=(1,),
         kink_distance=kink_distance,
         degree=2,
         center=("-0.5", "0.3"),

@@ -12,6 +12,7 @@ The program that fills the tree runs on the CPU, in one thread.
 import math
 from typing import Any, NamedTuple
 
+from fractals.kernels.floatexp import make_kinks
 from fractals.kernels.layout import (
     BLA_A,
     BLA_B,
@@ -24,6 +25,7 @@ from fractals.kernels.layout import (
     MATRIX_RADIUS,
     MATRIX_RADIUS_C,
     MATRIX_SIZE,
+    ORBIT_Z,
 )
 from fractals.kernels.primitives import fma, number, select
 
@@ -38,9 +40,14 @@ NEAR_REBASING = 0.125
 # Largest coefficient of c. The product with a c that float64 can hold stays in its range of 1e308;
 # an entry with a larger coefficient is never valid.
 MAX_COEFFICIENT = 1e290
-# In plane units: no skip is valid where |Z| is larger, because the orbit is about to escape, and a
-# skip tests for escape only where it ends.
+# In plane units: no skip is valid where |Z| is larger, because the orbit is about to escape.
 MAX_REFERENCE = 4.0
+# Share of the escape radius. A skip tests for escape only where it ends, so none leads a sample
+# nearer to the escape radius.
+WITHIN = 1 - 2.0**-20
+# Parts of the room between |Z| and the escape radius: z may take one, and c one at each level of
+# the tree, so that their sum does not leave the room.
+ROOM_PARTS = 16
 # Exponent of two of c, below which float64 has no number for c; its part is then left out.
 MIN_EXPONENT_C = -1000
 
@@ -261,6 +268,17 @@ def make_larger(target):
     return larger
 
 
+def make_room(target):
+    """Return ``room(X, Y, radius_squared)``: how long z may be so that Z + z has not escaped."""
+
+    @target.jit
+    def room(X, Y, radius_squared):
+        free = math.sqrt(radius_squared) * WITHIN - math.sqrt(X * X + Y * Y)
+        return max(number(0, X), free / ROOM_PARTS)
+
+    return room
+
+
 def make_tree_body(target, formula):
     """Return the body that fills the tree.
 
@@ -272,9 +290,10 @@ def make_tree_body(target, formula):
     Returns
     -------
     callable
-        ``body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent)``: the arrays are those of
-        `fractals.kernels.layout.PerturbTables`, ``ends`` the last indices of the orbits in
-        ``orbit``, and ``exponent`` the exponent of two of c.
+        ``body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent, radius_squared)``: the
+        arrays are those of `fractals.kernels.layout.PerturbTables`, ``ends`` the last indices of
+        the orbits in ``orbit``, ``exponent`` the exponent of two of c, and ``radius_squared`` the
+        square of the escape radius.
     """
     int64, holomorphic = target.int64, formula.holomorphic
     make_entries = make_holomorphic_entries if holomorphic else make_matrix_entries
@@ -302,7 +321,7 @@ def make_tree_body(target, formula):
     def get(tree, i):
         return entry_of(*row(tree, i), tree[i, radius], tree[i, radius_c])
 
-    def body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent):
+    def body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent, radius_squared):
         has_c = exponent > MIN_EXPONENT_C
         points = orbit.shape[0]
         bla_tree[:, radius:] = 0
@@ -310,9 +329,9 @@ def make_tree_body(target, formula):
         lowest = (points - 2) >> LOWEST_LEVEL if levels.shape[0] > 0 else 0
         for i in range(lowest):
             m = 1 + i * step
-            entry = single(orbit[m, 0], orbit[m, 1])
+            entry = single(orbit, m, radius_squared)
             for k in range(1, step):
-                entry = joined(entry, single(orbit[m + k, 0], orbit[m + k, 1]))
+                entry = joined(entry, single(orbit, m + k, radius_squared))
             put(bla_tree, levels[0] + i, entry, has_c)
             for k in range(ends.shape[0]):  # no skip leads from one orbit into the next
                 if m <= ends[k] < m + step:
@@ -327,7 +346,10 @@ def make_tree_body(target, formula):
 
 
 def make_holomorphic_entries(target, formula):
-    """Return ``single(X, Y)`` and ``joined(p, q)``: the `Skip` of a step, and that of p, then q."""
+    """Return ``single(orbit, m, radius_squared)`` and ``joined(p, q)``: entries of steps.
+
+    The first is the `Skip` of one step from Z_m, the second the `Skip` by p, then q.
+    """
     derive, degree, larger = target.jit(formula.derivative), formula.degree, make_larger(target)
     # The square term of (Z + z)**d, relative to its linear term, is this times z / Z.
     curve = (degree - 1) / 2
@@ -336,21 +358,23 @@ def make_holomorphic_entries(target, formula):
     if degree > 2:
         cubic = math.sqrt(6 * TOLERANCE / ((degree - 1) * (degree - 2)))
     share = min(NEAR_REBASING, cubic)  # of |Z|, up to which one step is valid
+    room = make_room(target)
 
     @target.jit
     def times(ax, ay, bx, by):
         return ax * bx - ay * by, ax * by + ay * bx
 
     @target.jit
-    def single(X, Y):
+    def single(orbit, m, radius_squared):
+        X, Y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
         zero, one = number(0, X), number(1, X)
         a, b = derive(X, Y, one, zero)
         size = larger(X, Y)
         known = zero < size and size < MAX_REFERENCE
-        m = X * X + Y * Y
+        square = X * X + Y * Y
         ex, ey = times(a, b, X, -Y)
-        ex, ey = (curve * ex / m, curve * ey / m) if known else (zero, zero)
-        radius = share * size if known else zero
+        ex, ey = (curve * ex / square, curve * ey / square) if known else (zero, zero)
+        radius = min(share * size, room(X, Y, radius_squared)) if known else zero
         return Skip(a, b, one, zero, ex, ey, radius, number(math.inf, X))
 
     @target.jit
@@ -378,13 +402,15 @@ def make_holomorphic_entries(target, formula):
 
 
 def make_matrix_entries(target, formula):
-    """Return ``single(X, Y)`` and ``joined(p, q)``, as above, of a `MatrixSkip`."""
+    """Return the functions of `make_holomorphic_entries`, for a `MatrixSkip`."""
     derive, degree, larger = target.jit(formula.derivative), formula.degree, make_larger(target)
     has_kinks = formula.kink_distance is not None
     kink_distance = target.jit(formula.kink_distance or formula.derivative)
+    kinks, room = make_kinks(target, formula, False), make_room(target)
 
     @target.jit
-    def single(X, Y):
+    def single(orbit, m, radius_squared):
+        X, Y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
         zero, one = number(0, X), number(1, X)
         a0, a2 = derive(X, Y, one, zero)
         a1, a3 = derive(X, Y, zero, one)
@@ -392,7 +418,8 @@ def make_matrix_entries(target, formula):
         least = abs(a0 * a3 - a1 * a2) / (2 * size) if size > 0 else zero
         r = TOLERANCE * least / (degree - 1)
         if has_kinks:
-            r = min(r, kink_distance(X, Y) / 2)
+            r = min(r, kink_distance(X, Y, *kinks(orbit, m)) / 2)
+        r = min(r, room(X, Y, radius_squared))
         radius = r if larger(X, Y) < MAX_REFERENCE else zero
         infinite = number(math.inf, X)
         return MatrixSkip(a0, a1, a2, a3, one, zero, zero, one, radius, infinite)

@@ -6,10 +6,11 @@ distances from kinks in a deep view, are out of float64's range. Holomorphic for
 linear approximations instead (`fractals.kernels.la`).
 """
 
+import math
 from typing import Any, NamedTuple
 
-from fractals.kernels.bla import LOWEST_LEVEL, MAX_REFERENCE, TOLERANCE
-from fractals.kernels.floatexp import ZERO_EXPONENT, make_reference
+from fractals.kernels.bla import LOWEST_LEVEL, MAX_REFERENCE, ROOM_PARTS, TOLERANCE, WITHIN
+from fractals.kernels.floatexp import ZERO_EXPONENT, make_kinks_beside, make_reference
 from fractals.kernels.layout import (
     FLOATEXP_A,
     FLOATEXP_B,
@@ -73,12 +74,15 @@ def make_matrix_arithmetic(target):
 
 
 def make_entries(target, formula):
-    """Return ``single(orbit, tiny, m)`` and ``joined(p, q)``: entries of a step, and of two."""
+    """Return ``single(orbit, tiny, m, radius_squared)`` and ``joined(p, q)``: entries of steps.
+
+    The first is the `FloatexpSkip` of one step from Z_m, the second that by p, then q.
+    """
     jit, int64 = target.jit, target.int64
     has_kinks = formula.kink_distance is not None
     derive = jit(formula.derivative)
     kink_distance = jit(formula.kink_distance or formula.derivative)
-    reference = make_reference(target, True)
+    reference, beside = make_reference(target, formula, True), make_kinks_beside(target, formula)
     normal, times, plus = make_matrix_arithmetic(target)
 
     @jit
@@ -100,8 +104,9 @@ def make_entries(target, formula):
         return select(less, y, x), select(less, f, e)
 
     @jit
-    def single(orbit, tiny, m):
-        X, Y, e = reference(orbit, tiny, m)
+    def single(orbit, tiny, m, radius_squared):
+        Z = reference(orbit, tiny, m)
+        X, Y, e = Z[0], Z[1], Z[2]
         zero, one = number(0, X), number(1, X)
         a0, a2 = derive(X, Y, one, zero)
         a1, a3 = derive(X, Y, zero, one)
@@ -110,10 +115,13 @@ def make_entries(target, formula):
         least = abs(a0 * a3 - a1 * a2) / (2 * largest) if largest > 0 else zero
         near = TOLERANCE * least
         if has_kinks:
-            near = min(near, kink_distance(X, Y) / 2)
+            near = min(near, kink_distance(X, Y, *beside(Z, e, 0)) / 2)
         plain = two_to(e, X)
         known = max(abs(X), abs(Y)) * plain < MAX_REFERENCE
         r, k = real(near if known else zero, e)
+        size = math.sqrt(X * X + Y * Y) * plain
+        s, j = real((math.sqrt(radius_squared) * WITHIN - size) / ROOM_PARTS, int64(0))
+        r, k = smaller(r, k, s, j)
         unit = one, zero, zero, one
         return FloatexpSkip(a, f, unit, int64(0), r, k, one, int64(INFINITE_EXPONENT))
 
@@ -151,9 +159,9 @@ def make_tree_body(target, formula):
     Returns
     -------
     callable
-        ``body(x0, y0, dx, dy, floatexp_tree, orbit, tiny, levels, ends)``: the arrays are those of
-        `fractals.kernels.layout.PerturbTables`, ``ends`` the last indices of the orbits in
-        ``orbit``.
+        ``body(x0, y0, dx, dy, floatexp_tree, orbit, tiny, levels, ends, radius_squared)``: the
+        arrays are those of `fractals.kernels.layout.PerturbTables`, ``ends`` the last indices of
+        the orbits in ``orbit``, and ``radius_squared`` the square of the escape radius.
     """
     jit, int64 = target.jit, target.int64
     single, joined = make_entries(target, formula)
@@ -189,7 +197,7 @@ def make_tree_body(target, formula):
         """Make the radius of an entry 0."""
         tree[i, FLOATEXP_RADIUS], tree[i, FLOATEXP_RADIUS + 1] = 0, ZERO_EXPONENT
 
-    def body(x0, y0, dx, dy, floatexp_tree, orbit, tiny, levels, ends):
+    def body(x0, y0, dx, dy, floatexp_tree, orbit, tiny, levels, ends, radius_squared):
         points = orbit.shape[0]
         floatexp_tree[:, :] = 0
         floatexp_tree[:, FLOATEXP_RADIUS + 1] = ZERO_EXPONENT  # no entry is valid yet
@@ -197,9 +205,9 @@ def make_tree_body(target, formula):
         lowest = (points - 2) >> LOWEST_LEVEL if levels.shape[0] > 0 else 0
         for i in range(lowest):
             m = 1 + i * step
-            entry = single(orbit, tiny, m)
+            entry = single(orbit, tiny, m, radius_squared)
             for k in range(1, step):
-                entry = joined(entry, single(orbit, tiny, m + k))
+                entry = joined(entry, single(orbit, tiny, m + k, radius_squared))
             put(floatexp_tree, levels[0] + i, entry)
             for k in range(ends.shape[0]):  # no skip leads from one orbit into the next
                 if m <= ends[k] < m + step:

@@ -8,7 +8,7 @@ may grow or shrink by a hundred orders of magnitude.
 from typing import Any, NamedTuple
 
 from fractals.kernels.formula import Formula
-from fractals.kernels.layout import TINY_INDEX, TINY_Z
+from fractals.kernels.layout import ORBIT_KINKS, ORBIT_Z, TINY_INDEX, TINY_Z
 from fractals.kernels.primitives import fma, number, select, split, two_to
 
 # Exponent of 0: below that of all other numbers, so that 0 is never the larger part of a sum.
@@ -20,6 +20,11 @@ LINEAR_EXPONENT = -900
 # A point of the reference with smaller parts is kept in `tiny`, with an exponent. The square of a
 # larger one is at least 2**-900, which float64 holds with all its bits.
 MAX_TINY = 2.0**-450
+# Exponent of two of z / Z: beside a kink, where f is not linear however small z is, a smaller z is
+# scaled up to this size. Products of z with itself are then negligible, and do not underflow.
+LIFTED_EXPONENT = -400
+# Largest exponent of two of a kink's number beside z: all z are smaller, so none crosses the kink.
+MAX_KINK_EXPONENT = 900
 # A point of the reference with smaller parts gets an exponent before it is used: its product with a
 # small z would be out of range. Larger points keep the exponent 0, which is quicker.
 MAX_NORMALIZED = 2.0**-50
@@ -108,13 +113,56 @@ def make_readers(target: Any) -> tuple[Any, Any]:
     return target.jit(number_at), target.jit(real_at)
 
 
-def make_reference(target: Any, floatexp: bool) -> Any:
-    """Return ``reference(orbit, tiny, m) -> (X, Y, E)``: the m-th point of the reference."""
+def make_kinks(target: Any, formula: Formula, floatexp: bool) -> Any:
+    """Return ``kinks(orbit, m)``: the numbers of `Formula.kinks` at a point of the reference.
+
+    Each is a float64 or, with `floatexp`, two numbers: x and e.
+    """
+    int64, count = target.int64, formula.kink_count
+    first = ORBIT_KINKS + count  # of the columns with exponents
+
+    if count == 0:
+
+        def kinks(orbit: Any, m: Any) -> Any:
+            return ()
+
+    elif count == 1 and floatexp:
+
+        def kinks(orbit: Any, m: Any) -> Any:
+            return orbit[m, first], int64(orbit[m, first + 1])
+
+    elif count == 1:
+
+        def kinks(orbit: Any, m: Any) -> Any:
+            return (orbit[m, ORBIT_KINKS],)
+
+    elif floatexp:
+
+        def kinks(orbit: Any, m: Any) -> Any:
+            x, e = orbit[m, first], int64(orbit[m, first + 1])
+            return x, e, orbit[m, first + 2], int64(orbit[m, first + 3])
+
+    else:
+
+        def kinks(orbit: Any, m: Any) -> Any:
+            return orbit[m, ORBIT_KINKS], orbit[m, ORBIT_KINKS + 1]
+
+    return target.jit(kinks)
+
+
+def radius_column(formula: Formula, floatexp: bool) -> int:
+    """Return the column of the orbit with |Z|² - R²; with `floatexp`, x and e follow."""
+    return ORBIT_KINKS + formula.kink_count * (3 if floatexp else 1)
+
+
+def make_reference(target: Any, formula: Formula, floatexp: bool) -> Any:
+    """Return ``reference(orbit, tiny, m) -> (X, Y, E, *kinks)``: a point of the reference."""
     int64, normal = target.int64, make_arithmetic(target, floatexp).normal
+    kinks = make_kinks(target, formula, floatexp)
     number_at, _ = make_readers(target)
 
-    def reference(orbit: Any, tiny: Any, m: Any) -> Any:
-        x, y = orbit[m, 0], orbit[m, 1]
+    def point(orbit: Any, tiny: Any, m: Any) -> Any:
+        x, y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
         if floatexp and abs(x) < MAX_NORMALIZED and abs(y) < MAX_NORMALIZED:
             if abs(x) < MAX_TINY and abs(y) < MAX_TINY:
                 for k in range(tiny.shape[0]):
@@ -123,15 +171,50 @@ def make_reference(target: Any, floatexp: bool) -> Any:
             return normal(x, y, int64(0))
         return x, y, int64(0)
 
+    point = target.jit(point)
+    if formula.kink_count == 0:
+        return point
+
+    def reference(orbit: Any, tiny: Any, m: Any) -> Any:
+        return point(orbit, tiny, m) + kinks(orbit, m)
+
     return target.jit(reference)
 
 
-def make_moved(target: Any, formula: Any, floatexp: bool) -> Any:
+def make_kinks_beside(target: Any, formula: Formula) -> Any:
+    """Return ``beside(Z, e, lift)``: the kinks' numbers of Z / 2**e, times 2**lift, in float64."""
+    count = formula.kink_count
+    first, second = (*(formula.kink_degrees or (2, 2)), 0)[:2]
+
+    if count == 0:
+
+        def beside(Z: Any, e: Any, lift: Any) -> Any:
+            return ()
+
+    elif count == 1:
+
+        def beside(Z: Any, e: Any, lift: Any) -> Any:
+            return (Z[3] * two_to(min(Z[4] - first * e + lift, MAX_KINK_EXPONENT), Z[3]),)
+
+    else:
+
+        def beside(Z: Any, e: Any, lift: Any) -> Any:
+            p = two_to(min(Z[4] - first * e + lift, MAX_KINK_EXPONENT), Z[3])
+            q = two_to(min(Z[6] - second * e + lift, MAX_KINK_EXPONENT), Z[5])
+            return Z[3] * p, Z[5] * q
+
+    return target.jit(beside)
+
+
+def make_moved(target: Any, formula: Formula, floatexp: bool) -> Any:
     """Return ``moved(Z, z)``: f(Z + z) - f(Z) for numbers (x, y, e).
 
     f is homogeneous, so Z and z are scaled by the same power of two; where z is negligible beside
-    Z, f is linear.
+    Z, f is linear. Where a kink lies between Z and Z + z f is not linear, however small z is: see
+    `_make_moved_across_kinks`.
     """
+    if floatexp and formula.kink_count:
+        return _make_moved_across_kinks(target, formula)
     step, derive = target.jit(formula.perturbed), target.jit(formula.derivative)
     normal = make_arithmetic(target, floatexp).normal
     degree, int64 = formula.degree, target.int64
@@ -139,7 +222,7 @@ def make_moved(target: Any, formula: Any, floatexp: bool) -> Any:
     def moved(Z: Any, z: Any) -> Any:
         zero = number(0, z[0])
         if not floatexp:
-            x, y = step(Z[0], Z[1], z[0], z[1], zero, zero)
+            x, y = step(Z[0], Z[1], z[0], z[1], zero, zero, *Z[3:])
             return x, y, z[2]
         if z[2] - Z[2] < LINEAR_EXPONENT:
             x, y = derive(Z[0], Z[1], z[0], z[1])
@@ -150,6 +233,85 @@ def make_moved(target: Any, formula: Any, floatexp: bool) -> Any:
         return normal(x, y, int64(degree * e))
 
     return target.jit(moved)
+
+
+def _make_moved_across_kinks(target: Any, formula: Formula) -> Any:
+    """Return `moved` for a formula with kinks, which is of degree 2.
+
+    What z adds to the numbers whose absolute values are taken is linear in z if z is negligible
+    beside Z. So z and these numbers are scaled by one power of two, the lift, until products of z
+    with itself are negligible but do not underflow.
+    """
+    step, beside = target.jit(formula.perturbed), make_kinks_beside(target, formula)
+    normal, int64 = make_arithmetic(target, True).normal, target.int64
+
+    def moved(Z: Any, z: Any) -> Any:
+        zero = number(0, z[0])
+        relative = z[2] - Z[2]
+        lift = select(relative < LIFTED_EXPONENT, LIFTED_EXPONENT - relative, int64(0))
+        e = select(Z[2] < z[2], z[2], Z[2])
+        s, t = two_to(Z[2] - e, zero), two_to(z[2] - e + lift, zero)
+        kinks = beside(Z, e, lift)
+        x, y = step(Z[0] * s, Z[1] * s, z[0] * t, z[1] * t, zero, zero, *kinks)
+        return normal(x, y, int64(2 * e - lift))
+
+    return target.jit(moved)
+
+
+def make_within(target: Any, formula: Formula, floatexp: bool, near_radius: bool) -> Any:
+    """Return ``(within_plain, within)``: whether an orbit has not escaped.
+
+    Both are called as ``within(orbit, m, Z, z, W, escape_radius_squared)``, with Z, z and W = Z + z
+    as (x, y), or as numbers (x, y, e).
+
+    Parameters
+    ----------
+    target : Target
+    formula : Formula
+    floatexp : bool
+        Whether numbers have an exponent of their own.
+    near_radius : bool
+        Whether some point of the reference is so near to the escape radius R that Z + z, rounded to
+        float64, may lie on the other side. Then |Z|² - R², which was computed in the precision of
+        the reference, decides together with |Z + z|² - |Z|².
+    """
+    jit, int64, plus = target.jit, target.int64, make_arithmetic(target, floatexp).plus
+    plain = make_plain(target, floatexp)
+    column = radius_column(formula, floatexp)
+
+    if near_radius:
+
+        @jit
+        def within_plain(orbit, m, Z, z, W, radius_squared):
+            more = fma(Z[0] + W[0], z[0], (Z[1] + W[1]) * z[1])
+            return orbit[m, column] + more <= number(0, more)
+
+    else:
+
+        @jit
+        def within_plain(orbit, m, Z, z, W, radius_squared):
+            return fma(W[0], W[0], W[1] * W[1]) <= radius_squared
+
+    if near_radius and floatexp:
+
+        @jit
+        def within(orbit, m, Z, z, W, radius_squared):
+            both = plus(Z, W)
+            more = fma(both[0], z[0], both[1] * z[1])
+            if more == 0:
+                return orbit[m, column + 1] <= 0
+            e, f = int64(orbit[m, column + 2]), both[2] + z[2]
+            top = select(e < f, f, e)
+            s, t = two_to(e - top, more), two_to(f - top, more)
+            return fma(orbit[m, column + 1], s, more * t) <= 0
+
+    else:
+
+        @jit
+        def within(orbit, m, Z, z, W, radius_squared):
+            return within_plain(orbit, m, Z, z, plain(W), radius_squared)
+
+    return within_plain, within
 
 
 def make_plain(target: Any, floatexp: bool) -> Any:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 Step = Callable[..., tuple[Any, Any]]
-PerturbedStep = Callable[[Any, Any, Any, Any, Any, Any], tuple[Any, Any]]
+PerturbedStep = Callable[..., tuple[Any, Any]]
 Start = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, Any]]
 
 
@@ -43,12 +43,19 @@ class Formula:
         Whether an orbit beyond R >= 2 and R >= |c| may come back within R, as none of ``z**d + c``
         does; every step is then tested, at about half the speed.
     perturbed : callable, optional
-        ``perturbed(X, Y, x, y, a, b) -> (x, y)``: the difference f(Z + z) + C + c - (f(Z) + C) for
-        a reference Z = X + iY and small differences z = x + iy and c = a + ib, without the
-        cancellation. Without it a formula is drawn down to what float64 resolves, and no deeper.
+        ``perturbed(X, Y, x, y, a, b, *kinks(X, Y)) -> (x, y)``: the difference
+        f(Z + z) + C + c - (f(Z) + C) for a reference Z = X + iY and small differences z = x + iy
+        and c = a + ib, without the cancellation. Without it a formula is drawn down to what float64
+        resolves, and no deeper.
+    kinks : callable, optional
+        ``kinks(x, y)``: the numbers whose absolute values the step takes, one or two, for a formula
+        that is not smooth everywhere; f has a kink where one is 0. Those of the reference are
+        computed in its precision: of its rounded points X² - Y² would be lost near a diagonal.
+    kink_degrees : tuple of int
+        By which power of z each of them grows; where it is empty, they are squares.
     kink_distance : callable, optional
-        ``kink_distance(X, Y)``: a distance from Z = X + iY within which f has no kink; for a
-        formula that is not smooth everywhere.
+        ``kink_distance(X, Y, *kinks(X, Y))``: a distance from Z = X + iY within which f has no
+        kink.
     inside : callable, optional
         ``inside(a, b) -> bool``: true only where c = a + ib is surely in the set.
     parameters : mapping
@@ -84,7 +91,9 @@ class Formula:
     holomorphic: bool = True
     can_return: bool = False
     perturbed: PerturbedStep | None = None
-    kink_distance: Callable[[Any, Any], Any] | None = None
+    kinks: Callable[[Any, Any], tuple[Any, ...]] | None = None
+    kink_degrees: tuple[int, ...] = ()
+    kink_distance: Callable[..., Any] | None = None
     inside: Callable[[Any, Any], Any] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     tangent: Step | None = None
@@ -95,6 +104,11 @@ class Formula:
     turn: tuple["Formula", ...] = ()
     maps: int = 1
     coloring: str = ""
+
+    @property
+    def kink_count(self) -> int:
+        """Return how many numbers `kinks` gives."""
+        return len(self.kinks(1.0, 1.0)) if self.kinks else 0
 
     @property
     def remembers(self) -> bool:

@@ -126,7 +126,7 @@ def make_stages_body(target, formula, floatexp):
     """
     int64 = target.int64
     normal, times, plus, size, _, _ = make_arithmetic(target, floatexp)
-    reference = make_reference(target, floatexp)
+    reference = make_reference(target, formula, floatexp)
     along = make_along(target, formula, floatexp)
     smaller, narrowed, room, dips = make_radii(target, formula, floatexp)
     load, store = make_entries(target)

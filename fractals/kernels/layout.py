@@ -8,6 +8,12 @@ from typing import Any, NamedTuple
 # numbers, exact up to 2**53. A complex number with an exponent, (x + iy) * 2**e, takes three
 # columns in the order x, y, e; a real one, x * 2**e, takes two.
 
+# `orbit` (points, 2 or more): the reference, rounded to float64, and what rounding would lose.
+ORBIT_Z = 0  # Z: X, Y
+# The numbers of `Formula.kinks` at Z, one or two columns; with floatexp, each again as x, e. Behind
+# them, if some point is near the escape radius R, |Z|² - R²; with floatexp, again as x, e.
+ORBIT_KINKS = 2
+
 # `state` (STATE_SIZE, height, width): where each sample stopped when a launch ended.
 STATE_Z = 0  # z, the difference from the reference: x, y, e
 STATE_COUNT = 3  # steps taken; -1: the sample is done
@@ -101,8 +107,8 @@ class PerturbTables(NamedTuple):
 
     Attributes
     ----------
-    orbit : array, shape (points, 2)
-        The reference in float64. For a Julia set the orbit of 0 follows that of the center.
+    orbit : array, shape (points, 2 or more)
+        For a Julia set the orbit of 0 follows that of the center.
     tiny : array, shape (points, TINY_SIZE)
     stages : array of int64, shape (stages, 2)
     la_entries : array, shape (rows, LA_SIZE)

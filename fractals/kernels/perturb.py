@@ -14,16 +14,18 @@ too small for float64, `bla_steps` takes steps in float64. A sample's state alon
 comes next, so a launch may end between any two steps, and the next launch goes on from there.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from fractals.kernels.bla import make_larger, make_longest_skip, make_row, make_skip, make_tangents
 from fractals.kernels.floatexp import (
     make_along,
     make_arithmetic,
+    make_kinks,
     make_moved,
     make_plain,
     make_readers,
     make_reference,
+    make_within,
 )
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import (
@@ -40,6 +42,7 @@ from fractals.kernels.layout import (
     LA_RADIUS_C,
     LA_Z,
     MATRIX_RADIUS,
+    ORBIT_Z,
     STAGE_BEGIN,
     STAGE_END,
     STATE_COUNT,
@@ -82,6 +85,9 @@ class PerturbOptions:
         Whether each sample has a position of its own (`fractals.kernels.sample_position`).
     per_sample_exponent : bool
         Whether each position has an exponent of its own, which also is that of the view's width.
+    near_radius : bool
+        Whether some point of the reference is near the escape radius: see
+        `fractals.kernels.floatexp.make_within`.
     statistics : Watching
         Orbit statistics, for `fractals.kernels.perturb_statistics` alone.
     """
@@ -92,6 +98,7 @@ class PerturbOptions:
     floatexp: bool
     explicit_positions: bool = False
     per_sample_exponent: bool = False
+    near_radius: bool = False
     statistics: Watching = UNWATCHED
 
     @property
@@ -102,8 +109,8 @@ class PerturbOptions:
     @property
     def label(self) -> str:
         """Return a readable name, for the folder of a compiled program."""
-        flags = "julia", "derivative", "floatexp", "explicit_positions", "per_sample_exponent"
-        words = [self.formula.label, *(flag for flag in flags if getattr(self, flag))]
+        flags = [part.name for part in fields(self) if getattr(self, part.name) is True]
+        words = [self.formula.label, *flags]
         return "-".join([*words, self.statistics.label])
 
 
@@ -287,6 +294,15 @@ def make_la_steps(target, options):
     jit, int64 = target.jit, target.int64
     formula, floatexp = options.formula, options.floatexp
     julia, derivative = options.julia, options.derivative
+
+    if not formula.holomorphic:  # no stages
+
+        @jit
+        def no_steps(sample, c, h, tables, view, max_iterations, budget):
+            return sample, budget
+
+        return no_steps
+
     _, times, plus, size, less, _ = make_arithmetic(target, floatexp)
     moved = make_moved(target, formula, floatexp)
     along = make_along(target, formula, floatexp)
@@ -393,7 +409,8 @@ def make_floatexp_steps(target, options):
     formula, floatexp = options.formula, options.floatexp
     derivative, pair = options.derivative, options.pair
     _, _, plus, size, less, _ = make_arithmetic(target, floatexp)
-    reference, plain = make_reference(target, floatexp), make_plain(target, floatexp)
+    reference = make_reference(target, formula, floatexp)
+    _, within = make_within(target, formula, floatexp, options.near_radius)
     moved = make_moved(target, formula, floatexp)
     along = make_along(target, formula, floatexp)
     skip, orbit_end = make_floatexp_skip(target, options), make_orbit_end(target)
@@ -420,8 +437,7 @@ def make_floatexp_steps(target, options):
             m += length
             Z = reference(orbit, tiny, m)
             W = plus(Z, z)
-            u, v = plain(W)
-            if not (fma(u, u, v * v) <= view.escape_radius_squared):
+            if not within(orbit, m, Z, z, W, view.escape_radius_squared):
                 escaped = True
                 break
             if m == end or less(size(W), size(z)):
@@ -444,6 +460,8 @@ def make_bla_steps(target, options):
     normal = make_arithmetic(target, floatexp).normal
     plain, orbit_end = make_plain(target, floatexp), make_orbit_end(target)
     step, row = jit(formula.perturbed), make_row(target, formula)
+    kinks = make_kinks(target, formula, False)
+    within, _ = make_within(target, formula, floatexp, options.near_radius)
     skip = make_skip(target, formula)
     step_tangents, skip_tangents, _ = make_tangents(target, formula, options.derivative)
     plain_tangents, floatexp_tangents = make_plain_tangents(target, options)
@@ -468,7 +486,7 @@ def make_bla_steps(target, options):
         g, _ = plain(h)
         tangents = plain_tangents(dz, dz2)
         c_size = larger(a, b)
-        X, Y = orbit[m, 0], orbit[m, 1]
+        X, Y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
         u, v = X + x, Y + y
         while n < max_iterations and budget > 0:
             budget -= 1
@@ -480,18 +498,18 @@ def make_bla_steps(target, options):
                 x, y = skip(numbers, x, y, a, b)
             else:
                 tangents = step_tangents(u, v, tangents, g)
-                x, y = step(X, Y, x, y, a, b)
+                x, y = step(X, Y, x, y, a, b, *kinks(orbit, m))
             n += length
             m += length
-            X, Y = orbit[m, 0], orbit[m, 1]
+            X, Y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
             u, v = X + x, Y + y
-            if not (fma(u, u, v * v) <= view.escape_radius_squared):
+            if not within(orbit, m, (X, Y), (x, y), (u, v), view.escape_radius_squared):
                 escaped = True
                 break
             z_size, whole_size = larger(x, y), larger(u, v)
             if m == end or whole_size < z_size:
                 x, y, m, end = u, v, view.rebase_start, view.rebase_end
-                X, Y = orbit[m, 0], orbit[m, 1]
+                X, Y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
                 z_size = whole_size
             if floatexp and z_size < min_size:
                 break

@@ -11,10 +11,10 @@ from fractals.kernels.floatexp import (
     make_moved,
     make_plain,
     make_reference,
+    make_within,
 )
 from fractals.kernels.layout import Sample
 from fractals.kernels.perturb import make_begin, make_orbit_end, make_record, make_state
-from fractals.kernels.primitives import fma
 from fractals.kernels.statistics import make_planes, make_watchers
 
 
@@ -29,7 +29,9 @@ def make_steps(target, options):
     formula, floatexp = options.formula, options.floatexp
     derivative, pair = options.derivative, options.pair
     _, _, plus, size, less, _ = make_arithmetic(target, floatexp)
-    reference, moved = make_reference(target, floatexp), make_moved(target, formula, floatexp)
+    reference = make_reference(target, formula, floatexp)
+    moved = make_moved(target, formula, floatexp)
+    _, within = make_within(target, formula, floatexp, options.near_radius)
     plain, orbit_end = make_plain(target, floatexp), make_orbit_end(target)
     along = make_along(target, formula, floatexp)
     _, update = make_watchers(target, formula, options.statistics)
@@ -55,7 +57,7 @@ def make_steps(target, options):
             x, y = plain(W)
             w = update(w, x, y, u, v, parameter[0], parameter[1], point)
             u, v = x, y
-            if not (fma(u, u, v * v) <= view.escape_radius_squared):
+            if not within(orbit, m, Z, z, W, view.escape_radius_squared):
                 escaped = True
                 break
             if m == end or less(size(W), size(z)):
@@ -83,7 +85,7 @@ def make_body(target, options):
         constants of the statistics.
     """
     int64 = target.int64
-    reference = make_reference(target, options.floatexp)
+    reference = make_reference(target, options.formula, options.floatexp)
     plus = make_arithmetic(target, options.floatexp).plus
     plain = make_plain(target, options.floatexp)
     load, _ = make_state(target, options)

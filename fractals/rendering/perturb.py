@@ -52,9 +52,6 @@ FIRST_LIMIT = 2**22
 # Iterations of a reference orbit that ends only if it escapes. More of it is computed if samples of
 # the probe turn out to need it.
 MIN_LIMIT = 2**14
-# Share of the escape radius. A skip along the stages tests for escape only where it ends, so the
-# stages end where |Z| comes nearer to the escape radius: samples near Z have not escaped there.
-WITHIN = 1 - 2.0**-20
 # Share of the probe's samples: the limit is high enough if fewer escape by a limit 4 times as high.
 CHANGED = 1 / 256
 
@@ -86,11 +83,11 @@ class Perturbation(_Method):
         super().__init__(backend, scene, plan, layers)
         self.julia = scene.julia is not None
         self.find_orbit, self.on_steps = find_orbit, on_steps
+        self.near_radius: bool | None = None  # of the compiled programs
         self.step_budget = WITHOUT_END
         if backend.steps:
             self.step_budget = max(256, self._steps_a_launch() // HEAVY)
         self.cpu = open_backend(choose("cpu").device, "float64", 1)
-        self._compile()
         if scene.iteration.max_iterations == "auto":
             counts = self._find_max_iterations()
         else:
@@ -106,9 +103,9 @@ class Perturbation(_Method):
     def start(self) -> None:
         """Do nothing: the object is ready when it is made."""
 
-    def _compile(self) -> None:
+    def _compile(self, near_radius: bool) -> None:
         """Compile the programs that iterate samples."""
-        backend, plan = self.backend, self.plan
+        backend, plan, self.near_radius = self.backend, self.plan, near_radius
         options = PerturbOptions(
             self.formula,
             self.julia,
@@ -116,6 +113,7 @@ class Perturbation(_Method):
             floatexp=plan.extended,
             explicit_positions=plan.listed,
             per_sample_exponent=plan.listed and self.samples.scaled,
+            near_radius=near_radius,
         )
         self.run = self.run_probe = backend.compile(perturb.make_body, options)
         if backend.kind == "python":  # the probe would take minutes in plain Python
@@ -201,7 +199,17 @@ class Perturbation(_Method):
     def _use(self, references: list[Reference]) -> None:
         """Make the tables of these orbits, and copy all to the device."""
         plan, to_device = self.plan, self.backend.to_device
-        orbit = np.concatenate([reference.orbit for reference in references])
+        escape_radius = self.scene.iteration.escape_radius
+        near_radius = any(len(reference.margins) for reference in references)
+        if near_radius is not self.near_radius:
+            self._compile(near_radius)
+        orbits = []
+        for reference in references:
+            columns = [reference.orbit, reference.kinks(self.formula, plan.extended)]
+            if near_radius:
+                columns.append(reference.radius_margins(escape_radius, plan.extended))
+            orbits.append(np.concatenate(columns, axis=1))
+        orbit = np.concatenate(orbits)
         tiny = np.concatenate([reference.tiny for reference in references])
         ends = np.cumsum([len(reference.orbit) for reference in references]) - 1
         rebase_start = 0
@@ -216,11 +224,12 @@ class Perturbation(_Method):
             exponent = 0
         else:
             width = float(plan.width / Fraction(2) ** exponent)
+        self.escape_radius_squared = float(escape_radius**2)
         levels, bla_tree = self._bla_tree(orbit, ends, exponent)
         stages, la_entries = self._stages(orbit, tiny, int(ends[0]))
         floatexp_tree = self._floatexp_tree(orbit, tiny, ends, levels)
         self.view = PerturbView(
-            escape_radius_squared=float(self.scene.iteration.escape_radius**2),
+            escape_radius_squared=self.escape_radius_squared,
             exponent=exponent,
             width=width,
             first_end=int(ends[0]),
@@ -246,7 +255,7 @@ class Perturbation(_Method):
         columns = BLA_SIZE if self.formula.holomorphic else MATRIX_SIZE
         tree = np.zeros((max(1, begins[-1]), columns))
         fill = self.cpu.compile(bla.make_tree_body, self.formula)
-        fill(tree, orbit, levels, ends, exponent)
+        fill(tree, orbit, levels, ends, exponent, self.escape_radius_squared)
         return levels, tree
 
     def _stages(self, orbit: Points, tiny: Points, first_end: int) -> tuple[Indices, Points]:
@@ -267,7 +276,7 @@ class Perturbation(_Method):
         sizes = bla.level_sizes(len(orbit))
         tree = np.zeros((max(1, sum(sizes)), FLOATEXP_SIZE))
         fill = self.cpu.compile(bla_floatexp.make_tree_body, self.formula)
-        fill(tree, orbit, tiny, levels, ends)
+        fill(tree, orbit, tiny, levels, ends, self.escape_radius_squared)
         return tree
 
     def _last_within(self, orbit: Points) -> int:
@@ -276,7 +285,9 @@ class Perturbation(_Method):
         A skip tests for escape only where it ends, so none may lead to or over the step at which
         the reference, and with it every sample near it, escapes.
         """
-        beyond = np.hypot(orbit[:, 0], orbit[:, 1]) > self.scene.iteration.escape_radius * WITHIN
+        beyond = (
+            np.hypot(orbit[:, 0], orbit[:, 1]) > self.scene.iteration.escape_radius * bla.WITHIN
+        )
         return int(beyond.argmax()) - 1 if beyond.any() else len(orbit) - 1
 
     def _probe(self, max_iterations: int) -> NDArray[np.int32]:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import gmpy2
+import numpy as np
 
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
@@ -15,6 +16,9 @@ from fractals.scene.numbers import log2, scientific
 
 GONE = 4.0  # |z| beyond which an orbit has escaped
 MOST_STEPS = 10_000
+MOST_POWERS, MOST_OTHERS = 4096, 400  # along orbits of parameter pictures
+CLOSE_BITS, FLOAT_BITS = 28, 60  # minus log2 of the distances between which they are followed
+LARGEST = 1e250  # the square of what is followed
 MOST_BITS = 8192  # of orbits that are followed: deeper it is seen without them what is needed
 
 
@@ -53,9 +57,12 @@ def bits_along(
     center: tuple[Fraction, Fraction],
     apart: float,
 ) -> float:
-    """Return the bits that a Julia set's orbits need for what is to be seen of them; else 0."""
-    if not (scene.julia and formula.perturbed):
+    """Return the bits that orbits need for what is to be seen of them; 0: `depth_of` tells."""
+    if not formula.perturbed:
         return 0.0
+    if not scene.julia:
+        far = -apart < CLOSE_BITS or -apart > FLOAT_BITS  # direct iteration is exact, or hopeless
+        return 0.0 if far else _along_parameters(formula, center, width, apart)
     c = Fraction(Decimal(scene.julia[0])), Fraction(Decimal(scene.julia[1]))
     # The orbits' own numbers must tell the samples apart after a step near 0, too: rounded to
     # float64, they may all lie on a repelling cycle, from which they would never part.
@@ -64,6 +71,68 @@ def bits_along(
         return 0.0
     with gmpy2.context(gmpy2.get_context(), precision=bits):
         return statistics.median(_along(formula, z, c, apart) for z in _around(center, width))
+
+
+def _along_parameters(
+    formula: Formula, center: tuple[Fraction, Fraction], width: Fraction, apart: float
+) -> float:
+    """Return how many bits of the orbits of a parameter picture can be seen in it.
+
+    Beside a cycle whose multiplier is on the unit circle, and at the limits of period doubling,
+    roundings add up along an orbit while neighbors do not part. Their sum, if they are independent,
+    is followed beside dz/dc, and compared with it where the orbit escapes or is given up.
+    """
+    find = _shaken_power if formula.is_power else _shaken
+    return max(find(formula, c, 2.0**apart) for c in _middles(center, width))
+
+
+def _shaken_power(formula: Formula, c: complex, spacing: float) -> float:
+    degree, z, d, noise, saved = formula.degree, 0j, 0j, 0.0, 1j
+    for m in range(MOST_POWERS):
+        slope = z + z if degree == 2 else degree * z ** (degree - 1)
+        d = slope * d + spacing
+        noise *= slope.real * slope.real + slope.imag * slope.imag
+        z = z * z + c if degree == 2 else z**degree + c
+        size = z.real * z.real + z.imag * z.imag
+        noise += size
+        if not size < GONE**2 or not noise < LARGEST:
+            break
+        if z == saved:  # a cycle attracts it, and takes the roundings together
+            return 0.0
+        if m & (m - 1) == 0:
+            saved = z
+    return _bits(noise, d.real * d.real + d.imag * d.imag)
+
+
+def _shaken(formula: Formula, c: complex, spacing: float) -> float:
+    """Follow z = x + iy, and how it moves with both parts of c; off its kinks f is conformal."""
+    a, b = (np.full(1, part) for part in (c.real, c.imag))
+    x, y = np.zeros(1), np.zeros(1)
+    p, q = np.zeros(2), np.zeros(2)
+    e, f = np.array([spacing, 0.0]), np.array([0.0, spacing])
+    one, zero, noise = np.ones(1), np.zeros(1), 0.0
+    for _ in range(MOST_OTHERS):
+        g, h = formula.derivative(x, y, one, zero)
+        p, q = formula.derivative(x, y, p, q)
+        p, q = p + e, q + f
+        x, y = formula.step(x, y, a, b)
+        size = float(x[0] * x[0] + y[0] * y[0])
+        noise = noise * float(g[0] * g[0] + h[0] * h[0]) + size
+        if not size < GONE**2 or not noise < LARGEST:
+            break
+    return _bits(noise, float(p @ p + q @ q) / 2)
+
+
+def _bits(noise: float, moved: float) -> float:
+    """Return the bits of numbers so that a sum of roundings is as long as what moved."""
+    return 0.5 * math.log2(noise / moved) if 0 < moved < math.inf and noise > 0 else 0.0
+
+
+def _middles(center: tuple[Fraction, Fraction], width: Fraction) -> Iterator[complex]:
+    """Yield points about the center of a view, none on an axis of it."""
+    x, y, w = float(center[0]), float(center[1]), float(width)
+    for move in (0.31 + 0.17j, -0.33 + 0.13j, 0.27 - 0.19j, -0.29 - 0.11j):
+        yield complex(x, y) + move * w
 
 
 def _around(

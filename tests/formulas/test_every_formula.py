@@ -77,27 +77,30 @@ def test_perturbed_step_is_the_difference(formula):
     perturbed = made(formula).perturbed
     if perturbed is None:
         pytest.skip(f"{label(formula)} has no perturbed step")
+    kinks = made(formula).kinks or (lambda x, y: ())
     with mpmath.workdps(90):
         for k, (Z, z) in enumerate(zip(points(13, 60), points(14, 60), strict=True)):
             C, c = mpc(k, -k), mpc(1, 2) * mpf(10) ** -(k // 2)
             z *= mpf(10) ** -(k // 2)  # from as long as Z, across every kink, to 1e-30
             wanted = step(formula, Z + z, C + c) - step(formula, Z, C)
-            found = mpc(*perturbed(Z.real, Z.imag, z.real, z.imag, c.real, c.imag))
+            numbers = kinks(Z.real, Z.imag)
+            found = mpc(*perturbed(Z.real, Z.imag, z.real, z.imag, c.real, c.imag, *numbers))
             assert abs(found - wanted) < mpf("1e-60")
             assert found.real == found.real
 
 
 @every_formula
-def test_no_kink_is_nearer_than_the_fold(formula):
+def test_no_kink_is_nearer_than_the_kink_distance(formula):
     """Within it f is one polynomial of degree 2, whose third differences are 0."""
-    kink_distance = made(formula).kink_distance
+    kink_distance, kinks = made(formula).kink_distance, made(formula).kinks
     if kink_distance is None:
         return
     bent = 0
     for Z in points(15, 40):
         for turn in (mpc(1), mpc(1, 1), mpc(0, 1), mpc(-1, 1), mpc(-1), mpc(1, -1)):
             for far in (0.999, 5):
-                reach = kink_distance(Z.real, Z.imag) * far * turn / 3
+                within = kink_distance(Z.real, Z.imag, *kinks(Z.real, Z.imag))
+                reach = within * far * turn / 3
                 f = [step(formula, Z + k * reach, mpc(0)) for k in range(4)]
                 third = abs(f[3] - 3 * f[2] + 3 * f[1] - f[0])
                 bent += far > 1 and third > mpf("1e-20")

@@ -17,7 +17,7 @@ from fractals.deep import orbit_cache
 from fractals.deep.reference import compute_orbit
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
-from fractals.rendering import iteration, perturb, plan
+from fractals.rendering import perturb, plan
 from fractals.scene.model import MOST_ITERATIONS
 
 OFTEN = ("mandelbrot", "burning_ship")
@@ -183,7 +183,7 @@ def test_launches_that_are_bounded_go_on_where_they_stopped(monkeypatch):
     drawn = on_a_minibrot(260)
     whole = fractals.compute(drawn, device="cpu")
     launches = []
-    monkeypatch.setattr(iteration, "HEAVY", 2**40)  # 256 steps a launch
+    monkeypatch.setattr(perturb, "HEAVY", 2**40)  # 256 steps a launch
 
     iterate = perturb.Perturbation._iterate
 

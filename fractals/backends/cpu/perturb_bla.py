@@ -16,9 +16,10 @@ from fractals.backends.cpu.simd.exponents import exponents, larger_part, powers_
 from fractals.backends.cpu.simd.memory import spread
 from fractals.backends.cpu.simd.pack import any_lane, least, splat
 from fractals.kernels.bla import LOWEST_LEVEL, make_longest_skip, make_skip, make_tangents
-from fractals.kernels.layout import BLA_RADIUS, MATRIX_RADIUS
+from fractals.kernels.floatexp import make_within
+from fractals.kernels.layout import BLA_RADIUS, MATRIX_RADIUS, ORBIT_KINKS
 from fractals.kernels.perturb import thresholds
-from fractals.kernels.primitives import fma, number, select
+from fractals.kernels.primitives import number, select
 
 # What is done with a lane's earlier z (Brent, 1980): nothing, z becomes the earlier z, or z is
 # compared with it, and a lane that is rebased to exactly its earlier z is periodic and done.
@@ -111,15 +112,16 @@ def make_bla_steps(target, options):
     step_tangents, skip_tangents, slope = make_tangents(target, formula, options.derivative)
     longest_skip = make_longest_packet_skip(target, options)
     settled = make_settled(target, options)
+    within, _ = make_within(target, formula, floatexp, options.near_radius)
+    columns = ORBIT_KINKS + formula.kink_count  # of the orbit, that a step reads
     _, min_size = thresholds(formula.degree)
 
     @jit
     def stepped(Z, packet, g):
-        """Return the packet after a single step from Z."""
-        X, Y = Z
+        """Return the packet after a single step from Z, the first columns of the orbit."""
         x, y, a, b, count, tangents, earlier, own = packet
-        tangents = step_tangents(X + x, Y + y, tangents, g)
-        x, y = step(X, Y, x, y, a, b)
+        tangents = step_tangents(Z[0] + x, Z[1] + y, tangents, g)
+        x, y = step(Z[0], Z[1], x, y, a, b, *Z[2:])
         return Packet(x, y, a, b, count, tangents, earlier, own)
 
     @jit
@@ -186,7 +188,7 @@ def make_bla_steps(target, options):
             m = int64(least(select(alive, at, zero + math.inf)))
             here = alive & (at == zero + m)
             together = not any_lane(alive & ~here)
-            Z, z_size = spread(orbit, m, zero, 2), larger_part(packet.x, packet.y)
+            Z, z_size = spread(orbit, m, zero, columns), larger_part(packet.x, packet.y)
             while any_lane(here):
                 facts = tree, z_size, c_size, largest_c, m, latest, packet.count, max_iterations
                 chosen, entry, length = longest_skip(here, m, levels, level_count, facts)
@@ -196,7 +198,7 @@ def make_bla_steps(target, options):
                     while True:
                         packet = stepped(Z, packet, g)
                         m += 1
-                        Z = spread(orbit, m, zero, 2)
+                        Z = spread(orbit, m, zero, columns)
                         u, v, size, z_size, here = looked(Z, packet, chosen, surely_within)
                         if m >= stop or any_lane(chosen & ~here):
                             break
@@ -214,11 +216,11 @@ def make_bla_steps(target, options):
                         packet = select_steps(chosen, new, packet)
                         m += length
                         at = select(chosen, zero + m, at)
-                    Z = spread(orbit, m, zero, 2)
+                    Z = spread(orbit, m, zero, columns)
                     u, v, size, z_size, here = looked(Z, packet, chosen, surely_within)
                 if any_lane(chosen & ~here) or m == end or m >= latest:
                     n = packet.count + m
-                    left = chosen & ~(fma(u, u, v * v) <= bound)
+                    left = chosen & ~within(orbit, m, Z, (packet.x, packet.y), (u, v), bound)
                     over = chosen & (n >= max_iterations)
                     escaped = left & ~over
                     if any_lane(escaped):
