@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals import __version__
-from fractals.errors import FractalsError, SceneError, shown
+from fractals.errors import FractalsError, InputError, SceneError, shown
 from fractals.io.files import (
     HEADER,
     PATH_SHOWN,
@@ -115,7 +115,7 @@ class Store:
                 raise SceneError(f"its {HEADER} is damaged: its checksum is not that of its keys")
             self.scene = validate(header["scene"], "")
             self._take(header)
-        except SceneError as error:
+        except InputError as error:
             raise SceneError(_prefixed(self.name, str(error))) from None
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise SceneError(
