@@ -18,6 +18,7 @@ from fractals.deep.reference import compute_orbit
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast, perturb, plan
+from fractals.rendering.iteration import never
 from fractals.scene.model import MAX_ITERATIONS
 
 OFTEN = ("mandelbrot", "burning_ship")
@@ -187,10 +188,10 @@ def test_launches_that_are_bounded_go_on_where_they_stopped(monkeypatch):
 
     iterate = perturb.Perturbation._iterate
 
-    def counting(self, shape, across, down, max_iterations, run=None):
+    def counting(self, shape, across, down, max_iterations, stop=never, run=None):
         run = run or self.run
         counted = lambda *a: (launches.append(1), run(*a))  # noqa: E731
-        return iterate(self, shape, across, down, max_iterations, counted)
+        return iterate(self, shape, across, down, max_iterations, stop, counted)
 
     monkeypatch.setattr(perturb.Perturbation, "_iterate", counting)
     parts = fractals.compute(drawn, device="simulator")
