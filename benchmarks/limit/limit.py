@@ -174,7 +174,7 @@ def compare(
         "workload": name,
         "title": scene.title,
         "size": list(plain.plan.size),
-        "max_iterations": plain.max_iterations,
+        "max_iterations": plain.source.max_iterations,
         "precision": precision,
         "runs": runs,
         "iterations": iterations,

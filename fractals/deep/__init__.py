@@ -1,1 +1,1 @@
-"""Deep zoom: reference orbits, the approximations that skip along them, and places to go."""
+"""Deep zoom: reference orbits and their cache, Newton's method, and nuclei."""

@@ -1,8 +1,8 @@
-"""Nuclei: the c at the heart of each minibrot, whose critical orbit comes back to 0 exactly.
+"""Newton's method for nuclei: the c of minibrots, whose critical orbit comes back to 0 exactly.
 
-Orbits are iterated in arbitrary precision by the formula's own text; dz/dc, of which less is asked,
-in fewer bits, but always in big floats: their exponents have room for any depth. Distances here are
-mostly log2 of them, as a float.
+Orbits are iterated by the formula's own `step` in numbers of gmpy2, in arbitrary precision. dz/dc
+is needed to fewer digits, and is computed in fewer bits; its exponents have room for any depth.
+Where nothing else is said, a distance is its log2, a float.
 """
 
 import math
@@ -19,28 +19,41 @@ Point = tuple[Any, Any]  # two numbers of gmpy2: mpfr, or mpq where they are exa
 Vectors = tuple[Point, ...]  # a matrix by columns; of a complex derivative the first is enough
 Progress = Callable[[str, int, int], None]  # what is being done, steps done, steps in all
 
-BLOCK = 64  # steps between two changes of precision
-LOW = 64  # bits of dz/dc where no more than its size is asked
-GUARD = 64  # bits beyond those that are looked at
-FAR_OUT = 1000.0  # |z| beyond which a linear estimate says nothing
-FAR = 4  # radii of a view: a correction that leads farther has gone astray
-MOST_SLOW = 24  # corrections that gain little
-LITTLE = 6  # bits
-SAME = 2.0**-48  # of dz/dc: nearer than that, it has come back
-ROUGH = 24  # bits of a view's radius, to which a nucleus is first known
-FINE = 64  # bits of its own size, to which it is known in the end
+# Steps between two changes of precision, which take as long as a step.
+BLOCK = 64
+# Bits of dz/dc where only its size is used, and of sizes.
+LOW_BITS = 64
+# Bits beyond those that a result has: the rounding of a long orbit stays below its last bit.
+GUARD_BITS = 64
+# |z| beyond which the orbit has escaped, and z as a linear function of c says nothing of nuclei.
+MAX_Z = 1000.0
+# Radii of the view: Newton's method has gone astray if it leads farther from its start.
+MAX_RADII = 4
+# Corrections that gain fewer than MIN_GAIN bits, until Newton's method is given up.
+MAX_SLOW = 24
+# Bits: a correction that converges quadratically gains more.
+MIN_GAIN = 6
+# Distance, relative to dz/dc, within which two of its values count as one: it has come back.
+SAME = 2.0**-48
+# Bits of a view's radius to which a nucleus is computed first, to tell whether it is in view.
+ROUGH_BITS = 24
+# Bits of the component's size to which a nucleus is computed in the end: its picture may be zoomed
+# by 2**64.
+FINE_BITS = 64
 
 
 @dataclass(frozen=True)
 class Root:
-    """A place near a nucleus.
+    """An estimate of a nucleus.
 
     Attributes
     ----------
+    center : tuple
+        The estimate, a c.
     period : int
-        Of the nucleus, or a multiple of its period.
+        Period of the nucleus, or a multiple of the period.
     error : float
-        log2 of about how far it is.
+        log2 of the estimate's error in plane units.
     gain : float
         Bits that the next correction is expected to gain.
     """
@@ -58,15 +71,17 @@ class Nucleus:
     Attributes
     ----------
     center : tuple of mpfr
-        Right to 2**-FINE of the size.
+        The nucleus; its error is below 2**-FINE_BITS times the size.
+    period : int
+        Steps after which the critical orbit comes back to 0.
     size : mpfr
-        How large the component is, as a factor of the whole set.
+        Size of the component over that of the whole set.
     angle : float, optional
-        How it is turned, in degrees counter-clockwise; None under a formula without a complex
-        derivative, where it is skewed as well.
+        Rotation of the component, in degrees counter-clockwise; None if the formula is not
+        holomorphic: the component is then skewed, too.
     cardioid : bool, optional
-        Whether it is the heart of a minibrot, and not a disc on the side of another component; None
-        where that is not told, which it is for degree 2.
+        Whether the component is the cardioid of a minibrot, and not a disc on the side of another
+        component; None if the degree is not 2, for which it is not computed.
     """
 
     center: Point
@@ -77,38 +92,51 @@ class Nucleus:
 
 
 def candidates(
-    formula: Formula, center: Point, radius: Any, limit: int, progress: Progress | None = None
+    formula: Formula, center: Point, radius: Any, max_period: int, progress: Progress | None = None
 ) -> Iterator[list[int]]:
-    """Yield, by blocks, each m for which a nucleus of period m seems to be within `radius`.
+    """Yield, by blocks, each m for which a nucleus of period m is expected near.
 
-    One is, as far as z_m depends linearly on c, where ``|z_m| < radius |dz_m/dc|``; the first m is
-    then the lowest period around. Imagina and FractalShark end their reference orbits by this test.
-    It ends at `limit`; where the orbit has gone far out; or where dz/dc comes back, as it does when
-    a cycle attracts the orbit: its period is the last.
+    Where z_m is a linear function of c, a nucleus is within `radius` of `center` if
+    ``|z_m| < radius |dz_m/dc|``; the first m is then the lowest period around. Imagina and
+    FractalShark end their reference orbits by this test. The search ends at `max_period`, or when
+    the orbit has escaped, or when dz/dc comes back: a cycle then attracts the orbit, and its period
+    is the last m.
+
+    Parameters
+    ----------
+    formula : Formula
+    center : tuple
+        c of the orbit.
+    radius : mpfr
+        In plane units.
+    max_period : int
+    progress : callable, optional
+        Called with "period", the steps taken and `max_period`.
     """
     before, columns = (mpfr(0), mpfr(0)), _zero(formula)
-    m = then = 0
-    saved, hair = before, mpfr(0)
-    for block in _blocks(formula, center, _bits(center, log2(radius) - GUARD, limit), limit):
+    m = saved_m = 0
+    saved, tolerance = before, mpfr(0)
+    bits = _bits(center, log2(radius) - GUARD_BITS, max_period)
+    for block in _blocks(formula, center, bits, max_period):
         found, ended = [], False
-        with gmpy2.context(precision=LOW):
+        with gmpy2.context(precision=LOW_BITS):
             for x, y in block:
-                columns = _vary(formula, before, columns)
-                before = +x, +y  # in fewer bits
+                columns = _next_tangents(formula, before, columns)
+                before = +x, +y  # rounded to LOW_BITS
                 m += 1
                 if _is_within(before, columns, radius):
                     found.append(m)
                 p, q = columns[0]
-                if abs(p - saved[0]) < hair and abs(q - saved[1]) < hair:
-                    found.append(m - then)
+                if abs(p - saved[0]) < tolerance and abs(q - saved[1]) < tolerance:
+                    found.append(m - saved_m)
                     ended = True
                     break
-                if ended := _norm(before) > FAR_OUT:
+                if ended := _norm(before) > MAX_Z:
                     break
                 if m & (m - 1) == 0:  # after Brent, 1980
-                    then, saved, hair = m, columns[0], _norm(columns[0]) * SAME
+                    saved_m, saved, tolerance = m, columns[0], _norm(columns[0]) * SAME
         if progress:
-            progress("period", m, limit)
+            progress("period", m, max_period)
         yield found
         if ended:
             return
@@ -121,25 +149,29 @@ def newton(
     settle: bool,
     progress: Progress | None = None,
 ) -> Root | None:
-    """Return the nucleus to which Newton's method leads, or None if it goes astray.
+    """Return the nucleus to which Newton's method converges; None if it does not.
 
-    A correction gains about twice the bits of the one before. It is made in as many as it may
-    reach, and dz/dc in as many as it may gain.
+    A correction gains about twice the bits of the one before. z is computed in as many bits as the
+    result may then have, and dz/dc in as many as the correction may gain.
 
     Parameters
     ----------
+    formula : Formula
+    start : Root
     radius : mpfr
-        Of the view; a correction that leads `FAR` of them from the start has gone astray.
+        Radius of the view, in plane units; the result is at most MAX_RADII of them from the start.
     settle : bool
-        Whether to go on to `FINE` bits of the component's own size, or only to `ROUGH` of `radius`.
+        Whether to go on to FINE_BITS of the component's size, or only to ROUGH_BITS of `radius`.
+    progress : callable, optional
+        Called with the correction's title, the steps taken, and the period.
     """
     c, error, gain = start.center, start.error, start.gain
-    last, goal = None, -math.inf if settle else log2(radius) - ROUGH
+    last, goal = None, -math.inf if settle else log2(radius) - ROUGH_BITS
     number = slow = 0
-    while slow < MOST_SLOW:
+    while slow < MAX_SLOW:
         number += 1
-        aim = max(error - gain, goal) - GUARD
-        low = max(LOW, math.ceil(error - aim))
+        aim = max(error - gain, goal) - GUARD_BITS
+        low = max(LOW_BITS, math.ceil(error - aim))
         bits = _bits(c, aim, start.period)
         title = f"Newton {number}, {math.ceil(-aim * math.log10(2))} digits"
         z, columns, factors = _end(formula, c, start.period, bits, low, title, progress)
@@ -150,49 +182,61 @@ def newton(
             return None
         with gmpy2.context(precision=bits):
             c = c[0] - move[0], c[1] - move[1]
-            if _norm((c[0] - start.center[0], c[1] - start.center[1])) > FAR * radius:
+            if _norm((c[0] - start.center[0], c[1] - start.center[1])) > MAX_RADII * radius:
                 return None
         if settle:
-            goal = log2(size) - FINE
+            goal = log2(size) - FINE_BITS
         if moved == 0:
-            return Root(c, start.period, aim + GUARD / 2, gain)
+            return Root(c, start.period, aim + GUARD_BITS / 2, gain)
         now = log2(moved)
         expected = gain if last is None else 2 * max(0.0, last - now)
-        error, gain, last = max(now - expected, aim + GUARD / 2), 2 * expected, now
-        if expected >= LITTLE and error <= goal:
+        error, gain, last = max(now - expected, aim + GUARD_BITS / 2), 2 * expected, now
+        if expected >= MIN_GAIN and error <= goal:
             return Root(c, start.period, error, gain)
-        slow += expected < LITTLE
+        slow += expected < MIN_GAIN
     return None
 
 
 def measure(
     formula: Formula, root: Root, radius: Any, progress: Progress | None = None
 ) -> Nucleus | None:
-    """Return the nucleus within `radius` of `root`, with its true period; None if there is none.
+    """Return the nucleus within a radius of a root, or None.
 
-    Its size is ``1 / (dz_p/dc L**(1 / (degree - 1)))``, where L is the product of the formula's
+    Its period is the lowest one, of which that of the root may be a multiple. Its size is
+    ``1 / (dz_p/dc L**(1 / (degree - 1)))``, where L is the product of the formula's
     derivative at z_1, ..., z_(p-1): z_p = L z**degree + dz_p/dc (c - nucleus) + ..., which scaling
     turns into z**degree + c (Heiland-Allen, *Deep zoom theory and practice*, 2021).
+
+    Parameters
+    ----------
+    formula : Formula
+    root : Root
+    radius : mpfr
+        In plane units.
+    progress : callable, optional
+        Called with "size", the steps taken, and the period of the root.
     """
-    is_told = formula.holomorphic and formula.degree == 2
+    has_cardioid = formula.holomorphic and formula.degree == 2
     before, columns, factors = (mpfr(0), mpfr(0)), _zero(formula), _one(formula)
-    bends = ((mpfr(0), mpfr(0)),) * 2  # second derivatives of z: by c twice, by c and z_1
+    second = ((mpfr(0), mpfr(0)),) * 2  # derivatives of z: by c twice, by c and z_1
     m = 0
-    bits = _bits(root.center, log2(radius) - GUARD, root.period)
+    bits = _bits(root.center, log2(radius) - GUARD_BITS, root.period)
     for block in _blocks(formula, root.center, bits, root.period):
-        with gmpy2.context(precision=LOW):
+        with gmpy2.context(precision=LOW_BITS):
             for x, y in block:
-                if m and is_told:
-                    bends = _bend(formula, before, columns[0], factors[0], bends)
+                if m and has_cardioid:
+                    second = _next_second(formula, before, columns[0], factors[0], second)
                 if m:
-                    factors = _turn(formula, before, factors)
-                columns = _vary(formula, before, columns)
+                    factors = _times_derivative(formula, before, factors)
+                columns = _next_tangents(formula, before, columns)
                 before = +x, +y
                 m += 1
                 if _is_within(before, columns, radius):
                     size, angle = _size(formula, columns, factors)
-                    heart = _is_cardioid(columns[0], factors[0], *bends) if is_told else None
-                    return Nucleus(root.center, m, size, angle, heart)
+                    cardioid = (
+                        _is_cardioid(columns[0], factors[0], *second) if has_cardioid else None
+                    )
+                    return Nucleus(root.center, m, size, angle, cardioid)
         if progress:
             progress("size", m, root.period)
     return None
@@ -204,10 +248,10 @@ def log2(value: Any) -> float:
 
 
 def _bits(c: Point, aim: float, steps: int) -> int:
-    """Return the precision in which an orbit tells c from places 2**aim away."""
-    with gmpy2.context(precision=LOW):
-        reach = max(0.0, log2(_norm((mpfr(c[0]), mpfr(c[1])))))
-    return math.ceil(reach - aim) + steps.bit_length()
+    """Return the bits in which an orbit tells c from a point 2**aim away."""
+    with gmpy2.context(precision=LOW_BITS):
+        size = max(0.0, log2(_norm((mpfr(c[0]), mpfr(c[1])))))
+    return math.ceil(size - aim) + steps.bit_length()
 
 
 def _blocks(formula: Formula, c: Point, bits: int, steps: int) -> Iterator[list[Point]]:
@@ -240,8 +284,8 @@ def _end(
         with gmpy2.context(precision=low):
             for z in block:
                 if m:
-                    factors = _turn(formula, before, factors)
-                columns = _vary(formula, before, columns)
+                    factors = _times_derivative(formula, before, factors)
+                columns = _next_tangents(formula, before, columns)
                 before = +z[0], +z[1]
                 m += 1
         if progress:
@@ -259,14 +303,14 @@ def _one(formula: Formula) -> Vectors:
     return ((one, zero),) if formula.holomorphic else ((one, zero), (zero, one))
 
 
-def _turn(formula: Formula, z: Point, columns: Vectors) -> Vectors:
+def _times_derivative(formula: Formula, z: Point, columns: Vectors) -> Vectors:
     """Return the derivative at z times a matrix."""
     return tuple(formula.derivative(*z, *column) for column in columns)
 
 
-def _vary(formula: Formula, z: Point, columns: Vectors) -> Vectors:
-    """Return dz/dc one step on, where z and `columns` are those before."""
-    (p, q), *others = _turn(formula, z, columns)
+def _next_tangents(formula: Formula, z: Point, columns: Vectors) -> Vectors:
+    """Return dz/dc after a step, from z and dz/dc before it."""
+    (p, q), *others = _times_derivative(formula, z, columns)
     return ((p + 1, q), *((r, s + 1) for r, s in others))
 
 
@@ -294,34 +338,34 @@ def _solve(z: Point, columns: Vectors) -> Point:
 
 
 def _is_within(z: Point, columns: Vectors, radius: Any) -> bool:
-    """Tell whether moving c by less than `radius` makes z zero, as far as it is linear."""
+    """Return whether a c nearer than `radius` makes z zero, if z is linear in c."""
     if len(columns) == 1:
         return bool(_norm(z) < radius * _norm(columns[0]))
     return bool(_norm(_times_adjugate(z, columns)) < radius * abs(_determinant(columns)))
 
 
 def _size(formula: Formula, columns: Vectors, factors: Vectors) -> tuple[Any, float | None]:
-    """Return the size of the component, and how it is turned in degrees."""
+    """Return the size of the component, and its rotation in degrees."""
     root = mpfr(1) / (formula.degree - 1)
     size = 1 / gmpy2.sqrt(abs(_determinant(columns) * abs(_determinant(factors)) ** root))
     if not formula.holomorphic:
         return size, None
-    turns = [float(gmpy2.atan2(y, x)) for ((x, y),) in (columns, factors)]
-    angle = -math.degrees(turns[0] + turns[1] / (formula.degree - 1))
+    angles = [float(gmpy2.atan2(y, x)) for ((x, y),) in (columns, factors)]
+    angle = -math.degrees(angles[0] + angles[1] / (formula.degree - 1))
     return size, math.remainder(angle, 360) + 0.0  # not -0.0
 
 
-def _bend(
-    formula: Formula, z: Point, dc: Point, dz: Point, bends: tuple[Point, Point]
+def _next_second(
+    formula: Formula, z: Point, dc: Point, dz: Point, second: tuple[Point, Point]
 ) -> tuple[Point, Point]:
-    """Return the second derivatives one step on, under z² + c."""
-    by_cc, by_cz = (formula.derivative(*z, *bend) for bend in bends)
+    """Return the second derivatives after a step of z² + c."""
+    by_cc, by_cz = (formula.derivative(*z, *part) for part in second)
     twice, mixed = formula.derivative(*dc, *dc), formula.derivative(*dc, *dz)
     return (by_cc[0] + twice[0], by_cc[1] + twice[1]), (by_cz[0] + mixed[0], by_cz[1] + mixed[1])
 
 
 def _is_cardioid(dc: Point, dz: Point, by_cc: Point, by_cz: Point) -> bool:
-    """Tell a cardioid from a disc by how its multiplier bends (Dolotin and Morozov, 2008)."""
+    """Return whether a component is a cardioid, not a disc (Dolotin and Morozov, 2008)."""
     c, z = mpc(*dc), mpc(*dz)
-    bend = -(mpc(*by_cc) / (2 * c) + mpc(*by_cz) / z) / (c * z)
-    return bool(abs(bend) < abs(bend - 1))
+    curvature = -(mpc(*by_cc) / (2 * c) + mpc(*by_cz) / z) / (c * z)  # of the multiplier in c
+    return bool(abs(curvature) < abs(curvature - 1))

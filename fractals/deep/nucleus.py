@@ -1,4 +1,4 @@
-"""Finds places in a view: the nearest minibrot, and the embedded Julia sets around it."""
+"""Searches a view for a nucleus: its minibrot, and the embedded Julia sets around it."""
 
 import math
 from collections.abc import Iterator
@@ -18,36 +18,46 @@ from fractals.scene.geometry import limit_of, matrix, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import MAX_DIGITS
 
-MOST_STEPS = 10_000_000  # of a search whose scene names no limit
-MOST_TRIES = 60  # periods
-SHALLOW = -100  # log2 of a view's radius, down to which 16 orbits cost little more than one
-CELLS = 4  # a side of a view is cut into so many
-OVERLAP = 1.25  # their radius, as a factor: an orbit's dependence on c is never quite linear
-NEAR = 12  # bits of the view's radius, in which there is one nucleus
-SPARE_DIGITS = 18  # of the center, beyond the size
-MARGIN = 1.5  # home heights that a minibrot's picture is high
-MOST_AGAIN = 3
+# Highest period of a search if the scene's limit is "auto". A search takes time in proportion.
+MAX_STEPS = 10_000_000
+# Candidates from which Newton's method is started, until the search is given up.
+MAX_TRIES = 60
+# log2 of a view's radius, in plane units, above which CELLS**2 orbits take about as long as one.
+SHALLOW = -100
+# Cells along a side of the view. In a smaller cell z depends on c more nearly linearly, so fewer
+# nuclei are missed, and the search takes longer.
+CELLS = 4
+# Factor of a cell's radius: z never depends on c quite linearly, so the cells overlap.
+OVERLAP = 1.25
+# Bits of the view's radius: the nucleus is the only one so near to the result of Newton's method.
+NEAR_BITS = 12
+# Digits of the center beyond the size: a picture of the minibrot may be zoomed by 1e18.
+SPARE_DIGITS = 18
+# Height of a minibrot's picture over that of the home view, scaled to the minibrot's size.
+MARGIN = 1.5
+# Attempts with more bits if Newton's method settles on no nucleus.
+MAX_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
 class Minibrot:
-    """A component of the set that was found in a view, by its nucleus.
+    """A component of the set, found in a view by its nucleus.
 
     Attributes
     ----------
     center : tuple of str
-        The nucleus, as decimal text: 18 digits beyond its size.
+        The nucleus, as decimal text with SPARE_DIGITS digits beyond the size.
     period : int
-        Steps after which its critical orbit comes back to 0.
+        Steps after which the critical orbit comes back to 0.
     size : str
-        Decimal text: how large it is, as a factor of the whole set.
+        Size of the component over that of the whole set, as decimal text.
     angle : float, optional
-        How it is turned, in degrees counter-clockwise; None where it is skewed as well.
+        Rotation of the component, in degrees counter-clockwise; None if it is skewed, too.
     cardioid : bool, optional
-        Whether it is a minibrot's heart, and not a disc on the side of another component; None
-        where that is not told.
+        Whether the component is the cardioid of a minibrot, and not a disc on the side of another
+        component; None if that is unknown.
     found_in : Scene
-        What was searched.
+        The scene that was searched.
 
     Examples
     --------
@@ -64,29 +74,35 @@ class Minibrot:
     found_in: Scene
 
     def scene(self, upright: bool = False) -> Scene:
-        """Return the scene that shows it whole; `upright` turns the view as it is turned.
+        """Return the scene that shows the whole minibrot.
 
-        Colors, size and the rest are kept; a limit that is too low for its period becomes "auto".
+        Colors, size and the rest are kept; a limit too low for the period becomes "auto".
+
+        Parameters
+        ----------
+        upright : bool
+            Whether the view is rotated as the minibrot is.
 
         Raises
         ------
         OptionError
-            It is skewed, so that it can't be upright.
+            The minibrot is skewed, so no rotation sets it upright.
         """
         scene = self._scene(f"A minibrot of period {self.period}", 1.0)
         if not upright:
             return scene
         if self.angle is None:
             raise OptionError(
-                f"a component of {scene.make_formula().name} is skewed: no turn sets it upright"
+                f"a component of {scene.make_formula().name} is skewed: no rotation sets it upright"
             )
         return scene.replace(rotation=round(self.angle, 3))
 
     def julia(self, fraction: float) -> Scene:
-        """Return the scene about it at this fraction of its depth, from the formula's home view.
+        """Return the scene around the minibrot at a fraction of its depth.
 
-        Depth is the logarithm of the zoom. Halfway lies the embedded Julia set of the view in which
-        the minibrot first shows; it has twice as many arms at 0.75, four times at 0.875.
+        Depth is the logarithm of the zoom from the formula's home view. At a fraction of 0.5 lies
+        the embedded Julia set of the view in which the minibrot first shows; it has twice as many
+        arms at 0.75, and four times as many at 0.875.
 
         Raises
         ------
@@ -102,7 +118,7 @@ class Minibrot:
         formula = old.make_formula()
         across, down = old.image.size
         shape = mpq(across, min(across, down))
-        with gmpy2.context(precision=newton.LOW):
+        with gmpy2.context(precision=newton.LOW_BITS):
             home = mpfr(formula.width)
             width = mpfr(self.size) * home * mpq(9, 16) * mpfr(MARGIN) * shape
             width = home ** (1 - mpfr(fraction)) * width ** mpfr(fraction)
@@ -135,22 +151,23 @@ def find_period(
 def find_nucleus(
     scene: Scene, max_period: int | None = None, progress: Progress | None = None
 ) -> Minibrot:
-    """Return the nucleus of the lowest period in the scene's view: its largest minibrot.
+    """Return the minibrot of the lowest period in the scene's view, its largest.
 
     Parameters
     ----------
+    scene : Scene
     max_period : int, optional
-        The highest period to look for; by default the scene's limit, or, where that is "auto", what
-        the depth of the view suggests, but no more than ten million.
+        The highest period of the search; by default the scene's limit, or, if that is "auto", a
+        limit estimated from the depth of the view, at most MAX_STEPS.
     progress : callable, optional
-        Called as ``progress(what, steps_done, steps)`` now and then.
+        Called as ``progress(what, steps_done, steps)`` after each block of steps.
 
     Raises
     ------
     SceneError
         The scene shows a Julia set, which has no nuclei.
     FractalsError
-        There is none, or Newton's method leads to none; the message names the nearest.
+        No nucleus is in view, or Newton's method finds none; the message names the nearest.
     """
     search = _Search(scene, max_period, progress)
     nucleus = search.settle(search.locate())
@@ -172,7 +189,7 @@ def find_nucleus(
 
 
 class _Search:
-    """One search, in one view."""
+    """A search for the nucleus of the lowest period in one view."""
 
     def __init__(self, scene: Scene, max_period: int | None, progress: Progress | None) -> None:
         if scene.julia:
@@ -195,23 +212,23 @@ class _Search:
         self.width, self.height = mpq(width), mpq(width) * down / across
         self.center = mpq(center[0]), mpq(center[1])
         self.matrix = tuple(map(mpq, matrix(scene.view)))
-        with gmpy2.context(precision=newton.LOW):
+        with gmpy2.context(precision=newton.LOW_BITS):
             self.radius = mpfr(gmpy2.hypot(self.width, self.height) / 2)
             self.radius *= max(scene.view.stretch, 1 / scene.view.stretch)
         auto = scene.iteration.max_iterations == "auto"
         self.max_period = max_period or min(
-            limit_of(scene, self.formula, width), MOST_STEPS if auto else 2**31
+            limit_of(scene, self.formula, width), MAX_STEPS if auto else 2**31
         )
-        self.reached = False  # the limit
+        self.reached = False  # whether the search got to `max_period`
         self.nearest: tuple[Any, Root] | None = None
 
     def locate(self) -> Root:
-        """Return a nucleus in view, of the lowest period there as far as is seen."""
+        """Return a nucleus in view, of the lowest period that the search sees."""
         for cells in (CELLS,) if log2(self.radius) > SHALLOW else (1, CELLS):
             for start in self._starts(cells):
                 root = newton.newton(self.formula, start, self.radius, False, self.progress)
                 if root and self._is_in_view(root):
-                    near = self.radius * gmpy2.exp2(-NEAR)
+                    near = self.radius * gmpy2.exp2(-NEAR_BITS)
                     nucleus = newton.measure(self.formula, root, near, self.progress)
                     if nucleus:
                         return Root(root.center, nucleus.period, root.error, root.gain)
@@ -221,11 +238,11 @@ class _Search:
 
     def settle(self, root: Root) -> Nucleus:
         """Return a nucleus in all its digits."""
-        for _ in range(MOST_AGAIN):
+        for _ in range(MAX_ATTEMPTS):
             found = newton.newton(self.formula, root, self.radius, True, self.progress)
             if not found:
                 break
-            within = gmpy2.exp2(mpfr(found.error + newton.GUARD / 2))
+            within = gmpy2.exp2(mpfr(found.error + newton.GUARD_BITS / 2))
             nucleus = newton.measure(self.formula, found, within, self.progress)
             if nucleus:
                 return nucleus
@@ -235,9 +252,9 @@ class _Search:
         )
 
     def _starts(self, cells: int) -> Iterator[Root]:
-        """Yield places from which to look for a nucleus, and its period, the lowest first.
+        """Yield starts of Newton's method, by ascending period.
 
-        The view is cut into cells, in each of which the orbit depends on c more nearly linearly.
+        The view is cut into cells, in each of which z depends on c more nearly linearly.
         """
         middles = [self._middle(i, j, cells) for j in range(cells) for i in range(cells)]
         radius = self.radius / cells * OVERLAP
@@ -251,7 +268,7 @@ class _Search:
             for period, k in sorted((m, k) for k, found in enumerate(blocks) for m in found):
                 yield Root(middles[k], period, log2(radius))
                 tries += 1
-                if tries == MOST_TRIES:
+                if tries == MAX_TRIES:
                     return
 
     def _middle(self, i: int, j: int, cells: int) -> Point:
@@ -268,7 +285,7 @@ class _Search:
         return bool(outside <= 0.5)
 
     def _offset(self, root: Root) -> Point:
-        """Return where a root lies, from the view's center, in its widths and heights."""
+        """Return where a root lies from the view's center, in widths and heights of the view."""
         x, y = (mpq(a) - b for a, b in zip(root.center, self.center, strict=True))
         a, b, c, d = self.matrix
         area = a * d - b * c
@@ -297,7 +314,7 @@ class _Search:
 
 
 def _decimal(value: Any, places: int) -> str:
-    """Return a number's digits down to this place, without zeros at the end."""
+    """Return a number with this many decimal places, without trailing zeros."""
     text = format(value, f".{places}f").rstrip("0").rstrip(".")
     return "0" if text in ("-0", "") else text
 

@@ -1,4 +1,4 @@
-"""Reference orbits on disk: a second picture of the same place does not wait for its orbit."""
+"""Caches reference orbits on disk, for the next picture of the same center."""
 
 import contextlib
 import functools
@@ -15,10 +15,15 @@ import numpy as np
 from fractals.backends.cache_folder import reason, report, trusted_folder
 from fractals.deep.reference import Reference, compute_orbit
 from fractals.kernels.formula import Formula
+from fractals.kernels.layout import TINY_INDEX
 
-VERSION = 3  # of the files
-LEAST = 2**22  # points times bits: what is computed in a moment is not kept
-LARGEST = 2**30  # bytes of all files together; the ones used last are kept
+# Version of the files' contents. Another number makes all orbits on disk unknown.
+VERSION = 3
+# Points times bits of precision. A smaller orbit is computed in about as long as a file takes to
+# read, so it is not cached.
+MIN_WORK = 2**22
+# Bytes of all files together. Beyond it the files that were not used for longest are removed.
+MAX_BYTES = 2**30
 
 
 def find(
@@ -26,25 +31,38 @@ def find(
     start: tuple[Fraction, Fraction],
     c: tuple[Fraction, Fraction],
     bits: int,
-    limit: int,
+    max_iterations: int,
     escape_radius: float,
-    reach: Fraction | None = None,
-    watch: Callable[[int], None] | None = None,
+    view_radius: Fraction | None = None,
+    on_steps: Callable[[int], None] | None = None,
     same: bool = False,
 ) -> Reference:
-    """Return what `compute_orbit` does, from the disk where it was kept.
+    """Return the orbit that `compute_orbit` returns, from the disk if it is cached.
 
-    An orbit serves every view about its center that is no deeper, of any size and colors. That of a
-    deeper view rounds otherwise; with `same` only one is taken that is the same bit for bit.
+    An orbit serves every view about its center that is no deeper, of any size and colors.
+
+    Parameters
+    ----------
+    formula, start, c, bits, max_iterations, escape_radius, view_radius, on_steps
+        As of `compute_orbit`.
+    same : bool
+        Whether the orbit must be that of `compute_orbit` bit for bit. The orbit of a deeper view is
+        rounded from more bits, and is then computed anew.
+
+    Returns
+    -------
+    Reference
     """
-    own = (bits, limit, "" if reach is None else _text(reach)) if same else ()
+    own = (bits, max_iterations, "" if view_radius is None else _text(view_radius)) if same else ()
     path = _path(formula, start, c, escape_radius, *own)
-    kept = _load(path, bits, limit, reach) if path else None
-    if kept:
-        return kept
-    found = compute_orbit(formula, start, c, bits, limit, escape_radius, reach, watch)
-    if path and len(found.orbit) * bits >= LEAST:
-        _save(path, found, limit, reach)
+    cached = _load(path, bits, max_iterations, view_radius) if path else None
+    if cached:
+        return cached
+    found = compute_orbit(
+        formula, start, c, bits, max_iterations, escape_radius, view_radius, on_steps
+    )
+    if path and len(found.orbit) * bits >= MIN_WORK:
+        _save(path, found, max_iterations, view_radius)
     return found
 
 
@@ -74,8 +92,10 @@ def _path(
     escape_radius: float,
     *more: object,
 ) -> Path | None:
+    """Return the path of an orbit's file; None if the orbit can't be cached."""
+    # The name of a formula from elsewhere does not identify its text, which may change.
     if not formula.step.__module__.startswith("fractals."):
-        return None  # the name of someone's own formula says nothing of its text
+        return None
     facts = VERSION, formula.label, *map(_text, (*start, *c)), escape_radius, *more
     digest = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
     kept = folder()
@@ -83,7 +103,7 @@ def _path(
 
 
 def _text(value: Fraction) -> str:
-    """Return a fraction in hexadecimal digits: Python bounds the length of decimal ones."""
+    """Return a fraction in hexadecimal digits: Python limits the length of decimal ones."""
     return f"{value.numerator:x}/{value.denominator:x}"
 
 
@@ -91,47 +111,57 @@ def _fraction(text: str) -> Fraction:
     return Fraction(*(int(part, 16) for part in text.split("/")))
 
 
-def _load(path: Path, bits: int, limit: int, reach: Fraction | None) -> Reference | None:
-    """Return the orbit of a file, if it is whole and long and precise enough."""
+def _load(
+    path: Path, bits: int, max_iterations: int, view_radius: Fraction | None
+) -> Reference | None:
+    """Return the orbit of a file; None if it is missing, damaged, too short or too coarse."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            period, escaped, kept_bits, kept_limit, repeats = map(int, file["facts"])
-            if kept_bits < bits or not (period or escaped or repeats or kept_limit >= limit):
+            period, escaped, cached_bits, cached_iterations, repeats = map(int, file["facts"])
+            if cached_bits < bits or not (
+                period or escaped or repeats or cached_iterations >= max_iterations
+            ):
                 return None
-            if period and (reach is None or _fraction(str(file["reach"])) > reach):
+            if period and (
+                view_radius is None or _fraction(str(file["view_radius"])) > view_radius
+            ):
                 return None
-            orbit, *lists = (file[name] for name in ("orbit", "tiny", "near", "margins"))
+            orbit, *lists = (file[name] for name in ("orbit", "tiny", "near_kinks", "margins"))
         os.utime(path)
-        if not escaped and not period and len(orbit) > limit + 1:
-            orbit, repeats = orbit[: limit + 1], 0
-            lists = [part[part[:, 0] <= limit] for part in lists]
-        tiny, near, margins = lists
-        return Reference(orbit, tiny, period, bool(escaped), kept_bits, repeats, near, margins)
+        if not escaped and not period and len(orbit) > max_iterations + 1:
+            orbit, repeats = orbit[: max_iterations + 1], 0
+            lists = [part[part[:, TINY_INDEX] <= max_iterations] for part in lists]
+        return Reference(orbit, lists[0], period, bool(escaped), cached_bits, repeats, *lists[1:])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile):
         with contextlib.suppress(OSError):
-            path.unlink()  # damaged: computed anew
+            path.unlink()  # a damaged file is removed, and its orbit computed anew
         return None
 
 
-def _save(path: Path, found: Reference, limit: int, reach: Fraction | None) -> None:
-    """Write a file that is whole or not there, whoever is killed; a full disk is no error."""
-    facts = np.array([found.period, found.escaped, found.bits, limit, found.repeats], np.int64)
+def _save(path: Path, found: Reference, max_iterations: int, view_radius: Fraction | None) -> None:
+    """Write the file of an orbit; without room on the disk, nothing.
+
+    The file is moved into place when it is complete, so another process never reads a part of it.
+    """
+    facts = np.array(
+        [found.period, found.escaped, found.bits, max_iterations, found.repeats], np.int64
+    )
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:
-                text = np.array(_text(reach or Fraction(0)))
+                text = np.array(_text(view_radius or Fraction(0)))
                 np.savez(
                     file,
                     orbit=found.orbit,
                     tiny=found.tiny,
-                    near=found.near,
+                    near_kinks=found.near_kinks,
                     margins=found.margins,
                     facts=facts,
-                    reach=text,
+                    view_radius=text,
                 )
             os.replace(name, path)
         except BaseException:
@@ -141,12 +171,12 @@ def _save(path: Path, found: Reference, limit: int, reach: Fraction | None) -> N
 
 
 def _tidy(where: Path) -> None:
-    """Remove the orbits that were not used for longest, until the rest is small enough."""
+    """Remove the files that were not used for longest, beyond MAX_BYTES."""
     files = sorted(where.iterdir(), key=lambda file: file.stat().st_mtime, reverse=True)
     total = 0
     for file in files:
         total += file.stat().st_size
-        if total > LARGEST:
+        if total > MAX_BYTES:
             file.unlink(missing_ok=True)
 
 

@@ -11,40 +11,53 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.kernels.floatexp import NEVER, SMALL
+from fractals.kernels.floatexp import MAX_TINY, ZERO_EXPONENT
 from fractals.kernels.formula import Formula
+from fractals.kernels.layout import TINY_INDEX, TINY_SIZE
 
-WATCH = 4096  # steps between two calls of `watch`
-NEAR = 2.0**-10  # a point so near to an axis or a diagonal has its kinks' numbers computed exactly
-CLOSE = 2.0**-20  # of the escape radius: points so near to it tell exactly on which side they are
-LEAST_END = 4.0  # the orbit ends beyond it: with a smaller escape radius, it may come back
-LARGE = 1e150  # the derivative's mantissa is brought back to 1 beyond it
+# Steps between two calls of `on_steps`: some milliseconds of the cheapest orbits.
+STEPS_PER_CALL = 4096
+# The derivative's mantissa is brought back to about 1 where it is larger, or smaller than 1 / this.
+# Its square is then still in the range of float64, 1e308.
+MAX_MANTISSA = 1e150
+# Distance from an axis or a diagonal: at a nearer point the numbers of `Formula.kinks` are kept in
+# the precision of the orbit, because the rounded point loses them.
+NEAR_KINK = 2.0**-10
+# Share of the escape radius: at points so near to it, |Z|² - R² is kept in the orbit's precision,
+# because float64 can't tell there on which side a sample is.
+NEAR_RADIUS = 2.0**-20
+# In plane units: the orbit ends beyond it, and not at a smaller escape radius, within which it may
+# come back.
+MIN_END = 4.0
+# Largest square of the escape radius that is compared: float64 ends at 1e308.
+MAX_RADIUS_SQUARED = 1e300
 
 
 @dataclass(frozen=True)
 class Reference:
-    """An orbit Z_0 = `start`, Z_1, ...
+    """A reference orbit Z_0, Z_1, ...
 
     Attributes
     ----------
     orbit : ndarray of float64, shape (M + 1, 2)
-        Its points.
-    tiny : ndarray of float64, shape (K, 4)
-        Points too small for float64: index, x, y, e, for (x + iy) 2**e.
+        The points.
+    tiny : ndarray of float64, shape (K, TINY_SIZE)
+        Points too small for float64: see `fractals.kernels.layout`.
     period : int
-        Where it was ended as nearly periodic for the whole view; 0: it was not.
+        Step at which the orbit was ended, because it is nearly periodic for the whole view; 0: it
+        was not ended so.
     escaped : bool
-        Whether its last point has escaped.
+        Whether the last point has escaped.
     bits : int
-        Of the numbers it was computed in.
+        Precision in which the points were computed.
     repeats : int
-        Steps after which its last point, in all its bits, came back, and so all that follow do; 0:
-        it did not. Then a cycle attracts the orbit.
-    near : ndarray of float64, shape (N, 1 + 2 K)
-        What rounded points do not tell of `Formula.kinks`: index, and each number's mantissa and
-        exponent, at the points that may be near a kink.
+        Steps between the last point and an equal one, in all bits, before it: a cycle attracts the
+        orbit, and its points repeat. 0: no point came back.
+    near_kinks : ndarray of float64, shape (N, 1 + 2 K)
+        The K numbers of `Formula.kinks` at points that may be near a kink: index, and each number's
+        mantissa and exponent.
     margins : ndarray of float64, shape (N, 3)
-        Index, mantissa and exponent of |Z|² - R² at the points near the escape radius R.
+        Index, mantissa and exponent of |Z|² - R² at points near the escape radius R.
     """
 
     orbit: NDArray[np.float64]
@@ -53,7 +66,7 @@ class Reference:
     escaped: bool
     bits: int
     repeats: int = 0
-    near: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 1)))
+    near_kinks: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 1)))
     margins: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
 
     @property
@@ -61,50 +74,49 @@ class Reference:
         """Tell whether more steps would add nothing."""
         return self.period > 0 or self.escaped
 
-    def until(self, limit: int) -> "Reference":
-        """Return it with `limit` steps, where it repeats and has fewer."""
+    def until(self, max_iterations: int) -> "Reference":
+        """Return an orbit that repeats continued to `max_iterations` steps, any other as it is."""
         last = len(self.orbit) - 1
-        if not self.repeats or last >= limit:
+        if not self.repeats or last >= max_iterations:
             return self
-        turn = slice(last + 1 - self.repeats, last + 1)
-        turns = -(-(limit - last) // self.repeats)
-        orbit = np.concatenate([self.orbit, np.tile(self.orbit[turn], (turns, 1))])
+        begin = last + 1 - self.repeats
+        rounds = -(-(max_iterations - last) // self.repeats)
+        orbit = np.concatenate([self.orbit, np.tile(self.orbit[begin:], (rounds, 1))])
+        shifts = np.arange(1, rounds + 1) * self.repeats
         lists = []
-        for kept in (self.tiny, self.near, self.margins):
-            again = kept[kept[:, 0] >= turn.start]
-            later = np.tile(again, (turns, 1))
-            later[:, 0] += np.repeat(np.arange(1, turns + 1) * self.repeats, len(again))
-            kept = np.concatenate([kept, later])
-            lists.append(kept[kept[:, 0] <= limit])
-        tiny, near, margins = lists
-        return replace(self, orbit=orbit[: limit + 1], tiny=tiny, near=near, margins=margins)
+        for part in (self.tiny, self.near_kinks, self.margins):  # the first column is the index
+            repeated = part[part[:, TINY_INDEX] >= begin]
+            later = np.tile(repeated, (rounds, 1))
+            later[:, TINY_INDEX] += np.repeat(shifts, len(repeated))
+            part = np.concatenate([part, later])
+            lists.append(part[part[:, TINY_INDEX] <= max_iterations])
+        orbit, (tiny, near_kinks, margins) = orbit[: max_iterations + 1], lists
+        return replace(self, orbit=orbit, tiny=tiny, near_kinks=near_kinks, margins=margins)
 
-    def beyond(self, radius: float, extended: bool) -> NDArray[np.float64]:
-        """Return |Z|² - R² at each point; where `extended`, mantissas and exponents follow."""
+    def radius_margins(self, escape_radius: float, floatexp: bool) -> NDArray[np.float64]:
+        """Return |Z|² - R² at each point; with `floatexp`, mantissas and exponents follow."""
         x, y = self.orbit.T
-        plain = x * x + y * y - radius**2
+        plain = x * x + y * y - escape_radius**2
         parts = np.stack(np.frexp(plain), axis=1)
         index = self.margins[:, 0].astype(np.int64)
         parts[index] = self.margins[:, 1:]
-        exponents = np.clip(self.margins[:, 2], -2000, 2000).astype(np.int64)
-        plain[index] = np.ldexp(self.margins[:, 1], exponents)
-        columns = [plain[:, None], parts] if extended else [plain[:, None]]
+        plain[index] = _plain(self.margins[:, 1], self.margins[:, 2])
+        columns = [plain[:, None], parts] if floatexp else [plain[:, None]]
         return np.concatenate(columns, axis=1)
 
-    def kinks(self, formula: Formula, extended: bool) -> NDArray[np.float64]:
+    def kinks(self, formula: Formula, floatexp: bool) -> NDArray[np.float64]:
         """Return the numbers of `Formula.kinks` at each point, as columns beside the orbit.
 
-        Each is a float64; where `extended`, mantissas and exponents follow.
+        Each is a float64; with `floatexp`, mantissas and exponents follow.
         """
         if not formula.kinks:
             return np.zeros((len(self.orbit), 0))
         plain = np.stack(formula.kinks(*self.orbit.T), axis=1)
         parts = np.stack(np.frexp(plain), axis=2).reshape(len(plain), -1)
-        index = self.near[:, 0].astype(np.int64)
-        parts[index] = self.near[:, 1:]
-        exponents = np.clip(self.near[:, 2::2], -2000, 2000).astype(np.int64)
-        plain[index] = np.ldexp(self.near[:, 1::2], exponents)
-        return np.concatenate([plain, parts], axis=1) if extended else plain
+        index = self.near_kinks[:, 0].astype(np.int64)
+        parts[index] = self.near_kinks[:, 1:]
+        plain[index] = _plain(self.near_kinks[:, 1::2], self.near_kinks[:, 2::2])
+        return np.concatenate([plain, parts], axis=1) if floatexp else plain
 
 
 def compute_orbit(
@@ -112,51 +124,63 @@ def compute_orbit(
     start: tuple[Fraction, Fraction],
     c: tuple[Fraction, Fraction],
     bits: int,
-    limit: int,
+    max_iterations: int,
     escape_radius: float,
-    reach: Fraction | None = None,
-    watch: Callable[[int], None] | None = None,
+    view_radius: Fraction | None = None,
+    on_steps: Callable[[int], None] | None = None,
 ) -> Reference:
-    """Iterate from `start` until the orbit escapes, comes back or has taken `limit` steps.
+    """Return the orbit of `start` until it escapes, repeats or reaches `max_iterations`.
 
-    It ends where all samples near it have escaped, which is somewhat beyond the escape radius.
+    It ends somewhat beyond the escape radius, where all samples near it have escaped.
 
     Parameters
     ----------
+    formula : Formula
+    start, c : tuple of Fraction
+        Z_0 and the parameter.
     bits : int
         Precision of the numbers.
-    reach : Fraction, optional
-        Half of the view's larger side. The orbit ends at the first m with
-        |Z_m| < 2 reach |dZ_m/dc|: some sample in view has an orbit that is exactly periodic
-        there, and rebasing goes on from the start. Only for parameter pictures of
-        holomorphic formulas.
-    watch : callable, optional
-        Called with the steps taken, now and then.
+    max_iterations : int
+        Most steps.
+    escape_radius : float
+        In plane units.
+    view_radius : Fraction, optional
+        Half of the view's larger side, in plane units. The orbit then ends at the first m with
+        |Z_m| < 2 view_radius |dZ_m/dc|: some sample in view has an orbit that is exactly periodic
+        there, and samples are rebased to the start. Only for parameter pictures; formulas that are
+        not holomorphic ignore it.
+    on_steps : callable, optional
+        Called with the steps taken, every STEPS_PER_CALL steps.
+
+    Returns
+    -------
+    Reference
     """
     step, degree = formula.step, formula.degree
-    radius2 = min(escape_radius**2, 1e300)
-    inner = radius2 * (1 - CLOSE)
-    end2 = max(radius2 * (1 + CLOSE), LEAST_END**2)
-    margins: list[tuple[float, float, float]] = []
+    escape_radius_squared = min(escape_radius**2, MAX_RADIUS_SQUARED)
+    inner = escape_radius_squared * (1 - NEAR_RADIUS)
+    outer = escape_radius_squared * (1 + NEAR_RADIUS)
+    end = max(outer, MIN_END**2)
     xs, ys = array("d"), array("d")
-    tiny: list[tuple[float, float, float, float]] = []
     near_kinks: list[tuple[float, ...]] = []
+    margins: list[tuple[float, float, float]] = []
+    tiny: list[tuple[float, float, float, float]] = []
     period, repeats, escaped = 0, 0, False
-    seek = reach is not None and formula.holomorphic
+    seek = view_radius is not None and formula.holomorphic
     with gmpy2.context(gmpy2.get_context(), precision=bits, emin=-(2**40), emax=2**40):
         x, y = (_mpfr(part) for part in start)
         a, b = (_mpfr(part) for part in c)
-        near, near_e = _split(_mpfr(2 * (reach or Fraction(0))), gmpy2.mpfr(0))
-        d, e = 0j, 0  # dZ/dc = d 2**e, and is long if |dZ/dc| 2 reach = gate |d|
+        near, near_e = _split(_mpfr(2 * (view_radius or Fraction(0))), gmpy2.mpfr(0))
+        d, e = 0j, 0  # dZ/dc = d 2**e, and 2 view_radius |dZ/dc| = gate |d|
         gate = near.real * _scaled(near_e)
         u, v = float(x), float(y)
         xs.append(u)
         ys.append(v)
         is_tiny = False
-        then, saved, saved_x, saved_y = 0, u, x, y
+        saved_n, saved, saved_x, saved_y = 0, u, x, y
         if formula.kinks:
             near_kinks.append((0, *_kinks(formula, x, y)))
-        for n in range(1, limit + 1):
+        for n in range(1, max_iterations + 1):
             if seek:
                 z = complex(u, v)
                 if is_tiny:
@@ -165,7 +189,7 @@ def compute_orbit(
                 d = 2 * z * d if degree == 2 else degree * z ** (degree - 1) * d
                 d += _scaled(-e) if e else 1
                 long = abs(d.real) + abs(d.imag)
-                if is_tiny or not 1e-150 < long < LARGE:
+                if is_tiny or not 1 / MAX_MANTISSA < long < MAX_MANTISSA:
                     d, e = _renormal(d, e)
                     long = abs(d.real) + abs(d.imag)
                     gate = near.real * _scaled(near_e + e)
@@ -173,20 +197,20 @@ def compute_orbit(
             u, v = float(x), float(y)
             xs.append(u)
             ys.append(v)
-            is_tiny = -SMALL < u < SMALL and -SMALL < v < SMALL
+            is_tiny = -MAX_TINY < u < MAX_TINY and -MAX_TINY < v < MAX_TINY
             if is_tiny and (x != 0 or y != 0):
                 z, k = _split(x, y)
                 tiny.append((n, z.real, z.imag, k))
             if formula.kinks:
                 s, t = abs(u), abs(v)
-                if s < NEAR or t < NEAR or -NEAR < s - t < NEAR:
+                if s < NEAR_KINK or t < NEAR_KINK or -NEAR_KINK < s - t < NEAR_KINK:
                     near_kinks.append((n, *_kinks(formula, x, y)))
-            size2 = u * u + v * v
-            if size2 > inner:
-                if size2 < radius2 * (1 + CLOSE):
+            square = u * u + v * v
+            if square > inner:
+                if square < outer:
                     z, k = _split(x * x + y * y - gmpy2.mpfr(escape_radius) ** 2, gmpy2.mpfr(0))
-                    margins.append((n, z.real, k if z.real else NEVER))
-                if size2 > end2:
+                    margins.append((n, z.real, k if z.real else ZERO_EXPONENT))
+                if square > end:
                     escaped = True
                     break
             if seek and -gate * long < u < gate * long and -gate * long < v < gate * long:
@@ -196,27 +220,32 @@ def compute_orbit(
                 if max(abs(z.real), abs(z.imag)) * _scaled(k - near_e - e) < near.real * long:
                     period = n
             if u == saved and x == saved_x and y == saved_y:
-                repeats = n - then
+                repeats = n - saved_n
             if period or repeats:
                 break
             if n & (n - 1) == 0:  # after Brent, 1980
-                then, saved, saved_x, saved_y = n, u, x, y
-            if watch and n % WATCH == 0:
-                watch(n)
+                saved_n, saved, saved_x, saved_y = n, u, x, y
+            if on_steps and n % STEPS_PER_CALL == 0:
+                on_steps(n)
     orbit = np.stack([np.frombuffer(xs), np.frombuffer(ys)], axis=1)
-    points = np.array(tiny, np.float64).reshape(-1, 4)
-    near_points = np.array(near_kinks, np.float64).reshape(-1, 1 + 2 * formula.kink_count)
+    points = np.array(tiny, np.float64).reshape(-1, TINY_SIZE)
+    kinks = np.array(near_kinks, np.float64).reshape(-1, 1 + 2 * formula.kink_count)
     close = np.array(margins, np.float64).reshape(-1, 3)
     repeats = 0 if period else repeats
-    return Reference(orbit, points, period, escaped, bits, repeats, near_points, close)
+    return Reference(orbit, points, period, escaped, bits, repeats, kinks, close)
 
 
 def _kinks(formula: Formula, x: Any, y: Any) -> Iterator[float]:
-    """Yield mantissa and exponent of the numbers of the kinks at a point."""
+    """Yield mantissa and exponent of each number of `Formula.kinks` at a point."""
     for value in formula.kinks(x, y) if formula.kinks else ():
         z, k = _split(value, gmpy2.mpfr(0))
         yield z.real
-        yield k if value else NEVER
+        yield k if value else ZERO_EXPONENT
+
+
+def _plain(mantissas: NDArray[np.float64], exponents: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers in float64, 0 or infinite where they are out of its range."""
+    return np.ldexp(mantissas, np.clip(exponents, -2000, 2000).astype(np.int64))
 
 
 def _mpfr(value: Fraction) -> Any:
@@ -224,16 +253,18 @@ def _mpfr(value: Fraction) -> Any:
 
 
 def _split(x: Any, y: Any) -> tuple[complex, int]:
-    """Return z and k with x + iy = z 2**k, the larger part about 1."""
+    """Return z and k with x + iy = z 2**k, the larger part of z about 1."""
     k = max((gmpy2.get_exp(part) for part in (x, y) if part != 0), default=0)
     scale = gmpy2.div_2exp if k > 0 else gmpy2.mul_2exp
     return complex(float(scale(x, abs(k))), float(scale(y, abs(k)))), k
 
 
 def _scaled(k: int) -> float:
+    """Return 2**k, or 0 or 2**999 where k is out of the range of float64."""
     return 2.0**k if -1000 < k < 1000 else 0.0 if k < 0 else 2.0**999
 
 
 def _renormal(d: complex, e: int) -> tuple[complex, int]:
+    """Return the same number d 2**e with a d of about 1."""
     k = math.frexp(max(abs(d.real), abs(d.imag)))[1]
     return complex(math.ldexp(d.real, -k), math.ldexp(d.imag, -k)), e + k

@@ -26,7 +26,7 @@ def perturbed(X, Y, x, y, a, b, K, L):
     return real + a, fma(number(2, x), imaginary, b)
 
 
-def fold(X, Y, K, L):  # the axes and the diagonals
+def kink_distance(X, Y, K, L):  # the axes and the diagonals
     axis = select(abs(X) < abs(Y), abs(X), abs(Y))
     size = abs(X) + abs(Y)
     diagonal = select(size > number(0, X), abs(K) / (size + size), size)
@@ -41,7 +41,7 @@ def make():
         derivative=derivative,
         perturbed=perturbed,
         kinks=kinks,
-        fold=fold,
+        kink_distance=kink_distance,
         degree=2,
         center=("-0.5", "-0.4"),
         width="5.0",

@@ -27,7 +27,7 @@ def perturbed(X, Y, x, y, a, b, K):
     return fma(u, x, fma(-v, y, a)), fma(number(2, x), more, b)
 
 
-def fold(X, Y, K):  # the axes
+def kink_distance(X, Y, K):  # the axes
     return select(abs(X) < abs(Y), abs(X), abs(Y))
 
 
@@ -39,7 +39,7 @@ def make():
         derivative=derivative,
         perturbed=perturbed,
         kinks=kinks,
-        fold=fold,
+        kink_distance=kink_distance,
         degree=2,
         center=("-0.45", "-0.5"),
         width="5.2",

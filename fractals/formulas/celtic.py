@@ -24,7 +24,7 @@ def perturbed(X, Y, x, y, a, b, K):
     return more + a, fma(u, y, fma(v, x, b))
 
 
-def fold(X, Y, K):  # the diagonals, half of the distance along an axis
+def kink_distance(X, Y, K):  # the diagonals, half of the distance along an axis
     size = abs(X) + abs(Y)
     return select(size > number(0, X), abs(K) / (size + size), size)
 
@@ -37,7 +37,7 @@ def make():
         derivative=derivative,
         perturbed=perturbed,
         kinks=kinks,
-        fold=fold,
+        kink_distance=kink_distance,
         degree=2,
         center=("-0.6", "0"),
         width="4.8",

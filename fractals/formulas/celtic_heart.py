@@ -25,7 +25,7 @@ def perturbed(X, Y, x, y, a, b, K, L):
     return across + a, fma(number(2, x), fma(diffabs(L, x), Y + y, abs(X) * y), b)
 
 
-def fold(X, Y, K, L):  # the imaginary axis, and the diagonals
+def kink_distance(X, Y, K, L):  # the imaginary axis, and the diagonals
     size = abs(X) + abs(Y)
     far = select(size > number(0, X), abs(K) / (size + size), size)
     return select(abs(X) < far, abs(X), far)
@@ -40,7 +40,7 @@ def make():
         perturbed=perturbed,
         kinks=kinks,
         kink_degrees=(2, 1),
-        fold=fold,
+        kink_distance=kink_distance,
         degree=2,
         center=("-0.5", "0"),
         width="5",

@@ -23,7 +23,7 @@ def perturbed(X, Y, x, y, a, b, K):
     return fma(u, x, fma(-v, y, a)), fma(number(2, x), more, b)
 
 
-def fold(X, Y, K):  # the imaginary axis
+def kink_distance(X, Y, K):  # the imaginary axis
     return abs(X)
 
 
@@ -36,7 +36,7 @@ def make():
         perturbed=perturbed,
         kinks=kinks,
         kink_degrees=(1,),
-        fold=fold,
+        kink_distance=kink_distance,
         degree=2,
         center=("-0.5", "0"),
         width="5",

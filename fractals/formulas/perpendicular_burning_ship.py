@@ -24,7 +24,7 @@ def perturbed(X, Y, x, y, a, b, K):
     return fma(u, x, fma(-v, y, a)), fma(number(2, x), more, b)
 
 
-def fold(X, Y, K):  # the real axis
+def kink_distance(X, Y, K):  # the real axis
     return abs(Y)
 
 
@@ -37,7 +37,7 @@ def make():
         perturbed=perturbed,
         kinks=kinks,
         kink_degrees=(1,),
-        fold=fold,
+        kink_distance=kink_distance,
         degree=2,
         center=("-0.5", "-0.2"),
         width="5.0",

@@ -23,7 +23,7 @@ def perturbed(X, Y, x, y, a, b, K):
     return fma(u, x, a - t), fma(u, y, fma(Y + Y, x, fma(x, y, b)))
 
 
-def fold(X, Y, K):  # the real axis
+def kink_distance(X, Y, K):  # the real axis
     return abs(Y)
 
 
@@ -36,7 +36,7 @@ def make():
         perturbed=perturbed,
         kinks=kinks,
         kink_degrees=(1,),
-        fold=fold,
+        kink_distance=kink_distance,
         degree=2,
         center=("-0.5", "0.3"),
         width="5.0",

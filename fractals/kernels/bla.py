@@ -1,207 +1,449 @@
-"""Tables by which perturbation skips most steps of a reference orbit.
+"""The tree of bivariate linear approximations (BLA), by which perturbation skips steps in float64.
 
-**Stages** (Zhuoran, 2022; the LA of Imagina): the orbit is cut where it dips towards 0, that is, at
-its periods. An entry takes a sample from Z_s over a whole period, by one exact step and a linear
-rest: z -> A (f(Z_s + z) - f(Z_s)) + B c, right while |f(Z_s + z) - f(Z_s)| < r and |c| < r_c. The
-next stage does the same with entries for steps, and so on.
+An entry of level k skips 2**k steps from m = 1 + i 2**k (after Zhuoran, 2021, and Heiland-Allen,
+2022). For a holomorphic formula it takes z to (A + D z) z + B c. D, the square term, is an addition
+of this project: with it z may be as long as the square root of the tolerance times |Z|; without it,
+only as long as the tolerance times |Z|. For another formula A and B are real 2x2 matrices, and D is
+left out.
 
-**Tree** (bivariate approximation, after Zhuoran, 2021, and Heiland-Allen, 2022): an entry of level
-k skips 2**k steps from m = 1 + i 2**k, by z -> (A + D z) z + B c. The square is ours: with it z may
-be as long as the root of the tolerance, and not only the tolerance itself, times Z. A formula that
-is not holomorphic has real 2x2 matrices A and B, and no D.
-
-Both are programs for a target; they run on the CPU, in one thread.
+The program that fills the tree runs on the CPU, in one thread.
 """
 
 import math
+from typing import Any, NamedTuple
 
 from fractals.kernels.floatexp import make_kinks
-from fractals.kernels.perturb import LEVEL
-from fractals.kernels.primitives import number, select
+from fractals.kernels.layout import (
+    BLA_A,
+    BLA_B,
+    BLA_D,
+    BLA_RADIUS,
+    BLA_RADIUS_C,
+    BLA_SIZE,
+    MATRIX_A,
+    MATRIX_B,
+    MATRIX_RADIUS,
+    MATRIX_RADIUS_C,
+    MATRIX_SIZE,
+    ORBIT_Z,
+)
+from fractals.kernels.primitives import fma, number, select
 
-TOLERANCE = 2.0**-32  # of a skip: relative to z
-APART = 0.125  # of |Z|: a z that long is near to a rebasing
-HUGE = 1e290  # a product with c is not computed with what is larger
-WITHIN = 1 - 2.0**-20  # of the escape radius: no skip leads a sample nearer to it
-PARTS = 16  # of the room up to the escape radius, one for z and one for c at each level of the tree
-BEYOND = 4.0  # nothing is skipped where |Z| is larger: the orbit is about to escape
+# The lowest level of a tree skips 2**LOWEST_LEVEL steps. Lower levels would take as much memory as
+# the orbit and save a step or two; with a higher level short skips would be lost.
+LOWEST_LEVEL = 2
+# Error of one skip relative to z. A larger tolerance skips more steps and shifts results further
+# from those of single steps; 2**-32 is far below the step between two colors.
+TOLERANCE = 2.0**-32
+# A z longer than this share of |Z| is about to be rebased, so no skip is valid there.
+NEAR_REBASING = 0.125
+# Largest coefficient of c. The product with a c that float64 can hold stays in its range of 1e308;
+# an entry with a larger coefficient is never valid.
+MAX_COEFFICIENT = 1e290
+# In plane units: no skip is valid where |Z| is larger, because the orbit is about to escape.
+MAX_REFERENCE = 4.0
+# Share of the escape radius. A skip tests for escape only where it ends, so none leads a sample
+# nearer to the escape radius.
+WITHIN = 1 - 2.0**-20
+# Parts of the room between |Z| and the escape radius: z may take one, and c one at each level of
+# the tree, so that their sum does not leave the room.
+ROOM_PARTS = 16
+# Exponent of two of c, below which float64 has no number for c; its part is then left out.
+MIN_EXPONENT_C = -1000
+
+
+class Skip(NamedTuple):
+    """An entry of the tree of a holomorphic formula, in the order of its columns."""
+
+    ax: Any
+    ay: Any
+    bx: Any
+    by: Any
+    dx: Any
+    dy: Any
+    radius: Any
+    radius_c: Any
+
+
+class MatrixSkip(NamedTuple):
+    """An entry of the tree of another formula, in the order of its columns."""
+
+    a0: Any
+    a1: Any
+    a2: Any
+    a3: Any
+    b0: Any
+    b1: Any
+    b2: Any
+    b3: Any
+    radius: Any
+    radius_c: Any
 
 
 def level_sizes(points: int) -> list[int]:
-    """Return how many entries each level of the tree has, over an orbit of so many points.
+    """Return the number of entries of each level of the tree.
 
-    One entry more than there are is kept in each level; it is never valid.
+    Each level has one entry that is never valid behind its others.
+
+    Parameters
+    ----------
+    points : int
+        Length of the reference.
     """
     sizes = []
-    level = LEVEL
+    level = LOWEST_LEVEL
     while (points - 2) >> level > 0:
         sizes.append(((points - 2) >> level) + 1)
         level += 1
     return sizes
 
 
-def make_tree_body(target, formula):
-    """Return ``body(..., tree, orbit, levels, ends, view)``, which fills the tree.
+def make_longest_skip(target, valid, any_of=None):
+    """Return ``longest_skip(mask, m, levels, level_count, facts)``: the longest valid entry.
 
-    ``ends`` are the last indices of the orbits in ``orbit``; ``view[0]`` is the square of the
-    escape radius; ``view[1]`` is the exponent of c:
-    where float64 has no number for c, its part is left out.
+    Its result is ``(mask, entry, length)``: the samples that may take the entry, its row in the
+    tree, below 0 if none is valid, and how many steps it skips, 1 if none is valid.
+
+    Parameters
+    ----------
+    target : Target
+    valid : callable
+        ``valid(mask, entry, length, facts) -> mask``: for which samples under a mask an entry of
+        this length is valid. `facts` are passed on to it.
+    any_of : callable, optional
+        ``any_of(mask) -> bool``: whether any sample is under a mask; without it the mask is a bool.
     """
-    derive, fold = target.jit(formula.derivative), target.jit(formula.fold or formula.derivative)
-    int64, holomorphic, folds = target.int64, formula.holomorphic, formula.fold is not None
-    degree, kinks = formula.degree, make_kinks(target, formula, False)
-    curve = (degree - 1) / 2
-    # The cubic term of z**d; a single step of a square is exact.
-    cubic = math.sqrt(6 * TOLERANCE / ((degree - 1) * (degree - 2))) if degree > 2 else APART
-    first = min(APART, cubic)
+    int64 = target.int64
+    if any_of is None:
+        any_of = target.jit(lambda mask: mask)
 
     @target.jit
-    def norm(x, y):
+    def longest_skip(mask, m, levels, level_count, facts):
+        best, length, longer = int64(-1), int64(1), int64(1 << LOWEST_LEVEL)
+        if m > 0 and (m - 1) & ((1 << LOWEST_LEVEL) - 1) == 0:
+            i = (m - 1) >> LOWEST_LEVEL
+            for k in range(level_count):
+                entry = levels[k] + i
+                fits = valid(mask, entry, longer, facts)
+                if not any_of(fits):
+                    break
+                mask, best, length = fits, entry, longer
+                if i & 1:  # on the next level no entry begins at m
+                    break
+                i >>= 1
+                longer <<= 1
+        return mask, best, length
+
+    return longest_skip
+
+
+def make_row(target, formula):
+    """Return ``row(tree, entry)``: the numbers of an entry of the tree, without its radii."""
+    if formula.holomorphic:
+
+        def row(tree, entry):
+            return (
+                tree[entry, BLA_A],
+                tree[entry, BLA_A + 1],
+                tree[entry, BLA_B],
+                tree[entry, BLA_B + 1],
+                tree[entry, BLA_D],
+                tree[entry, BLA_D + 1],
+            )
+
+    else:
+
+        def row(tree, entry):
+            return (
+                tree[entry, MATRIX_A],
+                tree[entry, MATRIX_A + 1],
+                tree[entry, MATRIX_A + 2],
+                tree[entry, MATRIX_A + 3],
+                tree[entry, MATRIX_B],
+                tree[entry, MATRIX_B + 1],
+                tree[entry, MATRIX_B + 2],
+                tree[entry, MATRIX_B + 3],
+            )
+
+    return target.jit(row)
+
+
+def make_skip(target, formula):
+    """Return ``skip(e, x, y, a, b)``: z = x + iy after a skip, with c = a + ib.
+
+    `e` holds the numbers of an entry of the tree; all may be packs of samples.
+    """
+    if formula.holomorphic:
+
+        def skip(e, x, y, a, b):
+            ax, ay, bx, by, dx, dy = e
+            ex, ey = fma(dx, x, -(dy * y)), fma(dx, y, dy * x)
+            ax, ay = ax + ex, ay + ey
+            x, y = fma(ax, x, -(ay * y)), fma(ax, y, ay * x)
+            return fma(bx, a, fma(-by, b, x)), fma(bx, b, fma(by, a, y))
+
+    else:
+
+        def skip(e, x, y, a, b):
+            a0, a1, a2, a3, b0, b1, b2, b3 = e
+            x, y = fma(a0, x, a1 * y), fma(a2, x, a3 * y)
+            return fma(b0, a, fma(b1, b, x)), fma(b2, a, fma(b3, b, y))
+
+    return target.jit(skip)
+
+
+def make_tangents(target, formula, derivative):
+    """Return ``(by_step, by_skip, slope)``: how dz changes, and dz in the end.
+
+    ``by_step(u, v, tangents, g)`` and ``by_skip(e, x, y, tangents, g)`` return the tangents after a
+    step from Z + z = u + iv, or a skip from z = x + iy by the entry `e`; a step adds g to dz.
+    ``slope(u, v, tangents)`` returns the complex derivative, or what gives |z| the same gradient.
+
+    The tangents are (p, q) with dz = p + iq, or both columns (p, q, s, r) of the Jacobian matrix
+    of a formula that is not holomorphic. Without `derivative` they are left as they are.
+    """
+    derive = target.jit(formula.derivative)
+
+    if not derivative:
+
+        def by_step(u, v, tangents, g):
+            return tangents
+
+        def by_skip(e, x, y, tangents, g):
+            return tangents
+
+        def slope(u, v, tangents):
+            return number(0, u), number(0, u)
+
+    elif formula.holomorphic:
+
+        def by_step(u, v, tangents, g):
+            p, q = derive(u, v, tangents[0], tangents[1])
+            return p + g, q
+
+        def by_skip(e, x, y, tangents, g):
+            ax, ay, bx, by, dx, dy = e
+            p, q = tangents
+            ex, ey = fma(dx, x, -(dy * y)), fma(dx, y, dy * x)
+            fx, fy = ax + ex + ex, ay + ey + ey
+            p, q = fma(fx, p, -(fy * q)), fma(fx, q, fy * p)
+            return fma(bx, g, p), fma(by, g, q)
+
+        def slope(u, v, tangents):
+            return tangents
+
+    else:
+
+        def by_step(u, v, tangents, g):
+            p, q = derive(u, v, tangents[0], tangents[1])
+            s, r = derive(u, v, tangents[2], tangents[3])
+            return p + g, q, s, r + g
+
+        def by_skip(e, x, y, tangents, g):
+            a0, a1, a2, a3, b0, b1, b2, b3 = e
+            p, q, s, r = tangents
+            return (
+                fma(a0, p, fma(a1, q, b0 * g)),
+                fma(a2, p, fma(a3, q, b2 * g)),
+                fma(a0, s, fma(a1, r, b1 * g)),
+                fma(a2, s, fma(a3, r, b3 * g)),
+            )
+
+        def slope(u, v, tangents):
+            p, q, s, r = tangents
+            g, h = fma(u, p, v * q), fma(u, s, v * r)
+            m = fma(u, u, v * v)
+            return fma(g, u, h * v) / m, fma(g, v, -(h * u)) / m
+
+    return target.jit(by_step), target.jit(by_skip), target.jit(slope)
+
+
+def make_larger(target):
+    """Return ``larger(x, y)``: the larger of two absolute values."""
+
+    @target.jit
+    def larger(x, y):
         return select(abs(x) < abs(y), abs(y), abs(x))
+
+    return larger
+
+
+def make_room(target):
+    """Return ``room(X, Y, radius_squared)``: how long z may be so that Z + z has not escaped."""
+
+    @target.jit
+    def room(X, Y, radius_squared):
+        free = math.sqrt(radius_squared) * WITHIN - math.sqrt(X * X + Y * Y)
+        return max(number(0, X), free / ROOM_PARTS)
+
+    return room
+
+
+def make_tree_body(target, formula):
+    """Return the body that fills the tree.
+
+    Parameters
+    ----------
+    target : Target
+    formula : Formula
+
+    Returns
+    -------
+    callable
+        ``body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent, radius_squared)``: the
+        arrays are those of `fractals.kernels.layout.PerturbTables`, ``ends`` the last indices of
+        the orbits in ``orbit``, ``exponent`` the exponent of two of c, and ``radius_squared`` the
+        square of the escape radius.
+    """
+    int64, holomorphic = target.int64, formula.holomorphic
+    make_entries = make_holomorphic_entries if holomorphic else make_matrix_entries
+    single, joined = make_entries(target, formula)
+    size = BLA_SIZE if holomorphic else MATRIX_SIZE
+    radius = BLA_RADIUS if holomorphic else MATRIX_RADIUS
+    radius_c = BLA_RADIUS_C if holomorphic else MATRIX_RADIUS_C
+    begin_c, end_c = (BLA_B, BLA_D) if holomorphic else (MATRIX_B, MATRIX_RADIUS)
+    row = make_row(target, formula)
+    entry_of: Any = Skip if holomorphic else MatrixSkip
+
+    @target.jit
+    def put(tree, i, entry, has_c):
+        for k in range(size):
+            tree[i, k] = entry[k]
+        for k in range(begin_c, end_c):
+            if not has_c:
+                tree[i, k] = 0
+            elif not abs(tree[i, k]) < MAX_COEFFICIENT:  # c of an exponential map has any size
+                tree[i, radius_c] = 0
+        if not has_c:
+            tree[i, radius_c] = math.inf
+
+    @target.jit
+    def get(tree, i):
+        return entry_of(*row(tree, i), tree[i, radius], tree[i, radius_c])
+
+    def body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent, radius_squared):
+        has_c = exponent > MIN_EXPONENT_C
+        points = orbit.shape[0]
+        bla_tree[:, radius:] = 0
+        step = int64(1 << LOWEST_LEVEL)
+        lowest = (points - 2) >> LOWEST_LEVEL if levels.shape[0] > 0 else 0
+        for i in range(lowest):
+            m = 1 + i * step
+            entry = single(orbit, m, radius_squared)
+            for k in range(1, step):
+                entry = joined(entry, single(orbit, m + k, radius_squared))
+            put(bla_tree, levels[0] + i, entry, has_c)
+            for k in range(ends.shape[0]):  # no skip leads from one orbit into the next
+                if m <= ends[k] < m + step:
+                    bla_tree[levels[0] + i, radius] = 0
+        for level in range(1, levels.shape[0]):
+            below, here = levels[level - 1], levels[level]
+            for i in range((points - 2) >> (LOWEST_LEVEL + level)):
+                entry = joined(get(bla_tree, below + 2 * i), get(bla_tree, below + 2 * i + 1))
+                put(bla_tree, here + i, entry, has_c)
+
+    return body
+
+
+def make_holomorphic_entries(target, formula):
+    """Return ``single(orbit, m, radius_squared)`` and ``joined(p, q)``: entries of steps.
+
+    The first is the `Skip` of one step from Z_m, the second the `Skip` by p, then q.
+    """
+    derive, degree, larger = target.jit(formula.derivative), formula.degree, make_larger(target)
+    # The square term of (Z + z)**d, relative to its linear term, is this times z / Z.
+    curve = (degree - 1) / 2
+    # An entry leaves out the cubic term; that of a formula of degree 2 is 0.
+    cubic = NEAR_REBASING
+    if degree > 2:
+        cubic = math.sqrt(6 * TOLERANCE / ((degree - 1) * (degree - 2)))
+    share = min(NEAR_REBASING, cubic)  # of |Z|, up to which one step is valid
+    room = make_room(target)
 
     @target.jit
     def times(ax, ay, bx, by):
         return ax * bx - ay * by, ax * by + ay * bx
 
     @target.jit
-    def room(X, Y, radius2):
-        """Return how long z may be without escaping: inside a skip nothing tests for that."""
-        return max(number(0, X), (math.sqrt(radius2) * WITHIN - math.sqrt(X * X + Y * Y)) / PARTS)
-
-    @target.jit
-    def single(orbit, m, radius2):
-        X, Y = orbit[m, 0], orbit[m, 1]
+    def single(orbit, m, radius_squared):
+        X, Y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
         zero, one = number(0, X), number(1, X)
         a, b = derive(X, Y, one, zero)
-        size = norm(X, Y)
-        known = zero < size and size < BEYOND
-        m = X * X + Y * Y
+        size = larger(X, Y)
+        known = zero < size and size < MAX_REFERENCE
+        square = X * X + Y * Y
         ex, ey = times(a, b, X, -Y)
-        ex, ey = (curve * ex / m, curve * ey / m) if known else (zero, zero)
-        r = min(first * size, room(X, Y, radius2)) if known else zero
-        return a, b, one, zero, ex, ey, r, number(math.inf, X)
+        ex, ey = (curve * ex / square, curve * ey / square) if known else (zero, zero)
+        radius = min(share * size, room(X, Y, radius_squared)) if known else zero
+        return Skip(a, b, one, zero, ex, ey, radius, number(math.inf, X))
 
     @target.jit
     def joined(p, q):
-        """Return the entry that takes p and then q."""
-        ax, ay = times(p[0], p[1], q[0], q[1])
-        bx, by = times(p[2], p[3], q[0], q[1])
-        ex, ey = times(p[4], p[5], q[0], q[1])
-        sx, sy = times(p[0], p[1], p[0], p[1])
-        sx, sy = times(sx, sy, q[4], q[5])
-        a, b, e = norm(p[0], p[1]), norm(p[2], p[3]), norm(p[4], p[5])
-        a2, e2 = norm(q[0], q[1]), norm(q[4], q[5])
-        r = min(p[6], q[6] / (a + e * p[6]))
+        ax, ay = times(p.ax, p.ay, q.ax, q.ay)
+        bx, by = times(p.bx, p.by, q.ax, q.ay)
+        ex, ey = times(p.dx, p.dy, q.ax, q.ay)
+        sx, sy = times(p.ax, p.ay, p.ax, p.ay)
+        sx, sy = times(sx, sy, q.dx, q.dy)
+        a, b, e = larger(p.ax, p.ay), larger(p.bx, p.by), larger(p.dx, p.dy)
+        a2, e2 = larger(q.ax, q.ay), larger(q.dx, q.dy)
+        r = min(p.radius, q.radius / (a + e * p.radius))
         left_out = e * e2
         if left_out > 0:
             r = min(r, math.sqrt(TOLERANCE * a2 / (2 * left_out)))
-        r_c = min(p[7], q[7])
+        r_c = min(p.radius_c, q.radius_c)
         if b > 0:
-            r_c = min(r_c, q[6] / b)
+            r_c = min(r_c, q.radius / b)
             if e2 > 0:
                 r_c = min(r_c, TOLERANCE * a2 / (2 * e2 * b))
         r = r if a > 0 and r == r else number(0, r)
-        return ax, ay, bx + q[2], by + q[3], ex + sx, ey + sy, r, r_c
+        return Skip(ax, ay, bx + q.bx, by + q.by, ex + sx, ey + sy, r, r_c)
+
+    return single, joined
+
+
+def make_matrix_entries(target, formula):
+    """Return the functions of `make_holomorphic_entries`, for a `MatrixSkip`."""
+    derive, degree, larger = target.jit(formula.derivative), formula.degree, make_larger(target)
+    has_kinks = formula.kink_distance is not None
+    kink_distance = target.jit(formula.kink_distance or formula.derivative)
+    kinks, room = make_kinks(target, formula, False), make_room(target)
 
     @target.jit
-    def single_matrix(orbit, m, radius2):
-        X, Y = orbit[m, 0], orbit[m, 1]
+    def single(orbit, m, radius_squared):
+        X, Y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
         zero, one = number(0, X), number(1, X)
         a0, a2 = derive(X, Y, one, zero)
         a1, a3 = derive(X, Y, zero, one)
-        size = max(norm(a0, a1), norm(a2, a3))
+        size = max(larger(a0, a1), larger(a2, a3))
         least = abs(a0 * a3 - a1 * a2) / (2 * size) if size > 0 else zero
         r = TOLERANCE * least / (degree - 1)
-        if folds:
-            r = min(r, fold(X, Y, *kinks(orbit, m)) / 2)
-        r = min(r, room(X, Y, radius2))
-        known = norm(X, Y) < BEYOND
-        return a0, a1, a2, a3, one, zero, zero, one, r if known else zero, number(math.inf, X)
+        if has_kinks:
+            r = min(r, kink_distance(X, Y, *kinks(orbit, m)) / 2)
+        r = min(r, room(X, Y, radius_squared))
+        radius = r if larger(X, Y) < MAX_REFERENCE else zero
+        infinite = number(math.inf, X)
+        return MatrixSkip(a0, a1, a2, a3, one, zero, zero, one, radius, infinite)
 
     @target.jit
-    def matrices(x, y, i, j):
+    def product(x0, x1, x2, x3, y0, y1, y2, y3):
         return (
-            x[i] * y[j] + x[i + 1] * y[j + 2],
-            x[i] * y[j + 1] + x[i + 1] * y[j + 3],
-            x[i + 2] * y[j] + x[i + 3] * y[j + 2],
-            x[i + 2] * y[j + 1] + x[i + 3] * y[j + 3],
+            x0 * y0 + x1 * y2,
+            x0 * y1 + x1 * y3,
+            x2 * y0 + x3 * y2,
+            x2 * y1 + x3 * y3,
         )
 
     @target.jit
-    def joined_matrices(p, q):
-        a, b = matrices(q, p, 0, 0), matrices(q, p, 0, 4)
-        a_size = max(abs(p[0]) + abs(p[1]), abs(p[2]) + abs(p[3]))
-        b_size = max(abs(p[4]) + abs(p[5]), abs(p[6]) + abs(p[7]))
-        r = min(p[8], q[8] / a_size) if a_size > 0 else number(0, p[8])
-        r_c = min(p[9], q[9])
+    def joined(p, q):
+        a0, a1, a2, a3 = product(q.a0, q.a1, q.a2, q.a3, p.a0, p.a1, p.a2, p.a3)
+        b0, b1, b2, b3 = product(q.a0, q.a1, q.a2, q.a3, p.b0, p.b1, p.b2, p.b3)
+        a_size = max(abs(p.a0) + abs(p.a1), abs(p.a2) + abs(p.a3))
+        b_size = max(abs(p.b0) + abs(p.b1), abs(p.b2) + abs(p.b3))
+        r = min(p.radius, q.radius / a_size) if a_size > 0 else number(0, p.radius)
+        r_c = min(p.radius_c, q.radius_c)
         if b_size > 0:
-            r_c = min(r_c, q[8] / b_size)
-        b0, b1, b2, b3 = b[0] + q[4], b[1] + q[5], b[2] + q[6], b[3] + q[7]
-        return a[0], a[1], a[2], a[3], b0, b1, b2, b3, r, r_c
+            r_c = min(r_c, q.radius / b_size)
+        b0, b1, b2, b3 = b0 + q.b0, b1 + q.b1, b2 + q.b2, b3 + q.b3
+        return MatrixSkip(a0, a1, a2, a3, b0, b1, b2, b3, r, r_c)
 
-    if holomorphic:
-        make_single, join, width = single, joined, 8
-    else:
-        make_single, join, width = single_matrix, joined_matrices, 10
-
-    @target.jit
-    def put(tree, i, entry, c_counts):
-        for k in range(width):
-            tree[i, k] = entry[k]
-        of_c = 2 if holomorphic else 4  # where the part of c begins, and how many numbers it has
-        for k in range(of_c, 2 * of_c):
-            if not c_counts:
-                tree[i, k] = 0
-            elif not abs(tree[i, k]) < HUGE:  # in an exponential map c may be of any size
-                tree[i, width - 1] = 0
-        if not c_counts:
-            tree[i, width - 1] = math.inf
-
-    @target.jit
-    def get(tree, i):
-        if holomorphic:
-            return (
-                tree[i, 0],
-                tree[i, 1],
-                tree[i, 2],
-                tree[i, 3],
-                tree[i, 4],
-                tree[i, 5],
-                tree[i, 6],
-                tree[i, 7],
-            )
-        return (
-            tree[i, 0],
-            tree[i, 1],
-            tree[i, 2],
-            tree[i, 3],
-            tree[i, 4],
-            tree[i, 5],
-            tree[i, 6],
-            tree[i, 7],
-            tree[i, 8],
-            tree[i, 9],
-        )
-
-    def body(x0, y0, dx, dy, tree, orbit, levels, ends, view):
-        c_counts = view[1] > -1000
-        points = orbit.shape[0]
-        tree[:, width - 2 :] = 0
-        step = int64(1 << LEVEL)
-        lowest = (points - 2) >> LEVEL if levels.shape[0] > 0 else 0
-        for i in range(lowest):
-            m = 1 + i * step
-            entry = make_single(orbit, m, view[0])
-            for k in range(1, step):
-                entry = join(entry, make_single(orbit, m + k, view[0]))
-            put(tree, levels[0] + i, entry, c_counts)
-            for k in range(ends.shape[0]):  # no skip leads from one orbit into the next
-                if m <= ends[k] < m + step:
-                    tree[levels[0] + i, width - 2] = 0
-        for level in range(1, levels.shape[0]):
-            below, here = levels[level - 1], levels[level]
-            for i in range((points - 2) >> (LEVEL + level)):
-                entry = join(get(tree, below + 2 * i), get(tree, below + 2 * i + 1))
-                put(tree, here + i, entry, c_counts)
-
-    return body
+    return single, joined

@@ -1,26 +1,51 @@
-"""Complex numbers with an exponent of their own, for depths where float64 has none left.
+"""Floatexp: complex numbers with an exponent of their own, where float64 has none left.
 
-A number is a tuple ``(x, y, e)``: (x + iy) * 2**e, with one exponent for both parts. `normal`
-brings the larger part into [1, 2); between two of its calls parts may grow or shrink a hundred
-orders. Zero has the exponent `NEVER`, so that it is never the larger one of a sum.
+A number is a tuple ``(x, y, e)``: (x + iy) * 2**e, with one exponent for both parts; a real number
+is a tuple ``(x, e)``. `normal` brings the larger part into [1, 2); between two of its calls parts
+may grow or shrink by a hundred orders of magnitude.
 """
 
 from typing import Any, NamedTuple
 
 from fractals.kernels.formula import Formula
+from fractals.kernels.layout import ORBIT_KINKS, ORBIT_Z, TINY_INDEX, TINY_Z
 from fractals.kernels.primitives import fma, number, select, split, two_to
-from fractals.kernels.tangent import gradient_derivative
 
-NEVER = -(2**40)
-ALIKE = -900  # a z so much smaller than Z, in powers of two, adds nothing to the derivative at Z
-SMALL = 2.0**-450  # a reference point below it stands in the list of tiny ones, with its exponent
-LIFTED = -400  # where a kink is, a z so much smaller than Z is made that size beside it
-LARGEST = 900  # exponent of a kink's number that is beyond all z
-LITTLE = 2.0**-50  # a reference point below it is given an exponent
+# Exponent of 0: below that of all other numbers, so that 0 is never the larger part of a sum.
+ZERO_EXPONENT = -(2**40)
+# Exponent of two of z / Z below which f(Z + z) - f(Z) is computed as f'(Z) z. The square term is
+# smaller than the linear one by this factor, far below the rounding of float64, and scaling z to
+# the exponent of Z would leave float64's range.
+LINEAR_EXPONENT = -900
+# A point of the reference with smaller parts is kept in `tiny`, with an exponent. The square of a
+# larger one is at least 2**-900, which float64 holds with all its bits.
+MAX_TINY = 2.0**-450
+# Exponent of two of z / Z: beside a kink, where f is not linear however small z is, a smaller z is
+# scaled up to this size. Products of z with itself are then negligible, and do not underflow.
+LIFTED_EXPONENT = -400
+# Largest exponent of two of a kink's number beside z: all z are smaller, so none crosses the kink.
+MAX_KINK_EXPONENT = 900
+# A point of the reference with smaller parts gets an exponent before it is used: its product with a
+# small z would be out of range. Larger points keep the exponent 0, which is quicker.
+MAX_NORMALIZED = 2.0**-50
 
 
 class Arithmetic(NamedTuple):
-    """Functions of numbers (x, y, e): `less` compares the larger parts, with a real (x, e)."""
+    """Functions of numbers (x, y, e) and reals (x, e).
+
+    Attributes
+    ----------
+    normal : callable
+        ``normal(x, y, e)``: the same number with its larger part in [1, 2).
+    times, plus : callable
+        The product and the sum of two numbers.
+    size : callable
+        The larger part of a normal number as a real (x, e).
+    less : callable
+        Whether a real is less than another; both are normal and not negative.
+    ratio : callable
+        The quotient of two reals; the second is above 0.
+    """
 
     normal: Any
     times: Any
@@ -30,16 +55,16 @@ class Arithmetic(NamedTuple):
     ratio: Any
 
 
-def make_arithmetic(target: Any, extended: bool) -> Arithmetic:
-    """Return the functions; where not `extended` exponents are 0, and cost nothing."""
+def make_arithmetic(target: Any, floatexp: bool) -> Arithmetic:
+    """Return the arithmetic; without `floatexp` exponents are 0 and cost nothing."""
     jit, int64 = target.jit, target.int64
 
     def normal(x: Any, y: Any, e: Any) -> Any:
-        if not extended:
+        if not floatexp:
             return x, y, e
         largest = select(abs(x) < abs(y), abs(y), abs(x))
         if largest == 0:
-            return x, y, int64(NEVER)
+            return x, y, int64(ZERO_EXPONENT)
         _, k = split(largest)
         scale = two_to(-k, x)
         return x * scale, y * scale, int64(e + k)
@@ -48,88 +73,109 @@ def make_arithmetic(target: Any, extended: bool) -> Arithmetic:
 
     def times(p: Any, q: Any) -> Any:
         x, y = fma(p[0], q[0], -(p[1] * q[1])), fma(p[0], q[1], p[1] * q[0])
-        return normal(x, y, int64(p[2] + q[2])) if extended else (x, y, p[2])
+        return normal(x, y, int64(p[2] + q[2])) if floatexp else (x, y, p[2])
 
     def plus(p: Any, q: Any) -> Any:
-        if not extended:
+        if not floatexp:
             return p[0] + q[0], p[1] + q[1], p[2]
         e = select(p[2] < q[2], q[2], p[2])
         s, t = two_to(p[2] - e, p[0]), two_to(q[2] - e, q[0])
         return normal(fma(p[0], s, q[0] * t), fma(p[1], s, q[1] * t), e)
 
     def size(p: Any) -> Any:
-        """Return the larger part as a real (x, e); p is normal."""
         return select(abs(p[0]) < abs(p[1]), abs(p[1]), abs(p[0])), p[2]
 
     def less(p: Any, q: Any) -> Any:
-        """Compare reals (x, e), normal and not negative."""
-        if not extended:
+        if not floatexp:
             return p[0] < q[0]
         return p[1] < q[1] or (p[1] == q[1] and p[0] < q[0])
 
     def ratio(p: Any, q: Any) -> Any:
-        """Divide reals (x, e), q > 0."""
-        x, _, e = normal(p[0] / q[0], p[0] - p[0], int64(p[1] - q[1]) if extended else p[1])
+        x, _, e = normal(p[0] / q[0], p[0] - p[0], int64(p[1] - q[1]) if floatexp else p[1])
         return x, e
 
     return Arithmetic(normal, *map(jit, (times, plus, size, less, ratio)))
 
 
-def make_kinks(target: Any, formula: Formula, extended: bool) -> Any:
+def make_readers(target: Any) -> tuple[Any, Any]:
+    """Return ``number_at(table, row, column)`` and ``real_at(table, row, column)``.
+
+    They read the number (x, y, e) or the real (x, e) that begins in a column of a table.
+    """
+    int64 = target.int64
+
+    def number_at(table: Any, row: Any, column: Any) -> Any:
+        return table[row, column], table[row, column + 1], int64(table[row, column + 2])
+
+    def real_at(table: Any, row: Any, column: Any) -> Any:
+        return table[row, column], int64(table[row, column + 1])
+
+    return target.jit(number_at), target.jit(real_at)
+
+
+def make_kinks(target: Any, formula: Formula, floatexp: bool) -> Any:
     """Return ``kinks(orbit, m)``: the numbers of `Formula.kinks` at a point of the reference.
 
-    Each is a float64 or, where `extended`, two: a mantissa and an exponent.
+    Each is a float64 or, with `floatexp`, two numbers: x and e.
     """
     int64, count = target.int64, formula.kink_count
+    first = ORBIT_KINKS + count  # of the columns with exponents
 
     if count == 0:
 
-        def kinks(orbit, m):
+        def kinks(orbit: Any, m: Any) -> Any:
             return ()
 
-    elif count == 1 and extended:
+    elif count == 1 and floatexp:
 
-        def kinks(orbit, m):
-            return orbit[m, 3], int64(orbit[m, 4])
+        def kinks(orbit: Any, m: Any) -> Any:
+            return orbit[m, first], int64(orbit[m, first + 1])
 
     elif count == 1:
 
-        def kinks(orbit, m):
-            return (orbit[m, 2],)
+        def kinks(orbit: Any, m: Any) -> Any:
+            return (orbit[m, ORBIT_KINKS],)
 
-    elif extended:
+    elif floatexp:
 
-        def kinks(orbit, m):
-            return orbit[m, 4], int64(orbit[m, 5]), orbit[m, 6], int64(orbit[m, 7])
+        def kinks(orbit: Any, m: Any) -> Any:
+            x, e = orbit[m, first], int64(orbit[m, first + 1])
+            return x, e, orbit[m, first + 2], int64(orbit[m, first + 3])
 
     else:
 
-        def kinks(orbit, m):
-            return orbit[m, 2], orbit[m, 3]
+        def kinks(orbit: Any, m: Any) -> Any:
+            return orbit[m, ORBIT_KINKS], orbit[m, ORBIT_KINKS + 1]
 
     return target.jit(kinks)
 
 
-def make_reference(target: Any, formula: Formula, extended: bool) -> Any:
-    """Return ``reference(orbit, tiny, m) -> (X, Y, E, *kinks)``."""
-    int64, normal = target.int64, make_arithmetic(target, extended).normal
-    kinks = make_kinks(target, formula, extended)
+def radius_column(formula: Formula, floatexp: bool) -> int:
+    """Return the column of the orbit with |Z|² - R²; with `floatexp`, x and e follow."""
+    return ORBIT_KINKS + formula.kink_count * (3 if floatexp else 1)
 
-    def point(orbit, tiny, m):
-        x, y = orbit[m, 0], orbit[m, 1]
-        if extended and abs(x) < LITTLE and abs(y) < LITTLE:
-            if abs(x) < SMALL and abs(y) < SMALL:
+
+def make_reference(target: Any, formula: Formula, floatexp: bool) -> Any:
+    """Return ``reference(orbit, tiny, m) -> (X, Y, E, *kinks)``: a point of the reference."""
+    int64, normal = target.int64, make_arithmetic(target, floatexp).normal
+    kinks = make_kinks(target, formula, floatexp)
+    number_at, _ = make_readers(target)
+
+    def point(orbit: Any, tiny: Any, m: Any) -> Any:
+        x, y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
+        if floatexp and abs(x) < MAX_NORMALIZED and abs(y) < MAX_NORMALIZED:
+            if abs(x) < MAX_TINY and abs(y) < MAX_TINY:
                 for k in range(tiny.shape[0]):
-                    if tiny[k, 0] == m:
-                        return tiny[k, 1], tiny[k, 2], int64(tiny[k, 3])
-            return normal(x, y, int64(0))  # else its product with a small z might underflow
+                    if tiny[k, TINY_INDEX] == m:
+                        return number_at(tiny, k, TINY_Z)
+            return normal(x, y, int64(0))
         return x, y, int64(0)
 
-    if formula.kink_count == 0:
-        return target.jit(point)
     point = target.jit(point)
+    if formula.kink_count == 0:
+        return point
 
-    def reference(orbit, tiny, m):
+    def reference(orbit: Any, tiny: Any, m: Any) -> Any:
         return point(orbit, tiny, m) + kinks(orbit, m)
 
     return target.jit(reference)
@@ -142,44 +188,43 @@ def make_kinks_beside(target: Any, formula: Formula) -> Any:
 
     if count == 0:
 
-        def beside(Z, e, lift):
+        def beside(Z: Any, e: Any, lift: Any) -> Any:
             return ()
 
     elif count == 1:
 
-        def beside(Z, e, lift):
-            return (Z[3] * two_to(min(Z[4] - first * e + lift, LARGEST), Z[3]),)
+        def beside(Z: Any, e: Any, lift: Any) -> Any:
+            return (Z[3] * two_to(min(Z[4] - first * e + lift, MAX_KINK_EXPONENT), Z[3]),)
 
     else:
 
-        def beside(Z, e, lift):
-            p = two_to(min(Z[4] - first * e + lift, LARGEST), Z[3])
-            q = two_to(min(Z[6] - second * e + lift, LARGEST), Z[5])
+        def beside(Z: Any, e: Any, lift: Any) -> Any:
+            p = two_to(min(Z[4] - first * e + lift, MAX_KINK_EXPONENT), Z[3])
+            q = two_to(min(Z[6] - second * e + lift, MAX_KINK_EXPONENT), Z[5])
             return Z[3] * p, Z[5] * q
 
     return target.jit(beside)
 
 
-def make_moved(target: Any, formula: Any, extended: bool) -> Any:
+def make_moved(target: Any, formula: Formula, floatexp: bool) -> Any:
     """Return ``moved(Z, z)``: f(Z + z) - f(Z) for numbers (x, y, e).
 
-    f is homogeneous, so both can be scaled alike; where z is negligible beside Z, f is linear.
-    But where a kink runs between Z and Z + z it is not, however small z is. What is added to the
-    numbers whose absolute values are taken is linear in z there: so z and these numbers are
-    scaled alike, until products of z with itself are negligible but do not underflow.
+    f is homogeneous, so Z and z are scaled by the same power of two; where z is negligible beside
+    Z, f is linear. Where a kink lies between Z and Z + z f is not linear, however small z is: see
+    `_make_moved_across_kinks`.
     """
-    if extended and formula.kink_count:
-        return _make_moved_across(target, formula)
+    if floatexp and formula.kink_count:
+        return _make_moved_across_kinks(target, formula)
     step, derive = target.jit(formula.perturbed), target.jit(formula.derivative)
-    normal = make_arithmetic(target, extended).normal
+    normal = make_arithmetic(target, floatexp).normal
     degree, int64 = formula.degree, target.int64
 
-    def moved(Z, z):
+    def moved(Z: Any, z: Any) -> Any:
         zero = number(0, z[0])
-        if not extended:
+        if not floatexp:
             x, y = step(Z[0], Z[1], z[0], z[1], zero, zero, *Z[3:])
             return x, y, z[2]
-        if z[2] - Z[2] < ALIKE:
+        if z[2] - Z[2] < LINEAR_EXPONENT:
             x, y = derive(Z[0], Z[1], z[0], z[1])
             return normal(x, y, int64(Z[2] * (degree - 1) + z[2]))
         e = select(Z[2] < z[2], z[2], Z[2])
@@ -190,51 +235,67 @@ def make_moved(target: Any, formula: Any, extended: bool) -> Any:
     return target.jit(moved)
 
 
-def _make_moved_across(target: Any, formula: Formula) -> Any:
-    """Return `moved` for a formula with kinks, which is of degree 2."""
+def _make_moved_across_kinks(target: Any, formula: Formula) -> Any:
+    """Return `moved` for a formula with kinks, which is of degree 2.
+
+    What z adds to the numbers whose absolute values are taken is linear in z if z is negligible
+    beside Z. So z and these numbers are scaled by one power of two, the lift, until products of z
+    with itself are negligible but do not underflow.
+    """
     step, beside = target.jit(formula.perturbed), make_kinks_beside(target, formula)
     normal, int64 = make_arithmetic(target, True).normal, target.int64
 
-    def moved(Z, z):
+    def moved(Z: Any, z: Any) -> Any:
         zero = number(0, z[0])
-        apart = z[2] - Z[2]
-        lift = select(apart < LIFTED, LIFTED - apart, int64(0))
+        relative = z[2] - Z[2]
+        lift = select(relative < LIFTED_EXPONENT, LIFTED_EXPONENT - relative, int64(0))
         e = select(Z[2] < z[2], z[2], Z[2])
         s, t = two_to(Z[2] - e, zero), two_to(z[2] - e + lift, zero)
-        numbers = beside(Z, e, lift)
-        x, y = step(Z[0] * s, Z[1] * s, z[0] * t, z[1] * t, zero, zero, *numbers)
+        kinks = beside(Z, e, lift)
+        x, y = step(Z[0] * s, Z[1] * s, z[0] * t, z[1] * t, zero, zero, *kinks)
         return normal(x, y, int64(2 * e - lift))
 
     return target.jit(moved)
 
 
-def make_within(target: Any, formula: Formula, extended: bool, near_radius: bool) -> Any:
-    """Return ``(within_plain, within)``: whether Z + z, as (x, y) or (x, y, e), has not escaped.
+def make_within(target: Any, formula: Formula, floatexp: bool, near_radius: bool) -> Any:
+    """Return ``(within_plain, within)``: whether an orbit has not escaped.
 
-    Where the reference comes `near_radius`, Z + z rounded to float64 may lie on the other side.
-    Then |Z|² - R², computed with the reference, decides together with |Z + z|² - |Z|².
+    Both are called as ``within(orbit, m, Z, z, W, escape_radius_squared)``, with Z, z and W = Z + z
+    as (x, y), or as numbers (x, y, e).
+
+    Parameters
+    ----------
+    target : Target
+    formula : Formula
+    floatexp : bool
+        Whether numbers have an exponent of their own.
+    near_radius : bool
+        Whether some point of the reference is so near to the escape radius R that Z + z, rounded to
+        float64, may lie on the other side. Then |Z|² - R², which was computed in the precision of
+        the reference, decides together with |Z + z|² - |Z|².
     """
-    jit, int64, plus = target.jit, target.int64, make_arithmetic(target, extended).plus
-    plain = make_plain(target, extended)
-    column = radius_column(formula, extended)
+    jit, int64, plus = target.jit, target.int64, make_arithmetic(target, floatexp).plus
+    plain = make_plain(target, floatexp)
+    column = radius_column(formula, floatexp)
 
     if near_radius:
 
         @jit
-        def within_plain(orbit, m, Z, z, W, radius2):
+        def within_plain(orbit, m, Z, z, W, radius_squared):
             more = fma(Z[0] + W[0], z[0], (Z[1] + W[1]) * z[1])
             return orbit[m, column] + more <= number(0, more)
 
     else:
 
         @jit
-        def within_plain(orbit, m, Z, z, W, radius2):
-            return fma(W[0], W[0], W[1] * W[1]) <= radius2
+        def within_plain(orbit, m, Z, z, W, radius_squared):
+            return fma(W[0], W[0], W[1] * W[1]) <= radius_squared
 
-    if near_radius and extended:
+    if near_radius and floatexp:
 
         @jit
-        def within(orbit, m, Z, z, W, radius2):
+        def within(orbit, m, Z, z, W, radius_squared):
             both = plus(Z, W)
             more = fma(both[0], z[0], both[1] * z[1])
             if more == 0:
@@ -247,53 +308,35 @@ def make_within(target: Any, formula: Formula, extended: bool, near_radius: bool
     else:
 
         @jit
-        def within(orbit, m, Z, z, W, radius2):
-            return within_plain(orbit, m, Z, z, plain(W), radius2)
+        def within(orbit, m, Z, z, W, radius_squared):
+            return within_plain(orbit, m, Z, z, plain(W), radius_squared)
 
     return within_plain, within
 
 
-def radius_column(formula: Formula, extended: bool) -> int:
-    """Return the column of the orbit with |Z|² - R²; where `extended`, two more with its parts."""
-    return 2 + formula.kink_count * (3 if extended else 1)
-
-
-def make_plain(target: Any, extended: bool) -> Any:
+def make_plain(target: Any, floatexp: bool) -> Any:
     """Return ``plain((x, y, e)) -> (x, y)``: a number in float64, 0 where it is too small."""
-    if extended:
+    if floatexp:
 
-        def plain(z):
+        def plain(z: Any) -> Any:
             scale = two_to(z[2], z[0])
             return z[0] * scale, z[1] * scale
 
     else:
 
-        def plain(z):
+        def plain(z: Any) -> Any:
             return z[0], z[1]
 
     return target.jit(plain)
 
 
-def make_slopes(target: Any, formula: Formula, extended: bool) -> Any:
-    """Return ``along(W, d)``: f'(W) d; and ``slope(W, d, t)``: dz in float64.
+def make_along(target: Any, formula: Formula, floatexp: bool) -> Any:
+    """Return ``along(W, d)``: f'(W) d for numbers (x, y, e)."""
+    derive, degree, int64 = target.jit(formula.derivative), formula.degree, target.int64
+    normal = make_arithmetic(target, floatexp).normal
 
-    It is the complex derivative, or what gives |z| the same gradient.
-    """
-    derive, int64 = target.jit(formula.derivative), target.int64
-    normal, plain = make_arithmetic(target, extended).normal, make_plain(target, extended)
-    degree, holomorphic = formula.degree, formula.holomorphic
-    whole = target.jit(gradient_derivative)
-
-    def along(W, d):
+    def along(W: Any, d: Any) -> Any:
         x, y = derive(W[0], W[1], d[0], d[1])
-        return normal(x, y, int64(W[2] * (degree - 1) + d[2]) if extended else d[2])
+        return normal(x, y, int64(W[2] * (degree - 1) + d[2]) if floatexp else d[2])
 
-    def slope(W, d, t):
-        p, q = plain(d)
-        if holomorphic:
-            return p, q
-        x, y = plain(W)
-        s, r = plain(t)
-        return whole(x, y, p, q, s, r)
-
-    return target.jit(along), target.jit(slope)
+    return target.jit(along)

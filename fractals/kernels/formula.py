@@ -89,10 +89,10 @@ class Formula:
         its rounded points loses its digits near a diagonal.
     kink_degrees : tuple of int
         The power of |z| that each of these numbers grows with; () where all are squares.
-    fold : callable, optional
-        ``fold(X, Y, *kinks(X, Y))``: a lower bound of the distance of Z = X + iY from where f has a
-        kink, in plane units.
-        inside : callable, optional
+    kink_distance : callable, optional
+        ``kink_distance(X, Y, *kinks(X, Y))``: a lower bound of the distance of Z = X + iY from
+        where f has a kink, in plane units.
+    inside : callable, optional
         ``inside(a, b) -> bool``: true only where c = a + ib is in the set for certain, for every
         number type. Such samples are not iterated.
     parameters : mapping
@@ -132,7 +132,7 @@ class Formula:
     perturbed: PerturbedStep | None = None
     kinks: Callable[[Any, Any], tuple[Any, ...]] | None = None
     kink_degrees: tuple[int, ...] = ()
-    fold: Callable[..., Any] | None = None
+    kink_distance: Callable[..., Any] | None = None
     inside: Callable[[Any, Any], Any] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     tangent: Step | None = None

@@ -1,118 +1,186 @@
-"""Linear approximation (LA): stages of entries that skip whole periods of a reference orbit."""
+"""Linear approximation (LA): stages of entries that skip whole periods of a reference orbit.
+
+The orbit is cut where it dips towards 0, that is, at its periods (Zhuoran, 2022; the LA of
+Imagina). An entry takes a sample from Z_s over a whole period, by one exact step and a linear rest:
+z -> A w + B c, where w = f(Z_s + z) - f(Z_s), valid where |w| < r and |c| < r_c. The
+entries of the next stage join those of the stage below in the same way, and so on.
+"""
+
+from typing import Any, NamedTuple
 
 from fractals.kernels.bla import TOLERANCE
-from fractals.kernels.floatexp import make_arithmetic, make_reference
+from fractals.kernels.floatexp import make_along, make_arithmetic, make_readers, make_reference
+from fractals.kernels.layout import (
+    LA_A,
+    LA_B,
+    LA_LENGTH,
+    LA_NEXT,
+    LA_RADIUS,
+    LA_RADIUS_C,
+    LA_Z,
+    STAGE_BEGIN,
+    STAGE_END,
+)
 from fractals.kernels.primitives import number
 
-DIP = 10  # a radius smaller by 2**-DIP ends an entry
-MOST_STAGES = 64
+# Power of two by which a radius falls where the orbit dips towards 0: the entry ends before that
+# point. A smaller number cuts periods apart, a larger one joins periods to entries with tiny radii.
+DIP_BITS = 10
+# Room for stages. Each has at most half of the entries of the stage below, so an orbit of 2**64
+# points would need so many.
+MAX_STAGES = 64
 
 
-def make_stages_body(target, formula, extended):
-    """Return ``body(..., entries, stages, found, orbit, tiny, last, goes_on)``: cuts the stages.
+class LinearApproximation(NamedTuple):
+    """An entry, with numbers (x, y, e) and reals (x, e): see the columns of `la_entries`."""
 
-    ``found`` (2,) gets how many stages and entries there are; ``last`` is the index where the
-    stages end. The orbit ends there, too, or ``goes_on``: a sample at the end of a stage then takes
-    single steps from ``last``, and is not rebased. Only for holomorphic formulas.
+    z: Any
+    a: Any
+    b: Any
+    radius: Any
+    radius_c: Any
+    length: Any
+
+
+def make_radii(target, formula, floatexp):
+    """Return ``(smaller, narrowed, room, dips)``: functions of radii, reals (x, e).
+
+    ``smaller(p, q)`` is the smaller one; ``narrowed(r, room, by)`` the smaller of r and room / by;
+    ``room(Z)`` is how long a difference from Z may be; ``dips(new, old)`` tells whether a radius
+    fell by 2**-DIP_BITS or more.
     """
-    int64 = target.int64
-    normal, times, plus, size, less, ratio = make_arithmetic(target, extended)
-    reference = make_reference(target, formula, extended)
-    derive, degree = target.jit(formula.derivative), formula.degree
+    jit, degree = target.jit, formula.degree
+    normal, _, _, size, less, ratio = make_arithmetic(target, floatexp)
+    # The square term is left out. Relative to the linear one it is (degree - 1) / 2 z / Z.
     tolerance = TOLERANCE * (2 / (degree - 1) if degree > 2 else 1)
 
-    @target.jit
+    @jit
     def smaller(p, q):
         return p if less(p, q) else q
 
-    @target.jit
+    @jit
     def narrowed(r, room, by):
-        """Return the smaller of r and room / by, of reals (x, e)."""
         return smaller(r, ratio(room, by)) if by[0] > 0 else r
 
-    @target.jit
+    @jit
     def room(Z):
         x, e = size(Z)
         x, _, e = normal(x * tolerance, x - x, e)
         return x, e
 
-    @target.jit
-    def sloped(Z, d):
-        x, y = derive(Z[0], Z[1], d[0], d[1])
-        return normal(x, y, int64(Z[2] * (degree - 1) + d[2]) if extended else d[2])
-
-    @target.jit
+    @jit
     def dips(new, old):
-        """Tell whether a radius fell by 2**-DIP or more."""
-        if not extended:
-            return new[0] < old[0] * 2.0**-DIP
-        return less(new, (old[0], old[1] - DIP))
+        if not floatexp:
+            return new[0] < old[0] * 2.0**-DIP_BITS
+        return less(new, (old[0], old[1] - DIP_BITS))
+
+    return smaller, narrowed, room, dips
+
+
+def make_entries(target):
+    """Return ``(load, store)``: ``load(entries, i)`` and ``store(entries, i, entry, next)``."""
+    number_at, real_at = make_readers(target)
+    int64 = target.int64
 
     @target.jit
-    def at(entries, k, column):
-        return entries[k, column], entries[k, column + 1], int64(entries[k, column + 2])
+    def load(entries, i):
+        return LinearApproximation(
+            number_at(entries, i, LA_Z),
+            number_at(entries, i, LA_A),
+            number_at(entries, i, LA_B),
+            real_at(entries, i, LA_RADIUS),
+            real_at(entries, i, LA_RADIUS_C),
+            int64(entries[i, LA_LENGTH]),
+        )
 
     @target.jit
-    def write(entries, k, Z, a, b, r, r_c, length, begin):
-        entries[k, 0], entries[k, 1], entries[k, 2] = Z
-        entries[k, 3], entries[k, 4], entries[k, 5] = a
-        entries[k, 6], entries[k, 7], entries[k, 8] = b
-        entries[k, 9], entries[k, 10] = r
-        entries[k, 11], entries[k, 12] = r_c
-        entries[k, 13], entries[k, 14] = length, begin
+    def store(entries, i, entry, following):
+        entries[i, LA_Z], entries[i, LA_Z + 1], entries[i, LA_Z + 2] = entry.z
+        entries[i, LA_A], entries[i, LA_A + 1], entries[i, LA_A + 2] = entry.a
+        entries[i, LA_B], entries[i, LA_B + 1], entries[i, LA_B + 2] = entry.b
+        entries[i, LA_RADIUS], entries[i, LA_RADIUS + 1] = entry.radius
+        entries[i, LA_RADIUS_C], entries[i, LA_RADIUS_C + 1] = entry.radius_c
+        entries[i, LA_LENGTH], entries[i, LA_NEXT] = entry.length, following
 
-    def body(x0, y0, dx, dy, entries, stages, found, orbit, tiny, last, goes_on):
+    return load, store
+
+
+def make_stages_body(target, formula, floatexp):
+    """Return the body that cuts the stages, for a holomorphic formula.
+
+    Parameters
+    ----------
+    target : Target
+    formula : Formula
+    floatexp : bool
+        Whether numbers have an exponent of their own.
+
+    Returns
+    -------
+    callable
+        ``body(x0, y0, dx, dy, la_entries, stages, found, orbit, tiny, last, goes_on)``: the arrays
+        are those of `fractals.kernels.layout.PerturbTables`. ``found`` (2,) gets the number of
+        stages, and the row of the last entry of all. ``last`` is the index where the stages end.
+        The orbit ends there, too; or it goes on, if ``goes_on`` is 1 instead of 0: a sample at the
+        end of a stage then takes single steps from ``last``, and is not rebased.
+    """
+    int64 = target.int64
+    normal, times, plus, size, _, _ = make_arithmetic(target, floatexp)
+    reference = make_reference(target, formula, floatexp)
+    along = make_along(target, formula, floatexp)
+    smaller, narrowed, room, dips = make_radii(target, formula, floatexp)
+    load, store = make_entries(target)
+
+    def body(x0, y0, dx, dy, la_entries, stages, found, orbit, tiny, last, goes_on):
         zero = orbit[0, 0] - orbit[0, 0]
         one = normal(number(1, zero), zero, int64(0))
-        unit = size(one)
+        unit, none = size(one), (zero, int64(0))
         begin, end, stage, previous = int64(0), int64(0), int64(0), int64(0)
-        capacity = entries.shape[0] - 2
+        capacity = la_entries.shape[0] - 2
         cutting = True
         while cutting and stage < stages.shape[0]:
             # The parts of stage 0 are the points of the orbit, those of another the entries below.
             begin, count = end, int64(last)
             if stage > 0:
-                count = stages[stage - 1, 1] - stages[stage - 1, 0] - goes_on
+                count = stages[stage - 1, STAGE_END] - stages[stage - 1, STAGE_BEGIN] - goes_on
             period, k = int64(0), int64(0)
             while k < count and end < capacity:
-                start, length = k, int64(1)
+                start = k
                 if stage == 0:
                     Z = reference(orbit, tiny, start)
-                    a, b, r, r_c = one, one, unit, unit
+                    part = LinearApproximation(Z, one, one, unit, unit, int64(1))
                 else:
-                    i = previous + start
-                    Z, a, b = at(entries, i, 0), at(entries, i, 3), at(entries, i, 6)
-                    r = entries[i, 9], int64(entries[i, 10])
-                    r_c = entries[i, 11], int64(entries[i, 12])
-                    length = int64(entries[i, 13])
+                    part = load(la_entries, previous + start)
+                Z, a, b, r, r_c, length = part
                 k += 1
                 while k < count:
-                    i = previous + k
-                    W = reference(orbit, tiny, k) if stage == 0 else at(entries, i, 0)
+                    if stage == 0:
+                        W = reference(orbit, tiny, k)
+                    else:
+                        part = load(la_entries, previous + k)
+                        W = part.z
                     free = room(W)
                     near = narrowed(r, free, size(a))
                     long = period > 0 and k - start >= period
                     if k > start + 1 and (long or dips(near, r)):
                         break
                     near_c = narrowed(r_c, free, size(b))
-                    a, b = sloped(W, a), sloped(W, b)
+                    a, b = along(W, a), along(W, b)
                     if stage == 0:
                         b = plus(b, one)
                         length += 1
                     else:
-                        r2 = entries[i, 9], int64(entries[i, 10])
-                        near, near_c = narrowed(near, r2, size(a)), narrowed(near_c, r2, size(b))
-                        near_c = smaller(near_c, (entries[i, 11], int64(entries[i, 12])))
-                        a2, b2 = at(entries, i, 3), at(entries, i, 6)
-                        a, b = times(a, a2), plus(times(b, a2), b2)
-                        length += int64(entries[i, 13])
+                        near = narrowed(near, part.radius, size(a))
+                        near_c = narrowed(near_c, part.radius, size(b))
+                        near_c = smaller(near_c, part.radius_c)
+                        a, b = times(a, part.a), plus(times(b, part.a), part.b)
+                        length += part.length
                     r, r_c = near, near_c
                     k += 1
                 if period == 0:
                     period = k - start
-                write(
-                    entries, end, Z, a, b, r, r_c, length, start if stage == 0 else previous + start
-                )
+                following = start if stage == 0 else previous + start
+                store(la_entries, end, LinearApproximation(Z, a, b, r, r_c, length), following)
                 end += 1
             if k < count or end - begin < 2 or (stage > 0 and end - begin >= count):
                 end, cutting = begin, False  # no room, or nothing was cut, or nothing joined
@@ -120,9 +188,10 @@ def make_stages_body(target, formula, extended):
                 # The last entry is never valid. What stands behind it is never reached, so that a
                 # stage of an orbit that goes on ends by falling to the stage below.
                 Z = reference(orbit, tiny, last)
-                below = last if stage == 0 else previous + count
-                write(entries, end, Z, one, one, (zero, int64(0)), (zero, int64(0)), 0, below)
-                stages[stage, 0], stages[stage, 1] = begin, end + goes_on
+                following = last if stage == 0 else previous + count
+                never = LinearApproximation(Z, one, one, none, none, int64(0))
+                store(la_entries, end, never, following)
+                stages[stage, STAGE_BEGIN], stages[stage, STAGE_END] = begin, end + goes_on
                 end += 1
                 previous = begin
                 stage += 1

@@ -91,3 +91,186 @@ class FilterWindow(NamedTuple):
     first_y: Any
     left: Any
     top: Any
+
+
+# Perturbation.
+#
+# All arrays are float64 where nothing else is said. Exponents, counts and indices in them are whole
+# numbers, exact up to 2**53. A complex number with an exponent, (x + iy) * 2**e, takes three
+# columns in the order x, y, e; a real one, x * 2**e, takes two.
+
+# `orbit` (points, 2 or more): the reference, rounded to float64, and what rounding would lose.
+ORBIT_Z = 0  # Z: X, Y
+# The numbers of `Formula.kinks` at Z, one or two columns; with floatexp, each again as x, e. Behind
+# them, if some point is near the escape radius R, |Z|² - R²; with floatexp, again as x, e.
+ORBIT_KINKS = 2
+
+# `state` (STATE_SIZE, height, width): where each sample stopped when a launch ended.
+STATE_Z = 0  # z, the difference from the reference: x, y, e
+STATE_COUNT = 3  # steps taken; -1: the sample is done
+STATE_INDEX = 4  # m: z is the difference from the m-th point of the reference
+STATE_STAGE = 5  # stage of linear approximations; -1: none is left
+STATE_ENTRY = 6  # row in `la_entries`
+STATE_DZ = 7  # dz, or the first column of the Jacobian matrix: x, y, e
+STATE_DZ2 = 10  # second column of the matrix, if the formula is not holomorphic: x, y, e
+STATE_SIZE = 13
+
+# `tiny` (points, TINY_SIZE): points of the reference that float64 can't hold.
+TINY_INDEX = 0  # index of the point in the reference
+TINY_Z = 1  # the point: x, y, e
+TINY_SIZE = 4
+
+# `stages` (stages, 2): the rows of `la_entries` of one stage of linear approximations.
+STAGE_BEGIN = 0  # its first row
+STAGE_END = 1  # the row behind its last entry that can be used
+
+# `la_entries` (rows, LA_SIZE): an entry takes w = f(Z + z) - f(Z) to A w + B c.
+LA_Z = 0  # Z, the point of the reference where the entry begins: x, y, e
+LA_A = 3  # A: x, y, e
+LA_B = 6  # B: x, y, e
+LA_RADIUS = 9  # the entry is valid where |w| is smaller: x, e
+LA_RADIUS_C = 11  # and where |c| is smaller: x, e
+LA_LENGTH = 13  # steps that the entry skips
+LA_NEXT = 14  # row where the stage below goes on from Z; in stage 0, index in the reference
+LA_SIZE = 15
+
+# `bla_tree` (rows, BLA_SIZE) of a holomorphic formula: an entry takes z to (A + D z) z + B c.
+BLA_A = 0  # A: x, y
+BLA_B = 2  # B: x, y
+BLA_D = 4  # D: x, y
+BLA_RADIUS = 6  # the entry is valid where |z| is smaller
+BLA_RADIUS_C = 7  # and where |c| is smaller
+BLA_SIZE = 8
+
+# `bla_tree` (rows, MATRIX_SIZE) of another formula: an entry takes z to A z + B c.
+MATRIX_A = 0  # A, a real 2x2 matrix: row by row
+MATRIX_B = 4  # B, a real 2x2 matrix: row by row
+MATRIX_RADIUS = 8  # the entry is valid where |z| is smaller
+MATRIX_RADIUS_C = 9  # and where |c| is smaller
+MATRIX_SIZE = 10
+
+# `floatexp_tree` (rows, FLOATEXP_SIZE): the same matrices, in numbers with an exponent.
+FLOATEXP_A = 0  # A: four numbers row by row, and the exponent of all four
+FLOATEXP_B = 5  # B: four numbers row by row, and the exponent of all four
+FLOATEXP_RADIUS = 10  # the entry is valid where |z| is smaller: x, e
+FLOATEXP_RADIUS_C = 12  # and where |c| is smaller: x, e
+FLOATEXP_SIZE = 14
+
+
+class PerturbView(NamedTuple):
+    """What the programs of perturbation know of the picture.
+
+    Attributes
+    ----------
+    escape_radius_squared : float
+        In plane units, squared.
+    exponent : int
+        Exponent of two of `width` and of the samples' positions.
+    width : float
+        Width of the view over ``2**exponent``, in plane units; dz is a derivative times the width.
+    first_end : int
+        Index in the reference of the last point of the orbit of the center.
+    rebase_start, rebase_end : int
+        Indices of the first and last point of the orbit to which samples are rebased: that of 0. It
+        is the first orbit itself, but for a Julia set.
+    first_launch : bool
+        Whether samples begin; otherwise they go on from `PerturbWork.state`.
+    step_budget : int
+        Most steps and skips that one launch takes with a sample.
+    stage_count, level_count : int
+        How many stages of linear approximations, and levels of the tree, can be used.
+    """
+
+    escape_radius_squared: float
+    exponent: int
+    width: float
+    first_end: int
+    rebase_start: int
+    rebase_end: int
+    first_launch: bool
+    step_budget: int
+    stage_count: int
+    level_count: int
+
+
+class PerturbTables(NamedTuple):
+    """The reference, and the tables that skip steps along it.
+
+    Attributes
+    ----------
+    orbit : array, shape (points, 2 or more)
+        For a Julia set the orbit of 0 follows that of the center.
+    tiny : array, shape (points, TINY_SIZE)
+    stages : array of int64, shape (stages, 2)
+    la_entries : array, shape (rows, LA_SIZE)
+    levels : array of int64, shape (levels,)
+        Row where each level of the trees begins.
+    bla_tree : array, shape (rows, BLA_SIZE) or (rows, MATRIX_SIZE)
+    floatexp_tree : array, shape (rows, FLOATEXP_SIZE)
+    """
+
+    orbit: Any
+    tiny: Any
+    stages: Any
+    la_entries: Any
+    levels: Any
+    bla_tree: Any
+    floatexp_tree: Any
+
+
+class PerturbOutputs(NamedTuple):
+    """What a program fills besides the count, for each sample.
+
+    Attributes
+    ----------
+    x, y : array, shape (height, width)
+        Where the orbit escaped.
+    p, q : array, shape (height, width)
+        dz = p + iq, where it is asked for.
+    statistics : array, shape (planes, height, width)
+        Orbit statistics, where they are asked for.
+    """
+
+    x: Any
+    y: Any
+    p: Any
+    q: Any
+    statistics: Any
+
+
+class PerturbWork(NamedTuple):
+    """What one launch leaves to the next.
+
+    Attributes
+    ----------
+    state : array, shape (STATE_SIZE, height, width)
+    under_way : array of int32, shape (1, 1)
+        Set to 1 if any sample needs another launch.
+    """
+
+    state: Any
+    under_way: Any
+
+
+class Sample(NamedTuple):
+    """A sample under way: what `PerturbWork.state` keeps of it.
+
+    Attributes
+    ----------
+    z, dz, dz2 : tuple
+        Numbers (x, y, e): see the columns STATE_Z, STATE_DZ and STATE_DZ2.
+    n : int
+        Steps taken; below 0: the sample is done.
+    m : int
+        Index in the reference.
+    stage, entry : int
+        Stage of linear approximations, below 0 if none is left, and row in `la_entries`.
+    """
+
+    z: Any
+    n: Any
+    m: Any
+    stage: Any
+    entry: Any
+    dz: Any
+    dz2: Any

@@ -2,367 +2,577 @@
 
 A sample's orbit is Z + z, where Z is the reference orbit, computed once in arbitrary precision, and
 z stays small: z -> f(Z + z) - f(Z) + c, with c the distance of the sample from the center. Where
-the orbit comes nearer to 0 than z is long, or the reference ends, it is rebased: z becomes the
-whole of it, and the reference starts again (Zhuoran, 2021). So no sample needs another reference.
+|Z + z| < |z|, or the reference ends, the sample is rebased: z becomes Z + z, and the reference
+starts again (Zhuoran, 2021). So one reference serves all samples.
 
 Most steps are skipped: first by the stages of linear approximations, aligned with the periods of
-the reference (Zhuoran, 2022), later by a tree of approximations (`fractals.kernels.bla`).
+the reference (Zhuoran, 2022; `fractals.kernels.la`), later by a tree of bivariate linear
+approximations (`fractals.kernels.bla`).
 
-Three loops take turns: `leap` along the stages, `creep` step by step while z is smaller than
-float64 can tell, `fly` in plain float64. Which comes next is seen from the state alone, so work can
-be cut into launches of bounded length.
+Three loops alternate: `la_steps` skips along the stages, `floatexp_steps` takes steps while z is
+too small for float64, `bla_steps` takes steps in float64. A sample's state alone decides which loop
+comes next, so a launch may end between any two steps, and the next launch goes on from there.
 """
 
+from dataclasses import dataclass, fields
+
+from fractals.kernels.bla import make_larger, make_longest_skip, make_row, make_skip, make_tangents
 from fractals.kernels.floatexp import (
+    make_along,
     make_arithmetic,
     make_kinks,
     make_moved,
     make_plain,
+    make_readers,
     make_reference,
-    make_slopes,
     make_within,
 )
-from fractals.kernels.primitives import fma, select
+from fractals.kernels.formula import Formula
+from fractals.kernels.layout import (
+    BLA_RADIUS,
+    FLOATEXP_A,
+    FLOATEXP_B,
+    FLOATEXP_RADIUS,
+    FLOATEXP_RADIUS_C,
+    LA_A,
+    LA_B,
+    LA_LENGTH,
+    LA_NEXT,
+    LA_RADIUS,
+    LA_RADIUS_C,
+    LA_Z,
+    MATRIX_RADIUS,
+    ORBIT_Z,
+    STAGE_BEGIN,
+    STAGE_END,
+    STATE_COUNT,
+    STATE_DZ,
+    STATE_DZ2,
+    STATE_ENTRY,
+    STATE_INDEX,
+    STATE_STAGE,
+    STATE_Z,
+    Sample,
+)
+from fractals.kernels.primitives import fma
 from fractals.kernels.sample_position import make_place
+from fractals.kernels.statistics import NO_STATISTICS, Statistics
 
-# Columns of the stages' entries, and of the state. Exponents, counts and indices are whole numbers
-# in float64, exact up to 2**53.
-ZREF, A, B, RADIUS, RADIUS_C, LENGTH, NEXT, ENTRY = 0, 3, 6, 9, 11, 13, 14, 15
-FRESH, BUDGET, STAGES, LEVELS = 6, 7, 8, 9  # places in `view`
-STATE = 13  # z, n, m, stage, entry, two tangents
+# Exponent of two: a smaller z is iterated with an exponent. A product of two such numbers still has
+# a float64, 2**-1000, so steps of degree 2 are exact to rounding; a higher value costs speed only.
+MIN_EXPONENT = -500
+# A z so small has left the range in which float64 holds the terms of a step. Between it and
+# 2**MIN_EXPONENT a sample stays in the float64 loop, so that it does not change loops at each dip.
+MIN_SIZE = 2.0**-900
+# Exponent of two that float64 holds with all its bits; the smallest of them is -1022.
+MIN_NORMAL_EXPONENT = -1000
 
-TINY = -500  # z below 2**TINY is iterated with an exponent
-LOST = 2.0**-900  # z that small has left the range of float64's products
-NORMAL = -1000  # exponent of two of the smallest powers that float64 is relied on to hold
-LEVEL = 2  # the lowest level of the tree skips 2**LEVEL steps
+
+@dataclass(frozen=True)
+class PerturbOptions:
+    """What a program of perturbation is compiled for.
+
+    Attributes
+    ----------
+    formula : Formula
+    julia : bool
+        Whether the picture is a Julia set: c is fixed, and dz is dz/dz0 times the width.
+    derivative : bool
+        Whether the program computes dz.
+    floatexp : bool
+        Whether numbers have an exponent of their own: the view is too deep for float64's.
+    explicit_positions : bool
+        Whether each sample has a position of its own (`fractals.kernels.sample_position`).
+    per_sample_exponent : bool
+        Whether each position has an exponent of its own, which also is that of the view's width.
+    near_radius : bool
+        Whether some point of the reference is near the escape radius: see
+        `fractals.kernels.floatexp.make_within`.
+    statistics : Statistics
+        Orbit statistics, for `fractals.kernels.perturb_statistics` alone.
+    """
+
+    formula: Formula
+    julia: bool
+    derivative: bool
+    floatexp: bool
+    explicit_positions: bool = False
+    per_sample_exponent: bool = False
+    near_radius: bool = False
+    statistics: Statistics = NO_STATISTICS
+
+    @property
+    def pair(self) -> bool:
+        """Tell whether both columns of the Jacobian matrix are computed, instead of dz."""
+        return self.derivative and not self.formula.holomorphic
+
+    @property
+    def label(self) -> str:
+        """Return a readable name, for the folder of a compiled program."""
+        flags = [part.name for part in fields(self) if getattr(self, part.name) is True]
+        words = [self.formula.label, *flags]
+        return "-".join([*words, self.statistics.label])
 
 
 def thresholds(degree):
-    """Return the exponent below which z is iterated with one, and below which float64 has lost z.
+    """Return the exponent and the size below which z leaves float64.
 
-    Near 0 a step raises z to the power of the degree, which float64 must hold.
+    Parameters
+    ----------
+    degree : int
+        Of the formula: near 0 a step raises z to this power, which float64 must hold.
+
+    Returns
+    -------
+    int
+        Exponent of two: the loop of numbers with exponents goes on while z is smaller.
+    float
+        The float64 loop ends where z is smaller.
     """
     if degree == 2:
-        return TINY, LOST
-    return NORMAL // degree, 2.0 ** (NORMAL // degree)
+        return MIN_EXPONENT, MIN_SIZE
+    return MIN_NORMAL_EXPONENT // degree, 2.0 ** (MIN_NORMAL_EXPONENT // degree)
 
 
-def make_body(target, formula, julia, derivative, extended, listed="", near_radius=False):
-    """Return the body that fills count, z = x + iy and dz = p + iq as direct iteration does.
+def make_orbit_end(target):
+    """Return ``orbit_end(m, view)``: index of the last point of the orbit that holds point m."""
 
-    dz is dz/dc (dz/dz0 of a Julia set) times the width of the view. Samples may be `listed`:
-    "list", or "scaled" with an exponent each, which is then that of the width, too. Its arrays:
+    @target.jit
+    def orbit_end(m, view):
+        return view.first_end if m < view.rebase_start else view.rebase_end
 
-    - ``state`` (STATE, height, width): where each sample is, between launches;
-      ``under_way`` (1, 1): is set to 1 if any sample needs another launch;
-    - ``columns`` (2, width), ``rows`` (2, height): the samples' distances from the center, whose
-      exponent is ``view[1]``; or those of the list (`fractals.kernels.sample_position`);
-    - ``orbit`` (M, 2 or more), ``tiny`` (K, 4): the reference, and its points that float64 can't
-      hold, with index, x, y, exponent. The numbers of a formula's kinks at the points follow in
-      the orbit's columns, and where `extended` each again as mantissa and exponent; where some
-      come `near_radius`, |Z|² - R² follows likewise. For a Julia set the orbit of 0 follows that
-      of the center;
-    - ``stages`` (S, 2), ``entries`` (N, ENTRY): where each stage begins and ends, and its entries;
-    - ``levels`` (L,), ``tree`` (T, 8 or 10): where each level begins, and its entries;
-    - ``view``: the square of the escape radius, the exponent, the mantissa of the width, the index
-      where the first orbit ends, where the orbit of 0 begins, where it ends; whether this is the
-      first launch; how many steps of all kinds a launch takes at most; how many stages and levels
-      there are;
-    - ``limit``.
+    return orbit_end
+
+
+def make_state(target, options):
+    """Return ``(load, store)`` of a `Sample` in the array `state`.
+
+    ``load(state, j, i)`` returns the sample; ``store(state, j, i, sample, done)`` writes it.
     """
-    jit, int64, int32 = target.jit, target.int64, target.int32
-    normal, times, plus, size, less, _ = make_arithmetic(target, extended)
-    reference = make_reference(target, formula, extended)
-    moved = make_moved(target, formula, extended)
-    step, derive = jit(formula.perturbed), jit(formula.derivative)
-    place, scaled = make_place(target, listed), listed == "scaled"
-    holomorphic = formula.holomorphic
-    zero = target.real(0)
-    radius = 6 if holomorphic else 8  # its column in the tree
-    least, lost = thresholds(formula.degree)
-    pair = derivative and not holomorphic  # both columns of the Jacobian travel along
-
-    plain, kinks = make_plain(target, extended), make_kinks(target, formula, False)
-    along, slope = make_slopes(target, formula, extended)
-    within_plain, within = make_within(target, formula, extended, near_radius)
+    jit, int64, zero = target.jit, target.int64, target.real(0)
+    normal = make_arithmetic(target, options.floatexp).normal
+    derivative, pair = options.derivative, options.pair
 
     @jit
-    def leap(z, n, m, stage, j, d, c, h, entries, stages, bounds, budget):
-        """Skip along the stages, as long as one of them can be used."""
-        _, limit, home, _, _, top = bounds
-        c_size = size(c)
-        while stage >= 0 and budget > 0 and n < limit:
-            budget -= 1
-            Z = entries[j, ZREF], entries[j, ZREF + 1], int64(entries[j, ZREF + 2])
-            w = moved(Z, z)
-            near = entries[j, RADIUS], int64(entries[j, RADIUS + 1])
-            near_c = entries[j, RADIUS_C], int64(entries[j, RADIUS_C + 1])
-            length = int64(entries[j, LENGTH])
-            if less(size(w), near) and less(c_size, near_c) and n + length <= limit:
-                a = entries[j, A], entries[j, A + 1], int64(entries[j, A + 2])
-                b = entries[j, B], entries[j, B + 1], int64(entries[j, B + 2])
-                if derivative:
-                    d = plus(times(along(plus(Z, z), d), a), times(b, h))
-                z = plus(times(w, a), times(b, c))
-                n += length
-                j += 1
-                W = plus((entries[j, ZREF], entries[j, ZREF + 1], int64(entries[j, ZREF + 2])), z)
-                if j == stages[stage, 1] or less(size(W), size(z)):
-                    z, stage = W, top  # the longest skips may fit again
-                    j = stages[stage, 0]
-                    if julia:  # the stages are those of the first orbit
-                        m, stage = home, int64(-1)
-            else:
-                j = int64(entries[j, NEXT])
-                stage -= 1
-                if stage < 0:
-                    m = j
-        return z, n, m, stage, j, d, budget
+    def load_number(state, column, j, i):
+        return state[column, j, i], state[column + 1, j, i], int64(state[column + 2, j, i])
 
     @jit
-    def stay(z, n, m, stage, j, d, c, h, entries, stages, bounds, budget):
-        return z, n, m, stage, j, d, budget
+    def store_number(state, column, j, i, z):
+        state[column, j, i], state[column + 1, j, i], state[column + 2, j, i] = z
 
-    along_stages = leap if holomorphic else stay  # others have no stages
+    @jit
+    def load(state, j, i):
+        dz = dz2 = normal(zero, zero, int64(0))
+        if derivative:
+            dz = load_number(state, STATE_DZ, j, i)
+        if pair:
+            dz2 = load_number(state, STATE_DZ2, j, i)
+        return Sample(
+            load_number(state, STATE_Z, j, i),
+            int64(state[STATE_COUNT, j, i]),
+            int64(state[STATE_INDEX, j, i]),
+            int64(state[STATE_STAGE, j, i]),
+            int64(state[STATE_ENTRY, j, i]),
+            dz,
+            dz2,
+        )
 
-    if holomorphic or not extended:
+    @jit
+    def store(state, j, i, sample, done):
+        store_number(state, STATE_Z, j, i, sample.z)
+        state[STATE_COUNT, j, i] = -1 if done else sample.n
+        state[STATE_INDEX, j, i] = sample.m
+        state[STATE_STAGE, j, i], state[STATE_ENTRY, j, i] = sample.stage, sample.entry
+        if derivative:
+            store_number(state, STATE_DZ, j, i, sample.dz)
+        if pair:
+            store_number(state, STATE_DZ2, j, i, sample.dz2)
+
+    return load, store
+
+
+def make_begin(target, options):
+    """Return ``begin(positions, view, across, j, i)``: a sample before its first step.
+
+    Its result is ``(z, dz, dz2, c, h)``: the sample's numbers, and what a step adds to z and dz.
+    `across` is the width of the tile in samples.
+    """
+    jit, int64, zero = target.jit, target.int64, target.real(0)
+    normal = make_arithmetic(target, options.floatexp).normal
+    position = make_place(target, options.explicit_positions)
+    julia, per_sample_exponent = options.julia, options.per_sample_exponent
+
+    @jit
+    def begin(positions, view, across, j, i):
+        u, v = position(positions.columns, positions.rows, across, j, i)
+        exponent = view.exponent
+        if per_sample_exponent:
+            exponent = int64(positions.columns[2, j * across + i])
+        none = normal(zero, zero, int64(0))
+        offset, width = normal(u, v, exponent), normal(view.width, zero, exponent)
+        if julia:
+            return offset, width, (width[1], width[0], width[2]), none, none
+        return none, none, (none[1], none[0], none[2]), offset, width
+
+    return begin
+
+
+def make_plain_tangents(target, options):
+    """Return ``(plain_tangents, floatexp_tangents)``: dz and dz2 in float64, and back.
+
+    The tangents are those of `fractals.kernels.bla.make_tangents`.
+    """
+    jit, int64, pair = target.jit, target.int64, options.pair
+    normal = make_arithmetic(target, options.floatexp).normal
+    plain = make_plain(target, options.floatexp)
+
+    if pair:
 
         @jit
-        def skip(z, n, m, d, t, c, h, entries, levels, bounds):
-            return z, d, t, int64(0)
+        def plain_tangents(dz, dz2):
+            p, q = plain(dz)
+            s, r = plain(dz2)
+            return p, q, s, r
+
+        @jit
+        def floatexp_tangents(tangents, dz, dz2):
+            p, q, s, r = tangents
+            return normal(p, q, int64(0)), normal(s, r, int64(0))
 
     else:
 
         @jit
-        def turned(entries, i, k, v):
-            """Apply the matrix that begins in column k of an entry."""
-            x = fma(entries[i, k], v[0], entries[i, k + 1] * v[1])
-            y = fma(entries[i, k + 2], v[0], entries[i, k + 3] * v[1])
-            return normal(x, y, int64(entries[i, k + 4]) + v[2])
+        def plain_tangents(dz, dz2):
+            return plain(dz)
 
         @jit
-        def skip(z, n, m, d, t, c, h, entries, levels, bounds):
-            """Skip by a BLA of matrices where that is valid; return how many steps."""
-            _, limit, _, _, level_count, _ = bounds
-            best, length, longer = int64(-1), int64(0), int64(1 << LEVEL)
-            if m > 0 and (m - 1) & ((1 << LEVEL) - 1) == 0:
-                at, z_size, c_size = (m - 1) >> LEVEL, size(z), size(c)
-                for k in range(level_count):
-                    i = levels[k] + at
-                    near = less(z_size, (entries[i, 10], int64(entries[i, 11])))
-                    near = near and less(c_size, (entries[i, 12], int64(entries[i, 13])))
-                    if not (near and n + longer <= limit):
-                        break
-                    best, length = i, longer
-                    if at & 1:
-                        break
-                    at >>= 1
-                    longer <<= 1
-            if best >= 0:
-                z = plus(turned(entries, best, 0, z), turned(entries, best, 5, c))
-                if derivative:
-                    d = plus(turned(entries, best, 0, d), turned(entries, best, 5, h))
-                if pair:
-                    i = h[1], h[0], h[2]
-                    t = plus(turned(entries, best, 0, t), turned(entries, best, 5, i))
-            return z, d, t, length
+        def floatexp_tangents(tangents, dz, dz2):
+            return normal(tangents[0], tangents[1], int64(0)), dz2
+
+    return plain_tangents, floatexp_tangents
+
+
+def make_record(target, options):
+    """Return ``record(count, outputs, work, j, i, sample, W, escaped, max_iterations)``.
+
+    It writes the results of a sample that has ended at W, or 0, and keeps the sample for the next
+    launch; it returns whether the sample escaped, and whether it is done.
+    """
+    int32, zero, derivative = target.int32, target.real(0), options.derivative
+    plain = make_plain(target, options.floatexp)
+    _, _, slope = make_tangents(target, options.formula, derivative)
+    plain_tangents, _ = make_plain_tangents(target, options)
+    _, store = make_state(target, options)
+
+    @target.jit
+    def record(count, outputs, work, j, i, sample, W, escaped, max_iterations):
+        done = escaped or sample.n >= max_iterations
+        escaped = escaped and sample.n < max_iterations
+        count[j, i] = int32(sample.n if escaped else max_iterations)
+        x, y = plain(W)
+        outputs.x[j, i], outputs.y[j, i] = (x, y) if escaped else (zero, zero)
+        if derivative:
+            p, q = zero, zero
+            if escaped:
+                p, q = slope(x, y, plain_tangents(sample.dz, sample.dz2))
+            outputs.p[j, i], outputs.q[j, i] = p, q
+        if not done:
+            work.under_way[0, 0] = 1
+        store(work.state, j, i, sample, done)
+        return escaped, done
+
+    return record
+
+
+def make_la_steps(target, options):
+    """Return ``la_steps(sample, c, h, tables, view, max_iterations, budget)``.
+
+    It skips along the stages of linear approximations for as long as an entry is valid, and returns
+    the sample and what is left of the budget.
+    """
+    jit, int64 = target.jit, target.int64
+    formula, floatexp = options.formula, options.floatexp
+    julia, derivative = options.julia, options.derivative
+
+    if not formula.holomorphic:  # no stages
+
+        @jit
+        def no_steps(sample, c, h, tables, view, max_iterations, budget):
+            return sample, budget
+
+        return no_steps
+
+    _, times, plus, size, less, _ = make_arithmetic(target, floatexp)
+    moved = make_moved(target, formula, floatexp)
+    along = make_along(target, formula, floatexp)
+    number_at, real_at = make_readers(target)
 
     @jit
-    def creep(z, n, m, end, d, t, c, h, orbit, tiny, entries, levels, bounds, budget):
-        """Take single steps while z is too small for float64, and skip where that is possible."""
-        radius2, limit, home, last, _, _ = bounds
-        escaped = False
+    def la_steps(sample, c, h, tables, view, max_iterations, budget):
+        stages, entries = tables.stages, tables.la_entries
+        z, n, m, stage, entry, dz, _ = sample
+        c_size, top = size(c), int64(view.stage_count - 1)
+        while stage >= 0 and budget > 0 and n < max_iterations:
+            budget -= 1
+            Z = number_at(entries, entry, LA_Z)
+            w = moved(Z, z)
+            radius = real_at(entries, entry, LA_RADIUS)
+            radius_c = real_at(entries, entry, LA_RADIUS_C)
+            length = int64(entries[entry, LA_LENGTH])
+            if less(size(w), radius) and less(c_size, radius_c) and n + length <= max_iterations:
+                a, b = number_at(entries, entry, LA_A), number_at(entries, entry, LA_B)
+                if derivative:
+                    dz = plus(times(along(plus(Z, z), dz), a), times(b, h))
+                z = plus(times(w, a), times(b, c))
+                n += length
+                entry += 1
+                W = plus(number_at(entries, entry, LA_Z), z)
+                if entry == stages[stage, STAGE_END] or less(size(W), size(z)):
+                    z, stage = W, top  # the longest skips may be valid again
+                    entry = stages[stage, STAGE_BEGIN]
+                    if julia:  # the stages are those of the first orbit
+                        m, stage = view.rebase_start, int64(-1)
+            else:
+                entry = int64(entries[entry, LA_NEXT])
+                stage -= 1
+                if stage < 0:
+                    m = entry
+        return Sample(z, n, m, stage, entry, dz, sample.dz2), budget
+
+    return la_steps
+
+
+def make_floatexp_skip(target, options):
+    """Return ``skip(z, n, m, dz, dz2, c, h, tables, view, max_iterations)``: by a BLA of matrices.
+
+    It returns z, dz, dz2 and how many steps were skipped: 0 where no entry is valid.
+    """
+    jit, int64 = target.jit, target.int64
+    derivative, pair = options.derivative, options.pair
+    normal, _, plus, size, less, _ = make_arithmetic(target, options.floatexp)
+    _, real_at = make_readers(target)
+
+    if options.formula.holomorphic or not options.floatexp:  # no such tree
+
+        @jit
+        def no_skip(z, n, m, dz, dz2, c, h, tables, view, max_iterations):
+            return z, dz, dz2, int64(0)
+
+        return no_skip
+
+    @jit
+    def product(tree, entry, column, v):
+        """Apply the matrix that begins in this column of an entry."""
+        x = fma(tree[entry, column], v[0], tree[entry, column + 1] * v[1])
+        y = fma(tree[entry, column + 2], v[0], tree[entry, column + 3] * v[1])
+        return normal(x, y, int64(tree[entry, column + 4]) + v[2])
+
+    @jit
+    def linear(tree, entry, v, w):
+        """Return A v + B w."""
+        return plus(product(tree, entry, FLOATEXP_A, v), product(tree, entry, FLOATEXP_B, w))
+
+    @jit
+    def valid(mask, entry, length, facts):
+        tree, z_size, c_size, n, max_iterations = facts
+        near = less(z_size, real_at(tree, entry, FLOATEXP_RADIUS))
+        near = near and less(c_size, real_at(tree, entry, FLOATEXP_RADIUS_C))
+        return near and n + length <= max_iterations
+
+    longest_skip = make_longest_skip(target, valid)
+
+    @jit
+    def skip(z, n, m, dz, dz2, c, h, tables, view, max_iterations):
+        tree = tables.floatexp_tree
+        facts = tree, size(z), size(c), n, max_iterations
+        _, entry, length = longest_skip(True, m, tables.levels, view.level_count, facts)
+        if entry < 0:
+            return z, dz, dz2, int64(0)
+        z = linear(tree, entry, z, c)
+        if derivative:
+            dz = linear(tree, entry, dz, h)
+        if pair:
+            dz2 = linear(tree, entry, dz2, (h[1], h[0], h[2]))
+        return z, dz, dz2, length
+
+    return skip
+
+
+def make_floatexp_steps(target, options):
+    """Return ``floatexp_steps(sample, c, h, tables, view, max_iterations, budget)``.
+
+    It takes steps, and skips where that is valid, while z is too small for float64. It returns the
+    sample, the whole of it, Z + z, whether that has escaped, and what is left of the budget.
+    """
+    jit, int64 = target.jit, target.int64
+    formula, floatexp = options.formula, options.floatexp
+    derivative, pair = options.derivative, options.pair
+    _, _, plus, size, less, _ = make_arithmetic(target, floatexp)
+    reference = make_reference(target, formula, floatexp)
+    _, within = make_within(target, formula, floatexp, options.near_radius)
+    moved = make_moved(target, formula, floatexp)
+    along = make_along(target, formula, floatexp)
+    skip, orbit_end = make_floatexp_skip(target, options), make_orbit_end(target)
+    min_exponent, _ = thresholds(formula.degree)
+
+    @jit
+    def floatexp_steps(sample, c, h, tables, view, max_iterations, budget):
+        orbit, tiny = tables.orbit, tables.tiny
+        z, n, m, _, _, dz, dz2 = sample
+        end, escaped = orbit_end(m, view), False
         Z = reference(orbit, tiny, m)
         W = plus(Z, z)
-        while z[2] < least and n < limit and budget > 0:
+        while z[2] < min_exponent and n < max_iterations and budget > 0:
             budget -= 1
-            z, d, t, length = skip(z, n, m, d, t, c, h, entries, levels, bounds)
+            z, dz, dz2, length = skip(z, n, m, dz, dz2, c, h, tables, view, max_iterations)
             if length == 0:
                 length = int64(1)
                 if derivative:
-                    d = plus(along(W, d), h)
+                    dz = plus(along(W, dz), h)
                 if pair:
-                    t = plus(along(W, t), (h[1], h[0], h[2]))
+                    dz2 = plus(along(W, dz2), (h[1], h[0], h[2]))
                 z = plus(moved(Z, z), c)
             n += length
             m += length
             Z = reference(orbit, tiny, m)
             W = plus(Z, z)
-            if not within(orbit, m, Z, z, W, radius2):
+            if not within(orbit, m, Z, z, W, view.escape_radius_squared):
                 escaped = True
                 break
             if m == end or less(size(W), size(z)):
-                z, m, end = W, home, last
+                z, m, end = W, view.rebase_start, view.rebase_end
                 Z = reference(orbit, tiny, m)
-        return z, W, n, m, end, d, t, escaped, budget
+        return Sample(z, n, m, sample.stage, sample.entry, dz, dz2), W, escaped, budget
+
+    return floatexp_steps
+
+
+def make_bla_steps(target, options):
+    """Return ``bla_steps(sample, c, h, tables, view, max_iterations, budget)``.
+
+    It takes steps in float64, and skips by the tree where that is valid. Its results are those of
+    the loop that `make_floatexp_steps` returns.
+    """
+    jit, int64 = target.jit, target.int64
+    formula, floatexp = options.formula, options.floatexp
+    radius = BLA_RADIUS if formula.holomorphic else MATRIX_RADIUS
+    normal = make_arithmetic(target, floatexp).normal
+    plain, orbit_end = make_plain(target, floatexp), make_orbit_end(target)
+    step, row = jit(formula.perturbed), make_row(target, formula)
+    kinks = make_kinks(target, formula, False)
+    within, _ = make_within(target, formula, floatexp, options.near_radius)
+    skip = make_skip(target, formula)
+    step_tangents, skip_tangents, _ = make_tangents(target, formula, options.derivative)
+    plain_tangents, floatexp_tangents = make_plain_tangents(target, options)
+    larger = make_larger(target)
+    _, min_size = thresholds(formula.degree)
 
     @jit
-    def fly(z, n, m, end, d, t, c, h, orbit, levels, tree, bounds, budget):
-        """Take steps in float64, and skip by the tree where it can be used."""
-        radius2, limit, home, last, level_count, _ = bounds
-        escaped = False
+    def valid(mask, entry, length, facts):
+        tree, z_size, c_size, n, max_iterations = facts
+        near = z_size < tree[entry, radius] and c_size < tree[entry, radius + 1]
+        return near and n + length <= max_iterations
+
+    longest_skip = make_longest_skip(target, valid)
+
+    @jit
+    def bla_steps(sample, c, h, tables, view, max_iterations, budget):
+        orbit, tree = tables.orbit, tables.bla_tree
+        z, n, m, _, _, dz, dz2 = sample
+        end, escaped = orbit_end(m, view), False
         x, y = plain(z)
         a, b = plain(c)
         g, _ = plain(h)
-        p, q = plain(d)
-        s, r = plain(t)
-        c_size = select(abs(a) < abs(b), abs(b), abs(a))
-        X, Y = orbit[m, 0], orbit[m, 1]
+        tangents = plain_tangents(dz, dz2)
+        c_size = larger(a, b)
+        X, Y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
         u, v = X + x, Y + y
-        while n < limit and budget > 0:
+        while n < max_iterations and budget > 0:
             budget -= 1
-            best = int64(-1)
-            length = int64(1)
-            if m > 0 and (m - 1) & ((1 << LEVEL) - 1) == 0:
-                at = (m - 1) >> LEVEL
-                longer = int64(1 << LEVEL)
-                z_size = select(abs(x) < abs(y), abs(y), abs(x))
-                for k in range(level_count):
-                    i = levels[k] + at
-                    fits = z_size < tree[i, radius] and c_size < tree[i, radius + 1]
-                    fits = fits and n + longer <= limit
-                    if not fits:
-                        break
-                    best, length = i, longer
-                    if at & 1:
-                        break
-                    at >>= 1
-                    longer <<= 1
-            if best >= 0:
-                if holomorphic:
-                    ax, ay, bx, by = tree[best, 0], tree[best, 1], tree[best, 2], tree[best, 3]
-                    ex, ey = tree[best, 4], tree[best, 5]
-                    ex, ey = fma(ex, x, -(ey * y)), fma(ex, y, ey * x)
-                    if derivative:
-                        fx, fy = ax + ex + ex, ay + ey + ey
-                        p, q = fma(fx, p, -(fy * q)), fma(fx, q, fy * p)
-                        p, q = fma(bx, g, p), fma(by, g, q)
-                    ax, ay = ax + ex, ay + ey
-                    x, y = fma(ax, x, -(ay * y)), fma(ax, y, ay * x)
-                    x, y = fma(bx, a, fma(-by, b, x)), fma(bx, b, fma(by, a, y))
-                else:
-                    a0, a1, a2, a3 = tree[best, 0], tree[best, 1], tree[best, 2], tree[best, 3]
-                    b0, b1, b2, b3 = tree[best, 4], tree[best, 5], tree[best, 6], tree[best, 7]
-                    if derivative:
-                        p, q = fma(a0, p, fma(a1, q, b0 * g)), fma(a2, p, fma(a3, q, b2 * g))
-                        s, r = fma(a0, s, fma(a1, r, b1 * g)), fma(a2, s, fma(a3, r, b3 * g))
-                    x, y = fma(a0, x, a1 * y), fma(a2, x, a3 * y)
-                    x, y = fma(b0, a, fma(b1, b, x)), fma(b2, a, fma(b3, b, y))
+            facts = tree, larger(x, y), c_size, n, max_iterations
+            _, entry, length = longest_skip(True, m, tables.levels, view.level_count, facts)
+            if entry >= 0:
+                numbers = row(tree, entry)
+                tangents = skip_tangents(numbers, x, y, tangents, g)
+                x, y = skip(numbers, x, y, a, b)
             else:
-                if derivative:
-                    p, q = derive(u, v, p, q)
-                    p += g
-                if pair:
-                    s, r = derive(u, v, s, r)
-                    r += g
+                tangents = step_tangents(u, v, tangents, g)
                 x, y = step(X, Y, x, y, a, b, *kinks(orbit, m))
             n += length
             m += length
-            X, Y = orbit[m, 0], orbit[m, 1]
+            X, Y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
             u, v = X + x, Y + y
-            if not within_plain(orbit, m, (X, Y), (x, y), (u, v), radius2):
+            if not within(orbit, m, (X, Y), (x, y), (u, v), view.escape_radius_squared):
                 escaped = True
                 break
-            z_size = select(abs(x) < abs(y), abs(y), abs(x))
-            whole = select(abs(u) < abs(v), abs(v), abs(u))
-            if m == end or whole < z_size:
-                x, y, m, end = u, v, home, last
-                X, Y = orbit[m, 0], orbit[m, 1]
-                z_size = whole
-            if extended and z_size < lost:
+            z_size, whole_size = larger(x, y), larger(u, v)
+            if m == end or whole_size < z_size:
+                x, y, m, end = u, v, view.rebase_start, view.rebase_end
+                X, Y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
+                z_size = whole_size
+            if floatexp and z_size < min_size:
                 break
         z = normal(x, y, int64(0))
-        d = normal(p, q, int64(0))
-        t = normal(s, r, int64(0))
-        return z, (u, v, int64(0)), n, m, end, d, t, escaped, budget
+        dz, dz2 = floatexp_tangents(tangents, dz, dz2)
+        W = u, v, int64(0)
+        return Sample(z, n, m, sample.stage, sample.entry, dz, dz2), W, escaped, budget
 
-    def body(
-        x0,
-        y0,
-        dx,
-        dy,
-        count,
-        x,
-        y,
-        p,
-        q,
-        state,
-        under_way,
-        columns,
-        rows,
-        orbit,
-        tiny,
-        stages,
-        entries,
-        levels,
-        tree,
-        view,
-        limit,
-    ):
-        exponent, first_end = int64(view[1]), int64(view[3])
-        home, last = int64(view[4]), int64(view[5])
-        none = normal(zero, zero, int64(0))
-        width = normal(view[2], zero, exponent)
-        h = none if julia else width  # what a step adds to dz: c is fixed in a Julia set
-        most = int64(limit)
-        top = int64(int64(view[STAGES]) - 1)
-        bounds = view[0], most, home, last, int64(view[LEVELS]), top
+    return bla_steps
+
+
+def make_body(target, options):
+    """Return the body that fills count, z and dz as direct iteration does.
+
+    Parameters
+    ----------
+    target : Target
+    options : PerturbOptions
+
+    Returns
+    -------
+    callable
+        ``body(x0, y0, dx, dy, count, outputs, work, positions, tables, view, max_iterations)``, of
+        the groups in `fractals.kernels.layout`: `PerturbOutputs`, `PerturbWork`, `SampleGrid`,
+        `PerturbTables` and `PerturbView`. `count` is an array of int32, shape (height, width).
+    """
+    int64 = target.int64
+    floatexp = options.floatexp
+    normal, zero = make_arithmetic(target, floatexp).normal, target.real(0)
+    load, _ = make_state(target, options)
+    begin, record = make_begin(target, options), make_record(target, options)
+    la_steps = make_la_steps(target, options)
+    floatexp_steps = make_floatexp_steps(target, options)
+    bla_steps = make_bla_steps(target, options)
+    min_exponent, _ = thresholds(options.formula.degree)
+
+    def body(x0, y0, dx, dy, count, outputs, work, positions, tables, view, max_iterations):
+        most, top = int64(max_iterations), int64(view.stage_count - 1)
         j = y0
         while j < count.shape[0]:
             i = x0
             while i < count.shape[1]:
-                u, v = place(columns, rows, count.shape[1], j, i)
-                if scaled:
-                    exponent = int64(columns[2, j * count.shape[1] + i])
-                    width = normal(view[2], zero, exponent)
-                    h = none if julia else width
-                offset = normal(u, v, exponent)
-                c = none if julia else offset
-                if view[FRESH] > 0:
-                    z = offset if julia else none
-                    n, m, stage = int64(0), int64(0), top
-                    entry = int64(stages[stage, 0]) if stage >= 0 else int64(0)
-                    d = width if julia else none
-                    t = (d[1], d[0], d[2])
+                z, dz, dz2, c, h = begin(positions, view, count.shape[1], j, i)
+                if view.first_launch:
+                    entry = int64(tables.stages[top, STAGE_BEGIN]) if top >= 0 else int64(0)
+                    sample = Sample(z, int64(0), int64(0), top, entry, dz, dz2)
                 else:
-                    z = state[0, j, i], state[1, j, i], int64(state[2, j, i])
-                    n, m = int64(state[3, j, i]), int64(state[4, j, i])
-                    stage, entry = int64(state[5, j, i]), int64(state[6, j, i])
-                    d = state[7, j, i], state[8, j, i], int64(state[9, j, i])
-                    t = state[10, j, i], state[11, j, i], int64(state[12, j, i])
-                end = first_end if m < home or home == 0 else last
-                budget, escaped, W = int64(view[BUDGET]), n < 0, none
-                while n >= 0 and n < most and budget > 0 and not escaped:
-                    if stage >= 0:
-                        z, n, m, stage, entry, d, budget = along_stages(
-                            z, n, m, stage, entry, d, c, h, entries, stages, bounds, budget
-                        )
-                        end = first_end if m < home or home == 0 else last
-                    elif extended and z[2] < least:
-                        z, W, n, m, end, d, t, escaped, budget = creep(
-                            z, n, m, end, d, t, c, h, orbit, tiny, entries, levels, bounds, budget
+                    sample = load(work.state, j, i)
+                budget, escaped = int64(view.step_budget), sample.n < 0
+                W = normal(zero, zero, int64(0))
+                while sample.n >= 0 and sample.n < most and budget > 0 and not escaped:
+                    if sample.stage >= 0:
+                        sample, budget = la_steps(sample, c, h, tables, view, most, budget)
+                    elif floatexp and sample.z[2] < min_exponent:
+                        sample, W, escaped, budget = floatexp_steps(
+                            sample, c, h, tables, view, most, budget
                         )
                     else:
-                        z, W, n, m, end, d, t, escaped, budget = fly(
-                            z, n, m, end, d, t, c, h, orbit, levels, tree, bounds, budget
+                        sample, W, escaped, budget = bla_steps(
+                            sample, c, h, tables, view, most, budget
                         )
-                if n >= 0:
-                    done = escaped or n >= most
-                    escaped = escaped and n < most
-                    count[j, i] = int32(n if escaped else most)
-                    x[j, i], y[j, i] = plain(W) if escaped else (zero, zero)
-                    if derivative:
-                        g, f = slope(W, d, t) if escaped else (zero, zero)
-                        p[j, i], q[j, i] = g, f
-                    if not done:
-                        under_way[0, 0] = 1
-                    state[0, j, i], state[1, j, i], state[2, j, i] = z
-                    state[3, j, i] = -1 if done else n
-                    state[4, j, i], state[5, j, i], state[6, j, i] = m, stage, entry
-                    if derivative:
-                        state[7, j, i], state[8, j, i], state[9, j, i] = d
-                    if pair:
-                        state[10, j, i], state[11, j, i], state[12, j, i] = t
+                if sample.n >= 0:
+                    record(count, outputs, work, j, i, sample, W, escaped, most)
                 i += dx
             j += dy
 

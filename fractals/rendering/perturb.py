@@ -18,7 +18,22 @@ from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
 from fractals.errors import OptionError
 from fractals.kernels import bla, bla_floatexp, la, perturb, perturb_statistics
-from fractals.kernels.layout import EscapeTile
+from fractals.kernels.layout import (
+    BLA_SIZE,
+    FLOATEXP_SIZE,
+    LA_SIZE,
+    MATRIX_SIZE,
+    STATE_SIZE,
+    TINY_INDEX,
+    TINY_SIZE,
+    EscapeTile,
+    PerturbOutputs,
+    PerturbTables,
+    PerturbView,
+    PerturbWork,
+    SampleGrid,
+)
+from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
 from fractals.rendering.iteration import WITHOUT_END, FindOrbit, Stop, _Method, never
 from fractals.rendering.plan import Plan
@@ -26,19 +41,36 @@ from fractals.rendering.sampling import Samples, coordinates, indices
 from fractals.scene.layers import Layers
 from fractals.scene.model import MAX_ITERATIONS, Scene
 
-PROBE = (32, 18)  # samples by which the limit of a deep view is found
-FIRST_LIMIT = 2**22  # of a reference orbit whose length is not known yet
-LEAST_LIMIT = 2**14  # of one that nothing but an escape ends
-CHANGED = 1 / 256  # share of the probe: where fewer escape by a limit 4 times as high, it is enough
+Points = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
-
-def _filled(table: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a table that has something in it, as an array on a GPU must."""
-    return table if table.size else np.zeros((1, *table.shape[1:]), np.int64)
+# Samples of the view, across and down, that are iterated before the picture. Their counts set the
+# limit of iterations where the scene says "auto", and the offset of counts.
+PROBE_SIZE = (32, 18)
+# Iterations of a reference orbit that is expected to end by itself, at its period. A longer one
+# would take minutes before the picture begins.
+FIRST_LIMIT = 2**22
+# Iterations of a reference orbit that ends only if it escapes. More of it is computed if samples of
+# the probe turn out to need it.
+MIN_LIMIT = 2**14
+# Share of the probe's samples: the limit is high enough if fewer escape by a limit 4 times as high.
+CHANGED = 1 / 256
 
 
 class Perturbation(_Method):
-    """The difference from a reference orbit is iterated: see `fractals.kernels.perturb`."""
+    """Iterates the difference from a reference orbit: see `fractals.kernels.perturb`.
+
+    Parameters
+    ----------
+    backend : Backend
+    scene : Scene
+    plan : Plan
+    layers : Layers
+    find_orbit : callable
+        Returns reference orbits: one of those in `fractals.deep.orbit_cache`.
+    on_steps : callable, optional
+        Called with the steps taken while a reference orbit is computed.
+    """
 
     def __init__(
         self,
@@ -46,57 +78,66 @@ class Perturbation(_Method):
         scene: Scene,
         plan: Plan,
         layers: Layers,
-        find: FindOrbit = orbit_cache.find,
-        watch: Callable[[int], None] | None = None,
+        find_orbit: FindOrbit = orbit_cache.find,
+        on_steps: Callable[[int], None] | None = None,
     ) -> None:
         super().__init__(backend, scene, plan, layers)
         self.julia = scene.julia is not None
-        self.find, self.watch = find, watch
-        self._prepare()
-
-    def _prepare(self) -> None:
-        """Compile the programs, find the reference orbit and the limit, and make the tables."""
-        plan, backend = self.plan, self.backend
-        self.steps = WITHOUT_END
+        self.find_orbit, self.on_steps = find_orbit, on_steps
+        self.near_radius: bool | None = None  # of the compiled programs
+        self.step_budget = WITHOUT_END
         if backend.steps:
-            self.steps = max(256, self._steps_a_launch() // forecast.PERTURBED_STEP_COST)
+            self.step_budget = max(256, self._steps_a_launch() // forecast.PERTURBED_STEP_COST)
         self.cpu = open_backend(choose("cpu").device, "float64", 1)
-        if self.statistics.planes:
-            c = map(Decimal, self.scene.julia) if self.scene.julia else plan.center
-            point = [*map(float, c), 0.0, *self.statistics.constants()]
-            self.point = backend.to_device(np.array(point, backend.real))
-        if self.scene.iteration.max_iterations == "auto":
-            counts = self._find_limit()
+        if scene.iteration.max_iterations == "auto":
+            counts = self._find_max_iterations()
         else:
             self._use(self._orbits(self.max_iterations))
             counts = self._probe(self.max_iterations)
         if self.statistics.planes:
-            steps = float(counts.mean()) * math.prod(plan.size) * plan.supersampling**2
-            steps *= forecast.statistics_cost(self.statistics.planes)
-            seconds = forecast.statistics_seconds(backend.kind, steps, plan.extended)
-            seconds /= backend.threads if backend.kind == "cpu" else 1
-            self.note = (
-                "what watches every step of an orbit keeps steps from being skipped in a view so "
-                f"deep: expect about {max(1.0, seconds):.2g} s"
-            )
+            self.note = self._slow_note(float(counts.mean()))
         escaped = counts[counts < self.max_iterations]
         if escaped.size:
             lowest, middle = int(escaped.min()), int(np.median(escaped))
             self.count_offset = max(0, lowest - 1 - (middle - lowest) // 4)
 
+    def start(self) -> None:
+        """Do nothing: the object is ready when it is made."""
+
     def _compile(self, near_radius: bool) -> None:
-        plan, backend = self.plan, self.backend
-        options: tuple[Any, ...] = self.formula, self.julia, self.derivative, plan.extended
-        if plan.explicit_positions:
-            options = *options, "scaled" if self.samples.scaled else "list"
-        if near_radius:
-            options = *options[:4], options[4] if plan.explicit_positions else "", True
-        self.run = self.run_probe = backend.compile(perturb.make_body, *options)
-        if backend.kind == "python":  # plain loops are for few samples
-            self.run_probe = self.cpu.compile(perturb.make_body, *options)
+        """Compile the programs that iterate samples."""
+        backend, plan, self.near_radius = self.backend, self.plan, near_radius
+        options = PerturbOptions(
+            self.formula,
+            self.julia,
+            self.derivative,
+            floatexp=plan.extended,
+            explicit_positions=plan.explicit_positions,
+            per_sample_exponent=plan.explicit_positions and self.samples.scaled,
+            near_radius=near_radius,
+        )
+        self.run = self.run_probe = backend.compile(perturb.make_body, options)
+        if backend.kind == "python":  # the probe would take minutes in plain Python
+            self.run_probe = self.cpu.compile(perturb.make_body, options)
+        self.point: tuple[Any, ...] = ()
         if self.statistics.planes:
-            seen = *options[:4], self.statistics.compiled(), *options[4:]
-            self.run = backend.compile(perturb_statistics.make_body, *seen)
+            options = replace(options, statistics=self.statistics.compiled())
+            self.run = backend.compile(perturb_statistics.make_body, options)
+            c = map(Decimal, self.scene.julia) if self.scene.julia else plan.center
+            point = [*map(float, c), 0.0, *self.statistics.constants()]
+            self.point = (backend.to_device(np.array(point, backend.real)),)
+
+    def _slow_note(self, mean_count: float) -> str:
+        """Return what the user is told where no step can be skipped."""
+        plan, backend, planes = self.plan, self.backend, self.statistics.planes
+        steps = mean_count * math.prod(plan.size) * plan.supersampling**2
+        steps *= forecast.statistics_cost(planes)
+        seconds = forecast.statistics_seconds(backend.kind, steps, plan.extended)
+        seconds /= backend.threads if backend.kind == "cpu" else 1
+        return (
+            "with orbit statistics no step can be skipped in a deep view: "
+            f"expect about {max(1.0, seconds):.2g} s"
+        )
 
     def _iterate(
         self,
@@ -107,24 +148,22 @@ class Perturbation(_Method):
         stop: Stop = never,
         run: Run | None = None,
     ) -> EscapeTile:
-        watching, backend = run is None and self.statistics.planes > 0, self.backend
+        backend, point = self.backend, () if run else self.point
         run = run or self.run
         raw = self._outputs(shape)
-        state = backend.empty((perturb.STATE, *shape), np.float64)
-        seen: tuple[Any, ...] = raw[:5]
-        tables: tuple[Any, ...] = (across, down, *self.tables)
-        if watching:  # no table skips steps
-            seen, tables = raw, (across, down, *self.tables[:2], self.point)
-        view = self.view.copy()
+        count, outputs = raw.count, PerturbOutputs(*raw[1:])
+        state = backend.empty((STATE_SIZE, *shape), np.float64)
+        positions, view = SampleGrid(across, down), self.view
         waiting = np.ones((1, 1), np.int32)
         while waiting[0, 0] and not stop():
             waiting[0, 0] = 0
-            under_way = backend.to_device(waiting)
-            run(*seen, state, under_way, *tables, backend.to_device(view), np.int32(max_iterations))
+            work = PerturbWork(state, backend.to_device(waiting))
+            inputs = positions, self.tables, *point, view, np.int32(max_iterations)
+            run(count, outputs, work, *inputs)
             if not backend.steps:
                 break
-            backend.to_host(under_way, waiting)
-            view[perturb.FRESH] = 0
+            backend.to_host(work.under_way, waiting)
+            view = view._replace(first_launch=False)
         return raw
 
     def _orbits(self, max_iterations: int) -> list[Reference]:
@@ -133,19 +172,19 @@ class Perturbation(_Method):
         scene, plan = self.scene, self.plan
         zero = Fraction(0), Fraction(0)
         radius = scene.iteration.escape_radius
-        find = self.find
+        find, on_steps = self.find_orbit, self.on_steps
         free = memory_size() or 2**62
         fitting = free // 2 // forecast.BYTES_A_POINT
         options = plan.bits, min(max_iterations, fitting), radius
         if scene.julia is None:
-            reach = plan.width * max(plan.size) / plan.size[0] / 2
-            if plan.view.projection == "exponential":  # what is seen deepest must not end it
-                reach = plan.finest / 8
-            found = [find(self.formula, zero, plan.center, *options, reach, self.watch)]
+            view_radius = plan.width * max(plan.size) / plan.size[0] / 2
+            if plan.view.projection == "exponential":  # the orbit serves the deepest row, too
+                view_radius = plan.finest / 8
+            found = [find(self.formula, zero, plan.center, *options, view_radius, on_steps)]
         else:
             x, y = (Fraction(Decimal(text)) for text in scene.julia)
             found = [
-                find(self.formula, start, (x, y), *options, None, self.watch)
+                find(self.formula, start, (x, y), *options, None, on_steps)
                 for start in (plan.center, zero)
             ]
         found = [part.until(options[1]) for part in found]
@@ -160,66 +199,89 @@ class Perturbation(_Method):
         return found
 
     def _use(self, references: list[Reference]) -> None:
-        """Make the tables of these orbits, and bring all to the device."""
+        """Make the tables of these orbits, and copy all to the device."""
         plan, to_device = self.plan, self.backend.to_device
-        radius, extended = self.scene.iteration.escape_radius, plan.extended
-        near_radius = any(len(part.margins) for part in references)
-        self._compile(near_radius)
+        escape_radius = self.scene.iteration.escape_radius
+        near_radius = any(len(reference.margins) for reference in references)
+        if near_radius is not self.near_radius:
+            self._compile(near_radius)
         orbits = []
-        for part in references:
-            columns = [part.orbit, part.kinks(self.formula, extended)]
+        for reference in references:
+            columns = [reference.orbit, reference.kinks(self.formula, plan.extended)]
             if near_radius:
-                columns.append(part.beyond(radius, extended))
+                columns.append(reference.radius_margins(escape_radius, plan.extended))
             orbits.append(np.concatenate(columns, axis=1))
         orbit = np.concatenate(orbits)
         tiny = np.concatenate([reference.tiny for reference in references])
         ends = np.cumsum([len(reference.orbit) for reference in references]) - 1
-        home = 0
+        rebase_start = 0
         if self.julia:
-            home = int(ends[0]) + 1
-            tiny[len(references[0].tiny) :, 0] += home
+            rebase_start = int(ends[0]) + 1
+            tiny[len(references[0].tiny) :, TINY_INDEX] += rebase_start
         if not len(tiny):
-            tiny = np.array([[-1.0, 0, 0, 0]])
+            tiny = np.zeros((1, TINY_SIZE))
+            tiny[0, TINY_INDEX] = -1  # of no point
         exponent, width = plan.exponent, 1.0
-        if plan.view.projection == "exponential":  # each sample has its own
+        if plan.view.projection == "exponential":  # each sample has an exponent of its own
             exponent = 0
         else:
             width = float(plan.width / Fraction(2) ** exponent)
-        radius2 = radius**2
-        self.view = np.array(
-            [radius2, exponent, width, ends[0], home, ends[-1], 1, self.steps, 0, 0],
-            np.float64,
+        self.escape_radius_squared = float(escape_radius**2)
+        levels, bla_tree = self._bla_tree(orbit, ends, exponent)
+        stages, la_entries = self._stages(orbit, tiny, int(ends[0]))
+        floatexp_tree = self._floatexp_tree(orbit, tiny, ends, levels)
+        self.view = PerturbView(
+            escape_radius_squared=self.escape_radius_squared,
+            exponent=exponent,
+            width=width,
+            first_end=int(ends[0]),
+            rebase_start=rebase_start,
+            rebase_end=int(ends[-1]),
+            first_launch=True,
+            step_budget=int(self.step_budget),
+            stage_count=len(stages),
+            level_count=len(levels),
         )
-        levels, tree, stages, entries = self._tables(orbit, tiny, ends)
-        self.view[perturb.STAGES], self.view[perturb.LEVELS] = len(stages), len(levels)
-        tables = orbit, tiny, _filled(stages), entries, _filled(levels), tree
-        self.tables = [to_device(np.ascontiguousarray(table)) for table in tables]
+        stages = stages if len(stages) else np.zeros((1, 2), np.int64)
+        levels = levels if len(levels) else np.zeros(1, np.int64)
+        tables = orbit, tiny, stages, la_entries, levels, bla_tree, floatexp_tree
+        self.tables = PerturbTables(*(to_device(np.ascontiguousarray(part)) for part in tables))
 
-    def _tables(
-        self, orbit: NDArray[np.float64], tiny: NDArray[np.float64], ends: NDArray[np.int64]
-    ) -> tuple[Any, Any, Any, Any]:
-        """Return the tables that skip steps. They are made on the CPU, in well under a second."""
-        cpu, formula, extended = self.cpu, self.formula, self.plan.extended
+    # The tables are made on the CPU, in well under a second. A table that a view has no use for has
+    # one row, because arrays on a GPU can't be empty.
+
+    def _bla_tree(self, orbit: Points, ends: Indices, exponent: int) -> tuple[Indices, Points]:
+        """Return the rows where the levels of the tree begin, and the tree."""
+        begins = np.cumsum([0, *bla.level_sizes(len(orbit))])
+        levels = begins[:-1].astype(np.int64)
+        columns = BLA_SIZE if self.formula.holomorphic else MATRIX_SIZE
+        tree = np.zeros((max(1, begins[-1]), columns))
+        fill = self.cpu.compile(bla.make_tree_body, self.formula)
+        fill(tree, orbit, levels, ends, exponent, self.escape_radius_squared)
+        return levels, tree
+
+    def _stages(self, orbit: Points, tiny: Points, first_end: int) -> tuple[Indices, Points]:
+        """Return the stages of linear approximations along the first orbit, and their entries."""
+        if not self.formula.holomorphic:
+            return np.zeros((0, 2), np.int64), np.zeros((1, LA_SIZE))
+        stages, found = np.zeros((la.MAX_STAGES, 2), np.int64), np.zeros(2, np.int64)
+        entries = np.zeros((len(orbit) // 2 + 64, LA_SIZE))
+        last = self._last_within(orbit[: first_end + 1])
+        cut = self.cpu.compile(la.make_stages_body, self.formula, self.plan.extended)
+        cut(entries, stages, found, orbit, tiny, last, int(last < first_end))
+        return stages[: found[0]], entries[: found[1] + 1]
+
+    def _floatexp_tree(self, orbit: Points, tiny: Points, ends: Indices, levels: Indices) -> Points:
+        """Return the tree of matrices with exponents."""
+        if self.formula.holomorphic or not self.plan.extended:
+            return np.zeros((1, FLOATEXP_SIZE))
         sizes = bla.level_sizes(len(orbit))
-        levels = np.cumsum([0, *sizes])
-        tree = np.zeros((max(1, levels[-1]), 8 if formula.holomorphic else 10))
-        levels = levels[:-1].astype(np.int64)
-        cpu.compile(bla.make_tree_body, formula)(tree, orbit, levels, ends, self.view)
-        if self.plan.extended and not formula.holomorphic:
-            entries = np.zeros((len(tree), perturb.ENTRY))
-            fill = cpu.compile(bla_floatexp.make_folded_body, formula)
-            fill(entries, orbit, tiny, levels, ends, self.view[0])
-            return levels, tree, np.zeros((0, 2), np.int64), entries
-        stages = np.zeros((la.MOST_STAGES, 2), np.int64)
-        entries = np.zeros((len(orbit) // 2 + 64, perturb.ENTRY))
-        found = np.zeros(2, np.int64)
-        if formula.holomorphic:
-            cut = cpu.compile(la.make_stages_body, formula, extended)
-            last = self._last_within(orbit[: ends[0] + 1])
-            cut(entries, stages, found, orbit, tiny, last, int(last < ends[0]))
-        return levels, tree, stages[: found[0]], entries[: found[1] + 1]
+        tree = np.zeros((max(1, sum(sizes)), FLOATEXP_SIZE))
+        fill = self.cpu.compile(bla_floatexp.make_tree_body, self.formula)
+        fill(tree, orbit, tiny, levels, ends, self.escape_radius_squared)
+        return tree
 
-    def _last_within(self, orbit: NDArray[np.float64]) -> int:
+    def _last_within(self, orbit: Points) -> int:
         """Return the last index up to which no sample near the reference has escaped.
 
         A skip tests for escape only where it ends, so none may lead to or over the step at which
@@ -232,29 +294,31 @@ class Perturbation(_Method):
 
     def _probe(self, max_iterations: int) -> NDArray[np.int32]:
         """Return the counts of the view at a low resolution, the same for every device and size."""
-        counts, plan = np.empty(PROBE[::-1], np.int32), self.plan
+        counts, plan = np.empty(PROBE_SIZE[::-1], np.int32), self.plan
         if plan.view.projection == "plane":
-            plan = replace(plan, size=PROBE, supersampling=1, antialias="grid")
+            plan = replace(plan, size=PROBE_SIZE, supersampling=1, antialias="grid")
             across, down = (
                 self.backend.to_device(part.astype(self.backend.real)) for part in coordinates(plan)
             )
         if self.plan.explicit_positions:
-            places = indices((slice(0, PROBE[1]), slice(0, PROBE[0])))
-            across, down = self._listed(Samples(plan, PROBE), *places, counts.shape)
+            places = indices((slice(0, PROBE_SIZE[1]), slice(0, PROBE_SIZE[0])))
+            across, down = self._listed(Samples(plan, PROBE_SIZE), *places, counts.shape)
         raw = self._iterate(counts.shape, across, down, max_iterations, run=self.run_probe)
         self.backend.to_host(raw.count, counts)
         return counts
 
-    def _find_limit(self) -> NDArray[np.int32]:
-        """Raise the limit until next to no sample of a probe escapes; return its counts."""
-        seeking = self.formula.holomorphic and not self.julia  # an orbit that ends at its period
-        references = self._orbits(FIRST_LIMIT if seeking else LEAST_LIMIT)
-        if references[0].repeats:  # its length says nothing of the others'
-            references = self._orbits(LEAST_LIMIT)
+    def _find_max_iterations(self) -> NDArray[np.int32]:
+        """Raise the limit until few samples of the probe escape; return the probe's counts."""
+        ends_at_period = self.formula.holomorphic and not self.julia
+        references = self._orbits(FIRST_LIMIT if ends_at_period else MIN_LIMIT)
+        # A cycle attracts such a reference. It never escapes, which says nothing of how long the
+        # orbits of other samples are.
+        if references[0].repeats:
+            references = self._orbits(MIN_LIMIT)
         self._use(references)
         length = max(len(reference.orbit) for reference in references)
         limit = max(1024, 4 * length if references[0].complete else length)
-        before = None  # how many were inside with the limit tried last
+        before = None  # samples that had not escaped at the limit before
         while True:
             counts = self._probe(limit)
             inside = int((counts == limit).sum())
@@ -266,7 +330,7 @@ class Perturbation(_Method):
                 references = self._orbits(limit)
                 self._use(references)
         escaped = counts[counts < limit]
-        if escaped.size:  # room for what is seen only at a higher resolution
+        if escaped.size:  # samples between those of the probe may take longer to escape
             limit = 4 * int(escaped.max())
         self.max_iterations = min(max(limit, 1024), MAX_ITERATIONS)
         return counts

@@ -83,19 +83,19 @@ def test_orbits_that_repeat_end_and_change_no_bit():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("extended", [False, True], ids=["float64", "extended"])
+@pytest.mark.parametrize("floatexp", [False, True], ids=["float64", "floatexp"])
 @pytest.mark.parametrize("julia", [False, True], ids=["parameters", "julia"])
 @pytest.mark.parametrize("formula", [*SOME_FORMULAS, *KIN], ids=label)
-def test_no_formula_changes_a_bit(formula, julia, extended):
-    if extended and not fractals.Scene(formula=formula).make_formula().holomorphic:
+def test_no_formula_changes_a_bit(formula, julia, floatexp):
+    if floatexp and not fractals.Scene(formula=formula).make_formula().holomorphic:
         pytest.skip("formulas with kinks have no packets where z needs an exponent")
-    with mock.patch.object(plan, "EXTENDED", 0 if extended else -900):
+    with mock.patch.object(plan, "EXTENDED", 0 if floatexp else -900):
         assert_same(deep_scene(formula, julia, 24, size=SIZE), least=1)
 
 
 def test_more_samples_than_a_list_holds():
     width = 70
-    drawn = deep_scene("mandelbrot", False, 24, size=(width, 2 * packet_lists.SAMPLES // width))
+    drawn = deep_scene("mandelbrot", False, 24, size=(width, 2 * packet_lists.MAX_SAMPLES // width))
     assert_same(drawn)
 
 

@@ -95,8 +95,8 @@ def some_formulas(wanted):
     return pytest.mark.parametrize("formula", chosen, ids=label)
 
 
-@some_formulas(lambda formula: has("perturbed")(formula) and not has("fold")(formula))
-def test_formulas_without_fold_have_no_kink(formula):
+@some_formulas(lambda formula: has("perturbed")(formula) and not has("kink_distance")(formula))
+def test_formulas_without_kink_distance_have_no_kink(formula):
     """Along any line such a map is one polynomial, so its differences of order degree + 1 are 0."""
     order = made(formula).degree + 1
     signs = [(-1) ** k * math.comb(order, k) for k in range(order + 1)]
@@ -105,15 +105,16 @@ def test_formulas_without_fold_have_no_kink(formula):
         assert abs(sum(a * b for a, b in zip(signs, f, strict=True))) < mpf("1e-35")
 
 
-@some_formulas(has("fold"))
-def test_no_kink_is_nearer_than_the_fold(formula):
+@some_formulas(has("kink_distance"))
+def test_no_kink_is_nearer_than_the_kink_distance(formula):
     """Within it f is one polynomial of degree 2, whose third differences are 0."""
-    fold, kinks = made(formula).fold, made(formula).kinks
+    kink_distance, kinks = made(formula).kink_distance, made(formula).kinks
     bent = 0
     for Z in points(15, 40):
         for turn in (mpc(1), mpc(1, 1), mpc(0, 1), mpc(-1, 1), mpc(-1), mpc(1, -1)):
             for far in (0.999, 5):
-                reach = fold(Z.real, Z.imag, *kinks(Z.real, Z.imag)) * far * turn / 3
+                within = kink_distance(Z.real, Z.imag, *kinks(Z.real, Z.imag))
+                reach = within * far * turn / 3
                 f = [step(formula, Z + k * reach, mpc(0)) for k in range(4)]
                 third = abs(f[3] - 3 * f[2] + 3 * f[1] - f[0])
                 bent += far > 1 and third > mpf("1e-20")

@@ -66,7 +66,7 @@ def test_threads_change_no_byte(tmp_path, threads):
 
 @pytest.mark.parametrize("coloring", ["smooth", "distance"])
 def test_deep_views_go_on_with_their_limit_and_base(tmp_path, monkeypatch, coloring):
-    monkeypatch.setattr(orbit_cache, "LEAST", 0)
+    monkeypatch.setattr(orbit_cache, "MIN_WORK", 0)
     limit_tiles(monkeypatch, 128, ["simulator"])  # so that it takes two tiles at once
     drawn = scene(**DEEP, coloring=coloring)
     monkeypatch.setenv("FRACTALS_CACHE_DIR", str(tmp_path / "one"))

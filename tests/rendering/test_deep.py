@@ -18,6 +18,7 @@ from fractals.deep.reference import compute_orbit
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast, perturb, plan
+from fractals.rendering.iteration import never
 from fractals.scene.model import MAX_ITERATIONS
 
 OFTEN = ("mandelbrot", "burning_ship")
@@ -187,10 +188,10 @@ def test_launches_that_are_bounded_go_on_where_they_stopped(monkeypatch):
 
     iterate = perturb.Perturbation._iterate
 
-    def counting(self, shape, across, down, max_iterations, run=None):
+    def counting(self, shape, across, down, max_iterations, stop=never, run=None):
         run = run or self.run
         counted = lambda *a: (launches.append(1), run(*a))  # noqa: E731
-        return iterate(self, shape, across, down, max_iterations, counted)
+        return iterate(self, shape, across, down, max_iterations, stop, counted)
 
     monkeypatch.setattr(perturb.Perturbation, "_iterate", counting)
     parts = fractals.compute(drawn, device="simulator")
@@ -231,7 +232,7 @@ def exact_reference(period, **keys):
 
 
 def test_orbit_ends_at_the_period():
-    found = exact_reference(30, reach=Fraction(1, 10**40))
+    found = exact_reference(30, view_radius=Fraction(1, 10**40))
     assert (found.period, found.escaped, found.complete) == (30, False, True)
     assert found.orbit.shape == (31, 2)
     assert abs(found.orbit[30]).max() < 1e-30
@@ -245,8 +246,8 @@ def test_an_orbit_that_repeats_its_bits_is_not_computed_on(c):
     taken = []
     formula, zero = fractals.Scene().make_formula(), (Fraction(0), Fraction(0))
     point = tuple(map(Fraction, c))
-    with mock.patch("fractals.deep.reference.WATCH", 1):
-        short = compute_orbit(formula, zero, point, 150, 10**6, RADIUS, watch=taken.append)
+    with mock.patch("fractals.deep.reference.STEPS_PER_CALL", 1):
+        short = compute_orbit(formula, zero, point, 150, 10**6, RADIUS, on_steps=taken.append)
     assert max(taken) < 5000
     assert short.repeats in (1, 3)
     whole = short.until(10**4)
@@ -302,7 +303,7 @@ class Counted:
     def __init__(self, monkeypatch, folder):
         self.times = 0
         monkeypatch.setenv("FRACTALS_CACHE_DIR", str(folder))
-        monkeypatch.setattr(orbit_cache, "LEAST", 0)
+        monkeypatch.setattr(orbit_cache, "MIN_WORK", 0)
 
         def compute(*arguments):
             self.times += 1
@@ -358,7 +359,7 @@ def test_no_cache_leaves_the_disk_alone(monkeypatch, tmp_path):
 
 def test_orbits_used_last_stay_within_the_bound(monkeypatch, tmp_path):
     counted = Counted(monkeypatch, tmp_path)
-    monkeypatch.setattr(orbit_cache, "LARGEST", 5000)
+    monkeypatch.setattr(orbit_cache, "MAX_BYTES", 5000)
     for k in range(5):
         fractals.compute(on_a_minibrot(40 + k), device="cpu")
     kept = [file.stat().st_size for file in (tmp_path / "orbits").iterdir()]

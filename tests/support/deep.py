@@ -65,7 +65,7 @@ def deep_scene(formula, is_julia, depth, **keys):
 def nothing_skipped():
     with (
         mock.patch.object(bla, "level_sizes", return_value=[]),
-        mock.patch.object(la, "MOST_STAGES", 0),
+        mock.patch.object(la, "MAX_STAGES", 0),
     ):
         yield
 

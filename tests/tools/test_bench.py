@@ -191,7 +191,7 @@ def test_differences_are_found(monkeypatch, wrong):
 
     def count(drawing):
         seconds, counts = real[1](drawing)
-        if drawing.device.kind == "simulator":
+        if drawing.plan.device == "simulator":
             counts[0, 0] += 1
         return seconds, counts
 

@@ -85,23 +85,25 @@ class CpuBackend(HostMemory):
 
         return Run(run, "plain", program=fill)
 
-    def _in_packets(self, formula, julia, derivative, extended, *listed):
-        options = formula, julia, derivative, extended, *listed
-        travel = self._compiled(perturb_packets.make_body, options)
-        travel.compile(perturb_packets.signature())
-        one_by_one = compile_loop(perturb.make_body, self._number, options) if extended else None
-        sizes = packet_lists.scratch_sizes(packet_lists.rows_of(formula, derivative, extended))
+    def _in_packets(self, options):
+        fill = self._compiled(perturb_packets.make_body, (options,))
+        fill.compile(perturb_packets.signature())
+        # Samples that become too small for float64 leave their packets.
+        one_by_one = None
+        if options.floatexp:
+            one_by_one = compile_loop(perturb.make_body, self._number, (options,))
+        sizes = packet_lists.scratch_sizes(packet_lists.row_count(options))
         own = threading.local()  # each thread's scratch
 
-        def run(*arguments):
+        def run(count, outputs, work, positions, tables, view, max_iterations):
             if not hasattr(own, "scratch"):
-                own.scratch = self.empty((sizes[0],), np.float64), self.empty((sizes[1],), np.int64)
-            flat = (part.reshape(-1) for part in arguments[:7])
-            travel(*flat, *arguments[7:], *own.scratch)
-            under_way, view = arguments[6], arguments[-2].copy()
-            if one_by_one and under_way[0, 0]:
-                view[perturb.FRESH] = 0
-                one_by_one(*arguments[:-2], view, arguments[-1])
+                own.scratch = packet_lists.Scratch(
+                    self.empty((sizes[0],), np.float64), self.empty((sizes[1],), np.int64)
+                )
+            fill(count, outputs, work, positions, tables, view, max_iterations, own.scratch)
+            if one_by_one and work.under_way[0, 0]:
+                rest = view._replace(first_launch=False)
+                one_by_one(count, outputs, work, positions, tables, rest, max_iterations)
 
         return Run(run, "packets")
 
@@ -129,11 +131,11 @@ class CpuBackend(HostMemory):
         return compile_body(make, make_body, self._number, options)
 
 
-def _alone(formula, julia, derivative, extended, *listed):
-    """Return why samples of a deep view can't share steps in packets; "" where they can."""
-    if "scaled" in listed:
+def _alone(options):
+    """Return why samples of a deep view can't share their steps; nothing where they can."""
+    if options.per_sample_exponent:
         return "each sample has an exponent of its own"
-    if extended and not formula.holomorphic:
+    if options.floatexp and not options.formula.holomorphic:
         return "a formula without a complex derivative needs exponents at every step"
     return ""
 

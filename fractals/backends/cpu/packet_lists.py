@@ -1,8 +1,10 @@
 """Lists from which packets of samples are made up: see `fractals.backends.cpu.perturb_packets`.
 
-A list has a row for each number of a lane that changes, and the samples that they are of. Lanes are
-put on it one after the other without gaps. What does not change, c, is kept once for each sample.
+A list has a row for each changing number of a sample, and the indices of the samples. Samples are
+appended without gaps. c does not change, and is kept once for each sample.
 """
+
+from typing import Any, NamedTuple
 
 from fractals.backends.cpu.simd.memory import (
     compress_rows,
@@ -10,117 +12,247 @@ from fractals.backends.cpu.simd.memory import (
     gather_rows,
     load,
     load_rows,
+    select_each,
 )
 from fractals.backends.cpu.simd.pack import first_lanes, lane_count, splat
 from fractals.kernels.primitives import number, select, split
 
-VECTORS = 2  # in a pack
-SAMPLES = 8192  # that are under way together
-BLOCK = 4, 4  # columns and rows of samples that begin as neighbors
-ROOM = 256  # elements beyond the end of a list that a pack may touch
-OCTAVES = 128  # of the size of z, by which lanes are sorted
+# Vectors of a pack. Two let one's arithmetic hide the other's latency; four spill out of registers.
+VECTORS = 2
+# Samples that are under way together. More make packets of more similar samples, and the lists grow
+# out of the CPU's cache.
+MAX_SAMPLES = 8192
+# Columns and rows of samples that begin in one packet: neighbors take nearly the same skips.
+BLOCK_SIZE = 4, 4
+# Elements behind a list's end that a pack may write: more than the lanes of any pack.
+PADDING = 256
+# Octaves of the size of z by which samples are sorted. Smaller ones count as the last octave.
+OCTAVES = 128
+# The octaves begin with this power of two, above the size of any z.
+MAX_OCTAVE = 8
 
-# The lists: along the stages (two: one is read while the next is written), where the reference
-# begins (two), escaped, and those too small for float64, which go on one by one.
-STAGED, FRESH, READY, LEFT, LISTS = 0, 2, 4, 5, 6
-# As long as a list each: its order, tallies, and octaves, and where samples belong in the picture.
-ORDER, TALLY, OCTAVE, HOME, TABLES = LISTS, LISTS + 1, LISTS + 2, LISTS + 3, LISTS + 4
+# The lists. Of the first two, samples along the stages of linear approximations, one is read while
+# the other is written. The next two hold samples that were rebased, in the same way. Then come
+# samples that escaped, and samples too small for float64, which go on one by one.
+STAGED, REBASED, ESCAPED, REMAINING, LISTS = 0, 2, 4, 5, 6
+# Arrays of indices, each as long as a list, after those of the lists: the order of a sorted list,
+# how many samples each octave has, the octave of each sample, and each sample's index in the tile.
+ORDER, TALLY, OCTAVE, IN_TILE, TABLES = LISTS, LISTS + 1, LISTS + 2, LISTS + 3, LISTS + 4
 
-PLAIN = 2.0**60  # stands for the exponent of numbers that have none
+# Rows of a list. After the tangents come the exponents of z and dz, if numbers have exponents, and
+# the earlier z (x, y), which in the list REMAINING is m and an unused number.
+ROW_X, ROW_Y, ROW_COUNT, ROW_TANGENTS = 0, 1, 2, 3
+# Rows of the list ESCAPED: the count, the point where the orbit escaped, and dz.
+ESCAPED_COUNT, ESCAPED_X, ESCAPED_Y, ESCAPED_P, ESCAPED_Q = 0, 1, 2, 3, 4
+
+# Stands for the exponent of numbers that have none; above all exponents of numbers.
+PLAIN = 2.0**60
 
 
-def numbers_of(formula, derivative):
-    """Return how many numbers a lane has: z, c, the count, tangents, and an earlier z."""
-    return 7 + (0 if not derivative else 2 if formula.holomorphic else 4)
+class Packet(NamedTuple):
+    """Samples under way, one a lane: every number is a pack.
+
+    Attributes
+    ----------
+    x, y : pack
+        z = x + iy, over ``2**exponents[0]``.
+    a, b : pack
+        c = a + ib.
+    count : pack
+        Steps taken; inside of the loop of single steps, minus the index in the reference.
+    tangents : tuple of pack
+        As in `fractals.kernels.bla.make_tangents`, over ``2**exponents[1]``; empty without dz.
+    earlier : tuple of pack
+        z at an earlier rebasing: if it comes back, the sample's orbit is periodic.
+    exponents : tuple of pack
+        Exponents of z and of dz, where numbers have exponents; otherwise empty.
+    """
+
+    x: Any
+    y: Any
+    a: Any
+    b: Any
+    count: Any
+    tangents: Any
+    earlier: Any
+    exponents: Any
 
 
-def rows_of(formula, derivative, extended):
-    """Return how many rows a list has: `numbers_of` but c, and exponents of z and dz."""
-    return numbers_of(formula, derivative) - 2 + (2 if extended else 0)
+class Scratch(NamedTuple):
+    """The memory of all lists, of `scratch_sizes`.
+
+    Attributes
+    ----------
+    numbers : array of float64
+        The rows of the lists, then two rows of c.
+    indices : array of int64
+        The samples of the lists, then the other arrays of indices.
+    """
+
+    numbers: Any
+    indices: Any
+
+
+class Lists(NamedTuple):
+    """`Scratch`, and how many elements a row has."""
+
+    numbers: Any
+    indices: Any
+    room: Any
+
+
+class Context(NamedTuple):
+    """What all packets of a tile share.
+
+    Attributes
+    ----------
+    lists : Lists
+    tables : PerturbTables
+    perturb_view : PerturbView
+        Not named `view`, which Numba takes for the method of arrays.
+    max_iterations : float
+    exponent_c : int
+        Exponent of two of c.
+    h : tuple
+        What a step adds to dz: two packs, and their exponent of two.
+    g : pack
+        The same in float64; its imaginary part is 0.
+    """
+
+    lists: Any
+    tables: Any
+    perturb_view: Any
+    max_iterations: Any
+    exponent_c: Any
+    h: Any
+    g: Any
+
+
+def tangent_count(options):
+    """Return how many numbers of dz a sample has."""
+    return 0 if not options.derivative else 4 if options.pair else 2
+
+
+def exponent_row(options):
+    """Return the first row behind the tangents: the exponent of z, if numbers have exponents."""
+    return ROW_TANGENTS + tangent_count(options)
+
+
+def earlier_row(options):
+    """Return the row of the earlier z."""
+    return exponent_row(options) + (2 if options.floatexp else 0)
+
+
+def row_count(options):
+    """Return how many rows a list has."""
+    return earlier_row(options) + 2
 
 
 def scratch_sizes(rows):
-    """Return how many elements the arrays for `numbers` and `places` have."""
-    room = SAMPLES + BLOCK[0] * BLOCK[1] + ROOM
+    """Return the lengths of the arrays of a `Scratch`, for lists of so many rows."""
+    room = MAX_SAMPLES + BLOCK_SIZE[0] * BLOCK_SIZE[1] + PADDING
     return (LISTS * rows + 2) * room, TABLES * room
 
 
-def make_lists(target, formula, derivative, extended):
-    """Return ``(put, put_lane, sort, packet)``.
+def make_lists(target, options):
+    """Return ``(put, put_packet, sort, take)``.
 
-    `lists` is ``(numbers, places, room)``: a list is `rows` times `room` numbers, and its samples.
-    Its last rows are the earlier z. After the lists come two rows of c, by sample.
+    ``put(lists, which, end, mask, values, samples)`` appends values under a mask to a list, and
+    returns its new end; ``put_packet`` appends a packet. ``sort(lists, which, end)`` orders a list;
+    ``take(lists, which, begin, end, in_order, remembered)`` returns a packet of it, the samples'
+    indices, and the mask of those lanes that hold a sample.
     """
     jit = target.jit
-    rows, ze = rows_of(formula, derivative, extended), numbers_of(formula, derivative)
-    earlier, changing, tangents = ze - 2, rows - 2, ze - 4
+    rows, changing, tangents_end = row_count(options), earlier_row(options), exponent_row(options)
 
     @jit
-    def put(lists, which, end, mask, values, own):
-        """Put the values under a mask on a list; return its new end."""
-        numbers, places, room = lists
+    def put(lists, which, end, mask, values, samples):
+        numbers, indices, room = lists
         compress_rows(numbers, which * rows * room + end, room, mask, values)
-        return compress_store(places, which * room + end, mask, own) - which * room
+        return compress_store(indices, which * room + end, mask, samples) - which * room
 
     @jit
-    def put_lane(lists, which, end, mask, lane, own, remembered):
-        """Put the lanes under a mask on a list, with their earlier z if that is `remembered`."""
+    def put_packet(lists, which, end, mask, packet, samples, remembered):
+        """Append a packet, with its earlier z if that is `remembered`."""
         if remembered:
-            numbers, _, room = lists
-            begin = (which * rows + changing) * room + end
-            compress_rows(numbers, begin, room, mask, lane[earlier:ze])
-        return put(lists, which, end, mask, lane[:2] + lane[4:earlier] + lane[ze:], own)
+            begin = (which * rows + changing) * lists.room + end
+            compress_rows(lists.numbers, begin, lists.room, mask, packet.earlier)
+        values = (packet.x, packet.y, packet.count, *packet.tangents, *packet.exponents)
+        return put(lists, which, end, mask, values, samples)
 
     @jit
     def sort(lists, which, end):
-        """Order a list by the size of z: lanes that are alike skip alike."""
-        numbers, places, room = lists
+        """Order a list by the size of z, because samples of one size take the same skips."""
+        numbers, indices, room = lists
         order, tally, octaves = ORDER * room, TALLY * room, OCTAVE * room
         base = which * rows * room
         for k in range(OCTAVES + 1):
-            places[tally + k] = 0
+            indices[tally + k] = 0
         for t in range(end):
-            _, e = split(max(abs(numbers[base + t]), abs(numbers[base + room + t])))
-            octave = min(max(OCTAVES - 8 + e, 0), OCTAVES - 1)
-            places[octaves + t] = octave
-            places[tally + octave + 1] += 1
+            x, y = numbers[base + ROW_X * room + t], numbers[base + ROW_Y * room + t]
+            _, e = split(max(abs(x), abs(y)))
+            octave = min(max(OCTAVES - MAX_OCTAVE + e, 0), OCTAVES - 1)
+            indices[octaves + t] = octave
+            indices[tally + octave + 1] += 1
         for k in range(OCTAVES):
-            places[tally + k + 1] += places[tally + k]
+            indices[tally + k + 1] += indices[tally + k]
         for t in range(end):
-            octave = places[octaves + t]
-            k = places[tally + octave]
-            places[tally + octave] = k + 1
-            places[order + k] = t
+            octave = indices[octaves + t]
+            k = indices[tally + octave]
+            indices[tally + octave] = k + 1
+            indices[order + k] = t
         for t in range(end, end + lane_count(splat(numbers[0], VECTORS))):
-            places[order + t] = 0  # lanes that there are not, but are read
+            indices[order + t] = 0  # padding lanes: loaded, never used
 
     @jit
-    def packet(lists, which, begin, end, in_order, remembered):
-        """Return lanes of a list, the samples that they are of, and which there are."""
-        numbers, places, room = lists
+    def take(lists, which, begin, end, in_order, remembered):
+        numbers, indices, room = lists
         like = splat(numbers[0] - numbers[0], VECTORS)
         base = which * rows * room
         valid = first_lanes(end - begin, like)
-        kept = like, like
+        earlier = like, like
         if in_order:
-            order = load(places, ORDER * room + begin, like)
-            lane = gather_rows(numbers, order, base, room, like, changing)
-            (own,) = gather_rows(places, order, which * room, room, order, 1)
+            order = load(indices, ORDER * room + begin, like)
+            values = gather_rows(numbers, order, base, room, like, changing)
+            (samples,) = gather_rows(indices, order, which * room, room, order, 1)
             if remembered:
-                kept = gather_rows(numbers, order, base + changing * room, room, like, 2)
+                earlier = gather_rows(numbers, order, base + changing * room, room, like, 2)
         else:
-            lane = load_rows(numbers, base + begin, room, like, changing)
-            own = load(places, which * room + begin, like)
-            own = select(valid, own, number(0, own))  # nothing is known of what comes behind
-        c = gather_rows(numbers, own, LISTS * rows * room, room, like, 2)
-        lane = lane[:2] + c + lane[2:tangents] + kept + lane[tangents:]
-        return lane, own, valid
+            values = load_rows(numbers, base + begin, room, like, changing)
+            samples = load(indices, which * room + begin, like)
+            samples = select(valid, samples, number(0, samples))  # padding lanes hold any number
+        a, b = gather_rows(numbers, samples, LISTS * rows * room, room, like, 2)
+        tangents, exponents = values[ROW_TANGENTS:tangents_end], values[tangents_end:]
+        x, y, count = values[ROW_X], values[ROW_Y], values[ROW_COUNT]
+        packet = Packet(x, y, a, b, count, tangents, earlier, exponents)
+        return packet, samples, valid
 
-    return put, put_lane, sort, packet
+    return put, put_packet, sort, take
+
+
+def make_select_steps(target, options):
+    """Return ``select_steps(mask, new, old)``: the packet `new` under a mask, elsewhere `old`.
+
+    Packets are those before and after steps: c, the earlier z and the exponents are alike.
+    """
+    if options.derivative:
+
+        def select_steps(mask, new, old):
+            x, y, count = select_each(mask, (new.x, new.y, new.count), (old.x, old.y, old.count))
+            tangents = select_each(mask, new.tangents, old.tangents)
+            return Packet(x, y, old.a, old.b, count, tangents, old.earlier, old.exponents)
+
+    else:
+
+        def select_steps(mask, new, old):
+            x, y, count = select_each(mask, (new.x, new.y, new.count), (old.x, old.y, old.count))
+            return Packet(x, y, old.a, old.b, count, old.tangents, old.earlier, old.exponents)
+
+    return target.jit(select_steps)
 
 
 def make_clamped(target):
-    """Return ``clamped(k)``: an exponent that float64 has."""
+    """Return ``clamped(k)``: the nearest exponent of two that float64 has."""
 
     @target.jit
     def clamped(k):

@@ -1,276 +1,258 @@
-"""How a packet takes single steps, and skips by the tree: `fly` of `fractals.kernels.perturb`."""
+"""How a packet takes single steps, and skips by the tree: `bla_steps` of `kernels.perturb`."""
 
 import math
 
 from fractals.backends.cpu.packet_lists import (
-    LEFT,
+    ESCAPED,
     PLAIN,
-    READY,
+    REMAINING,
     VECTORS,
+    Packet,
     make_clamped,
     make_lists,
-    numbers_of,
+    make_select_steps,
 )
 from fractals.backends.cpu.simd.exponents import exponents, larger_part, powers_of_two
-from fractals.backends.cpu.simd.memory import select_each, spread
+from fractals.backends.cpu.simd.memory import spread
 from fractals.backends.cpu.simd.pack import any_lane, least, splat
+from fractals.kernels.bla import LOWEST_LEVEL, make_longest_skip, make_skip, make_tangents
 from fractals.kernels.floatexp import make_within
-from fractals.kernels.perturb import LEVEL, thresholds
-from fractals.kernels.primitives import fma, number, select
+from fractals.kernels.layout import BLA_RADIUS, MATRIX_RADIUS, ORBIT_KINKS
+from fractals.kernels.perturb import thresholds
+from fractals.kernels.primitives import number, select
 
-FIRST, REMEMBER, COMPARE = 0, 1, 2  # what is known of a lane's earlier z: see `fly`
-BLOCK = 1 << LEVEL  # steps from where a skip may begin to the next such place
-SURE = 0.7  # of the escape radius: a point whose parts are smaller is within
-
-
-def make_tangents(target, formula, derivative):
-    """Return ``(by_step, by_skip, slope)``: what becomes of dz, as in `perturb.make_body`.
-
-    `lane` is z, c, the count, and the tangents; the last result is the derivative at W = u + iv.
-    """
-    derive = target.jit(formula.derivative)
-
-    if not derivative:
-
-        def by_step(u, v, lane, g):
-            return ()
-
-        def by_skip(e, lane, g):
-            return ()
-
-        def slope(u, v, lane):
-            return number(0, u), number(0, u)
-
-    elif formula.holomorphic:
-
-        def by_step(u, v, lane, g):
-            p, q = derive(u, v, lane[5], lane[6])
-            return p + g, q
-
-        def by_skip(e, lane, g):
-            x, y, p, q = lane[0], lane[1], lane[5], lane[6]
-            ex, ey = fma(e[4], x, -(e[5] * y)), fma(e[4], y, e[5] * x)
-            fx, fy = e[0] + ex + ex, e[1] + ey + ey
-            p, q = fma(fx, p, -(fy * q)), fma(fx, q, fy * p)
-            return fma(e[2], g, p), fma(e[3], g, q)
-
-        def slope(u, v, lane):
-            return lane[5], lane[6]
-
-    else:
-
-        def by_step(u, v, lane, g):
-            p, q = derive(u, v, lane[5], lane[6])
-            s, r = derive(u, v, lane[7], lane[8])
-            return p + g, q, s, r + g
-
-        def by_skip(e, lane, g):
-            p, q, s, r = lane[5], lane[6], lane[7], lane[8]
-            return (
-                fma(e[0], p, fma(e[1], q, e[4] * g)),
-                fma(e[2], p, fma(e[3], q, e[6] * g)),
-                fma(e[0], s, fma(e[1], r, e[5] * g)),
-                fma(e[2], s, fma(e[3], r, e[7] * g)),
-            )
-
-        def slope(u, v, lane):
-            p, q, s, r = lane[5], lane[6], lane[7], lane[8]
-            g, h = fma(u, p, v * q), fma(u, s, v * r)
-            m = fma(u, u, v * v)
-            return fma(g, u, h * v) / m, fma(g, v, -(h * u)) / m
-
-    return target.jit(by_step), target.jit(by_skip), target.jit(slope)
+# What is done with a lane's earlier z (Brent, 1980): nothing, z becomes the earlier z, or z is
+# compared with it, and a lane that is rebased to exactly its earlier z is periodic and done.
+IGNORE, REMEMBER, COMPARE = 0, 1, 2
+# Steps from one index where a skip may begin to the next.
+SKIP_DISTANCE = 1 << LOWEST_LEVEL
+# Share of the escape radius. A point whose parts are smaller lies within the radius, because its
+# absolute value is smaller by a factor of the square root of 2 at most.
+SURELY_WITHIN = 0.7
 
 
-def make_settled(target, ze, de, derivative, degree):
-    """Return ``settled(lane, exponent_c) -> (tiny, lane)``: z, c and dz without exponents.
+def make_settled(target, options):
+    """Return ``settled(packet, exponent_c) -> (tiny, packet)``: z, c and dz without exponents.
 
-    A lane whose z is too small for float64 is `tiny`.
+    Lanes whose z is too small for float64 are under the mask `tiny`.
     """
     clamped = make_clamped(target)
-    earlier = ze - 2
-    smallest, lost = thresholds(degree)
+    min_exponent, min_size = thresholds(options.formula.degree)
 
     @target.jit
     def scale(e, plain):
         return select(plain, number(1, e), powers_of_two(clamped(e)))
 
+    if options.derivative:
+
+        @target.jit
+        def scaled_tangents(tangents, e, plain):
+            s = scale(e, plain)
+            return tangents[0] * s, tangents[1] * s
+
+    else:
+
+        @target.jit
+        def scaled_tangents(tangents, e, plain):
+            return tangents
+
     @target.jit
-    def settled(lane, exponent_c):
-        z_size = larger_part(lane[0], lane[1])
-        plain = lane[ze] == PLAIN
-        own = lane[ze] + exponents(z_size)
-        tiny = (plain & (z_size < lost)) | (~plain & (own < smallest))
-        s, t = scale(lane[ze], plain), powers_of_two(clamped(number(exponent_c, z_size)))
-        numbers = lane[0] * s, lane[1] * s, lane[2] * t, lane[3] * t, lane[4]
-        if derivative:
-            t = scale(lane[de], plain)
-            numbers = numbers + (lane[5] * t, lane[6] * t)
-        return tiny, numbers + lane[earlier:ze] + (number(PLAIN, z_size), lane[de])
+    def settled(packet, exponent_c):
+        x, y, a, b, count, tangents, earlier, (z_exponent, dz_exponent) = packet
+        z_size = larger_part(x, y)
+        plain = z_exponent == PLAIN
+        own = z_exponent + exponents(z_size)
+        tiny = (plain & (z_size < min_size)) | (~plain & (own < min_exponent))
+        s, t = scale(z_exponent, plain), powers_of_two(clamped(number(exponent_c, z_size)))
+        x, y, a, b = x * s, y * s, a * t, b * t
+        tangents = scaled_tangents(tangents, dz_exponent, plain)
+        own_exponents = number(PLAIN, z_size), dz_exponent
+        return tiny, Packet(x, y, a, b, count, tangents, earlier, own_exponents)
 
     return settled
 
 
-def make_fly(target, formula, derivative, extended, near_radius):
-    """Return ``fly(...) -> ends``: single steps, and skips by the tree, until all lanes have left.
+def make_longest_packet_skip(target, options):
+    """Return ``longest_skip``, as `fractals.kernels.bla.make_longest_skip` does, for a packet.
 
-    The ends are those of three lists: the lanes that were rebased, that escaped, and that became
-    too small for float64.
+    Its facts are ``(tree, z_size, c_size, largest_c, m, latest, counts, max_iterations)``: no lane
+    has a c larger than `largest_c`, and none reaches the limit before the index `latest`.
+    """
+    radius = BLA_RADIUS if options.formula.holomorphic else MATRIX_RADIUS
+
+    @target.jit
+    def valid(mask, entry, length, facts):
+        tree, z_size, c_size, largest_c, m, latest, counts, max_iterations = facts
+        fits = mask & (z_size < tree[entry, radius])
+        if not largest_c < tree[entry, radius + 1]:
+            fits = fits & (c_size < tree[entry, radius + 1])
+        if m + length > latest:
+            fits = fits & (counts + (m + length) <= max_iterations)
+        return fits
+
+    return make_longest_skip(target, valid, any_lane)
+
+
+def make_bla_steps(target, options):
+    """Return ``bla_steps(packet, samples, alive, at, end, context, which, ends, check)``.
+
+    It takes single steps from the indices `at`, and skips by the tree, until all lanes have left.
+    It returns `ends`: the ends of the lists of the samples that were rebased (the list `which`),
+    that escaped, and that became too small for float64.
+
+    A lane that is rebased to exactly an earlier z is periodic, and is done: `check` is IGNORE,
+    REMEMBER or COMPARE.
     """
     jit, int64 = target.jit, target.int64
-    ze, de = numbers_of(formula, derivative), numbers_of(formula, derivative) + 1  # rows
-    earlier = ze - 2
-    step, holomorphic = jit(formula.perturbed), formula.holomorphic
-    radius = 6 if holomorphic else 8  # its column in the tree
-    columns = 2 + formula.kink_count  # of the orbit
-    put, put_lane, _, _ = make_lists(target, formula, derivative, extended)
-    within_plain, _ = make_within(target, formula, extended, near_radius)
-    by_step, by_skip, slope = make_tangents(target, formula, derivative)
-    settled = make_settled(target, ze, de, derivative, formula.degree)
-    _, lost = thresholds(formula.degree)
-
-    if holomorphic:
-
-        @jit
-        def skipped(e, x, y, a, b):
-            ex, ey = fma(e[4], x, -(e[5] * y)), fma(e[4], y, e[5] * x)
-            ax, ay = e[0] + ex, e[1] + ey
-            x, y = fma(ax, x, -(ay * y)), fma(ax, y, ay * x)
-            return fma(e[2], a, fma(-e[3], b, x)), fma(e[2], b, fma(e[3], a, y))
-
-    else:
-
-        @jit
-        def skipped(e, x, y, a, b):
-            x, y = fma(e[0], x, e[1] * y), fma(e[2], x, e[3] * y)
-            return fma(e[4], a, fma(e[5], b, x)), fma(e[6], a, fma(e[7], b, y))
+    formula, floatexp = options.formula, options.floatexp
+    step, skip = jit(formula.perturbed), make_skip(target, formula)
+    radius = BLA_RADIUS if formula.holomorphic else MATRIX_RADIUS  # behind the other numbers
+    put, put_packet, _, _ = make_lists(target, options)
+    select_steps = make_select_steps(target, options)
+    step_tangents, skip_tangents, slope = make_tangents(target, formula, options.derivative)
+    longest_skip = make_longest_packet_skip(target, options)
+    settled = make_settled(target, options)
+    within, _ = make_within(target, formula, floatexp, options.near_radius)
+    columns = ORBIT_KINKS + formula.kink_count  # of the orbit, that a step reads
+    _, min_size = thresholds(formula.degree)
 
     @jit
-    def stepped(Z, lane, g):
-        """Take a single step from where the reference is at Z."""
-        x, y = step(Z[0], Z[1], lane[0], lane[1], lane[2], lane[3], *Z[2:])
-        tangents = by_step(Z[0] + lane[0], Z[1] + lane[1], lane, g)
-        return (x, y) + lane[2:5] + tangents + lane[earlier:]
+    def stepped(Z, packet, g):
+        """Return the packet after a single step from Z, the first columns of the orbit."""
+        x, y, a, b, count, tangents, earlier, own = packet
+        tangents = step_tangents(Z[0] + x, Z[1] + y, tangents, g)
+        x, y = step(Z[0], Z[1], x, y, a, b, *Z[2:])
+        return Packet(x, y, a, b, count, tangents, earlier, own)
 
     @jit
-    def looked(Z, lane, mask, surely_within):
-        """Return the whole of z, its size and z's, and under a mask where nothing happens."""
-        u, v = lane[0] + Z[0], lane[1] + Z[1]
-        z_size, size = larger_part(lane[0], lane[1]), larger_part(u, v)
+    def skipped(row, packet, g):
+        """Return the packet after a skip by an entry of the tree."""
+        x, y, a, b, count, tangents, earlier, own = packet
+        tangents = skip_tangents(row, x, y, tangents, g)
+        x, y = skip(row, x, y, a, b)
+        return Packet(x, y, a, b, count, tangents, earlier, own)
+
+    @jit
+    def looked(Z, packet, mask, surely_within):
+        """Return Z + z, its size, that of z, and the lanes under a mask that go on as they are."""
+        u, v = packet.x + Z[0], packet.y + Z[1]
+        z_size, size = larger_part(packet.x, packet.y), larger_part(u, v)
         calm = mask & (size < surely_within) & (size >= z_size)
-        if extended:
-            calm = calm & (z_size >= lost)
+        if floatexp:
+            calm = calm & (z_size >= min_size)
         return u, v, size, z_size, calm
 
     @jit
-    def fly(lane, own, alive, at, end, tables, bounds, g, lists, which, ends, way):
-        """Take single steps, and skip by the tree where it can be used, until all have left.
+    def with_count(packet, count):
+        x, y, a, b, _, tangents, earlier, own = packet
+        return Packet(x, y, a, b, count, tangents, earlier, own)
 
-        A lane that is rebased to exactly an earlier z is periodic, and is done (Brent, 1980): `way`
-        is REMEMBER where this z will be the earlier one, COMPARE where it is compared with it.
-        """
-        orbit, _, _, levels, tree = tables
-        radius2, limit, _, _, _, _, level_count, exponent_c = bounds
-        fresh, ready, one_by_one = ends
-        zero = number(0, lane[0])
-        if extended:
-            tiny, plain = settled(lane, exponent_c)
+    @jit
+    def with_earlier(packet, u, v):
+        x, y, a, b, count, tangents, _, own = packet
+        return Packet(x, y, a, b, count, tangents, (u, v), own)
+
+    @jit
+    def rebase(packet, u, v, count):
+        _, _, a, b, _, tangents, earlier, own = packet
+        return Packet(u, v, a, b, count, tangents, earlier, own)
+
+    @jit
+    def bla_steps(packet, samples, alive, at, end, context, which, ends, check):
+        orbit, tree, levels = context.tables.orbit, context.tables.bla_tree, context.tables.levels
+        lists, g, max_iterations = context.lists, context.g, context.max_iterations
+        level_count, radius_squared = (
+            context.perturb_view.level_count,
+            context.perturb_view.escape_radius_squared,
+        )
+        rebased, escaped_end, remaining = ends
+        zero = number(0, packet.x)
+        if floatexp:
+            tiny, plain = settled(packet, context.exponent_c)
             tiny = alive & tiny
             if any_lane(tiny):
-                waits = lane[:earlier] + (at, at) + lane[ze:]
-                one_by_one = put_lane(lists, LEFT, one_by_one, tiny, waits, own, True)
+                waits = with_earlier(packet, at, at)
+                remaining = put_packet(lists, REMAINING, remaining, tiny, waits, samples, True)
                 alive = alive & ~tiny
-            lane = plain
-        if way == REMEMBER:
-            lane = lane[:earlier] + lane[:2] + lane[ze:]
-        surely_within = splat(SURE * math.sqrt(radius2), VECTORS)
-        bound = splat(radius2, VECTORS)
-        c_size = larger_part(lane[2], lane[3])
-        c_most = -least(select(alive, -c_size, zero))
-        lane = lane[:4] + (lane[4] - at,) + lane[5:]  # the count, counted from m
+            packet = plain
+        if check == REMEMBER:
+            packet = with_earlier(packet, packet.x, packet.y)
+        surely_within = splat(SURELY_WITHIN * math.sqrt(radius_squared), VECTORS)
+        bound = splat(radius_squared, VECTORS)
+        c_size = larger_part(packet.a, packet.b)
+        largest_c = -least(select(alive, -c_size, zero))
+        packet = with_count(packet, packet.count - at)  # lanes at one m then step together
         # Up to this m no lane is at the limit.
-        latest = int64(limit + least(select(alive, -lane[4], zero + math.inf)))
+        latest = int64(max_iterations + least(select(alive, -packet.count, zero + math.inf)))
         while any_lane(alive):
             m = int64(least(select(alive, at, zero + math.inf)))
             here = alive & (at == zero + m)
             together = not any_lane(alive & ~here)
-            Z, z_size = spread(orbit, m, zero, columns), larger_part(lane[0], lane[1])
+            Z, z_size = spread(orbit, m, zero, columns), larger_part(packet.x, packet.y)
             while any_lane(here):
-                best, length = int64(-1), int64(1)
-                chosen = here
-                if m > 0 and (m - 1) & ((1 << LEVEL) - 1) == 0:
-                    i, longer = (m - 1) >> LEVEL, int64(1 << LEVEL)
-                    for k in range(level_count):
-                        row = levels[k] + i
-                        fits = chosen & (z_size < tree[row, radius])
-                        if not c_most < tree[row, radius + 1]:
-                            fits = fits & (c_size < tree[row, radius + 1])
-                        if m + longer > latest:
-                            fits = fits & (lane[4] + (m + longer) <= limit)
-                        if not any_lane(fits):
-                            break
-                        chosen, best, length = fits, row, longer
-                        if i & 1:
-                            break
-                        i >>= 1
-                        longer <<= 1
-                if best < 0 and together:
+                facts = tree, z_size, c_size, largest_c, m, latest, packet.count, max_iterations
+                chosen, entry, length = longest_skip(here, m, levels, level_count, facts)
+                if entry < 0 and together:
                     # Single steps up to where a skip may begin again, or something happens.
-                    stop = min(((m - 1) | (BLOCK - 1)) + 2, min(end, latest))
+                    stop = min(((m - 1) | (SKIP_DISTANCE - 1)) + 2, min(end, latest))
                     while True:
-                        lane = stepped(Z, lane, g)
+                        packet = stepped(Z, packet, g)
                         m += 1
                         Z = spread(orbit, m, zero, columns)
-                        u, v, size, z_size, here = looked(Z, lane, chosen, surely_within)
+                        u, v, size, z_size, here = looked(Z, packet, chosen, surely_within)
                         if m >= stop or any_lane(chosen & ~here):
                             break
                 else:
-                    if best >= 0:
-                        e = spread(tree, best, zero, radius)
-                        x, y = skipped(e, lane[0], lane[1], lane[2], lane[3])
-                        new = (x, y) + lane[2:5] + by_skip(e, lane, g) + lane[earlier:]
+                    if entry >= 0:
+                        new = skipped(spread(tree, entry, zero, radius), packet, g)
                     else:
-                        new = stepped(Z, lane, g)
+                        new = stepped(Z, packet, g)
                     if together and not any_lane(here & ~chosen):
-                        lane = new
+                        packet = new
                         m += length
                     else:
                         if together:
                             at, together = zero + m, False
-                        lane = select_each(chosen, new, lane)
+                        packet = select_steps(chosen, new, packet)
                         m += length
                         at = select(chosen, zero + m, at)
                     Z = spread(orbit, m, zero, columns)
-                    u, v, size, z_size, here = looked(Z, lane, chosen, surely_within)
+                    u, v, size, z_size, here = looked(Z, packet, chosen, surely_within)
                 if any_lane(chosen & ~here) or m == end or m >= latest:
-                    n = lane[4] + m
-                    left = chosen & ~within_plain(orbit, m, Z, lane, (u, v), bound)
-                    over = chosen & (n >= limit)
+                    n = packet.count + m
+                    left = chosen & ~within(orbit, m, Z, (packet.x, packet.y), (u, v), bound)
+                    over = chosen & (n >= max_iterations)
                     escaped = left & ~over
                     if any_lane(escaped):
-                        result = (n, u, v) + slope(u, v, lane)
-                        ready = put(lists, READY, ready, escaped, result, own)
+                        dz = slope(u, v, packet.tangents)
+                        result = n, u, v, dz[0], dz[1]
+                        escaped_end = put(lists, ESCAPED, escaped_end, escaped, result, samples)
                     left = left | over
                     back = chosen & ~left
                     if m != end:
                         back = back & (size < z_size)
-                    if way != FIRST:
-                        periodic = back & (u == lane[earlier]) & (v == lane[earlier + 1])
+                    if check != IGNORE:
+                        earlier_x, earlier_y = packet.earlier
+                        periodic = back & (u == earlier_x) & (v == earlier_y)
                         left, back = left | periodic, back & ~periodic
                     if any_lane(back):
-                        whole = (u, v) + lane[2:4] + (n,) + lane[5:]
-                        fresh = put_lane(lists, which, fresh, back, whole, own, way != FIRST)
+                        rebased = put_packet(
+                            *(lists, which, rebased, back, rebase(packet, u, v, n)),
+                            *(samples, check != IGNORE),
+                        )
                     left = left | back
-                    if extended:
-                        tiny = chosen & ~left & (z_size < lost)
+                    if floatexp:
+                        tiny = chosen & ~left & (z_size < min_size)
                         if any_lane(tiny):
-                            waits = lane[:4] + (n,) + lane[5:earlier] + (zero + m, zero) + lane[ze:]
-                            one_by_one = put_lane(lists, LEFT, one_by_one, tiny, waits, own, True)
+                            waits = with_earlier(with_count(packet, n), zero + m, zero)
+                            remaining = put_packet(
+                                lists, REMAINING, remaining, tiny, waits, samples, True
+                            )
                             left = left | tiny
                     alive = alive & ~left
                     here = chosen & ~left
                 if not together and any_lane(alive & ~here):
                     break
-        return fresh, ready, one_by_one
+        return rebased, escaped_end, remaining
 
-    return fly
+    return bla_steps

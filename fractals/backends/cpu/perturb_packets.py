@@ -1,215 +1,250 @@
-"""Perturbation on the CPU: samples that are at the same point of the reference go on together.
+"""Perturbation on the CPU: samples at the same point of the reference take their steps together.
 
-The program is that of `fractals.kernels.perturb`, with the same numbers, in another order. A
+The program is that of `fractals.kernels.perturb`, with the same numbers, in another order. One
 sample alone waits for its own arithmetic most of the time, and a pack whose lanes are at different
-points of the reference would wait for memory. But neighbors take nearly the same way, and all that
-were rebased begin again at the same point. So a *packet* of samples, one a lane, takes its
-reference points and its skips from one place in memory. As in the packets of rays of Wald,
-Slusallek, Benthin and Wagner (2001), a lane that decides otherwise than the rest waits; here, until
-the others are gone. Lanes that were rebased leave, and are put on a list, from which packets are
-made up again, without gaps, of lanes that are alike.
+points of the reference would wait for memory. But neighbors take nearly the same skips, and all
+rebased samples begin at the same point of the reference. So a *packet* of samples, one a lane,
+reads its reference points and its skips from one place in memory. As in the packets of rays of
+Wald, Slusallek, Benthin and Wagner (2001), lanes that decide differently wait; here, until the
+others have left. Rebased samples leave their packet and are appended to a list, from which new
+packets of similar samples are made up, without gaps (stream compaction).
 
-Every lane takes exactly the steps it would take alone, so results are the same to the last bit.
+Every sample takes exactly the steps it would take alone, so results are the same to the last bit.
 """
 
 from numba import types
 
 from fractals.backends.cpu.packet_lists import (
-    BLOCK,
-    FRESH,
-    HOME,
-    LEFT,
+    BLOCK_SIZE,
+    ESCAPED,
+    ESCAPED_COUNT,
+    ESCAPED_P,
+    ESCAPED_Q,
+    ESCAPED_X,
+    ESCAPED_Y,
+    IN_TILE,
     LISTS,
+    MAX_SAMPLES,
     PLAIN,
-    READY,
-    SAMPLES,
+    REBASED,
+    REMAINING,
+    ROW_COUNT,
+    ROW_TANGENTS,
+    ROW_X,
+    ROW_Y,
     STAGED,
     TABLES,
     VECTORS,
+    Context,
+    Lists,
+    Scratch,
+    earlier_row,
+    exponent_row,
     make_lists,
-    rows_of,
+    row_count,
 )
-from fractals.backends.cpu.perturb_bla import COMPARE, FIRST, REMEMBER, make_fly
-from fractals.backends.cpu.perturb_la import make_leap
+from fractals.backends.cpu.perturb_bla import COMPARE, IGNORE, REMEMBER, make_bla_steps
+from fractals.backends.cpu.perturb_la import make_la_steps
 from fractals.backends.cpu.simd.pack import lane_count, splat
-from fractals.kernels import perturb
-from fractals.kernels.floatexp import NEVER, make_arithmetic
+from fractals.kernels.floatexp import ZERO_EXPONENT, make_arithmetic
+from fractals.kernels.layout import (
+    STATE_COUNT,
+    PerturbOutputs,
+    PerturbTables,
+    PerturbView,
+    PerturbWork,
+    Sample,
+    SampleGrid,
+)
+from fractals.kernels.perturb import make_state
 from fractals.kernels.primitives import two_to
 from fractals.kernels.sample_position import make_place
 
-UNWATCHED = 8  # rebasings before an earlier z is kept: most samples have escaped by then
+# Rebasings before a z is remembered and compared with later ones, to find periodic orbits. Most
+# samples have escaped by then, so the comparison costs nothing in pictures without an inside.
+FIRST_REMEMBERED = 8
 
 
-def make_body(target, formula, julia, derivative, extended, listed="", near_radius=False):
-    """Return a body that fills what that of `fractals.kernels.perturb.make_body` does.
+def make_put_sample(target, options):
+    """Return ``put_sample(lists, end, u, v, dz, exponent, own)``, onto the first list.
 
-    Its arguments are the same but for the strides: the first seven arrays have one dimension, and
-    the last two are of `packet_lists.scratch_sizes`. Samples that are `listed` have one exponent.
-    Those that are too small for float64 are left under way in ``state``, for the other body.
+    The sample lies at u + iv; `dz` is the derivative of its z, `exponent` the exponent of the first
+    point of its orbit, and `own` its index in the tile.
     """
-    jit, int64 = target.jit, target.int64
-    rows_a_lane = rows_of(formula, derivative, extended)
-    changing = rows_a_lane - 2  # what comes before an earlier z
-    ze = changing - 2  # the exponent of z
-    pair = derivative and not formula.holomorphic
-    _, _, sort, packet = make_lists(target, formula, derivative, extended)
-    leap = make_leap(target, formula, julia, derivative, extended)
-    fly = make_fly(target, formula, derivative, extended, near_radius)
-    normal = make_arithmetic(target, extended).normal
-    place = make_place(target, listed)
+    rows, changing, ze = row_count(options), earlier_row(options), exponent_row(options)
+    julia, derivative, pair = options.julia, options.derivative, options.pair
+    floatexp = options.floatexp
 
-    @jit
-    def begin(lists, end, u, v, d, own):
-        """Put a sample on the first list."""
-        numbers, places, room = lists
+    @target.jit
+    def put_sample(lists, end, u, v, dz, exponent, own):
+        numbers, indices, room = lists
         zero = u - u
         for row in range(changing):
             numbers[row * room + end] = zero
-        z, c = 0, LISTS * rows_a_lane
+        z, c = ROW_X, LISTS * rows
         numbers[c * room + end], numbers[(c + 1) * room + end] = zero, zero
         first = z if julia else c
         numbers[first * room + end], numbers[(first + 1) * room + end] = u, v
         if derivative:
-            numbers[3 * room + end] = d
+            numbers[ROW_TANGENTS * room + end] = dz
         if pair:
-            numbers[6 * room + end] = d
-        places[end], places[HOME * room + end] = end, own
+            numbers[(ROW_TANGENTS + 3) * room + end] = dz
+        if floatexp:
+            numbers[ze * room + end], numbers[(ze + 1) * room + end] = exponent, exponent
+        indices[end], indices[IN_TILE * room + end] = end, own
+
+    return put_sample
+
+
+def make_write(target, options):
+    """Return ``(write_escaped, write_remaining)``, which take the samples from their lists.
+
+    ``write_escaped(count, outputs, lists, end)`` writes where samples escaped;
+    ``write_remaining(work, lists, end)`` writes where samples are that go on one by one.
+    """
+    jit, int64, derivative = target.jit, target.int64, options.derivative
+    rows, changing, ze = row_count(options), earlier_row(options), exponent_row(options)
+    normal = make_arithmetic(target, options.floatexp).normal
+    _, store = make_state(target, options)
 
     @jit
-    def finish(out, lists, end, tables, bounds, h):
-        """Take the samples of the first list to their ends, and write down what became of them."""
-        numbers, _, _ = lists
-        _, _, first_end, home, last, stage_count, _, _ = bounds
-        lanes = lane_count(splat(numbers[0], VECTORS))
-        start = splat(numbers[0] - numbers[0], VECTORS)
-        width = splat(h[0], VECTORS), start, h[2]
-        g = splat(h[0] * two_to(h[2], h[0]), VECTORS)
-        fresh, ready, left, turn = 0, 0, 0, 0
+    def write_escaped(count, outputs, lists, end):
+        numbers, indices, room = lists
+        base, width = ESCAPED * rows * room, count.shape[1]
+        for t in range(end):
+            own = indices[IN_TILE * room + indices[ESCAPED * room + t]]
+            j, i = own // width, own % width
+            count[j, i] = int(numbers[base + ESCAPED_COUNT * room + t])
+            outputs.x[j, i] = numbers[base + ESCAPED_X * room + t]
+            outputs.y[j, i] = numbers[base + ESCAPED_Y * room + t]
+            if derivative:
+                outputs.p[j, i] = numbers[base + ESCAPED_P * room + t]
+                outputs.q[j, i] = numbers[base + ESCAPED_Q * room + t]
+
+    @jit
+    def write_remaining(work, lists, end):
+        numbers, indices, room = lists
+        base, width = REMAINING * rows * room, work.state.shape[2]
+        for t in range(end):
+            own = indices[IN_TILE * room + indices[REMAINING * room + t]]
+            z_exponent = numbers[base + ze * room + t]
+            dz_exponent = numbers[base + (ze + 1) * room + t]
+            if z_exponent == PLAIN:
+                z_exponent = dz_exponent = 0.0
+            x, y = numbers[base + ROW_X * room + t], numbers[base + ROW_Y * room + t]
+            z = normal(x, y, int64(z_exponent))
+            dz = z
+            if derivative:
+                p = numbers[base + ROW_TANGENTS * room + t]
+                q = numbers[base + (ROW_TANGENTS + 1) * room + t]
+                dz = normal(p, q, int64(dz_exponent))
+            n, m = numbers[base + ROW_COUNT * room + t], numbers[base + changing * room + t]
+            # Such samples are of holomorphic formulas, so dz2 is not stored.
+            sample = Sample(z, n, m, int64(-1), int64(0), dz, dz)
+            store(work.state, own // width, own % width, sample, False)
+            work.under_way[0, 0] = 1
+
+    return write_escaped, write_remaining
+
+
+def make_finish(target, options):
+    """Return ``finish(count, outputs, work, lists, end, tables, view, most, exponent_c)``.
+
+    It takes the samples of the first list, up to `end`, to their ends, and writes their results.
+    `most` is the limit of iterations as a float64.
+    """
+    jit, floatexp, julia = target.jit, options.floatexp, options.julia
+    _, _, sort, take = make_lists(target, options)
+    la_steps, bla_steps = make_la_steps(target, options), make_bla_steps(target, options)
+    write_escaped, write_remaining = make_write(target, options)
+
+    @jit
+    def finish(count, outputs, work, lists, end, tables, view, most, exponent_c):
+        zero = lists.numbers[0] - lists.numbers[0]
+        width = zero if julia else view.width
+        start = splat(zero, VECTORS)
+        lanes = lane_count(start)
+        h = splat(width, VECTORS), start, exponent_c
+        g = splat(width * two_to(exponent_c, width), VECTORS)
+        context = Context(lists, tables, view, most, exponent_c, h, g)
+        rebased, escaped, remaining, side = 0, 0, 0, 0
         while end > 0:  # along the stages, and from there to the first rebasing
-            again = 0
+            staged = 0
             for i in range(0, end, lanes):
-                lane, own, alive = packet(lists, STAGED + turn, i, end, False, False)
+                packet, samples, alive = take(lists, STAGED + side, i, end, False, False)
                 at = start
-                if stage_count > 0:
-                    lane, alive, at, again, fresh = leap(
-                        lane, own, alive, tables, bounds, width, lists, 1 - turn, again, fresh
+                if view.stage_count > 0:
+                    packet, alive, at, staged, rebased = la_steps(
+                        packet, samples, alive, context, STAGED + 1 - side, staged, rebased
                     )
-                ends = fresh, ready, left
-                fresh, ready, left = fly(
-                    lane, own, alive, at, first_end, tables, bounds, g, lists, FRESH, ends, FIRST
+                ends = rebased, escaped, remaining
+                rebased, escaped, remaining = bla_steps(
+                    packet, samples, alive, at, view.first_end, context, REBASED, ends, IGNORE
                 )
-            end, turn = again, 1 - turn
-        start, turn = start + home, 0
-        rounds, mark = 0, UNWATCHED
-        while fresh > 0:  # from one rebasing to the next
-            way = COMPARE if rounds > UNWATCHED else FIRST
-            if rounds == mark:
-                way, mark = REMEMBER, 2 * mark
+            end, side = staged, 1 - side
+        start, side = start + view.rebase_start, 0
+        rounds, next_remembered = 0, FIRST_REMEMBERED
+        while rebased > 0:  # from one rebasing to the next
+            check = COMPARE if rounds > FIRST_REMEMBERED else IGNORE
+            if rounds == next_remembered:
+                check, next_remembered = REMEMBER, 2 * next_remembered
             rounds += 1
-            end, fresh = fresh, 0
-            sort(lists, FRESH + turn, end)
-            turn = 1 - turn
+            end, rebased = rebased, 0
+            sort(lists, REBASED + side, end)
             for i in range(0, end, lanes):
-                lane, own, alive = packet(lists, FRESH + 1 - turn, i, end, True, way == COMPARE)
-                ends = fresh, ready, left
-                fresh, ready, left = fly(
-                    lane, own, alive, start, last, tables, bounds, g, lists, FRESH + turn, ends, way
+                packet, samples, alive = take(lists, REBASED + side, i, end, True, check == COMPARE)
+                ends = rebased, escaped, remaining
+                rebased, escaped, remaining = bla_steps(
+                    *(packet, samples, alive, start, view.rebase_end, context),
+                    *(REBASED + 1 - side, ends, check),
                 )
-        write(out, lists, ready)
-        if extended:
-            leave(out, lists, left)
+            side = 1 - side
+        write_escaped(count, outputs, lists, escaped)
+        if floatexp:
+            write_remaining(work, lists, remaining)
 
-    @jit
-    def write(out, lists, ready):
-        """Write down where samples escaped."""
-        count, x, y, p, q, _, _ = out
-        numbers, places, room = lists
-        base = READY * rows_a_lane * room
-        for t in range(ready):
-            k = places[HOME * room + places[READY * room + t]]
-            count[k] = int(numbers[base + t])
-            x[k], y[k] = numbers[base + room + t], numbers[base + 2 * room + t]
-            if derivative:
-                p[k], q[k] = numbers[base + 3 * room + t], numbers[base + 4 * room + t]
+    return finish
 
-    @jit
-    def leave(out, lists, left):
-        """Write down where samples are that go on one by one."""
-        count, _, _, _, _, state, under_way = out
-        numbers, places, room = lists
-        base, plane = LEFT * rows_a_lane * room, len(count)
-        for t in range(left):
-            k = places[HOME * room + places[LEFT * room + t]]
-            e, f = numbers[base + ze * room + t], numbers[base + (ze + 1) * room + t]
-            if e == PLAIN:
-                e = f = 0.0
-            z = normal(numbers[base + t], numbers[base + room + t], int64(e))
-            state[k], state[plane + k], state[2 * plane + k] = z
-            state[3 * plane + k] = numbers[base + 2 * room + t]
-            state[4 * plane + k] = numbers[base + changing * room + t]
-            state[5 * plane + k], state[6 * plane + k] = -1.0, 0.0
-            if derivative:
-                d = normal(numbers[base + 3 * room + t], numbers[base + 4 * room + t], int64(f))
-                state[7 * plane + k], state[8 * plane + k], state[9 * plane + k] = d
-            under_way[0] = 1
 
-    def body(
-        count,
-        x,
-        y,
-        p,
-        q,
-        state,
-        under_way,
-        columns,
-        rows,
-        orbit,
-        tiny,
-        stages,
-        entries,
-        levels,
-        tree,
-        view,
-        limit,
-        numbers,
-        places,
-    ):
-        out = count, x, y, p, q, state, under_way
-        height, plane = rows.shape[1], len(count)
-        width = plane // height
-        lists = numbers, places, len(places) // TABLES
-        tables = orbit, stages, entries, levels, tree
-        most, exponent = numbers.dtype.type(limit), int64(view[1])
-        ends = int64(view[3]), int64(view[4]), int64(view[5])
-        lengths = int64(view[perturb.STAGES]), int64(view[perturb.LEVELS])
+def make_body(target, options):
+    """Return a body that fills what that of `fractals.kernels.perturb.make_body` does.
+
+    Its arguments are the same but for the strides; after them comes a `Scratch`. Positions share
+    one exponent. Samples that are too small for float64 are left under way in the state, for the
+    other body.
+    """
+    int64 = target.int64
+    julia, derivative, floatexp = options.julia, options.derivative, options.floatexp
+    put_sample, finish = make_put_sample(target, options), make_finish(target, options)
+    position = make_place(target, options.explicit_positions)
+
+    def body(count, outputs, work, positions, tables, view, max_iterations, scratch):
+        height, width = count.shape
+        lists = Lists(scratch.numbers, scratch.indices, len(scratch.indices) // TABLES)
+        most, zero = scratch.numbers.dtype.type(max_iterations), view.width - view.width
         # A zero with the exponent of the view would be the larger part of a sum with a z that is
         # smaller than the view, and z would be lost.
-        exponent_c = NEVER if julia and extended else exponent
-        bounds = (view[0], most, *ends, *lengths, exponent_c)
-        zero = view[0] - view[0]
-        h = (zero if julia else view[2]), zero, exponent_c
-        for k in range(plane):
-            count[k], x[k], y[k] = limit, zero, zero
-            if derivative:
-                p[k], q[k] = zero, zero
-            if extended:
-                state[3 * plane + k] = -1.0  # done
+        exponent_c = int64(ZERO_EXPONENT) if julia and floatexp else view.exponent
+        exponent_z = view.exponent if julia else int64(ZERO_EXPONENT)
+        dz = view.width if julia else zero
+        count[:, :] = max_iterations
+        outputs.x[:, :], outputs.y[:, :] = zero, zero
+        if derivative:
+            outputs.p[:, :], outputs.q[:, :] = zero, zero
+        if floatexp:
+            work.state[STATE_COUNT, :, :] = -1.0  # done
         end = 0
-        for top in range(0, height, BLOCK[1]):
-            for left in range(0, width, BLOCK[0]):
-                for j in range(top, min(top + BLOCK[1], height)):
-                    for i in range(left, min(left + BLOCK[0], width)):
-                        u, v = place(columns, rows, width, j, i)
-                        begin(lists, end, u, v, view[2] if julia else zero, j * width + i)
-                        if extended:
-                            e = exponent if julia else NEVER
-                            numbers[ze * lists[2] + end] = e
-                            numbers[(ze + 1) * lists[2] + end] = e
+        for top in range(0, height, BLOCK_SIZE[1]):
+            for left in range(0, width, BLOCK_SIZE[0]):
+                for j in range(top, min(top + BLOCK_SIZE[1], height)):
+                    for i in range(left, min(left + BLOCK_SIZE[0], width)):
+                        u, v = position(positions.columns, positions.rows, width, j, i)
+                        put_sample(lists, end, u, v, dz, exponent_z, j * width + i)
                         end += 1
-                if end > SAMPLES:
-                    finish(out, lists, end, tables, bounds, h)
+                if end > MAX_SAMPLES:
+                    finish(count, outputs, work, lists, end, tables, view, most, exponent_c)
                     end = 0
-        finish(out, lists, end, tables, bounds, h)
+        finish(count, outputs, work, lists, end, tables, view, most, exponent_c)
 
     return body
 
@@ -217,7 +252,20 @@ def make_body(target, formula, julia, derivative, extended, listed="", near_radi
 def signature():
     """Return the types of a body's arguments."""
     real, index = types.float64, types.int64
-    line, plane = real[::1], real[:, ::1]
-    out = types.int32[::1], *5 * (line,), types.int32[::1]
-    tables = plane, plane, index[:, ::1], plane, index[::1], plane
-    return *out, plane, plane, *tables, line, types.int32, line, index[::1]
+    plane, planes = real[:, ::1], real[:, :, ::1]
+
+    def group(kind, *fields):
+        return types.BaseTuple.from_types(fields, kind)
+
+    view = (real, index, real, index, index, index, types.boolean, index, index, index)
+    tables = (plane, plane, index[:, ::1], plane, index[::1], plane, plane)
+    return (
+        types.int32[:, ::1],
+        group(PerturbOutputs, plane, plane, plane, plane, planes),
+        group(PerturbWork, planes, types.int32[:, ::1]),
+        group(SampleGrid, plane, plane),
+        group(PerturbTables, *tables),
+        group(PerturbView, *view),
+        types.int32,
+        group(Scratch, real[::1], index[::1]),
+    )
