@@ -1,4 +1,4 @@
-"""What palette files share: lines, and gradients as stops whose straight lines are near a curve."""
+"""Turns gradients into stops whose straight lines are near the gradient's curves."""
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
@@ -24,7 +24,7 @@ PROBES = tuple(k / 8 for k in range(1, 8))
 def evenly(colors: list[str], title: str = "") -> dict[str, Any]:
     """Return the palette, as a table, of colors in equal steps round, mixed in sRGB."""
     if not colors:
-        raise InputError("there is no color in it")
+        raise InputError("the palette has no color")
     table = {"stops": colors, "space": "srgb", "title": title[:MAX_TITLE]}
     return {key: value for key, value in table.items() if value}
 
@@ -94,7 +94,7 @@ def _rising(points: list[tuple[float, Srgb]]) -> list[list[float | str]]:
     for place, color in points:
         before = max(place, before + GAP)
         stops.append([round(before, 7), hexadecimal(color)])
-    while stops and float(stops[-1][0]) > 1:  # those that were pushed out: a jump at the very end
+    while stops and float(stops[-1][0]) > 1:  # a jump at the end pushed them out
         stops.pop()
     return stops
 

@@ -25,7 +25,7 @@ MAX_TEXT = 1000  # characters of a title, a source or a license
 SPACES = ("oklab", "oklch", "srgb")  # where colors between two stops are taken from
 BLENDS = ("linear", "smooth", "cosine")  # how fast one color becomes the next
 OKLCH = re.compile(r"oklch\(\s*([\d.]+)(%?)\s+([\d.]+)\s+(-?[\d.]+)(?:deg)?\s*\)", re.ASCII)
-GRAY = 1e-4  # chroma below which a color has no hue; that of #808080 comes out as 4e-8
+GRAY = 1e-4  # chroma below which a color has no hue; rounding gives #808080 a chroma of 4e-8
 
 
 @dataclass(frozen=True)

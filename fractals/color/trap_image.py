@@ -1,4 +1,4 @@
-"""Small pictures in scenes: read from a file once, then kept in the scene as text, as a PNG is."""
+"""Small pictures in scenes, kept as the text of a PNG."""
 
 import base64
 import binascii
@@ -17,7 +17,7 @@ from fractals.errors import InputError, shown
 BUILT_IN = "flower"
 KEPT = "data:image/png;base64,"
 MAX_PIXELS = 2**18
-BITS = 16  # of opacity in a number: float32 holds so many exactly, too
+BITS = 16  # of opacity in a number, because float32 holds 16 bits exactly too
 MAX_BYTES = 2**22  # of a file, and of the text
 
 Pixels = NDArray[np.uint8]
@@ -158,7 +158,7 @@ class PicturePalette(Palette):
         return PicturePalette(((0.0, color),), picture=kept)
 
     def lookup(self, inside: str) -> NDArray[np.float32]:
-        """Return the table the shading program reads, as that of any palette but for its length."""
+        """Return the lookup table of the shading kernel; its length is that of the picture."""
         rows = np.zeros((entries(self.picture) + 2, 3))
         flat = decode(self.picture)[..., :3].reshape(-1, 3)
         rows[: len(flat)] = linear_from_srgb(flat / 255)

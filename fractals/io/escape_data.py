@@ -84,6 +84,8 @@ class EscapeData:
         if len(shape) != 2 or self.count.dtype != np.int32:
             raise OptionError("count: give a NumPy array of int32, shape (height, width)")
         for name, plane in self.planes.items():
+            if not isinstance(plane, np.ndarray):
+                raise OptionError(f"{name} is {type(plane).__name__}, and not an array")
             if plane.shape != shape:
                 raise OptionError(f"{name} has the shape {plane.shape}, and count has {shape}")
         if self.z.dtype not in (np.complex64, np.complex128):

@@ -11,7 +11,7 @@ from fractals.errors import InputError, SceneError, listed, shown
 from fractals.io.files import PATH_SHOWN, printable, read_bytes, read_toml
 from fractals.io.foreign import MAX_BYTES, Format, Imported
 
-OURS = (".toml", ".json", ".png", ".fz")
+OWN = (".toml", ".json", ".png", ".fz")
 MAX_MESSAGE = 2000  # characters; the longest messages name the entries of a file
 MAX_LOST = 50  # lines; a location of Kalles Fraktaler has 100 keys at most
 
@@ -24,27 +24,27 @@ def formats() -> tuple[Format, ...]:
 
 def suffixes(writing: bool = False) -> str:
     """Return what the name of a file may end in, that is read or written, as text."""
-    ours = OURS[:2] if writing else OURS
+    own = OWN[:2] if writing else OWN
     found = {suffix for each in formats() if each.write or not writing for suffix in each.suffixes}
-    return " ".join([*ours, *sorted(found - set(ours))])
+    return " ".join([*own, *sorted(found - set(own))])
 
 
 def find(name: str, writing: bool = False) -> Format | None:
-    """Return the format of a file by its name's end, if there is one; the longest suffix counts.
+    """Return the format with the longest suffix that ends a name, or None.
 
     Examples
     --------
     >>> find("place.KFR").name, find("place.f3.toml").name, find("sea.toml"), find("a.txt")
     ('kfr', 'fraktaler3', None, None)
     """
-    if name.lower().endswith(OURS[1:]):
+    if name.lower().endswith(OWN[1:]):
         return None
     ends = [
         (len(suffix), each)
         for each in _candidates(name)
         if each.write or not writing
         for suffix in each.suffixes
-        if name.lower().endswith(suffix) and suffix not in OURS
+        if name.lower().endswith(suffix) and suffix not in OWN
     ]
     return max(ends, key=lambda end: end[0])[1] if ends else None
 
@@ -101,5 +101,5 @@ def split(source: str) -> tuple[Path, str]:
 
 
 def claimant(table: Mapping[str, Any]) -> Format | None:
-    """Return the format of another program that a TOML table is written in, if there is one."""
+    """Return the other program's format that claims a TOML table, or None."""
     return next((each for each in formats() if each.claims and each.claims(table)), None)

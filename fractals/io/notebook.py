@@ -1,4 +1,4 @@
-"""What a notebook shows of our values, as HTML; and raw numbers for xarray."""
+"""Makes the HTML that notebooks show, and xarray Datasets of raw numbers."""
 
 import base64
 import html

@@ -1,4 +1,4 @@
-"""Palettes by name: built in, in a file of ours or of another program, or of the package cmap."""
+"""Finds palettes by name: built-in ones, palette files, and color maps of the package cmap."""
 
 import importlib.util
 import os
@@ -24,9 +24,9 @@ def find(
 ) -> tuple[Palette | None, tuple[str, ...]]:
     """Return the palette of a name, and what of its file was lost, a line each.
 
-    A name is that of a built-in palette; a file, of which ``#entry`` may name a part, in `folder`
-    or in the current one; or a color map of the package cmap, after ``cmap:`` where a built-in
-    palette has its name too. None where there is no palette of this name.
+    A name is a built-in palette; a file in `folder` or in the current folder, and ``#entry`` after
+    it names one of several palettes; or a color map of the package cmap. ``cmap:`` before a name
+    selects the color map where a built-in palette has the same name. An unknown name returns None.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def read(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
         color = dict(imported.table.get("color", {}))
         table = color.pop("palette", None)
         if not isinstance(table, Mapping):
-            raise InputError("there is no palette in it")
+            raise InputError("the file has no palette")
         lost = *(f"color.{key}: {shown(value)}" for key, value in color.items()), *imported.lost
         return palette.parse({"source": path.name, **table}), lost
     except InputError as error:
@@ -123,10 +123,10 @@ def read(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
 
 
 def from_cmap(name: str) -> Palette | None:
-    """Return a color map of the package cmap; None where it has none of this name.
+    """Return a color map of the package cmap, or None for an unknown name.
 
-    One that is cyclic, or has no order, goes round as it is; others go there and back in a turn,
-    so that they have no seam.
+    Cyclic and qualitative color maps are used as they are. Other color maps are mirrored, so that
+    the palette has no seam.
 
     Raises
     ------
@@ -134,7 +134,9 @@ def from_cmap(name: str) -> Palette | None:
         The package is not installed.
     """
     if not cmap_installed():
-        raise OptionError(f"the palette '{CMAP}{name[:80]}' wants the package cmap: {INSTALL_CMAP}")
+        raise OptionError(
+            f"the palette '{CMAP}{name[:80]}' requires the package cmap: {INSTALL_CMAP}"
+        )
     import cmap
     import numpy as np
 

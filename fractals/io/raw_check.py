@@ -47,7 +47,7 @@ def check_planes(types: Mapping[str, np.dtype[Any]], shapes: Mapping[str, tuple[
 
 
 def check_numbers(max_iterations: Any, count_offset: Any, method: Any) -> None:
-    """Raise a `InputError` where the numbers beside the planes are not what they can be."""
+    """Raise an `InputError` where the limit, the offset or the method is invalid."""
     if not _whole(max_iterations) or not 1 <= max_iterations <= MAX_ITERATIONS:
         raise InputError(
             f"max_iterations is {shown(max_iterations, 40)}, and not a whole number from 1 to "
@@ -65,8 +65,8 @@ def check_numbers(max_iterations: Any, count_offset: Any, method: Any) -> None:
 def check_counts(count: NDArray[Any], max_iterations: int) -> None:
     """Raise a `InputError` where counts are not from 0 to `max_iterations`.
 
-    z, dz and statistics may be infinite or NaN: the programs that color them define what becomes of
-    each value, and none of them is an index before it is brought to its range.
+    z, dz and statistics may be infinite or NaN, because the shading kernels limit every value
+    before they use it as an index.
     """
     if not count.size:
         return

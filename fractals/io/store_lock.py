@@ -1,4 +1,4 @@
-"""Who may go on with a store: one process at a time, with the scene that it was begun with."""
+"""Locks a store for one process, and checks that its scene is the one to be computed."""
 
 import contextlib
 import os
@@ -19,10 +19,10 @@ from fractals.scene.model import Scene
 
 @contextlib.contextmanager
 def claimed(path: Path) -> Iterator[None]:
-    """Make the folder of a store where there is none, and have it for this process alone.
+    """Create the folder of a store if it is missing, and lock it for this process.
 
-    The system lets go of it when the process ends, however that comes about. Where it knows no
-    such claims, as on some network disks, two processes do no harm: both write the same bytes.
+    The operating system releases the lock when the process ends. On file systems without locks,
+    such as some network disks, two processes do no harm because both write the same bytes.
     """
     check_folder(path)
     with writing(path):
@@ -45,26 +45,26 @@ def claimed(path: Path) -> Iterator[None]:
     finally:
         if folder is not None:
             os.close(folder)
-        if made:  # nothing came of it
+        if made:  # removed if nothing was written
             with contextlib.suppress(OSError):
                 path.rmdir()
 
 
 def clear(path: Path) -> None:
-    """Take away what a store's folder holds, where it is one or was to become one.
+    """Remove the files of a store from its folder.
 
     Raises
     ------
     FractalsError
-        There is something else in the folder.
+        The folder holds other files.
     """
-    ours = {HEADER, f"{TILES}.npy", "count.npy", "z.npy", "dz.npy"}
+    known = {HEADER, f"{TILES}.npy", "count.npy", "z.npy", "dz.npy"}
     with contextlib.suppress(SceneError):
-        ours |= {f"{name}.npy" for name in open_store(path).files.values()}
+        known |= {f"{name}.npy" for name in open_store(path).files.values()}
     with writing(path):
         there = sorted(path.iterdir())
-    mine = re.compile(rf"statistics\d+\.npy|\.{HEADER}\..*")  # the latter is a header half written
-    others = [p.name for p in there if p.name not in ours and not mine.fullmatch(p.name)]
+    mine = re.compile(rf"statistics\d+\.npy|\.{HEADER}\..*")  # the latter: an incomplete header
+    others = [p.name for p in there if p.name not in known and not mine.fullmatch(p.name)]
     if others:
         raise FractalsError(
             f"'{path}' is a folder that holds other things ('{others[0]}'): name another"
@@ -75,7 +75,7 @@ def clear(path: Path) -> None:
 
 
 def check_complete(store: Store) -> None:
-    """Raise a `SceneError` where tiles are missing, that says what to type."""
+    """Raise a `SceneError` that names the command to type where tiles are missing."""
     done = np.count_nonzero(store.done())
     if done < store.tiles:
         raise SceneError(
@@ -85,7 +85,7 @@ def check_complete(store: Store) -> None:
 
 
 def check_same(store: Store, scene: Scene) -> None:
-    """Raise an `OptionError` where a store is not of this scene, or lacks planes that it needs."""
+    """Raise an `OptionError` where a store has another scene, or lacks planes."""
     if keys := differences(store.scene, scene):
         raise OptionError(
             f"'{store.path}' is there, of another scene: {', '.join(keys)} "
@@ -100,7 +100,7 @@ def check_same(store: Store, scene: Scene) -> None:
 
 
 def check_version(store: Store) -> None:
-    """Raise an `OptionError` where another version of the program began a store."""
+    """Raise an `OptionError` where another version of the program created a store."""
     if store.program != __version__:
         raise OptionError(
             f"'{store.path}' was begun by fractals {store.program}, and this is {__version__}, "

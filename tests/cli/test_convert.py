@@ -46,7 +46,7 @@ def test_an_entry_is_drawn(run):
     ("arguments", "code", "words"),
     [
         (("render", "many.par"), 3, "many.par: first: line 1: type: the type 'spider'"),
-        (("render", "many.par#third"), 3, "no entry 'third'; there is first, second"),
+        (("render", "many.par#third"), 3, "no entry 'third'; the file has first, second"),
         (("render", "place.kfr#x"), 3, "'#x': a file of this kind holds one thing"),
         (("render", "a.xyz"), 3, f"ends in {formats.suffixes()}"),
         (("convert", "place.kfr", "a.xpf"), 2, "name a file that ends in .toml .json"),

@@ -151,21 +151,21 @@ def test_samples(name, data):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("kfp", "Re: 0", "no line 'Colors:'"),
+        ("kfp", "Re: 0", "the line 'Colors:' is missing"),
         ("kfp", "Re: 0\n\nwhat is this", "line 3: 'what is this' is not 'Key: value'"),
         ("kfp", "Re: 0\nColors: 1,2", "line 2: Colors: 2 numbers"),
         ("kfp", "Colors:", "line 1: Colors: 0 numbers"),
         ("kfp", "Colors: 1,2,256", "line 1: Colors: '256' is not a number from 0 to 255"),
         ("kfp", "Colors: 1,,3", "line 1: Colors: '' is not"),
         ("kfp", "Colors: " + "1,2,3," * 1025, "line 1: Colors: '2,3,' is not"),
-        ("map", "", "there is no color in it"),
+        ("map", "", "the palette has no color"),
         ("map", "0 0 0\n\n1 2 x\n", "line 3: '1 2 x' is not three numbers from 0 to 255"),
         ("map", "0 0 256", "line 1: '0 0 256' is not three numbers"),
         ("map", "0 0 ²", "line 1: '0 0 ²' is not three numbers"),
         ("map", "1 2 3\n" * 257, "line 257: a .map file has at most 256 colors"),
         ("map", "1 2 3\n\0\n", "line 2: a zero byte, so this is no text"),
         ("map", b" " * (8 * 2**20 + 1), "8388609 bytes: a palette file has at most 8388608"),
-        ("gpl", "", "there is no color"),
+        ("gpl", "", "the palette has no color"),
         ("gpl", "JASC-PAL\n1 2 3", "line 1: 'JASC-PAL' is not 'GIMP Palette'"),
         ("gpl", "GIMP Palette\n1 2 3\nName: x", "line 3: 'Name: x' is not three numbers"),
         (
@@ -190,7 +190,7 @@ def test_samples(name, data):
         ("ggr", GGR.replace("0.820000", "nan"), "line 11: 'nan' is not a number"),
         ("ggr", GGR.replace("0.820000", "0.95"), "line 11: the segment doesn't rise from 0.8 on"),
         ("ggr", GGR.replace("0 0.4 1 1", "0 0.4 1.2 1"), "line 4: a color is not from 0 to 1"),
-        ("ugr", "", "there is no gradient in it"),
+        ("ugr", "", "the file has no gradient"),
         ("ugr", "x\n", "line 1: 'x' does not begin a gradient: 'name {'"),
         ("ugr", "x {\ngradient:\n", "line 1: 'x' is not closed by a '}'"),
         ("ugr", "x {\ngradient:\n}", "line 2: the gradient has no color"),
@@ -210,10 +210,10 @@ def test_what_is_wrong_is_said(name, text, message):
 
 def test_ugr_names_are_told():
     with pytest.raises(
-        InputError, match=r"no gradient 'first'; there are: First, \.\.\. \(2 in all\)$"
+        InputError, match=r"no gradient 'first'; the file has: First, \.\.\. \(2 in all\)$"
     ):
         read("ugr", UGR, "first")
-    with pytest.raises(InputError, match=r"there are: First, Second one\(2\)$"):
+    with pytest.raises(InputError, match=r"the file has: First, Second one\(2\)$"):
         read("ugr", UGR, "x")
     many = "".join(f"g{k} {{\n}}\n" for k in range(50))
     with pytest.raises(InputError, match=r"g0, g1, .*g19, \.\.\. \(50 in all\)$"):

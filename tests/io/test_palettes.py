@@ -108,7 +108,7 @@ def test_unknown_names_say_where_palettes_are():
     [
         ("none.map", InputError, "none.map: no such file"),
         ("bad.map", InputError, "bad.map: line 2: '1 2' is not three numbers"),
-        ("a.ugr#x", InputError, "a.ugr: no gradient 'x'; there are: First, Second one(2)"),
+        ("a.ugr#x", InputError, "a.ugr: no gradient 'x'; the file has: First, Second one(2)"),
         ("bad.toml", InputError, "bad.toml: palette: unknown key 'stop'"),
         ("large.map", InputError, "large.map: larger than 16777216 bytes"),
         (".map", InputError, ".map: "),
@@ -157,7 +157,8 @@ def test_color_maps_of_cmap():
 
 def test_without_cmap(monkeypatch):
     monkeypatch.setitem(sys.modules, "cmap", None)
-    with pytest.raises(OptionError, match=r"wants the package cmap: pip install '.*\[palettes\]'"):
+    words = r"requires the package cmap: pip install '.*\[palettes\]'"
+    with pytest.raises(OptionError, match=words):
         palettes.find("cmap:viridis")
     with pytest.raises(InputError, match=r"unknown palette 'viridis'.*hundreds more with pip"):
         fractals.load_scene(palette="viridis")

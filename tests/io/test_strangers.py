@@ -244,9 +244,12 @@ def test_numbers_in_python_are_checked_before_they_are_used(numbers):
         ({"max_iterations": 0}, "max_iterations is 0"),
     ):
         given = {"max_iterations": 60, "scene": numbers.scene, **fields, **change}
-        raw = EscapeData(**given)
+
+        def use(given=given):
+            return fractals.recolor(EscapeData(**given), device="cpu")
+
         with pytest.raises(FractalsError) as caught:
-            fractals.recolor(raw, device="cpu")
+            use()
         assert words in str(caught.value)
         assert one_line(caught)
 

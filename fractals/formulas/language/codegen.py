@@ -24,8 +24,8 @@ NAMES = {
     )
     for name in names
 }
-# The time to compile a formula, about 0.01 s an operation on a CPU core, is that of its arithmetic
-# and of these functions, which are inlined (measured with nested and with added functions).
+# These functions are inlined, so the compiler takes as long for one as for several operations. An
+# operation takes a CPU core about 0.01 s (measured with nested and with added functions).
 COSTS = {"exp": 10, "log": 10, "angle": 10, "sincos": 10, "sinhcosh": 10, "quotient": 3}
 MAX_COST = 1500  # of step, tangent and start together
 Z, DZ, DC = ("z",), ("dz",), ("dc",)
@@ -112,7 +112,9 @@ def compiled(name: str, arguments: str, leaves: Mapping[str, str], trees: tuple[
     body = "\n    ".join(lines)
     digest = hashlib.sha256(body.encode()).hexdigest()[:16]
     names = {"__name__": __name__, **NAMES}
-    exec(f"def {name}_{digest}({arguments}):\n    {body}\n", names)  # our own text: see above
+    exec(
+        f"def {name}_{digest}({arguments}):\n    {body}\n", names
+    )  # generated text: see the module
     return names[f"{name}_{digest}"]
 
 

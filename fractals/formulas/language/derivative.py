@@ -107,7 +107,7 @@ def is_holomorphic(tree: Tree) -> bool:
 
 
 def degree_of(tree: Tree) -> int:
-    """Return the growth exponent at infinity, of a tree in z; 0 where there is none above 1.
+    """Return the growth exponent at infinity of a tree in z, or 0 if it is not above 1.
 
     That of polynomials, quotients and what folds them, by the rules for their degrees; terms that
     cancel are not seen. Other functions have none.

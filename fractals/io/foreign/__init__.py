@@ -9,14 +9,14 @@ MAX_BYTES = 16 * 2**20  # of a file that is read; the largest known has 2
 
 @dataclass(frozen=True)
 class Imported:
-    """What a file says, in our terms.
+    """The content of a file as a scene's table.
 
     Attributes
     ----------
     table : mapping
         A part of a scene, as in TOML: a palette file gives only ``{"color": {"palette": ...}}``.
     lost : tuple of str
-        What the file says and a scene can't, one line each, for a person.
+        A line for each setting of the file that has no equivalent in a scene.
     """
 
     table: Mapping[str, Any]
@@ -37,7 +37,7 @@ class Format:
     write : callable, optional
         ``write(table) -> (data, lost)`` of a whole scene's plain values, all defaults included.
     claims : callable, optional
-        ``claims(table) -> bool``: whether the keys of a TOML file are this format's and not ours.
+        ``claims(table) -> bool``: whether the keys of a TOML file belong to this format.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The types of Fractint in our terms: formula, first view, parameters and what tells what escapes.
+"""The formula, first view, parameters and escape test of each type of Fractint.
 
 After the summary of fractal types in the documentation of Fractint and Iterated Dynamics.
 """
@@ -30,7 +30,7 @@ MEDIUM, LARGE = ("0", "0", "6"), ("0", "0", "12")
 
 @dataclass(frozen=True)
 class EntryParameters:
-    """What an entry gives its type: parameters as decimal text, and keys of `FUNCTIONS`."""
+    """The parameters of an entry as decimal text, and its functions as keys of `FUNCTIONS`."""
 
     params: list[str]
     functions: list[str]
@@ -60,7 +60,7 @@ class FractintType:
     Attributes
     ----------
     make : callable
-        ``make(given)`` returns the formula, or None where it is none of ours.
+        ``make(given)`` returns the formula, or None where it is unsupported.
     params : str
         Its parameters, where an entry names none.
     view : tuple
@@ -71,7 +71,7 @@ class FractintType:
     bailout : float
         The square of its escape radius, where that tells what is inside; 0 where any does.
     lost : str
-        What a scene does otherwise.
+        How the scene differs.
     """
 
     make: Callable[[EntryParameters], FormulaMatch | None]
@@ -93,7 +93,7 @@ def _power(given: EntryParameters) -> FormulaMatch | None:
 
 def _ship(
     given: EntryParameters,
-) -> FormulaMatch | None:  # x² - y² - 2i|xy| + c, which has at c what ours has at c*
+) -> FormulaMatch | None:  # x² - y² - 2i|xy| + c, the Burning Ship at the conjugate of c
     power = given.whole(2, 2, 2)
     return FormulaMatch("burning_ship", same=False, conjugate=True) if power else None
 

@@ -48,7 +48,7 @@ def triple(number: int, text: str) -> str:
 def palette_of_scene(table: Mapping[str, Any], name: str) -> tuple[Palette, tuple[str, ...]]:
     """Return the palette of a scene's plain values, and what else is in it, a line each.
 
-    `name` is that of the kind of file that will hold the palette alone.
+    `name` is the suffix of the file that will hold the palette alone, for the messages.
     """
     from fractals.scene.model import Scene
     from fractals.scene.paint import Color

@@ -1,4 +1,4 @@
-"""What formats of scenes share: numbers as text, where a view lies, and formulas by their folds."""
+"""Views, sizes and folded formulas, shared by the formats of scenes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ EXACT = Context(prec=2 * DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 @dataclass(frozen=True)
 class FormulaMatch:
-    """A formula of ours that draws another program's.
+    """The formula of a scene that draws the formula of another program.
 
     Attributes
     ----------
     formula : str or dict
         As in a scene.
     same, conjugate : bool
-        Whether the other program's picture has at c what ours has at c, and at its conjugate.
+        Whether the two pictures agree at c, and whether they agree at the conjugate of c.
     """
 
     formula: Any
@@ -48,7 +48,7 @@ class Place:
     angle : float
         Degrees from its real axis towards its imaginary axis by which the view is turned.
     stretch, stretch_angle : float
-        As in a scene: along which direction in the picture things look how much longer.
+        As in a scene: the factor, and the direction in the picture, by which lengths are stretched.
     size : (int, int), optional
         In pixels; of a new scene where the file names none.
     julia : (str, str), optional
@@ -122,7 +122,7 @@ def turn(degrees: float) -> float:
 
 
 def power_of(power: int) -> FormulaMatch | None:
-    """Return z**power + c, if we have it."""
+    """Return the match of z**power + c, or None for other powers than 2 to 8."""
     if not 2 <= power <= 8:
         return None
     formula = "mandelbrot" if power == 2 else {"name": "multibrot", "power": power}
@@ -130,9 +130,9 @@ def power_of(power: int) -> FormulaMatch | None:
 
 
 def folded(before: frozenset[str], power: int, after: frozenset[str]) -> FormulaMatch | None:
-    """Return the formula that changes z, takes a power, changes that, and adds c, if we have it.
+    """Return the match of a formula that folds z, takes a power, folds again and adds c.
 
-    The changes are of "absx", "absy", "negx" and "negy".
+    The folds are "absx", "absy", "negx" and "negy". An unsupported formula returns None.
     """
     if not before and not after:
         return power_of(power)

@@ -17,7 +17,7 @@ TABLES = {"location", "bailout", "transform", "image"}
 FLAGS = {"abs_x": "absx", "abs_y": "absy", "neg_x": "negx", "neg_y": "negy"}
 SIZE = 1024, 576
 MAX_OPCODES = 1000  # characters
-# What matters only to how it is computed there.
+# Keys that concern how Fraktaler-3 computes, not what it draws.
 TECHNICAL = {"program", "version", "reference", "algorithm", "newton", "opencl", "render"}
 
 
@@ -50,7 +50,7 @@ def read(data: bytes, entry: str) -> Imported:
     if real(transform.get("stretch_amount", 0), "transform.stretch_amount"):
         lost.append("the stretched view (transform.stretch_amount)")
     if transform.get("exponential_map", False) is not False:
-        raise SceneError("transform.exponential_map: that projection is none of ours")
+        raise SceneError("transform.exponential_map: that projection is unsupported")
     lost += [f"'{key[:80]}'" for key in table if key not in {*TABLES, *TECHNICAL, "formula"}]
     return Imported(scene, tuple(lost))
 
@@ -64,11 +64,11 @@ def section(table: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def formula_of(given: Any) -> FormulaMatch:
-    """Return our formula for the steps of the file, of which there may be one."""
+    """Return the match of the formula in a file, which may have one step."""
     if not isinstance(given, list) or not all(isinstance(step, dict) for step in given):
         raise SceneError("formula: a list of tables was expected")
     if len(given) > 1:
-        raise SceneError(f"formula: a hybrid of {len(given)} steps is none of ours")
+        raise SceneError(f"formula: a hybrid of {len(given)} steps is unsupported")
     step = given[0] if given else {}
     before = {name for flag, name in FLAGS.items() if step.get(flag, False) is not False}
     after: set[str] = set()
@@ -78,7 +78,7 @@ def formula_of(given: Any) -> FormulaMatch:
     kin = folded(frozenset(before), power, frozenset(after))
     if kin is None:
         said = " ".join([*sorted(before), f"power {power}", *sorted(after)])
-        raise SceneError(f"formula: '{said}' is none of ours")
+        raise SceneError(f"formula: '{said}' is unsupported")
     return kin
 
 
@@ -106,7 +106,7 @@ def parse_opcodes(text: str) -> tuple[set[str], int, set[str]]:
     else:
         if words and words[-1] == "add":
             return before, power, after
-    raise SceneError(f"formula.opcodes: '{text[:80]}' is none of ours")
+    raise SceneError(f"formula.opcodes: '{text[:80]}' is unsupported")
 
 
 def claims(table: Mapping[str, Any]) -> bool:

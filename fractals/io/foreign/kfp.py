@@ -11,7 +11,7 @@ def read(data: bytes, entry: str) -> Imported:
     only_one(entry)
     fields = fields_of(data)
     if "Colors" not in fields:
-        raise SceneError("there is no line 'Colors:', so this is no palette")
+        raise SceneError("the line 'Colors:' is missing, so this is not a palette")
     lost: list[str] = []
     color = color_of(fields, lost)
     return Imported({"color": color}, (*lost, *unknown_of(fields)))

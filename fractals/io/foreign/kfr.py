@@ -70,7 +70,7 @@ CURVES = {
 }
 METHODS = {2: "cube root", 4: "stretched", 9: "log log", 10: "arc tangent", 11: "fourth root"}
 DISTANCES = (5, 6, 7, 8)
-# What a scene can't say yet, and the value with which it does nothing.
+# Settings without an equivalent in a scene, and the value with which each does nothing.
 UNKNOWN = {
     "Ratio": ("360", "the stretched view"),
     "Slopes": ("0", "slopes"),
@@ -85,7 +85,7 @@ UNKNOWN = {
     "real": ("1", "another norm in the escape test"),
     "imag": ("1", "another norm in the escape test"),
 }
-# Keys that are read, or mean nothing without one of those.
+# Keys that are read, or that mean nothing without one of those settings.
 KNOWN = (
     "Re Im Zoom Iterations IterDiv ColorMethod ColorOffset Colors InteriorColor Smooth Power "
     "FractalType SeedR SeedI RotateAngle Rotate StretchAngle StretchAmount ImagPointsUp "
@@ -115,7 +115,7 @@ def read(data: bytes, entry: str) -> Imported:
 
 
 def unknown_of(fields: Fields) -> list[str]:
-    """Return what the keys say that a scene has not."""
+    """Return a line for each key that has no equivalent in a scene."""
     lost, known = [], set(KNOWN.split())
     for key, (value, where) in fields.items():
         nothing, name = UNKNOWN.get(key, ("", ""))
@@ -147,7 +147,7 @@ def given(fields: Fields, key: str, default: str) -> tuple[str, str]:
 
 
 def formula_of(fields: Fields) -> FormulaMatch:
-    """Return our formula for the one that the file names."""
+    """Return the match of the formula that the file names."""
     kind = whole(*given(fields, "FractalType", "0"))
     power = whole(*given(fields, "Power", "2"))
     for key in ("SeedR", "SeedI"):
@@ -162,7 +162,7 @@ def formula_of(fields: Fields) -> FormulaMatch:
             folds = {name for name, on in zip(names, plain.groups(), strict=False) if on == "1"}
             kin = folded(frozenset(folds), int(plain[5]), frozenset())
         if not plain or not kin:
-            raise SceneError(f"{where}: the hybrid formula '{text[:80]}' is none of ours")
+            raise SceneError(f"{where}: the hybrid formula '{text[:80]}' is unsupported")
         return kin
     kin = power_of(power) if kind == 0 else TYPES.get(kind) if power == 2 else None
     if (kind == NOVA and 2 <= power <= 12) or (kind, power) == (97, 3):
@@ -173,7 +173,7 @@ def formula_of(fields: Fields) -> FormulaMatch:
         known = NAMES.split(", ")
         name = f"'{known[kind]}'" if 0 <= kind < len(known) else f"of FractalType {kind}"
         where = given(fields, "FractalType" if kind else "Power", "")[1]
-        raise SceneError(f"{where}: the formula {name} with power {power} is none of ours")
+        raise SceneError(f"{where}: the formula {name} with power {power} is unsupported")
     return kin
 
 
@@ -224,7 +224,7 @@ def radius_of(fields: Fields) -> float:
 
 
 def color_of(fields: Fields, lost: list[str]) -> dict[str, Any]:
-    """Return the colors; what they lack is added to `lost`."""
+    """Return the colors; add a line to `lost` for each setting without an equivalent."""
     smooth = whole(*given(fields, "Smooth", "1")) != 0
     color: dict[str, Any] = {"coloring": "smooth" if smooth else "count"}
     key = "SmoothingMethod" if "SmoothingMethod" in fields else "SmoothMethod"  # an older key
@@ -328,7 +328,7 @@ def _zoom(height: Decimal, size: tuple[int, int]) -> str:
 
 
 def _kind(formula: Any) -> tuple[tuple[int, int], FormulaMatch]:
-    """Return FractalType and Power of a formula of ours."""
+    """Return FractalType and Power of a formula, and their match."""
     for power in range(2, 9):
         kin = power_of(power)
         if kin and formula in (kin.formula, {"name": "multibrot", "power": power}):

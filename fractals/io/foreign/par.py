@@ -52,13 +52,13 @@ def read(data: bytes, entry: str) -> Imported:
     """Return the scene of an entry, by default of the first one."""
     entries = entries_of(lines_of(data))
     if not entries:
-        raise SceneError("no entry is there, such as 'name { type=mandel }'")
+        raise SceneError("the file has no entry such as 'name { type=mandel }'")
     names = {name.lower(): name for name in entries}
     if entry and entry.lower() not in names:
         hint = catalog.did_you_mean(entry, entries)
         known = ", ".join(name[:80] for name in itertools.islice(entries, 1000))
         known = known if len(known) <= 1000 else known[:1000] + ", ..."
-        raise SceneError(f"no entry '{entry[:80]}'{hint}; there is {known}")
+        raise SceneError(f"no entry '{entry[:80]}'{hint}; the file has {known}")
     name = names[entry.lower()] if entry else next(iter(entries))
     try:
         imported = scene_of(entries[name])
@@ -134,7 +134,7 @@ def scene_of(fields: Entry) -> Imported:
     known = {*READ.split(), *QUIET.split()}
     for key, (value, where) in fields.items():
         if key in WHOLLY:
-            raise SceneError(f"{where}: '{key}={value[:60]}' is none of ours")
+            raise SceneError(f"{where}: '{key}={value[:60]}' is unsupported")
         if key not in known and value.lower() != COLORS.get(key):
             lost.append(f"'{key[:40]}={value[:60]}'" + ("" if key in COLORS else ", not known"))
     table = placed(kin, place_of(fields, own, julia, lost))
@@ -160,7 +160,7 @@ def values_of(fields: Entry, key: str, most: int) -> tuple[list[str], str]:
 
 
 def formula_of(fields: Entry) -> tuple[FractintType, FormulaMatch, tuple[str, str] | None]:
-    """Return the type of an entry, our formula for it, and the c of a Julia set."""
+    """Return the type of an entry, its match, and the c of a Julia set."""
     kind, where = fields.get("type", ("mandel", "type"))
     if kind.lower() == "formula":
         name, file = (fields.get(key, ("?",))[0][:80] for key in ("formulaname", "formulafile"))
@@ -176,7 +176,7 @@ def formula_of(fields: Entry) -> tuple[FractintType, FormulaMatch, tuple[str, st
     if own is None or kin is None:
         keys = [key for key in ("params", "function") if own and key in fields]
         said = "".join(f" {key}={fields[key][0][:60]}" for key in keys)
-        raise SceneError(f"{where}: the type '{kind[:80]}{said}' is none of ours")
+        raise SceneError(f"{where}: the type '{kind[:80]}{said}' is unsupported")
     if own.role == "c":
         return own, kin, (params[0], params[1])
     if own.role == "p":
@@ -238,7 +238,7 @@ def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> 
 
 
 def color_of(fields: Entry, steps: int, lost: list[str]) -> dict[str, Any]:
-    """Return the colors of an entry; what they lack is added to `lost`."""
+    """Return the colors; add a line to `lost` for each setting without an equivalent."""
     color: dict[str, Any] = {}
     text, where = fields.get("colors", ("", "colors"))
     colors = [] if text.startswith("@") else colors_of(text, where)

@@ -1,6 +1,6 @@
 """Ultra Fractal's gradients (`.ugr`): many in a file, each of colors at places from 0 to 399.
 
-A place counts from the palette's start: a gradient's ``rotation`` is in its places already.
+A position counts from the start of the palette: the positions include ``rotation`` already.
 """
 
 import difflib
@@ -27,12 +27,12 @@ def read(data: bytes, entry: str = "") -> Imported:
     """Return the palette of one gradient of a `.ugr` file, named by `entry`, or of the first."""
     names, lines = _entries(data, entry)
     if not names:
-        raise SceneError("there is no gradient in it")
+        raise SceneError("the file has no gradient")
     if lines is None:
         some = difflib.get_close_matches(entry[:MAX_TITLE], names[:MAX_HINTS], SHOWN)
         some = some or names[:SHOWN]
         rest = f", ... ({len(names)} in all)" if len(names) > len(some) else ""
-        raise SceneError(f"no gradient '{entry[:80]}'; there are: {', '.join(some)}{rest}")
+        raise SceneError(f"no gradient '{entry[:80]}'; the file has: {', '.join(some)}{rest}")
     palette, lost = _gradient(lines)
     if not entry and len(names) > 1:
         lost.append(

@@ -28,9 +28,9 @@ class XaosFormula(NamedTuple):
     Attributes
     ----------
     kin : FormulaMatch, or callable
-        Our formula; ``kin(julia, seed)`` returns it, or None for what is none of ours.
+        The match, or ``kin(julia, seed)`` that returns it, or None where it is unsupported.
     view : str
-        What is seen of it first.
+        The first view: center, width and height.
     seed : str
         Of its Julia sets, where a file names none.
     julia : bool
@@ -38,7 +38,7 @@ class XaosFormula(NamedTuple):
     bailout : str
         The square of the escape radius, where that tells what is inside.
     lost : str
-        What a scene does otherwise.
+        How the scene differs.
     """
 
     kin: FormulaMatch | Callable[[bool, tuple[str, str]], FormulaMatch | None] | None
@@ -101,7 +101,7 @@ FORMULAS = {
     "mlambda": XaosFormula(_lambda, "0.5 0 2.5 5.5", "0.5 0", julia=True, bailout=BAILOUT),
 }
 SWAPPED = ("newton", "newton4", "mlambda")  # the seed of whose Julia sets is not c
-# What its expressions and ours mean alike; a number may be followed by i.
+# Words that have the same meaning in expressions of XaoS and of scenes.
 WORDS = {"z", "c", *parser.NUMBERS, *parser.FUNCTIONS} - {"log", "conj"}
 # Possessive (++), and never begun within a number, so that the search is linear in the length.
 IMAGINARY = re.compile(r"(?<![\d.])((?:\d++\.?+\d*+|\.\d++)(?:e[-+]?+\d++)?+)i\b", re.ASCII)
@@ -136,7 +136,7 @@ def read(data: bytes, entry: str) -> Imported:
     for name, (line, values) in state.items():
         said = " ".join(values)
         if name in WHOLLY and (name, said) not in NOTHING:
-            raise SceneError(f"line {line}: ({name} {said[:60]}) is none of ours")
+            raise SceneError(f"line {line}: ({name} {said[:60]}) is unsupported")
         if name == "bailout" and own.bailout == BAILOUT:
             continue
         if name in COLORS and (name, said) not in NOTHING:
@@ -215,18 +215,18 @@ def arguments(
 
 
 def formula_of(state: Commands) -> tuple[XaosFormula, FormulaMatch, tuple[str, str] | None]:
-    """Return the formula of XaoS, ours, and the c of a Julia set."""
+    """Return the formula of XaoS, its match, and the c of a Julia set."""
     line, values = state.get("formula", (1, ["'mandel"]))
     name = values[0].removeprefix("'") if len(values) == 1 else ""
     own = _user(state) if name == "user" else FORMULAS.get(name)
     if own is None:
-        raise SceneError(f"line {line}: the formula '{name[:80]}' is none of ours")
+        raise SceneError(f"line {line}: the formula '{name[:80]}' is unsupported")
     said = arguments(state, "julia", ["#t" if own.julia else "#f"], lambda value, where: value)
     x, y = arguments(state, "juliaseed", own.seed.split(), number)
     julia = said == ["#t"]
     kin = own.kin(julia, (x, y)) if callable(own.kin) else own.kin
     if kin is None:
-        raise SceneError(f"line {line}: the formula '{name}', so drawn, is none of ours")
+        raise SceneError(f"line {line}: the formula '{name}', so drawn, is unsupported")
     if name == "phoenix":
         return own, kin, (x, "0")
     return own, kin, (x, y) if julia and name not in SWAPPED else None
@@ -245,7 +245,7 @@ def _user(state: Commands) -> XaosFormula:
         texts.append(IMAGINARY.sub(r"(\1*i)", text))
         words = re.findall(r"[a-z_]+", re.sub(r"[0-9.]e[-+]?[0-9]", "", texts[-1]))
         if unknown := [word for word in words if word not in WORDS]:
-            raise SceneError(f"line {line}: '{unknown[0][:40]}' in ({key} ...) is none of ours")
+            raise SceneError(f"line {line}: '{unknown[0][:40]}' in ({key} ...) is unsupported")
     try:
         parser.parse(texts[0])
     except parser.ExpressionError as error:

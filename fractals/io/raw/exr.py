@@ -12,7 +12,7 @@
     The angle of z_n in turns, from 0 to 1.
 ``DEX``, ``DEY`` (float)
     The estimate of the distance to the set, |z| log|z| / |dz/dc|, in the pixels of the EXR, which
-    are our samples, and which way it changes: z log|z| / (dz/dc), turned as the picture is. Where
+    are samples, and which way it changes: z log|z| / (dz/dc), turned as the picture is. Where
     the raw numbers have dz. Half of what the coloring "distance" shows: the set lies between half
     and twice this far away.
 
@@ -136,9 +136,9 @@ def _turned(scene: Scene, method: str) -> complex:
 
 
 def load(path: Path) -> EscapeData:
-    """Read raw numbers from an EXR of ours, or of another program.
+    """Return the raw numbers in an EXR of this or of another program.
 
-    That of another program carries no scene that we know: it is colored as one of z**2 + c.
+    An EXR of another program has no scene that is readable here: the scene of z**2 + c is used.
 
     Raises
     ------

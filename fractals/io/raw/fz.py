@@ -17,7 +17,7 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
         raise FractalsError(f"'{path}' exists already: name another store, or give --overwrite")
     planes = raw.planes
     types = {name: plane.dtype for name, plane in planes.items()}
-    # All that can be wrong is found before a store that is there is cleared.
+    # Every error is found before an existing store is cleared.
     raw.check()
     store = Store(
         path, make_header(raw.scene, types, raw.max_iterations, raw.count_offset, raw.method)
