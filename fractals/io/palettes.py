@@ -1,4 +1,4 @@
-"""Palettes by name: built in, in a file of ours or of another program, or of the package cmap."""
+"""Palettes by name: built in, in a file of this or of another program, or in cmap."""
 
 import importlib.util
 import os

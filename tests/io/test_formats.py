@@ -22,7 +22,7 @@ REFUSED = {
     "example1.par": "the type 'lambda(fn||fn)'",
     "monument.par": "the formula 'minN-XY-YZrot'",
     "barnsl4.xpf": "the formula 'barnsley'",
-    "head.xpf": "(plane 2) is none of ours",
+    "head.xpf": "(plane 2) is unsupported",
     "royal_fabric.xpf": "the formula 'spider'",
 }
 DRAWN = (
@@ -73,7 +73,7 @@ def test_every_entry_of_a_file_of_many(data):
     names = str(caught.value).rpartition("there is ")[2].split(", ")
     assert len(names) == 16
     for name in names:
-        with pytest.raises(SceneError, match="is none of ours") as caught:
+        with pytest.raises(SceneError, match="is unsupported") as caught:
             formats.read(f"{path}#{name}")
         assert f"{name}: line " in str(caught.value)
 

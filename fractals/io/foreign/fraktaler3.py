@@ -50,7 +50,7 @@ def read(data: bytes, entry: str) -> Imported:
     if real(transform.get("stretch_amount", 0), "transform.stretch_amount"):
         lost.append("the stretched view (transform.stretch_amount)")
     if transform.get("exponential_map", False) is not False:
-        raise SceneError("transform.exponential_map: that projection is none of ours")
+        raise SceneError("transform.exponential_map: that projection is unsupported")
     lost += [f"'{key[:80]}'" for key in table if key not in {*TABLES, *TECHNICAL, "formula"}]
     return Imported(scene, tuple(lost))
 
@@ -68,7 +68,7 @@ def formula_of(given: Any) -> FormulaMatch:
     if not isinstance(given, list) or not all(isinstance(step, dict) for step in given):
         raise SceneError("formula: a list of tables was expected")
     if len(given) > 1:
-        raise SceneError(f"formula: a hybrid of {len(given)} steps is none of ours")
+        raise SceneError(f"formula: a hybrid of {len(given)} steps is unsupported")
     step = given[0] if given else {}
     before = {name for flag, name in FLAGS.items() if step.get(flag, False) is not False}
     after: set[str] = set()
@@ -78,7 +78,7 @@ def formula_of(given: Any) -> FormulaMatch:
     kin = folded(frozenset(before), power, frozenset(after))
     if kin is None:
         said = " ".join([*sorted(before), f"power {power}", *sorted(after)])
-        raise SceneError(f"formula: '{said}' is none of ours")
+        raise SceneError(f"formula: '{said}' is unsupported")
     return kin
 
 
@@ -106,7 +106,7 @@ def parse_opcodes(text: str) -> tuple[set[str], int, set[str]]:
     else:
         if words and words[-1] == "add":
             return before, power, after
-    raise SceneError(f"formula.opcodes: '{text[:80]}' is none of ours")
+    raise SceneError(f"formula.opcodes: '{text[:80]}' is unsupported")
 
 
 def claims(table: Mapping[str, Any]) -> bool:

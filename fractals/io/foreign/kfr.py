@@ -162,7 +162,7 @@ def formula_of(fields: Fields) -> FormulaMatch:
             folds = {name for name, on in zip(names, plain.groups(), strict=False) if on == "1"}
             kin = folded(frozenset(folds), int(plain[5]), frozenset())
         if not plain or not kin:
-            raise SceneError(f"{where}: the hybrid formula '{text[:80]}' is none of ours")
+            raise SceneError(f"{where}: the hybrid formula '{text[:80]}' is unsupported")
         return kin
     kin = power_of(power) if kind == 0 else TYPES.get(kind) if power == 2 else None
     if (kind == NOVA and 2 <= power <= 12) or (kind, power) == (97, 3):
@@ -173,7 +173,7 @@ def formula_of(fields: Fields) -> FormulaMatch:
         known = NAMES.split(", ")
         name = f"'{known[kind]}'" if 0 <= kind < len(known) else f"of FractalType {kind}"
         where = given(fields, "FractalType" if kind else "Power", "")[1]
-        raise SceneError(f"{where}: the formula {name} with power {power} is none of ours")
+        raise SceneError(f"{where}: the formula {name} with power {power} is unsupported")
     return kin
 
 
@@ -328,7 +328,7 @@ def _zoom(height: Decimal, size: tuple[int, int]) -> str:
 
 
 def _kind(formula: Any) -> tuple[tuple[int, int], FormulaMatch]:
-    """Return FractalType and Power of a formula of ours."""
+    """Return FractalType and Power of a formula."""
     for power in range(2, 9):
         kin = power_of(power)
         if kin and formula in (kin.formula, {"name": "multibrot", "power": power}):

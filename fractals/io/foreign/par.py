@@ -19,7 +19,10 @@ from fractals.io.foreign._text import limit, lines_of, number, positive, real, w
 from fractals.io.foreign._view import EXACT, FormulaMatch, Place, placed
 
 MAX_ENTRIES, MAX_KEYS = 10_000, 1000  # of a file, of an entry
-MAX_DIGITS = 20_000  # of a corner, as square roots of so many take 0.2 s; Fractint's have 1600
+MAX_DIGITS = (
+# Of a corner: a square root of 20 000 digits takes 0.2 s; those of Fractint have 1600.
+MAX_DIGITS = 20_000
+)
 MAX_COLORS = 256
 LIMIT = "150"  # of iterations, where an entry names none
 ASPECT = 0.75  # height of the screen / its width
@@ -134,7 +137,7 @@ def scene_of(fields: Entry) -> Imported:
     known = {*READ.split(), *QUIET.split()}
     for key, (value, where) in fields.items():
         if key in WHOLLY:
-            raise SceneError(f"{where}: '{key}={value[:60]}' is none of ours")
+            raise SceneError(f"{where}: '{key}={value[:60]}' is unsupported")
         if key not in known and value.lower() != COLORS.get(key):
             lost.append(f"'{key[:40]}={value[:60]}'" + ("" if key in COLORS else ", not known"))
     table = placed(kin, place_of(fields, own, julia, lost))
@@ -176,7 +179,7 @@ def formula_of(fields: Entry) -> tuple[FractintType, FormulaMatch, tuple[str, st
     if own is None or kin is None:
         keys = [key for key in ("params", "function") if own and key in fields]
         said = "".join(f" {key}={fields[key][0][:60]}" for key in keys)
-        raise SceneError(f"{where}: the type '{kind[:80]}{said}' is none of ours")
+        raise SceneError(f"{where}: the type '{kind[:80]}{said}' is unsupported")
     if own.role == "c":
         return own, kin, (params[0], params[1])
     if own.role == "p":

@@ -28,7 +28,7 @@ class XaosFormula(NamedTuple):
     Attributes
     ----------
     kin : FormulaMatch, or callable
-        Our formula; ``kin(julia, seed)`` returns it, or None for what is none of ours.
+        ``kin(julia, seed)`` returns the formula of this program, or None if it is unsupported.
     view : str
         What is seen of it first.
     seed : str
@@ -136,7 +136,7 @@ def read(data: bytes, entry: str) -> Imported:
     for name, (line, values) in state.items():
         said = " ".join(values)
         if name in WHOLLY and (name, said) not in NOTHING:
-            raise SceneError(f"line {line}: ({name} {said[:60]}) is none of ours")
+            raise SceneError(f"line {line}: ({name} {said[:60]}) is unsupported")
         if name == "bailout" and own.bailout == BAILOUT:
             continue
         if name in COLORS and (name, said) not in NOTHING:
@@ -220,13 +220,13 @@ def formula_of(state: Commands) -> tuple[XaosFormula, FormulaMatch, tuple[str, s
     name = values[0].removeprefix("'") if len(values) == 1 else ""
     own = _user(state) if name == "user" else FORMULAS.get(name)
     if own is None:
-        raise SceneError(f"line {line}: the formula '{name[:80]}' is none of ours")
+        raise SceneError(f"line {line}: the formula '{name[:80]}' is unsupported")
     said = arguments(state, "julia", ["#t" if own.julia else "#f"], lambda value, where: value)
     x, y = arguments(state, "juliaseed", own.seed.split(), number)
     julia = said == ["#t"]
     kin = own.kin(julia, (x, y)) if callable(own.kin) else own.kin
     if kin is None:
-        raise SceneError(f"line {line}: the formula '{name}', so drawn, is none of ours")
+        raise SceneError(f"line {line}: the formula '{name}', so drawn, is unsupported")
     if name == "phoenix":
         return own, kin, (x, "0")
     return own, kin, (x, y) if julia and name not in SWAPPED else None
@@ -245,7 +245,7 @@ def _user(state: Commands) -> XaosFormula:
         texts.append(IMAGINARY.sub(r"(\1*i)", text))
         words = re.findall(r"[a-z_]+", re.sub(r"[0-9.]e[-+]?[0-9]", "", texts[-1]))
         if unknown := [word for word in words if word not in WORDS]:
-            raise SceneError(f"line {line}: '{unknown[0][:40]}' in ({key} ...) is none of ours")
+            raise SceneError(f"line {line}: '{unknown[0][:40]}' in ({key} ...) is unsupported")
     try:
         parser.parse(texts[0])
     except parser.ExpressionError as error:

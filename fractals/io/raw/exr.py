@@ -136,7 +136,7 @@ def _turned(scene: Scene, method: str) -> complex:
 
 
 def load(path: Path) -> EscapeData:
-    """Read raw numbers from an EXR of ours, or of another program.
+    """Read raw numbers from an EXR of this or of another program.
 
     That of another program carries no scene that we know: it is colored as one of z**2 + c.
 
