@@ -28,6 +28,7 @@ from fractals.kernels.layout import (
     ORBIT_Z,
 )
 from fractals.kernels.primitives import fma, number, select
+from fractals.kernels.tangent import gradient_derivative
 
 # The lowest level of a tree skips 2**LOWEST_LEVEL steps. Lower levels would take as much memory as
 # the orbit and save a step or two; with a higher level short skips would be lost.
@@ -249,11 +250,11 @@ def make_tangents(target, formula, derivative):
                 fma(a2, s, fma(a3, r, b3 * g)),
             )
 
+        complex_derivative = target.jit(gradient_derivative)
+
         def slope(u, v, tangents):
             p, q, s, r = tangents
-            g, h = fma(u, p, v * q), fma(u, s, v * r)
-            m = fma(u, u, v * v)
-            return fma(g, u, h * v) / m, fma(g, v, -(h * u)) / m
+            return complex_derivative(u, v, p, q, s, r)
 
     return target.jit(by_step), target.jit(by_skip), target.jit(slope)
 
