@@ -28,6 +28,7 @@ from fractals.kernels.layout import (
     ORBIT_Z,
 )
 from fractals.kernels.primitives import fma, number, select
+from fractals.kernels.tangent import gradient_derivative
 
 # The lowest level of a tree skips 2**LOWEST_LEVEL steps. Lower levels would take as much memory as
 # the orbit and save a step or two; with a higher level short skips would be lost.
@@ -202,7 +203,7 @@ def make_tangents(target, formula, derivative):
     The tangents are (p, q) with dz = p + iq, or both columns (p, q, s, r) of the Jacobian matrix
     of a formula that is not holomorphic. Without `derivative` they are left as they are.
     """
-    derive = target.jit(formula.derivative)
+    derive, gradient_of = target.jit(formula.derivative), target.jit(gradient_derivative)
 
     if not derivative:
 
@@ -250,10 +251,7 @@ def make_tangents(target, formula, derivative):
             )
 
         def slope(u, v, tangents):
-            p, q, s, r = tangents
-            g, h = fma(u, p, v * q), fma(u, s, v * r)
-            m = fma(u, u, v * v)
-            return fma(g, u, h * v) / m, fma(g, v, -(h * u)) / m
+            return gradient_of(u, v, *tangents)
 
     return target.jit(by_step), target.jit(by_skip), target.jit(slope)
 
