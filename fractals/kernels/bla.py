@@ -203,7 +203,7 @@ def make_tangents(target, formula, derivative):
     The tangents are (p, q) with dz = p + iq, or both columns (p, q, s, r) of the Jacobian matrix
     of a formula that is not holomorphic. Without `derivative` they are left as they are.
     """
-    derive = target.jit(formula.derivative)
+    derive, gradient_of = target.jit(formula.derivative), target.jit(gradient_derivative)
 
     if not derivative:
 
@@ -250,11 +250,8 @@ def make_tangents(target, formula, derivative):
                 fma(a2, s, fma(a3, r, b3 * g)),
             )
 
-        complex_derivative = target.jit(gradient_derivative)
-
         def slope(u, v, tangents):
-            p, q, s, r = tangents
-            return complex_derivative(u, v, p, q, s, r)
+            return gradient_of(u, v, *tangents)
 
     return target.jit(by_step), target.jit(by_skip), target.jit(slope)
 

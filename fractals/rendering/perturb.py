@@ -27,7 +27,6 @@ from fractals.kernels.layout import (
     TINY_INDEX,
     TINY_SIZE,
     EscapeTile,
-    PerturbOutputs,
     PerturbTables,
     PerturbView,
     PerturbWork,
@@ -150,21 +149,19 @@ class Perturbation(_Method):
     ) -> EscapeTile:
         backend, point = self.backend, () if run else self.point
         run = run or self.run
-        raw = self._outputs(shape)
-        count, outputs = raw.count, PerturbOutputs(*raw[1:])
+        tile = self._outputs(shape)
         state = backend.empty((STATE_SIZE, *shape), np.float64)
-        positions, view = SampleGrid(across, down), self.view
+        grid, view = SampleGrid(across, down), self.view
         waiting = np.ones((1, 1), np.int32)
         while waiting[0, 0] and not stop():
             waiting[0, 0] = 0
             work = PerturbWork(state, backend.to_device(waiting))
-            inputs = positions, self.tables, *point, view, np.int32(max_iterations)
-            run(count, outputs, work, *inputs)
+            run(tile, work, grid, self.tables, *point, view, np.int32(max_iterations))
             if not backend.steps:
                 break
             backend.to_host(work.under_way, waiting)
             view = view._replace(first_launch=False)
-        return raw
+        return tile
 
     def _orbits(self, max_iterations: int) -> list[Reference]:
         """Return the orbit of the center, and for a Julia set that of 0."""
