@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import click
 
 from fractals.cli.messages import choices
-from fractals.errors import OptionError
+from fractals.errors import OptionError, shown
 
 NAMED_SIZES = {
     "720p": (1280, 720),
@@ -44,7 +44,7 @@ class Whole(click.ParamType):  # type: ignore[type-arg]
         found = whole(str(value))
         if found is None or not self.least <= found <= self.most:
             self.fail(
-                f"'{str(value)[:40]}' is not a whole number from {self.least} to {self.most}",
+                f"'{shown(value, 40)}' is not a whole number from {self.least} to {self.most}",
                 param,
                 ctx,
             )
@@ -72,7 +72,7 @@ def parse_point(text: str, key: str) -> tuple[str, str]:
     """Return the two parts of ``X,Y``."""
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 2 or not all(parts):
-        raise OptionError(f"--{key}: '{text[:40]}' is not two numbers X,Y such as -0.75,0.1")
+        raise OptionError(f"--{key}: '{shown(text, 40)}' is not two numbers X,Y such as -0.75,0.1")
     return parts[0], parts[1]
 
 
@@ -80,7 +80,7 @@ def parse_numbers(text: str, key: str) -> tuple[Decimal, Decimal]:
     """Return the two exact numbers of ``X,Y``."""
     x, y = (exact(part) for part in parse_point(text, key))
     if x is None or y is None:
-        raise OptionError(f"--{key}: '{text[:40]}' is not two numbers X,Y such as 320,180")
+        raise OptionError(f"--{key}: '{shown(text, 40)}' is not two numbers X,Y such as 320,180")
     return x, y
 
 
@@ -133,7 +133,7 @@ def check_known(kind: str, given: str, meant: str) -> None:
     from fractals import catalog
 
     if meant in catalog.names(kind):
-        raise OptionError(f"--{kind}: unknown {kind} '{given[:40]}'; did you mean '{meant}'?")
+        raise OptionError(f"--{kind}: unknown {kind} '{shown(given, 40)}'; did you mean '{meant}'?")
 
 
 def parse_coloring(text: str) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def _pairs(pairs: list[str], key: str, example: str) -> dict[str, Any]:
     for pair in pairs:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not (name and equals and value):
-            raise OptionError(f"--{key}: '{pair[:40]}' is not KEY=VALUE such as {example}")
+            raise OptionError(f"--{key}: '{shown(pair, 40)}' is not KEY=VALUE such as {example}")
         table[name] = _number(value)
     return table
 
@@ -189,7 +189,7 @@ def parse_size(text: str, current: tuple[int, int]) -> tuple[int, int]:
     except (ValueError, OverflowError):
         raise OptionError(f"--size: {_wrong_size(text)}") from None
     if not all(1 <= side <= MAX_SIDE for side in size):
-        given = f"{size[0]}x{size[1]}" if max(map(abs, size)) < 10**9 else f"'{text[:40]}'"
+        given = f"{size[0]}x{size[1]}" if max(map(abs, size)) < 10**9 else f"'{shown(text, 40)}'"
         raise OptionError(f"--size: {given}: each side has 1 to {MAX_SIDE} pixels")
     return size
 
@@ -203,7 +203,7 @@ def _pixels(text: str, current: tuple[int, int]) -> tuple[int, int]:
         unit, dots_unit = physical[3], physical[5]
         if unit not in INCHES or dots_unit != "dpi":
             bad = unit if unit not in INCHES else dots_unit
-            raise OptionError(f"--size: unknown unit '{bad[:40]}': use cm, mm or in, and dpi")
+            raise OptionError(f"--size: unknown unit '{shown(bad, 40)}': use cm, mm or in, and dpi")
         return round(width * INCHES[unit] * dots), round(height * INCHES[unit] * dots)
     across, down = text.split("x")
     if not down:
@@ -215,11 +215,11 @@ def _pixels(text: str, current: tuple[int, int]) -> tuple[int, int]:
 
 def _wrong_size(text: str) -> str:
     if UNPRINTED.fullmatch(text):
-        return f"'{text[:40]}' requires the pixels per inch, such as {text[:40]}@300dpi"
+        return f"'{shown(text, 40)}' requires the pixels per inch, such as {shown(text, 40)}@300dpi"
     if text.isdecimal() and len(text) < 7:
         return f"'{text}' is one number: write {text}x for the width, or {text}x{text}"
     named = ", ".join(NAMED_SIZES)
-    return f"'{text[:40]}' is not a size: use 1920x1080, 640x, 300%, 100x70cm@300dpi, {named}"
+    return f"'{shown(text, 40)}' is not a size: use 1920x1080, 640x, 300%, 100x70cm@300dpi, {named}"
 
 
 def check_text(key: str, text: str) -> None:
@@ -244,7 +244,7 @@ def check_value(key: str, text: str) -> Any:
             from fractals.catalog import did_you_mean
 
             hint = did_you_mean(text[:40], allowed)
-            raise OptionError(f"{name}: '{text[:40]}' is not {choices(allowed)}{hint}")
+            raise OptionError(f"{name}: '{shown(text, 40)}' is not {choices(allowed)}{hint}")
         return text
     if kinds not in ({int}, {float}):
         return text
@@ -252,10 +252,10 @@ def check_value(key: str, text: str) -> Any:
     if number is None:
         kind = "whole number" if int in kinds else "finite number"
         hint = f": write {text.replace(',', '')}" if _has_separators(text) else ""
-        raise OptionError(f"{name}: '{text[:40]}' is not a {kind}{hint}")
+        raise OptionError(f"{name}: '{shown(text, 40)}' is not a {kind}{hint}")
     least, most = bounds
     if not least <= number <= most:
-        raise OptionError(f"{name}: {text[:40]} is not from {least:g} to {most:g}")
+        raise OptionError(f"{name}: {shown(text, 40)} is not from {least:g} to {most:g}")
     return number
 
 
@@ -268,7 +268,7 @@ def _max_iterations(text: str) -> int | str:
     if number is None or not 1 <= number <= MAX_ITERATIONS:
         hint = f": write {text.replace(',', '')}" if _has_separators(text) else ""
         raise OptionError(
-            f"--max-iterations: '{text[:40]}' is not 'auto' or a whole number from 1 to "
+            f"--max-iterations: '{shown(text, 40)}' is not 'auto' or a whole number from 1 to "
             f"{MAX_ITERATIONS}{hint}"
         )
     return number
@@ -278,9 +278,11 @@ def check_length(key: str, text: str) -> None:
     """Raise an `OptionError` for a width or zoom that the model would not explain."""
     name = f"--{key}"
     if _has_separators(text):
-        raise OptionError(f"{name}: '{text[:40]}' has a comma: write {text[:40].replace(',', '')}")
+        raise OptionError(
+            f"{name}: '{shown(text, 40)}' has a comma: write {text[:40].replace(',', '')}"
+        )
     if RELATIVE.fullmatch(text.strip().lower()) and relative(text) is None:
-        raise OptionError(f"{name}: '{text[:40]}' is not a factor such as x10 or 50%")
+        raise OptionError(f"{name}: '{shown(text, 40)}' is not a factor such as x10 or 50%")
 
 
 def _has_separators(text: str) -> bool:

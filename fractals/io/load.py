@@ -56,7 +56,7 @@ def load_scene(
     for source in sources:
         if not isinstance(source, str | Path | Mapping | Scene):
             raise OptionError(
-                f"{source!r:.60} is no scene: give a name, a path, a table or a Scene; "
+                f"{shown(repr(source), 60)} is no scene: give a name, a path, a table or a Scene; "
                 "keys of the scene are keywords, as in size=(800, 600)"
             )
     if len(sources) == 1 and isinstance(sources[0], Scene) and not keys:
@@ -67,10 +67,8 @@ def load_scene(
         table = read_table(source, lost) if isinstance(source, str | Path) else source
         if isinstance(table, Scene):
             table = table.to_values()
-        elif isinstance(table, Mapping):
-            table = embed_files(table, folder, lost, from_file=isinstance(source, str | Path))
         else:
-            raise OptionError(f"{shown(repr(source))} is no scene: give a name, a file or a table")
+            table = embed_files(table, folder, lost, from_file=isinstance(source, str | Path))
         merged = merge(merged, table)
     for key, value in keys.items():
         merged = merge(merged, embed_files(nest(key, value), Path(), lost))

@@ -1,5 +1,7 @@
 """Formulas as text: the grammar, its errors, and functions made of trees."""
 
+import time
+
 import mpmath
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,8 @@ from oracle import naive
 
 import fractals
 from fractals.cli.values import parse_formula
-from fractals.formulas.language import derivative
+from fractals.errors import SceneError
+from fractals.formulas.language import codegen, derivative
 from fractals.formulas.language.codegen import compose
 from fractals.formulas.language.parser import (
     BENT,
@@ -23,8 +26,8 @@ from fractals.io.load import load_scene
 from fractals.kernels import elementary
 
 leaves = st.one_of(
-    st.sampled_from([("z",), ("c",), ("precision", 1j)]),
-    st.floats(0, 1e6).map(lambda v: ("precision", complex(v))),
+    st.sampled_from([("z",), ("c",), ("number", 1j)]),
+    st.floats(0, 1e6).map(lambda v: ("number", complex(v))),
 )
 
 
@@ -235,3 +238,57 @@ def test_series_are_as_near_as_float64_can_be(x, y):
             1 + abs(mpmath.log(abs(X)))
         )
         assert abs(elementary.angle(x, y) - mpmath.atan2(Y, X)) < mpf("2e-15")
+
+
+def nested(function, depth):
+    return f"{function}(" * depth + "z" + ")" * depth + " + c"
+
+
+@pytest.mark.parametrize(
+    ("formula", "key", "text"),
+    [
+        ("expression", "step", nested("tan", 20)),
+        ("expression", "step", nested("sin", 45)),
+        ("expression", "step", "/".join(["z"] * 80)),
+        ("newton", "polynomial", nested("tan", 20)),
+        ("halley", "polynomial", "*".join(f"(z - {k})" for k in range(40))),
+        ("halley", "polynomial", "*".join(["z"] * 80)),
+    ],
+)
+def test_programs_that_compile_for_minutes_are_refused_at_once(formula, key, text):
+    begun = time.process_time()
+    with pytest.raises(SceneError, match=r"have \d+ operations or more .* and 1500 are the most"):
+        load_scene({"formula": {"name": formula, key: text}})
+    assert time.process_time() - begun < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "operations"),
+    [
+        ("z^2 + c", 13),  # 5 of the step, 8 of the tangent
+        ("sin(z) + c", 52),  # two functions of 10 in each
+        ("1/z", 36),
+    ],
+)
+def test_the_bound_is_on_the_operations_of_the_program(monkeypatch, text, operations):
+    monkeypatch.setattr(codegen, "MAX_COST", operations)
+    compose("", "", text)
+    monkeypatch.setattr(codegen, "MAX_COST", operations - 1)
+    with pytest.raises(ValueError, match="are the most"):
+        compose("", "", text)
+
+
+def test_a_derivative_of_shared_trees_is_the_derivative():
+    """Trees with the same parts many times have the values that trees of copies have."""
+    text = "(z*sin(z) + c)^3/(z - 2*c)"
+    tree = parse(text)
+    twice = derivative.derivative(derivative.derivative(tree, "z"), "z")
+    first, second = (
+        codegen.compiled("f", "x, y, a, b", {"z": "xy", "c": "ab"}, (each,))
+        for each in (derivative.derivative(tree, "z"), twice)
+    )
+    x, y, a, b, h = 0.3, 0.4, -0.2, 0.7, 1e-5
+    wanted = [
+        (p - q) / (2 * h) for p, q in zip(first(x + h, y, a, b), first(x - h, y, a, b), strict=True)
+    ]
+    assert second(x, y, a, b) == pytest.approx(wanted, rel=1e-7)

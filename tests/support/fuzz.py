@@ -69,8 +69,8 @@ TEXTS = {
     "a.ugr": 'first {\ngradient:\n title="a \\\nb" smooth=yes rotation=3\n index=0 color=255\n'
     " index=200 color=16711680\nopacity:\n smooth=no index=0 opacity=255\n}\n; c\nsecond {\n"
     "gradient:\n index=-3 color=7\n}\n",
-    "expression": "z^2 + c*sin(1/(z - 2.5i)) - conj(exp(-z))**-3",
-    "number": "-1.25e-300",
+    "expression": "z^2 + c*sin(1/(z - 2.5*i)) + exp(-z)^-3",
+    "number": "+1.25e-3",
     "size": "100x70.5cm@300dpi",
 }
 PIECES = """

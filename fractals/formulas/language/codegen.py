@@ -5,6 +5,7 @@ wrote but numbers. A product is never left to be added: a compiler might contrac
 """
 
 import hashlib
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +24,10 @@ NAMES = {
     )
     for name in names
 }
+# The time to compile a formula, about 0.01 s an operation on a CPU core, is that of its arithmetic
+# and of these functions, which are inlined (measured with nested and with added functions).
+COSTS = {"exp": 10, "log": 10, "angle": 10, "sincos": 10, "sinhcosh": 10, "quotient": 3}
+MAX_COST = 1500  # of step, tangent and start together
 Z, DZ, DC = ("z",), ("dz",), ("dc",)
 
 
@@ -34,13 +39,25 @@ def compose(
     parameters: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Formula:
-    """Return the formula of an expression in z and c; `start` is one in c.
+    """Return the formula of an expression in z and c.
 
-    `settings` are other attributes of `fractals.kernels.formula.Formula`.
+    Parameters
+    ----------
+    step, start : str or tree
+        Expressions in z and c, and in c alone.
+    **settings
+        Other attributes of `fractals.kernels.formula.Formula`.
+
+    Raises
+    ------
+    ValueError
+        The program of the expressions, with their derivatives, has too many operations.
     """
     tree = parser.parse(step) if isinstance(step, str) else step
     first = parser.parse(start) if isinstance(start, str) else start
     holomorphic = derivative.is_holomorphic(tree) and derivative.is_holomorphic(first)
+    derivatives = _tangent(tree, holomorphic), _tangent(first, holomorphic)
+    check_cost(tree, derivatives[0], first, derivatives[1])
     settings = {"degree": derivative.degree_of(tree), "can_return": True, **settings}
     return Formula(
         name=name,
@@ -51,11 +68,9 @@ def compose(
             "tangent",
             "x, y, p, q, a, b, e, f",
             {"z": "xy", "c": "ab", "dz": "pq", "dc": "ef"},
-            (_tangent(tree, holomorphic),),
+            (derivatives[0],),
         ),
-        start=compiled(
-            "start", "a, b, p, q", {"c": "ab", "dc": "pq"}, (first, _tangent(first, holomorphic))
-        ),
+        start=compiled("start", "a, b, p, q", {"c": "ab", "dc": "pq"}, (first, derivatives[1])),
         holomorphic=holomorphic,
         parameters=parameters or {},
         **settings,
@@ -67,6 +82,26 @@ def _tangent(tree: Tree, holomorphic: bool) -> Tree:
         return derivative.change(tree, DZ, DC)
     by_z, by_c = (derivative.derivative(tree, name) for name in "zc")
     return derivative.plus(derivative.times(by_z, DZ), derivative.times(by_c, DC))
+
+
+def check_cost(*trees: Tree) -> None:
+    """Raise a `ValueError` where programs that compute these trees take too long to compile."""
+    leaves = {"z": "xy", "c": "ab", "dz": "pq", "dc": "ef"}
+    cost = 0
+    for tree in trees:
+        writer = _Writer("x", leaves, MAX_COST)
+        writer.value(tree)
+        cost += writer.cost
+    if cost > MAX_COST:
+        raise ValueError(_too_much(cost))
+
+
+def _too_much(cost: int) -> str:
+    return (
+        f"the expression and its derivatives have {cost} operations or more (sin, exp, log and the "
+        f"like count {COSTS['exp']}, quotients {COSTS['quotient']}), and {MAX_COST} are the most: "
+        "use fewer functions, quotients or powers"
+    )
 
 
 def compiled(name: str, arguments: str, leaves: Mapping[str, str], trees: tuple[Tree, ...]) -> Any:
@@ -84,25 +119,42 @@ def compiled(name: str, arguments: str, leaves: Mapping[str, str], trees: tuple[
 class _Writer:
     """Writes lines that compute trees; what occurs twice is computed once."""
 
-    def __init__(self, like: str, leaves: Mapping[str, str]) -> None:
+    def __init__(self, like: str, leaves: Mapping[str, str], most: float = math.inf) -> None:
         self.like, self.lines = like, list[str]()
-        self._values: dict[Tree, Value] = {
-            (name,): (own[0], own[1]) for name, own in leaves.items()
-        }
+        self.cost, self._most = 0, most
         self._known: dict[str, str] = {}
+        # Equal trees have one number. It is found from the numbers of their parts, because hashing
+        # a whole tree at each of its nodes takes seconds for a third derivative.
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._seen: dict[int, tuple[int, Tree]] = {}  # by id; the tree is kept, so that the id is
+        self._values: dict[int, Value] = {
+            self.number_of((name,)): (own[0], own[1]) for name, own in leaves.items()
+        }
+
+    def number_of(self, tree: Tree) -> int:
+        """Return the number of all trees that are equal to this one."""
+        if id(tree) not in self._seen:
+            parts = (self.number_of(part) if isinstance(part, tuple) else part for part in tree)
+            number = self._numbers.setdefault(tuple(parts), len(self._numbers))
+            self._seen[id(tree)] = number, tree
+        return self._seen[id(tree)][0]
 
     def let(self, text: str, count: int = 1) -> str:
         """Return the name of a value, or, of a tuple of values, their common beginning."""
         if text not in self._known:
             name = self._known[text] = f"t{len(self.lines)}"
+            self.cost += COSTS.get(text.partition("(")[0], 1)
+            if self.cost > self._most:
+                raise ValueError(_too_much(self.cost))
             names = ", ".join(f"{name}{'_' * k}" for k in range(count))
             self.lines.append(f"{names} = {text}")
         return self._known[text]
 
     def value(self, tree: Tree) -> Value:
-        if tree not in self._values:
-            self._values[tree] = self._write(tree)
-        return self._values[tree]
+        number = self.number_of(tree)
+        if number not in self._values:
+            self._values[number] = self._write(tree)
+        return self._values[number]
 
     def _write(self, tree: Tree) -> Value:
         kind = tree[0]

@@ -46,14 +46,26 @@ def derivative(tree: Tree, name: str) -> Tree:
 
 def change(tree: Tree, dz: Tree, dc: Tree) -> Tree:
     """Return how a tree changes, to first order, when z changes by `dz` and c by `dc`."""
+    known: dict[int, Tree] = {}  # by id, because derivatives contain the same trees many times
+
+    def changed(tree: Tree) -> Tree:
+        if id(tree) not in known:
+            known[id(tree)] = _changed(tree, changed, dz, dc)
+        return known[id(tree)]
+
+    return changed(tree)
+
+
+def _changed(tree: Tree, changed: Callable[[Tree], Tree], dz: Tree, dc: Tree) -> Tree:
+    """Return the change of a tree; `changed` returns that of its parts."""
     kind = tree[0]
     if kind in ("number", "z", "c"):
         return {"number": ZERO, "z": dz, "c": dc}[kind]
-    a, inner = tree[1], change(tree[1], dz, dc)
+    a, inner = tree[1], changed(tree[1])
     if kind == "neg":
         return minus(ZERO, inner)
     if kind in "+-*/":
-        b, other = tree[2], change(tree[2], dz, dc)
+        b, other = tree[2], changed(tree[2])
         if kind == "+":
             return plus(inner, other)
         if kind == "-":
@@ -100,21 +112,28 @@ def degree_of(tree: Tree) -> int:
     That of polynomials, quotients and what folds them, by the rules for their degrees; terms that
     cancel are not seen. Other functions have none.
     """
-    found = _degree(tree)
+    found = _degree(tree, {})
     return found if found is not None and 1 < found <= MAX_DEGREE else 0
 
 
-def _degree(tree: Tree) -> int | None:
+def _degree(tree: Tree, known: dict[int, int | None]) -> int | None:
+    """Return the degree; `known` are those of other trees, by id."""
+    if id(tree) not in known:
+        known[id(tree)] = _degree_of_parts(tree, known)
+    return known[id(tree)]
+
+
+def _degree_of_parts(tree: Tree, known: dict[int, int | None]) -> int | None:
     kind = tree[0]
     if kind in ("number", "c"):
         return 0
     if kind == "z":
         return 1
-    inner = _degree(tree[1])
+    inner = _degree(tree[1], known)
     if inner is None:
         return None
     if kind in "+-*/":
-        other = _degree(tree[2])
+        other = _degree(tree[2], known)
         if other is None:
             return None
         return {"*": inner + other, "/": inner - other}.get(kind, max(inner, other))

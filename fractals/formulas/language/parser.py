@@ -220,4 +220,12 @@ def text_of(tree: Tree) -> str:
 
 def uses(tree: Tree, name: str) -> bool:
     """Tell whether a name or function occurs in a tree."""
-    return tree[0] == name or any(uses(part, name) for part in tree[1:] if isinstance(part, tuple))
+    seen, left = set[int](), [tree]
+    while left:
+        part = left.pop()
+        if part[0] == name:
+            return True
+        if id(part) not in seen:  # derivatives contain the same trees many times
+            seen.add(id(part))
+            left += [inner for inner in part[1:] if isinstance(inner, tuple)]
+    return False

@@ -70,6 +70,7 @@ def load(path: Path) -> EscapeData:
         EOFError,
         RuntimeError,  # an encrypted archive; NotImplementedError: a version of zip
         SyntaxError,
+        SystemError,  # characters beyond Unicode
         RecursionError,
         MemoryError,
         tokenize.TokenError,
