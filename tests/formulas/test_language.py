@@ -164,7 +164,7 @@ def test_errors_tell_the_column(text, column, message):
 
 
 def test_the_deepest_expressions_are_compiled():
-    for text in ("z/" * 20 + "c", "sin(" * 6 + "z" + ")" * 6, "-" * 49 + "z", "z*" * 80 + "z"):
+    for text in ("z/" * 20 + "c", "sin(" * 6 + "z" + ")" * 6, "-" * 49 + "z", "z*" * 79 + "z"):
         formula = compose("x", "x", text)
         assert len(formula.tangent(0.3, 0.2, 1.0, 0.0, 0.5, 0.1, 0.0, 0.0)) == 2
 
