@@ -139,7 +139,7 @@ def make_longest_skip(target, valid, any_of=None):
 
 
 def make_row(target, formula):
-    """Return ``row(tree, entry)``: the numbers of an entry of the tree, without its radii."""
+    """Return ``row(tree, entry)``: an entry's numbers, without its radii."""
     if formula.holomorphic:
 
         def row(tree, entry):
@@ -170,9 +170,10 @@ def make_row(target, formula):
 
 
 def make_skip(target, formula):
-    """Return ``skip(e, x, y, a, b)``: z = x + iy after a skip, with c = a + ib.
+    """Return ``skip(e, x, y, a, b)``: z after a skip.
 
-    `e` holds the numbers of an entry of the tree; all may be packs of samples.
+    z = x + iy, c = a + ib, and `e` holds the numbers of an entry of the tree; all may be packs of
+    samples.
     """
     if formula.holomorphic:
 
@@ -267,7 +268,7 @@ def make_larger(target):
 
 
 def make_room(target):
-    """Return ``room(X, Y, radius_squared)``: how long z may be so that Z + z has not escaped."""
+    """Return ``room(X, Y, radius_squared)``: a |z| with which Z + z stays within."""
 
     @target.jit
     def room(X, Y, radius_squared):

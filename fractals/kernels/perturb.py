@@ -103,7 +103,7 @@ class PerturbOptions:
 
     @property
     def pair(self) -> bool:
-        """Tell whether both columns of the Jacobian matrix are computed, instead of dz."""
+        """Tell whether the program computes both columns of the Jacobian matrix."""
         return self.derivative and not self.formula.holomorphic
 
     @property
@@ -135,7 +135,7 @@ def thresholds(degree):
 
 
 def make_orbit_end(target):
-    """Return ``orbit_end(m, view)``: index of the last point of the orbit that holds point m."""
+    """Return ``orbit_end(m, view)``: index of the orbit's last point."""
 
     @target.jit
     def orbit_end(m, view):
@@ -522,7 +522,7 @@ def make_bla_steps(target, options):
 
 
 def make_body(target, options):
-    """Return the body that fills count, z and dz as direct iteration does.
+    """Return the body that fills count, z and dz of a tile.
 
     Parameters
     ----------

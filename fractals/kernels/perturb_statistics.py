@@ -80,9 +80,9 @@ def make_body(target, options):
     -------
     callable
         ``body(i0, j0, di, dj, tile, work, grid, tables, point, view, max_iterations)``: as the body
-        of `fractals.kernels.perturb.make_body`, with the statistics of the tile. ``point`` is an
-        array: the center, or the c of a Julia set, in float64, an unused number, and the constants
-        of the statistics.
+        that `fractals.kernels.perturb.make_body` returns, with the statistics of the tile.
+        ``point`` is an array: the center, or the c of a Julia set, in float64, an unused number,
+        and the constants of the statistics.
     """
     int64 = target.int64
     reference = make_reference(target, options.formula, options.floatexp)
