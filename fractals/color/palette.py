@@ -18,9 +18,10 @@ from fractals.color.spaces import (
     oklch_from_oklab,
     srgb_from_linear,
 )
-from fractals.errors import InputError
+from fractals.errors import InputError, shown
 
 MAX_STOPS = 4096
+MAX_TEXT = 1000  # characters of a title, a source or a license
 SPACES = ("oklab", "oklch", "srgb")  # where colors between two stops are taken from
 BLENDS = ("linear", "smooth", "cosine")  # how fast one color becomes the next
 OKLCH = re.compile(r"oklch\(\s*([\d.]+)(%?)\s+([\d.]+)\s+(-?[\d.]+)(?:deg)?\s*\)", re.ASCII)
@@ -62,15 +63,19 @@ class Palette:
 
     def __post_init__(self) -> None:
         for key in ("title", "source", "licence"):
-            if not isinstance(getattr(self, key), str):
-                raise InputError(f"palette: {key} is text, not {getattr(self, key)!r:.40}")
+            text = getattr(self, key)
+            if isinstance(text, str) and len(text) > MAX_TEXT:
+                raise InputError(f"palette: {key} has at most {MAX_TEXT} characters")
+            # A surrogate can't be written to a file.
+            if not isinstance(text, str) or any("\ud800" <= c <= "\udfff" for c in text):
+                raise InputError(f"palette: {key} is text, not '{shown(text, 40)}'")
         if not isinstance(self.cyclic, bool):
-            raise InputError(f"palette: cyclic is true or false, not {self.cyclic!r:.40}")
+            raise InputError(f"palette: cyclic is true or false, not '{shown(self.cyclic, 40)}'")
         for key, allowed in (("space", SPACES), ("blend", BLENDS)):
             if getattr(self, key) not in allowed:
                 names = ", ".join(allowed)
                 raise InputError(
-                    f"palette: {key} is one of {names}, not {getattr(self, key)!r:.40}"
+                    f"palette: {key} is one of {names}, not '{shown(getattr(self, key), 40)}'"
                 )
         object.__setattr__(self, "stops", parse_stops(self.stops, self.cyclic))
 
@@ -185,7 +190,9 @@ def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...
         place, color = stop if isinstance(stop, list | tuple) and len(stop) == 2 else (None, stop)
         place = k / last if place is None else place
         if not isinstance(place, int | float) or not 0 <= place <= 1:
-            raise InputError(f"the position {place!r} of palette stop {k + 1} is not from 0 to 1")
+            raise InputError(
+                f"the position {shown(repr(place), 40)} of palette stop {k + 1} is not from 0 to 1"
+            )
         if stops and place <= stops[-1][0]:
             raise InputError(f"the positions of the palette's stops don't rise at stop {k + 1}")
         parse_color(color)
@@ -216,6 +223,6 @@ def parse_color(text: Any) -> tuple[float, float, float]:
             raise ValueError
         red, green, blue = bytes.fromhex(digits)
     except ValueError:
-        message = f"{str(text)[:40]!r} is not a color such as '#1b6ca8' or 'oklch(0.6 0.1 250)'"
+        message = f"'{shown(text, 40)}' is not a color such as '#1b6ca8' or 'oklch(0.6 0.1 250)'"
         raise InputError(message) from None
     return red / 255, green / 255, blue / 255

@@ -4,6 +4,7 @@ import base64
 import binascii
 import functools
 import io
+import struct
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from fractals.color.palette import Palette, parse_color
 from fractals.color.spaces import linear_from_srgb
-from fractals.errors import InputError
+from fractals.errors import InputError, shown
 
 BUILT_IN = "flower"
 KEPT = "data:image/png;base64,"
@@ -63,7 +64,7 @@ def check(name: str) -> str:
         It is the name of a file, or the text is no PNG.
     """
     if name != BUILT_IN and not name.startswith(KEPT):
-        raise InputError(f"'{name[:80]}' is no picture: load_scene reads pictures from files")
+        raise InputError(f"'{shown(name, 80)}' is no picture: load_scene reads pictures from files")
     decode(name)
     return name
 
@@ -87,12 +88,14 @@ def opened(data: bytes, kind: str, name: str) -> Pixels:
                     f"{MAX_PIXELS} (512x512): make it smaller"
                 )
             return np.array(picture.convert("RGBA"))
+    except InputError:
+        raise
     except PIL.Image.DecompressionBombError:
         raise InputError(f"{name}: a picture in a scene has at most {MAX_PIXELS} pixels") from None
     except PIL.UnidentifiedImageError:
         raise InputError(f"{name}: not a {kind}, or damaged at its beginning") from None
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise InputError(f"{name}: damaged or cut short ({error})") from None
+    except (OSError, SyntaxError, ValueError, EOFError, IndexError, struct.error) as error:
+        raise InputError(f"{name}: damaged or cut short ({shown(error)})") from None
 
 
 def _flower() -> Pixels:

@@ -206,6 +206,13 @@ def test_archives_of_any_numbers_are_refused(tmp_path, numbers, change, words):
     assert words in refused(tmp_path / "a.npz")
 
 
+def test_a_scene_of_code_points_that_are_no_unicode(tmp_path, numbers):
+    """NumPy makes strings of them, which crash what is written in Rust."""
+    text = np.array([ord("{"), 0x110000, 0xD800], "<u4").view("<U3").reshape(())
+    np.savez(tmp_path / "a.npz", **changed(numbers, scene=text))
+    assert "utf-32" in refused(tmp_path / "a.npz")
+
+
 def test_archives_that_unpack_to_more_than_the_memory(tmp_path, numbers):
     arrays = changed(numbers)
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive:
@@ -478,7 +485,14 @@ def test_control_characters_are_escaped(tmp_path):
 
 
 def test_texts_that_are_no_unicode():
-    for table in ({"formula": "z^2+\udcff"}, {"view": {"zoom": "\udcff"}}, {"title": "\udcff"}):
+    for table in (
+        {"formula": "z^2+\udcff"},
+        {"view": {"zoom": "\udcff"}},
+        {"title": "\udcff"},
+        {"\udcff": 1},
+        {"color": {"layers": [{"\udcff": 1}]}},
+        {"color": {"palette": {"title": "\udcff", "stops": ["#fff"]}}},
+    ):
         with pytest.raises(FractalsError) as caught:
             load_scene(table)
         str(caught.value).encode()

@@ -3,6 +3,7 @@
 import io
 import math
 import tokenize
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -126,7 +127,10 @@ def _scene(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Scene:
     dtype, shape = _header(archive, item)
     if dtype.kind != "U" or shape or dtype.itemsize > 4 * MAX_JSON_BYTES:
         raise InputError("the scene in it is not a text")
-    return validate(parse_scene(str(_array(archive, item))), "the scene in it")
+    # NumPy makes strings of code points that are no Unicode, which crash programs in C and Rust.
+    order = "be" if dtype.byteorder == ">" else "le"
+    text = _array(archive, item).tobytes().decode(f"utf-32-{order}").rstrip("\0")
+    return validate(parse_scene(text), "the scene in it")
 
 
 def _integer(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> int:
@@ -146,7 +150,8 @@ def _header(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Header:
             f"{label} would unpack from {item.compress_size} to {item.file_size} bytes: at most "
             f"{MAX_RATIO} times the size are read"
         )
-    with archive.open(item) as file:
+    with archive.open(item) as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy's advice on headers of Python 2
         version = np.lib.format.read_magic(file)
         if version == (1, 0):
             shape, _, dtype = np.lib.format.read_array_header_1_0(file)
@@ -162,7 +167,9 @@ def _header(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Header:
 
 def _array(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> NDArray[Any]:
     with archive.open(item) as file:
-        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
         return array
 
 
