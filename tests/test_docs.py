@@ -10,7 +10,7 @@ import click
 import pytest
 
 import fractals
-from fractals.cli import cli
+from fractals.cli.verbs import cli
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (

@@ -244,9 +244,8 @@ def test_numbers_in_python_are_checked_before_they_are_used(numbers):
         ({"max_iterations": 0}, "max_iterations is 0"),
     ):
         given = {"max_iterations": 60, "scene": numbers.scene, **fields, **change}
-        raw = EscapeData(**given)
         with pytest.raises(FractalsError) as caught:
-            fractals.recolor(raw, device="cpu")
+            fractals.recolor(EscapeData(**given), device="cpu")
         assert words in str(caught.value)
         assert one_line(caught)
 
