@@ -149,7 +149,7 @@ def test_options_of_benchmark_scripts_exist():
     "line", ["rander", "render --colour red", "find pole", "recolor a b", "recolor a --bits"]
 )
 def test_wrong_commands_are_found(line):
-    with pytest.raises((AssertionError, click.UsageError)):
+    with pytest.raises((AssertionError, click.UsageError, fractals.OptionError)):
         check_command(line.split())
 
 

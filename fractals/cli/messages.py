@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -45,7 +46,7 @@ def print_lines(lines: list[str]) -> None:
 
     Errors of a scene are already cut to as many, and a line with the number of the others.
     """
-    cut = len(lines) == MAX_LINES + 1 and lines[-1].startswith("and ")
+    cut = len(lines) == MAX_LINES + 1 and re.search(r"\band \d+ more$", lines[-1])
     shown = len(lines) if Verbosity.verbose or cut else MAX_LINES
     for line in lines[:shown]:
         print_line(line)

@@ -21,7 +21,7 @@ def test_ten_lines_of_errors_and_how_many_more(run):
     lines = err.splitlines()
     assert code == 3
     assert len(lines) == 11
-    assert lines[-1] == "fractals: and 89 more"
+    assert lines[-1] == "fractals: bad.toml: and 89 more"
 
 
 def test_ten_lines_of_what_is_lost_and_all_in_json(run):

@@ -239,7 +239,7 @@ def test_numbers_in_python_are_checked_before_they_are_used(numbers):
     for change, words in (
         ({"dz": np.zeros((1, 1), complex)}, "dz has the shape"),
         ({"count": np.full_like(numbers.count, 99)}, "a count of 99"),
-        ({"count": numbers.count.tolist()}, "count is list"),
+        ({"count": numbers.count.tolist()}, "count: give a NumPy array"),
         ({"z": numbers.z.astype(np.clongdouble)}, "z is of"),
         ({"max_iterations": 0}, "max_iterations is 0"),
     ):
