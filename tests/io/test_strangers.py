@@ -179,7 +179,7 @@ def numbers():
         ({"dz": np.zeros((1, 1), complex)}, "dz has the shape"),
         ({"dz": np.array([["text"]])}, "dz is of <U4"),
         ({"z": np.zeros((9, 16), ">c16")}, "z is of >c16"),
-        ({"z": np.zeros((9, 16), np.clongdouble)}, "z is of"),
+        ({"z": np.zeros((9, 16), np.clongdouble)}, "z of type"),
         ({"z": np.zeros((9, 16))}, "z is of float64"),
         ({"count": np.zeros((9, 16), np.int64)}, "count is of int64"),
         ({"count": np.zeros((9, 16), bool)}, "count is of bool"),
@@ -240,7 +240,7 @@ def test_numbers_in_python_are_checked_before_they_are_used(numbers):
         ({"dz": np.zeros((1, 1), complex)}, "dz has the shape"),
         ({"count": np.full_like(numbers.count, 99)}, "a count of 99"),
         ({"count": numbers.count.tolist()}, "count: give a NumPy array"),
-        ({"z": numbers.z.astype(np.clongdouble)}, "z is of"),
+        ({"z": numbers.z.astype(np.clongdouble)}, "z of type"),
         ({"max_iterations": 0}, "max_iterations is 0"),
     ):
         given = {"max_iterations": 60, "scene": numbers.scene, **fields, **change}
