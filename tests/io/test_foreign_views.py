@@ -186,7 +186,7 @@ def test_xaos_julia_sets_are_conjugate_too():
         ("(formula 'catseye)", "line 1: the formula 'catseye' is unsupported"),
         ('\n(formula \'user)(usrform "z^2 + p")', "line 2: 'p' in (usrform ...) is unsupported"),
         ('(formula \'user)(usrform "z*(")', "line 1: usrform: 'z*(', column 4: a number, z,"),
-        ("(formula 'phoenix)(julia #f)", "line 1: the formula 'phoenix', so drawn, is none"),
+        ("(formula 'phoenix)(julia #f)", "line 1: the formula 'phoenix', so drawn, is unsupported"),
         ("(view 0 0 1)", "line 1: (view ...) has 4 arguments"),
         ("(view 0 x 1 1)", "line 1: view: 'x' is not a decimal number"),
         ("(view 0 0 0 1)", "line 1: view: '0' is not greater than 0"),
