@@ -78,7 +78,7 @@ def read(kind: str, name: str) -> dict[str, Any]:
 
 def unknown(kind: str, name: str) -> OptionError:
     """Return the error about an unknown name, with the nearest known name."""
-    plural = {**PLURALS, "palette": "palettes"}
+    plural = {**PLURALS, "palette": "palettes", "gallery": "scenes"}
     hint = did_you_mean(name, names(kind)) or f"; fractals list {plural.get(kind, kind)} shows all"
     return OptionError(
         f"unknown {kind if kind != 'gallery' else 'scene'} '{shown(name, 80)}'{hint}"

@@ -181,11 +181,12 @@ def run_threads(
         else:
             ended.put(None)
 
-    workers = _workers(len(works))
-    with _each_on_a_core(workers.threads):
+    # The workers themselves stay out of this frame: a traceback that keeps it would keep them.
+    tasks, threads = _workers(len(works)).tasks, _workers(len(works)).threads
+    with _each_on_a_core(threads):
         try:
-            for tasks, work in zip(workers.tasks, works, strict=True):
-                tasks.put(functools.partial(worker, work))
+            for own, work in zip(tasks, works, strict=True):
+                own.put(functools.partial(worker, work))
             while len(errors) < len(works):
                 with contextlib.suppress(Empty):
                     errors.append(ended.get(timeout=WAKE))

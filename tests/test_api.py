@@ -263,3 +263,12 @@ def test_type_checkers_see_useful_types(tmp_path):
     wrong.write_text("import fractals\nfractals.render(siz=(1, 2))\nx: int = fractals.plan()\n")
     done = subprocess.run([*command, str(wrong)], capture_output=True, text=True)
     assert sum("wrong.py" in line and "error" in line for line in done.stdout.splitlines()) == 2
+
+
+def test_pictures_say_how_they_were_iterated():
+    """A loop 10 to 25 times slower is never taken in silence."""
+    small = {"size": (8, 6), "supersampling": 1, "device": "cpu"}
+    assert fractals.render("mandelbrot", **small).loop == "packs"
+    drawn = fractals.render(coloring="picture_trap", **small)
+    assert drawn.loop.startswith("plain: no SIMD form of ")
+    assert fractals.render("mandelbrot", **{**small, "device": "python"}).loop == "python"

@@ -10,7 +10,7 @@ import click
 import pytest
 
 import fractals
-from fractals.cli import cli
+from fractals.cli.verbs import cli
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (
@@ -149,7 +149,7 @@ def test_options_of_benchmark_scripts_exist():
     "line", ["rander", "render --colour red", "find pole", "recolor a b", "recolor a --bits"]
 )
 def test_wrong_commands_are_found(line):
-    with pytest.raises((AssertionError, click.UsageError)):
+    with pytest.raises((AssertionError, click.UsageError, fractals.OptionError)):
         check_command(line.split())
 
 

@@ -88,6 +88,11 @@ class Run:
         self._call = call
         self.loop, self.reason, self.program = loop, reason, program
 
+    @property
+    def label(self) -> str:
+        """Return the loop, and after a colon why it is not a faster one."""
+        return f"{self.loop}: {self.reason}" if self.reason else self.loop
+
     def __call__(self, *arguments: Any) -> None:
         """Fill the elements of the first argument."""
         self._call(*arguments)

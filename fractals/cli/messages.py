@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -41,8 +42,12 @@ def tell_lost(lost: Iterable[str]) -> None:
 
 
 def print_lines(lines: list[str]) -> None:
-    """Print lines on stderr: at most `MAX_LINES`, then how many more there are."""
-    shown = len(lines) if Verbosity.verbose else MAX_LINES
+    """Print lines on stderr: at most `MAX_LINES`, then how many more there are.
+
+    Errors of a scene are already cut to as many, and a line with the number of the others.
+    """
+    cut = len(lines) == MAX_LINES + 1 and re.search(r"\band \d+ more$", lines[-1])
+    shown = len(lines) if Verbosity.verbose or cut else MAX_LINES
     for line in lines[:shown]:
         print_line(line)
     if len(lines) > shown:

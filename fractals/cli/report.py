@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fractals.cli.messages import about, print_json, tell, write_out
+from fractals.cli.messages import Verbosity, about, print_json, tell, write_out
 
 if TYPE_CHECKING:
     from fractals.rendering.plan import Keeps
@@ -20,11 +20,12 @@ def report(
     """Say what was done: one line on stderr, or JSON on stdout."""
     width, height = drawn.scene.image.size
     if as_json:
-        facts = {
+        facts: dict[str, Any] = {
             "output": output,
             "device": drawn.device,
             "method": method,
             "precision": drawn.precision,
+            "loop": getattr(drawn, "loop", ""),
             "size": [width, height],
             "supersampling": drawn.scene.image.supersampling,
             "timings": drawn.timings,
@@ -32,6 +33,9 @@ def report(
         }
         print_json(facts)
         return
+    loop: str = getattr(drawn, "loop", "")
+    if Verbosity.verbose and loop:
+        tell(f"loop: {loop}")
     times = seconds_line(drawn.timings)
     tell(f"{output}: {width}x{height}, {drawn.device}, {method}, {drawn.precision}, {times}")
 

@@ -17,7 +17,7 @@ from fractals.errors import InputError, shown
 BUILT_IN = "flower"
 KEPT = "data:image/png;base64,"
 MAX_PIXELS = 2**18
-BITS = 16  # of opacity in a number, because float32 holds 16 bits exactly too
+BITS = 16  # of opacity in a number; float32 holds 24 bits exactly
 MAX_BYTES = 2**22  # of a file, and of the text
 
 Pixels = NDArray[np.uint8]

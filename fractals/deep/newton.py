@@ -19,7 +19,8 @@ Point = tuple[Any, Any]  # two numbers of gmpy2: mpfr, or mpq where they are exa
 Vectors = tuple[Point, ...]  # a matrix by columns; of a complex derivative the first is enough
 Progress = Callable[[str, int, int], None]  # what is being done, steps done, steps in all
 
-# Steps between two changes of precision, which take as long as a step.
+# Steps between two changes of precision. More steps take more memory for their points, fewer spend
+# more time on the changes.
 BLOCK = 64
 # Bits of dz/dc where only its size is used, and of sizes.
 LOW_BITS = 64
@@ -94,7 +95,7 @@ class Nucleus:
 def candidates(
     formula: Formula, center: Point, radius: Any, max_period: int, progress: Progress | None = None
 ) -> Iterator[list[int]]:
-    """Yield, by blocks, each m for which a nucleus of period m is expected near.
+    """Yield, by blocks, the periods of nuclei expected near `center`.
 
     Where z_m is a linear function of c, a nucleus is within `radius` of `center` if
     ``|z_m| < radius |dz_m/dc|``; the first m is then the lowest period around. Imagina and
@@ -149,7 +150,7 @@ def newton(
     settle: bool,
     progress: Progress | None = None,
 ) -> Root | None:
-    """Return the nucleus to which Newton's method converges; None if it does not.
+    """Return the nucleus to which Newton's method converges, or None.
 
     A correction gains about twice the bits of the one before. z is computed in as many bits as the
     result may then have, and dz/dc in as many as the correction may gain.
@@ -243,7 +244,7 @@ def measure(
 
 
 def log2(value: Any) -> float:
-    """Return the logarithm of a number that may be too small for a float."""
+    """Return log2 of a number of gmpy2, as a float."""
     return float(gmpy2.log2(value))
 
 
@@ -338,7 +339,7 @@ def _solve(z: Point, columns: Vectors) -> Point:
 
 
 def _is_within(z: Point, columns: Vectors, radius: Any) -> bool:
-    """Return whether a c nearer than `radius` makes z zero, if z is linear in c."""
+    """Return whether z, linear in c, has a zero nearer than `radius`."""
     if len(columns) == 1:
         return bool(_norm(z) < radius * _norm(columns[0]))
     return bool(_norm(_times_adjugate(z, columns)) < radius * abs(_determinant(columns)))

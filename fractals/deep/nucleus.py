@@ -144,14 +144,14 @@ class Minibrot:
 def find_period(
     scene: Scene, max_period: int | None = None, progress: Progress | None = None
 ) -> int:
-    """Return the lowest period of a nucleus in the scene's view; see `find_nucleus`."""
+    """Return the lowest period in view; see `find_nucleus`."""
     return _Search(scene, max_period, progress).locate().period
 
 
 def find_nucleus(
     scene: Scene, max_period: int | None = None, progress: Progress | None = None
 ) -> Minibrot:
-    """Return the minibrot of the lowest period in the scene's view, its largest.
+    """Return the minibrot of the lowest period in the scene's view.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class _Search:
         self.nearest: tuple[Any, Root] | None = None
 
     def locate(self) -> Root:
-        """Return a nucleus in view, of the lowest period that the search sees."""
+        """Return a nucleus in view, of the lowest period found."""
         for cells in (CELLS,) if log2(self.radius) > SHALLOW else (1, CELLS):
             for start in self._starts(cells):
                 root = newton.newton(self.formula, start, self.radius, False, self.progress)
@@ -285,7 +285,7 @@ class _Search:
         return bool(outside <= 0.5)
 
     def _offset(self, root: Root) -> Point:
-        """Return where a root lies from the view's center, in widths and heights of the view."""
+        """Return a root's offset from the center, in view widths and heights."""
         x, y = (mpq(a) - b for a, b in zip(root.center, self.center, strict=True))
         a, b, c, d = self.matrix
         area = a * d - b * c

@@ -37,7 +37,7 @@ def find(
     on_steps: Callable[[int], None] | None = None,
     same: bool = False,
 ) -> Reference:
-    """Return the orbit that `compute_orbit` returns, from the disk if it is cached.
+    """Return an orbit from the disk, or from `compute_orbit`.
 
     An orbit serves every view about its center that is no deeper, of any size and colors.
 
@@ -70,9 +70,10 @@ find_same = functools.partial(find, same=True)
 
 
 def folder() -> Path | None:
-    """Return the folder of the orbits; None, which is reported, where none can be trusted.
+    """Return the folder of the orbits; None if none can be trusted.
 
-    It is in FRACTALS_CACHE_DIR, or in the user's folder for caches.
+    The reason is reported to the user. The folder is in FRACTALS_CACHE_DIR, or in the user's folder
+    for caches.
     """
     import platformdirs
 
@@ -92,7 +93,7 @@ def _path(
     escape_radius: float,
     *more: object,
 ) -> Path | None:
-    """Return the path of an orbit's file; None if the orbit can't be cached."""
+    """Return the path of an orbit's file; None if it can't be cached."""
     # The name of a formula from elsewhere does not identify its text, which may change.
     if not formula.step.__module__.startswith("fractals."):
         return None
@@ -103,7 +104,7 @@ def _path(
 
 
 def _text(value: Fraction) -> str:
-    """Return a fraction in hexadecimal digits: Python limits the length of decimal ones."""
+    """Return a fraction in hexadecimal digits, whose length Python does not limit."""
     return f"{value.numerator:x}/{value.denominator:x}"
 
 
@@ -114,7 +115,7 @@ def _fraction(text: str) -> Fraction:
 def _load(
     path: Path, bits: int, max_iterations: int, view_radius: Fraction | None
 ) -> Reference | None:
-    """Return the orbit of a file; None if it is missing, damaged, too short or too coarse."""
+    """Return the orbit of a file; None if the file does not serve."""
     try:
         with np.load(path, allow_pickle=False) as file:
             period, escaped, cached_bits, cached_iterations, repeats = map(int, file["facts"])

@@ -75,7 +75,7 @@ class Reference:
         return self.period > 0 or self.escaped
 
     def until(self, max_iterations: int) -> "Reference":
-        """Return an orbit that repeats continued to `max_iterations` steps, any other as it is."""
+        """Return the orbit, continued to `max_iterations` steps if it repeats."""
         last = len(self.orbit) - 1
         if not self.repeats or last >= max_iterations:
             return self
@@ -244,7 +244,7 @@ def _kinks(formula: Formula, x: Any, y: Any) -> Iterator[float]:
 
 
 def _plain(mantissas: NDArray[np.float64], exponents: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return numbers in float64, 0 or infinite where they are out of its range."""
+    """Return mantissas * 2**exponents in float64, or 0, or infinity."""
     return np.ldexp(mantissas, np.clip(exponents, -2000, 2000).astype(np.int64))
 
 
@@ -253,14 +253,14 @@ def _mpfr(value: Fraction) -> Any:
 
 
 def _split(x: Any, y: Any) -> tuple[complex, int]:
-    """Return z and k with x + iy = z 2**k, the larger part of z about 1."""
+    """Return z, of about 1, and k with x + iy = z 2**k."""
     k = max((gmpy2.get_exp(part) for part in (x, y) if part != 0), default=0)
     scale = gmpy2.div_2exp if k > 0 else gmpy2.mul_2exp
     return complex(float(scale(x, abs(k))), float(scale(y, abs(k)))), k
 
 
 def _scaled(k: int) -> float:
-    """Return 2**k, or 0 or 2**999 where k is out of the range of float64."""
+    """Return 2**k; out of float64's range, 0 or 2**999."""
     return 2.0**k if -1000 < k < 1000 else 0.0 if k < 0 else 2.0**999
 
 

@@ -60,6 +60,9 @@ class Image:
         The number type of the iteration, "float64" or "float32".
     method : str
         "direct" or "perturbation".
+    loop : str
+        How samples were iterated: "packs" or "packets" of samples in SIMD registers, "kernel" on a
+        GPU, "python", or "plain", one sample after the other, with the reason.
 
     Raises
     ------
@@ -73,6 +76,7 @@ class Image:
     device: str = ""
     precision: str = ""
     method: str = ""
+    loop: str = ""
 
     def __post_init__(self) -> None:
         shape: tuple[int, ...] = getattr(self.pixels, "shape", ())

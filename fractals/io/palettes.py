@@ -1,4 +1,4 @@
-"""Finds palettes by name: built-in ones, palette files, and color maps of the package cmap."""
+"""Palettes by name: built in, in a file of this or of another program, or in cmap."""
 
 import importlib.util
 import os

@@ -21,7 +21,9 @@ from fractals.threads import run_tiles
 
 fast_zlib: Any = zlib
 with contextlib.suppress(ImportError):  # the extra `fast`: three times as fast, and no larger
-    from isal import isal_zlib as fast_zlib
+    from isal import isal_zlib
+
+    fast_zlib = isal_zlib
 
 Bytes = NDArray[np.uint8]
 Pixels = NDArray[np.unsignedinteger[Any]]  # uint8 or uint16

@@ -28,6 +28,7 @@ from fractals.kernels.layout import (
     ORBIT_Z,
 )
 from fractals.kernels.primitives import fma, number, select
+from fractals.kernels.tangent import gradient_derivative
 
 # The lowest level of a tree skips 2**LOWEST_LEVEL steps. Lower levels would take as much memory as
 # the orbit and save a step or two; with a higher level short skips would be lost.
@@ -138,7 +139,7 @@ def make_longest_skip(target, valid, any_of=None):
 
 
 def make_row(target, formula):
-    """Return ``row(tree, entry)``: the numbers of an entry of the tree, without its radii."""
+    """Return ``row(tree, entry)``: an entry's numbers, without its radii."""
     if formula.holomorphic:
 
         def row(tree, entry):
@@ -169,9 +170,10 @@ def make_row(target, formula):
 
 
 def make_skip(target, formula):
-    """Return ``skip(e, x, y, a, b)``: z = x + iy after a skip, with c = a + ib.
+    """Return ``skip(e, x, y, a, b)``: z after a skip.
 
-    `e` holds the numbers of an entry of the tree; all may be packs of samples.
+    z = x + iy, c = a + ib, and `e` holds the numbers of an entry of the tree; all may be packs of
+    samples.
     """
     if formula.holomorphic:
 
@@ -202,7 +204,7 @@ def make_tangents(target, formula, derivative):
     The tangents are (p, q) with dz = p + iq, or both columns (p, q, s, r) of the Jacobian matrix
     of a formula that is not holomorphic. Without `derivative` they are left as they are.
     """
-    derive = target.jit(formula.derivative)
+    derive, gradient_of = target.jit(formula.derivative), target.jit(gradient_derivative)
 
     if not derivative:
 
@@ -250,10 +252,7 @@ def make_tangents(target, formula, derivative):
             )
 
         def slope(u, v, tangents):
-            p, q, s, r = tangents
-            g, h = fma(u, p, v * q), fma(u, s, v * r)
-            m = fma(u, u, v * v)
-            return fma(g, u, h * v) / m, fma(g, v, -(h * u)) / m
+            return gradient_of(u, v, *tangents)
 
     return target.jit(by_step), target.jit(by_skip), target.jit(slope)
 
@@ -269,7 +268,7 @@ def make_larger(target):
 
 
 def make_room(target):
-    """Return ``room(X, Y, radius_squared)``: how long z may be so that Z + z has not escaped."""
+    """Return ``room(X, Y, radius_squared)``: a |z| with which Z + z stays within."""
 
     @target.jit
     def room(X, Y, radius_squared):

@@ -37,10 +37,10 @@ class FloatexpSkip(NamedTuple):
 
 
 def make_matrix_arithmetic(target):
-    """Return ``(normal, times, plus)`` of matrices with an exponent, four numbers row by row.
+    """Return ``(normal, times, plus)`` of matrices with an exponent.
 
-    ``normal(m, e)`` brings the largest number into [1, 2); ``times(p, e, q, f)`` and ``plus(p, e,
-    q, f)`` return a matrix and its exponent, too.
+    A matrix is four numbers, row by row. ``normal(m, e)`` brings the largest number into [1, 2);
+    ``times(p, e, q, f)`` and ``plus(p, e, q, f)`` return a matrix and its exponent, too.
     """
     jit, int64 = target.jit, target.int64
 
@@ -87,7 +87,7 @@ def make_entries(target, formula):
 
     @jit
     def norm(m):
-        """Return the most by which a vector grows, measured by its larger part."""
+        """Return the largest factor of a vector's larger part."""
         return max(abs(m[0]) + abs(m[1]), abs(m[2]) + abs(m[3]))
 
     @jit
@@ -127,7 +127,7 @@ def make_entries(target, formula):
 
     @jit
     def bounded(radius, exponent, matrix, matrix_exponent, r, e):
-        """Return the smaller of the radius r * 2**e and a radius over a matrix's norm."""
+        """Return the smaller of r * 2**e and radius / norm(matrix)."""
         if not norm(matrix) > 0:
             return r, e
         s, f = real(radius / norm(matrix), exponent - matrix_exponent)

@@ -114,7 +114,7 @@ def make_readers(target: Any) -> tuple[Any, Any]:
 
 
 def make_kinks(target: Any, formula: Formula, floatexp: bool) -> Any:
-    """Return ``kinks(orbit, m)``: the numbers of `Formula.kinks` at a point of the reference.
+    """Return ``kinks(orbit, m)``: the numbers of `Formula.kinks` at Z_m.
 
     Each is a float64 or, with `floatexp`, two numbers: x and e.
     """
@@ -151,12 +151,12 @@ def make_kinks(target: Any, formula: Formula, floatexp: bool) -> Any:
 
 
 def radius_column(formula: Formula, floatexp: bool) -> int:
-    """Return the column of the orbit with |Z|² - R²; with `floatexp`, x and e follow."""
+    """Return the column of |Z|² - R²; with `floatexp`, x and e follow."""
     return ORBIT_KINKS + formula.kink_count * (3 if floatexp else 1)
 
 
 def make_reference(target: Any, formula: Formula, floatexp: bool) -> Any:
-    """Return ``reference(orbit, tiny, m) -> (X, Y, E, *kinks)``: a point of the reference."""
+    """Return ``reference(orbit, tiny, m) -> (X, Y, E, *kinks)``: the point Z_m."""
     int64, normal = target.int64, make_arithmetic(target, floatexp).normal
     kinks = make_kinks(target, formula, floatexp)
     number_at, _ = make_readers(target)
@@ -182,7 +182,10 @@ def make_reference(target: Any, formula: Formula, floatexp: bool) -> Any:
 
 
 def make_kinks_beside(target: Any, formula: Formula) -> Any:
-    """Return ``beside(Z, e, lift)``: the kinks' numbers of Z / 2**e, times 2**lift, in float64."""
+    """Return ``beside(Z, e, lift)``: the kinks' numbers, scaled to float64.
+
+    They are those of Z / 2**e, times 2**lift.
+    """
     count = formula.kink_count
     first, second = (*(formula.kink_degrees or (2, 2)), 0)[:2]
 
@@ -315,7 +318,7 @@ def make_within(target: Any, formula: Formula, floatexp: bool, near_radius: bool
 
 
 def make_plain(target: Any, floatexp: bool) -> Any:
-    """Return ``plain((x, y, e)) -> (x, y)``: a number in float64, 0 where it is too small."""
+    """Return ``plain((x, y, e)) -> (x, y)``: a number in float64, or 0."""
     if floatexp:
 
         def plain(z: Any) -> Any:

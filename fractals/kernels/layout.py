@@ -218,26 +218,6 @@ class PerturbTables(NamedTuple):
     floatexp_tree: Any
 
 
-class PerturbOutputs(NamedTuple):
-    """What a program fills besides the count, for each sample.
-
-    Attributes
-    ----------
-    x, y : array, shape (height, width)
-        Where the orbit escaped.
-    p, q : array, shape (height, width)
-        dz = p + iq, where it is asked for.
-    statistics : array, shape (planes, height, width)
-        Orbit statistics, where they are asked for.
-    """
-
-    x: Any
-    y: Any
-    p: Any
-    q: Any
-    statistics: Any
-
-
 class PerturbWork(NamedTuple):
     """What one launch leaves to the next.
 

@@ -103,7 +103,7 @@ class PerturbOptions:
 
     @property
     def pair(self) -> bool:
-        """Tell whether both columns of the Jacobian matrix are computed, instead of dz."""
+        """Tell whether the program computes both columns of the Jacobian matrix."""
         return self.derivative and not self.formula.holomorphic
 
     @property
@@ -135,7 +135,7 @@ def thresholds(degree):
 
 
 def make_orbit_end(target):
-    """Return ``orbit_end(m, view)``: index of the last point of the orbit that holds point m."""
+    """Return ``orbit_end(m, view)``: index of the orbit's last point."""
 
     @target.jit
     def orbit_end(m, view):
@@ -193,7 +193,7 @@ def make_state(target, options):
 
 
 def make_begin(target, options):
-    """Return ``begin(positions, view, across, j, i)``: a sample before its first step.
+    """Return ``begin(grid, view, across, j, i)``: a sample before its first step.
 
     Its result is ``(z, dz, dz2, c, h)``: the sample's numbers, and what a step adds to z and dz.
     `across` is the width of the tile in samples.
@@ -204,11 +204,11 @@ def make_begin(target, options):
     julia, per_sample_exponent = options.julia, options.per_sample_exponent
 
     @jit
-    def begin(positions, view, across, j, i):
-        u, v = position(positions.columns, positions.rows, across, j, i)
+    def begin(grid, view, across, j, i):
+        u, v = position(grid.columns, grid.rows, across, j, i)
         exponent = view.exponent
         if per_sample_exponent:
-            exponent = int64(positions.columns[2, j * across + i])
+            exponent = int64(grid.columns[2, j * across + i])
         none = normal(zero, zero, int64(0))
         offset, width = normal(u, v, exponent), normal(view.width, zero, exponent)
         if julia:
@@ -254,7 +254,7 @@ def make_plain_tangents(target, options):
 
 
 def make_record(target, options):
-    """Return ``record(count, outputs, work, j, i, sample, W, escaped, max_iterations)``.
+    """Return ``record(tile, work, j, i, sample, W, escaped, max_iterations)``.
 
     It writes the results of a sample that has ended at W, or 0, and keeps the sample for the next
     launch; it returns whether the sample escaped, and whether it is done.
@@ -266,17 +266,17 @@ def make_record(target, options):
     _, store = make_state(target, options)
 
     @target.jit
-    def record(count, outputs, work, j, i, sample, W, escaped, max_iterations):
+    def record(tile, work, j, i, sample, W, escaped, max_iterations):
         done = escaped or sample.n >= max_iterations
         escaped = escaped and sample.n < max_iterations
-        count[j, i] = int32(sample.n if escaped else max_iterations)
+        tile.count[j, i] = int32(sample.n if escaped else max_iterations)
         x, y = plain(W)
-        outputs.x[j, i], outputs.y[j, i] = (x, y) if escaped else (zero, zero)
+        tile.x[j, i], tile.y[j, i] = (x, y) if escaped else (zero, zero)
         if derivative:
             p, q = zero, zero
             if escaped:
                 p, q = slope(x, y, plain_tangents(sample.dz, sample.dz2))
-            outputs.p[j, i], outputs.q[j, i] = p, q
+            tile.dx[j, i], tile.dy[j, i] = p, q
         if not done:
             work.under_way[0, 0] = 1
         store(work.state, j, i, sample, done)
@@ -522,7 +522,7 @@ def make_bla_steps(target, options):
 
 
 def make_body(target, options):
-    """Return the body that fills count, z and dz as direct iteration does.
+    """Return the body that fills count, z and dz of a tile.
 
     Parameters
     ----------
@@ -532,9 +532,9 @@ def make_body(target, options):
     Returns
     -------
     callable
-        ``body(x0, y0, dx, dy, count, outputs, work, positions, tables, view, max_iterations)``, of
-        the groups in `fractals.kernels.layout`: `PerturbOutputs`, `PerturbWork`, `SampleGrid`,
-        `PerturbTables` and `PerturbView`. `count` is an array of int32, shape (height, width).
+        ``body(i0, j0, di, dj, tile, work, grid, tables, view, max_iterations)``, of the groups in
+        `fractals.kernels.layout`: `EscapeTile`, `PerturbWork`, `SampleGrid`, `PerturbTables` and
+        `PerturbView`.
     """
     int64 = target.int64
     floatexp = options.floatexp
@@ -546,13 +546,14 @@ def make_body(target, options):
     bla_steps = make_bla_steps(target, options)
     min_exponent, _ = thresholds(options.formula.degree)
 
-    def body(x0, y0, dx, dy, count, outputs, work, positions, tables, view, max_iterations):
+    def body(i0, j0, di, dj, tile, work, grid, tables, view, max_iterations):
+        height, width = tile.count.shape
         most, top = int64(max_iterations), int64(view.stage_count - 1)
-        j = y0
-        while j < count.shape[0]:
-            i = x0
-            while i < count.shape[1]:
-                z, dz, dz2, c, h = begin(positions, view, count.shape[1], j, i)
+        j = j0
+        while j < height:
+            i = i0
+            while i < width:
+                z, dz, dz2, c, h = begin(grid, view, width, j, i)
                 if view.first_launch:
                     entry = int64(tables.stages[top, STAGE_BEGIN]) if top >= 0 else int64(0)
                     sample = Sample(z, int64(0), int64(0), top, entry, dz, dz2)
@@ -572,8 +573,8 @@ def make_body(target, options):
                             sample, c, h, tables, view, most, budget
                         )
                 if sample.n >= 0:
-                    record(count, outputs, work, j, i, sample, W, escaped, most)
-                i += dx
-            j += dy
+                    record(tile, work, j, i, sample, W, escaped, most)
+                i += di
+            j += dj
 
     return body

@@ -79,10 +79,10 @@ def make_body(target, options):
     Returns
     -------
     callable
-        ``body(x0, y0, dx, dy, count, outputs, work, positions, tables, point, view,
-        max_iterations)``: as the body that `fractals.kernels.perturb.make_body` returns. `point` is
-        an array: the center, or the c of a Julia set, in float64, an unused number, and the
-        constants of the statistics.
+        ``body(i0, j0, di, dj, tile, work, grid, tables, point, view, max_iterations)``: as the body
+        that `fractals.kernels.perturb.make_body` returns, with the statistics of the tile.
+        ``point`` is an array: the center, or the c of a Julia set, in float64, an unused number,
+        and the constants of the statistics.
     """
     int64 = target.int64
     reference = make_reference(target, options.formula, options.floatexp)
@@ -94,13 +94,14 @@ def make_body(target, options):
     start_statistics, _ = make_statistics(target, options.formula, options.statistics)
     load_statistics, store_statistics = make_planes(target, 0, options.statistics.planes)
 
-    def body(x0, y0, dx, dy, count, outputs, work, positions, tables, point, view, max_iterations):
+    def body(i0, j0, di, dj, tile, work, grid, tables, point, view, max_iterations):
+        height, width = tile.count.shape
         most = int64(max_iterations)
-        j = y0
-        while j < count.shape[0]:
-            i = x0
-            while i < count.shape[1]:
-                z, dz, dz2, c, h = begin(positions, view, count.shape[1], j, i)
+        j = j0
+        while j < height:
+            i = i0
+            while i < width:
+                z, dz, dz2, c, h = begin(grid, view, width, j, i)
                 a, b = plain(c)
                 parameter = point[0] + a, point[1] + b
                 sample = Sample(z, int64(0), int64(0), int64(-1), int64(0), dz, dz2)
@@ -111,14 +112,14 @@ def make_body(target, options):
                     u, v = plain(W)
                     w = start_statistics(u, v)
                     if not view.first_launch:
-                        w = load_statistics(outputs.statistics, 0, j, i)
+                        w = load_statistics(tile.statistics, 0, j, i)
                     sample, W, w, escaped = steps(
                         sample, W, w, c, h, parameter, tables, point, view, most
                     )
-                    escaped, done = record(count, outputs, work, j, i, sample, W, escaped, most)
+                    escaped, done = record(tile, work, j, i, sample, W, escaped, most)
                     keep = escaped or inside or not done
-                    store_statistics(outputs.statistics, j, i, w, keep)
-                i += dx
-            j += dy
+                    store_statistics(tile.statistics, j, i, w, keep)
+                i += di
+            j += dj
 
     return body

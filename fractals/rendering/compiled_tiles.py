@@ -1,7 +1,7 @@
 """Tiles that compiled code takes from a queue, where all of their work can be compiled.
 
-That is direct iteration on the CPU, colored by a single layer. Otherwise Python goes from tile to
-tile, with the same numbers and colors.
+That is direct iteration on the CPU, and coloring by a single layer. Otherwise Python goes from tile
+to tile, as `fractals.rendering.drawing.draw_tile` does: the numbers and the colors are the same.
 """
 
 from collections.abc import Callable, Mapping

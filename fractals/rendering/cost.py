@@ -19,8 +19,8 @@ def check_cost(planned: Plan, force: bool = False) -> None:
     if planned.deep and not force and planned.seconds > LONG:
         raise OptionError(
             f"at a width of {scientific(planned.width)} this takes about "
-            f"{planned.seconds / 3600:.2g} hours and {planned.memory / 2**30:.1g} GiB: "
-            "give --force to draw it all the same"
+            f"{planned.seconds / 3600:.0f} hours and {planned.memory / 2**30:.1f} GiB: "
+            "--force draws it all the same"
         )
     free, pixels = memory_size(), planned.keeps == "pixels"
     if free and planned.memory > 0.9 * free:  # the rest is for the compiler and the tables

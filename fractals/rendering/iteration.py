@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, Run
 from fractals.deep.reference import Reference
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.plan import Plan
@@ -34,6 +34,10 @@ class Method(Protocol):
     reference: float  # seconds that the reference orbit took
     note: str  # one line for the user, or nothing
     stage: str  # the stage to which the time of `iterate` is added, "iterate" or "copy"
+
+    @property
+    def loop(self) -> str:
+        """Return the loop of the program that iterates (`Run.label`); "" where none does."""
 
     def iterate(
         self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
@@ -64,6 +68,12 @@ class _Method:
     """What both methods share: positions of samples, and arrays for their escape data."""
 
     stage = "iterate"
+    run: Run  # the program that iterates
+
+    @property
+    def loop(self) -> str:
+        """Return the loop of the program that iterates, and why it is not a faster one."""
+        return self.run.label
 
     def __init__(self, backend: Backend, scene: Scene, plan: Plan, layers: Layers) -> None:
         self.backend, self.scene, self.plan = backend, scene, plan

@@ -27,7 +27,6 @@ from fractals.kernels.layout import (
     TINY_INDEX,
     TINY_SIZE,
     EscapeTile,
-    PerturbOutputs,
     PerturbTables,
     PerturbView,
     PerturbWork,
@@ -128,7 +127,7 @@ class Perturbation(_Method):
             self.point = (backend.to_device(np.array(point, backend.real)),)
 
     def _slow_note(self, mean_count: float) -> str:
-        """Return what the user is told where no step can be skipped."""
+        """Return the message for the user if no step can be skipped."""
         plan, backend, planes = self.plan, self.backend, self.statistics.planes
         steps = mean_count * math.prod(plan.size) * plan.supersampling**2
         steps *= forecast.statistics_cost(planes)
@@ -150,24 +149,22 @@ class Perturbation(_Method):
     ) -> EscapeTile:
         backend, point = self.backend, () if run else self.point
         run = run or self.run
-        raw = self._outputs(shape)
-        count, outputs = raw.count, PerturbOutputs(*raw[1:])
+        tile = self._outputs(shape)
         state = backend.empty((STATE_SIZE, *shape), np.float64)
-        positions, view = SampleGrid(across, down), self.view
+        grid, view = SampleGrid(across, down), self.view
         waiting = np.ones((1, 1), np.int32)
         while waiting[0, 0] and not stop():
             waiting[0, 0] = 0
             work = PerturbWork(state, backend.to_device(waiting))
-            inputs = positions, self.tables, *point, view, np.int32(max_iterations)
-            run(count, outputs, work, *inputs)
+            run(tile, work, grid, self.tables, *point, view, np.int32(max_iterations))
             if not backend.steps:
                 break
             backend.to_host(work.under_way, waiting)
             view = view._replace(first_launch=False)
-        return raw
+        return tile
 
     def _orbits(self, max_iterations: int) -> list[Reference]:
-        """Return the orbit of the center, and for a Julia set that of 0."""
+        """Return the orbit of the center; for a Julia set, also of 0."""
         begun = perf_counter()
         scene, plan = self.scene, self.plan
         zero = Fraction(0), Fraction(0)
@@ -251,7 +248,7 @@ class Perturbation(_Method):
     # one row, because arrays on a GPU can't be empty.
 
     def _bla_tree(self, orbit: Points, ends: Indices, exponent: int) -> tuple[Indices, Points]:
-        """Return the rows where the levels of the tree begin, and the tree."""
+        """Return the first rows of the tree's levels, and the tree."""
         begins = np.cumsum([0, *bla.level_sizes(len(orbit))])
         levels = begins[:-1].astype(np.int64)
         columns = BLA_SIZE if self.formula.holomorphic else MATRIX_SIZE
@@ -261,7 +258,7 @@ class Perturbation(_Method):
         return levels, tree
 
     def _stages(self, orbit: Points, tiny: Points, first_end: int) -> tuple[Indices, Points]:
-        """Return the stages of linear approximations along the first orbit, and their entries."""
+        """Return the stages along the first orbit, and their entries."""
         if not self.formula.holomorphic:
             return np.zeros((0, 2), np.int64), np.zeros((1, LA_SIZE))
         stages, found = np.zeros((la.MAX_STAGES, 2), np.int64), np.zeros(2, np.int64)
@@ -282,7 +279,7 @@ class Perturbation(_Method):
         return tree
 
     def _last_within(self, orbit: Points) -> int:
-        """Return the last index up to which no sample near the reference has escaped.
+        """Return the last index at which no sample near Z has escaped.
 
         A skip tests for escape only where it ends, so none may lead to or over the step at which
         the reference, and with it every sample near it, escapes.
@@ -293,7 +290,7 @@ class Perturbation(_Method):
         return int(beyond.argmax()) - 1 if beyond.any() else len(orbit) - 1
 
     def _probe(self, max_iterations: int) -> NDArray[np.int32]:
-        """Return the counts of the view at a low resolution, the same for every device and size."""
+        """Return the counts of the view at PROBE_SIZE, on every device alike."""
         counts, plan = np.empty(PROBE_SIZE[::-1], np.int32), self.plan
         if plan.view.projection == "plane":
             plan = replace(plan, size=PROBE_SIZE, supersampling=1, antialias="grid")
@@ -308,7 +305,10 @@ class Perturbation(_Method):
         return counts
 
     def _find_max_iterations(self) -> NDArray[np.int32]:
-        """Raise the limit until few samples of the probe escape; return the probe's counts."""
+        """Set the limit of iterations, and return the counts of the probe.
+
+        The limit is raised until few more samples of the probe escape.
+        """
         ends_at_period = self.formula.holomorphic and not self.julia
         references = self._orbits(FIRST_LIMIT if ends_at_period else MIN_LIMIT)
         # A cycle attracts such a reference. It never escapes, which says nothing of how long the

@@ -90,7 +90,8 @@ def finish(drawing: Drawing, options: RenderOptions) -> Image:
     """Draw all tiles, and return the picture with the facts of its making."""
     plan = drawing.plan
     pixels = draw_all(drawing, options.progress)
-    return Image(pixels, plan.scene, drawing.timings, plan.device, plan.precision, plan.method)
+    facts = plan.device, plan.precision, plan.method, drawing.source.loop
+    return Image(pixels, plan.scene, drawing.timings, *facts)
 
 
 @with_keywords(RenderKeywords)

@@ -46,7 +46,7 @@ class Rendered:
     timings : dict of str to float
         Seconds of each stage, as of an `Image`; "encode" excludes what was compressed while a GPU
         drew.
-    device, precision, method : str
+    device, precision, method, loop : str
         As of an `Image`.
     """
 
@@ -55,6 +55,7 @@ class Rendered:
     device: str
     precision: str
     method: str
+    loop: str
 
 
 @with_keywords(RenderKeywords)
@@ -157,7 +158,9 @@ def _keeps(target: PictureFile) -> Keeps:
 def _write(image: Image, target: PictureFile) -> Rendered:
     with target.open() as file:
         image.write(file, target.file_format)
-    return Rendered(image.scene, image.timings, image.device, image.precision, image.method)
+    return Rendered(
+        image.scene, image.timings, image.device, image.precision, image.method, image.loop
+    )
 
 
 def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendered:
@@ -192,7 +195,8 @@ def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendere
         (helpers or Helpers(bands, drawers)).join()
     writer.end()
     timings["encode"] += perf_counter() - begun
-    return Rendered(plan.scene, timings, plan.device, plan.precision, plan.method)
+    facts = plan.device, plan.precision, plan.method, drawing.source.loop
+    return Rendered(plan.scene, timings, *facts)
 
 
 def _draw_and_help(bands: Bands, queue: Queue, draw_tiles: DrawTiles) -> dict[str, float]:

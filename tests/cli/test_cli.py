@@ -424,7 +424,7 @@ def test_palette_files(run):
     code, _, err = run("render", "bad.toml", *SMALL, "-o", "d.png")
     assert code == 3
     assert one_line(err)
-    assert "bad.map: line 2" in err
+    assert "bad.map: not a palette that can be read" in err
 
 
 def test_lists_and_devices(run):

@@ -16,13 +16,12 @@ from fractals.cli.messages import Verbosity, about, duration, shortened
 
 
 def test_ten_lines_of_errors_and_how_many_more(run):
-    Path("bad.toml").write_text("".join(f"k{k} = 1\n" for k in range(1000)))
+    Path("bad.toml").write_text("".join(f"k{k} = 1\n" for k in range(99)))
     code, _, err = run("render", "bad.toml")
     lines = err.splitlines()
     assert code == 3
     assert len(lines) == 11
-    assert lines[-1] == "fractals: and 990 more lines (--verbose prints all)"
-    assert len(run("render", "-v", "bad.toml")[2].splitlines()) == 1000
+    assert lines[-1] == "fractals: bad.toml: and 89 more"
 
 
 def test_ten_lines_of_what_is_lost_and_all_in_json(run):

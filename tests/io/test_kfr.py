@@ -177,8 +177,14 @@ def test_plain_hybrids_are_formulas(text, formula):
     ("text", "words"),
     [
         ("FractalType: 6\n", "line 1: FractalType: the formula 'Perpendicular Mandelbrot'"),
-        ("FractalType: 97\nPower: 4\n", "the formula of FractalType 97 with power 4 is none"),
-        ("FractalType: 42\nPower: 2\n", "the formula of FractalType 42 with power 2 is none"),
+        (
+            "FractalType: 97\nPower: 4\n",
+            "the formula of FractalType 97 with power 4 is unsupported",
+        ),
+        (
+            "FractalType: 42\nPower: 2\n",
+            "the formula of FractalType 42 with power 2 is unsupported",
+        ),
         ("Power: 9\n", "line 1: Power: the formula 'Mandelbrot' with power 9"),
         ("Re: 0\nFractalType: 52\n", "line 2: FractalType: the formula of FractalType 52"),
         ("SeedR: 0.5\n", "line 1: SeedR: orbits that begin at 0.5"),

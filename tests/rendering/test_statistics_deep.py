@@ -30,7 +30,7 @@ def silent(line):
 
 
 def compute(drawn, device="cpu"):
-    return fractals.compute(drawn, device=device, cache=False, on_message=silent)
+    return fractals.compute(drawn, device=device, cache=False, force=True, on_message=silent)
 
 
 @pytest.mark.parametrize(

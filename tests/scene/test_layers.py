@@ -130,7 +130,7 @@ def test_deep_views_are_lit():
         ({"mask": "inside"}, "'smooth' has no value where orbits did not escape"),
         ({"coloring": "period", "mask": "all"}, "'period' has no value where orbits escaped"),
         ({"range": [2, 1]}, "its first value is less"),
-        ({"layers": 17 * [{}]}, "at most 16"),
+        ({"layers": 17 * [{}]}, "16 are the most"),
     ],
 )
 def test_wrong_layers(color, message):

@@ -182,6 +182,9 @@ class Fuzz:
             content = mutated(dice, content[:head]) + content[head:]
         else:
             content = mutated(dice, content)
+        if kind == "c.toml":  # its palettes, which other inputs have overwritten
+            for name in ("a.map", "a.ugr"):
+                shutil.copy(self.folder / name, self.work)
         if "." in kind:
             (self.work / kind).write_bytes(content)
         return kind, content.decode("utf-8", dice.choice(("replace", "surrogateescape")))

@@ -95,15 +95,15 @@ class CpuBackend(HostMemory):
         sizes = packet_lists.scratch_sizes(packet_lists.row_count(options))
         own = threading.local()  # each thread's scratch
 
-        def run(count, outputs, work, positions, tables, view, max_iterations):
+        def run(tile, work, grid, tables, view, max_iterations):
             if not hasattr(own, "scratch"):
                 own.scratch = packet_lists.Scratch(
                     self.empty((sizes[0],), np.float64), self.empty((sizes[1],), np.int64)
                 )
-            fill(count, outputs, work, positions, tables, view, max_iterations, own.scratch)
+            fill(tile, work, grid, tables, view, max_iterations, own.scratch)
             if one_by_one and work.under_way[0, 0]:
                 rest = view._replace(first_launch=False)
-                one_by_one(count, outputs, work, positions, tables, rest, max_iterations)
+                one_by_one(tile, work, grid, tables, rest, max_iterations)
 
         return Run(run, "packets")
 

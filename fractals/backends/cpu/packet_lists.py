@@ -134,7 +134,7 @@ def tangent_count(options):
 
 
 def exponent_row(options):
-    """Return the first row behind the tangents: the exponent of z, if numbers have exponents."""
+    """Return the row behind the tangents: the exponent of z, if any."""
     return ROW_TANGENTS + tangent_count(options)
 
 
@@ -149,7 +149,7 @@ def row_count(options):
 
 
 def scratch_sizes(rows):
-    """Return the lengths of the arrays of a `Scratch`, for lists of so many rows."""
+    """Return the lengths of the two arrays of a `Scratch`."""
     room = MAX_SAMPLES + BLOCK_SIZE[0] * BLOCK_SIZE[1] + PADDING
     return (LISTS * rows + 2) * room, TABLES * room
 
@@ -182,7 +182,10 @@ def make_lists(target, options):
 
     @jit
     def sort(lists, which, end):
-        """Order a list by the size of z, because samples of one size take the same skips."""
+        """Order a list by the size of z.
+
+        Samples of one size take the same skips, so packets of them wait for few lanes.
+        """
         numbers, indices, room = lists
         order, tally, octaves = ORDER * room, TALLY * room, OCTAVE * room
         base = which * rows * room

@@ -118,7 +118,7 @@ def make_bla_steps(target, options):
 
     @jit
     def stepped(Z, packet, g):
-        """Return the packet after a single step from Z, the first columns of the orbit."""
+        """Return the packet after a step from Z, columns of the orbit."""
         x, y, a, b, count, tangents, earlier, own = packet
         tangents = step_tangents(Z[0] + x, Z[1] + y, tangents, g)
         x, y = step(Z[0], Z[1], x, y, a, b, *Z[2:])
@@ -134,7 +134,10 @@ def make_bla_steps(target, options):
 
     @jit
     def looked(Z, packet, mask, surely_within):
-        """Return Z + z, its size, that of z, and the lanes under a mask that go on as they are."""
+        """Return Z + z, the sizes of Z + z and z, and the calm lanes.
+
+        A calm lane neither escapes, nor is rebased, nor leaves float64.
+        """
         u, v = packet.x + Z[0], packet.y + Z[1]
         z_size, size = larger_part(packet.x, packet.y), larger_part(u, v)
         calm = mask & (size < surely_within) & (size >= z_size)

@@ -145,12 +145,13 @@ def make_plain_exponents(target):
 
 
 def make_shared_exponents(target, options):
-    """Return ``(share, part, rebase)``: packets whose lanes share an exponent, or have their own.
+    """Return ``(share, part, rebase)`` of packets with exponents.
 
-    ``share(packet, mask)`` returns the packet with exponents in common, the mask of those lanes
-    that are not too small beside the others, and the exponents of z and dz. ``part(packet, mask, e,
-    f)`` gives lanes the exponents that they had in common. ``rebase(packet, u, v, e, f)`` returns
-    the packet with z = (u + iv) 2**e, and the exponent f of dz.
+    Lanes under way share an exponent, and lanes that wait have their own. ``share(packet, mask)``
+    returns the packet with exponents in common, the mask of those lanes that are not too small
+    beside the others, and the exponents of z and dz. ``part(packet, mask, e, f)`` gives lanes the
+    exponents that they had in common. ``rebase(packet, u, v, e, f)`` returns the packet with z = (u
+    + iv) 2**e, and the exponent f of dz.
     """
     jit, int64, derivative = target.jit, target.int64, options.derivative
     clamped = make_clamped(target)

@@ -49,7 +49,7 @@ from fractals.backends.cpu.simd.pack import lane_count, splat
 from fractals.kernels.floatexp import ZERO_EXPONENT, make_arithmetic
 from fractals.kernels.layout import (
     STATE_COUNT,
-    PerturbOutputs,
+    EscapeTile,
     PerturbTables,
     PerturbView,
     PerturbWork,
@@ -99,7 +99,7 @@ def make_put_sample(target, options):
 def make_write(target, options):
     """Return ``(write_escaped, write_remaining)``, which take the samples from their lists.
 
-    ``write_escaped(count, outputs, lists, end)`` writes where samples escaped;
+    ``write_escaped(tile, lists, end)`` writes where samples escaped;
     ``write_remaining(work, lists, end)`` writes where samples are that go on one by one.
     """
     jit, int64, derivative = target.jit, target.int64, options.derivative
@@ -108,18 +108,18 @@ def make_write(target, options):
     _, store = make_state(target, options)
 
     @jit
-    def write_escaped(count, outputs, lists, end):
+    def write_escaped(tile, lists, end):
         numbers, indices, room = lists
-        base, width = ESCAPED * rows * room, count.shape[1]
+        base, width = ESCAPED * rows * room, tile.count.shape[1]
         for t in range(end):
             own = indices[IN_TILE * room + indices[ESCAPED * room + t]]
             j, i = own // width, own % width
-            count[j, i] = int(numbers[base + ESCAPED_COUNT * room + t])
-            outputs.x[j, i] = numbers[base + ESCAPED_X * room + t]
-            outputs.y[j, i] = numbers[base + ESCAPED_Y * room + t]
+            tile.count[j, i] = int(numbers[base + ESCAPED_COUNT * room + t])
+            tile.x[j, i] = numbers[base + ESCAPED_X * room + t]
+            tile.y[j, i] = numbers[base + ESCAPED_Y * room + t]
             if derivative:
-                outputs.p[j, i] = numbers[base + ESCAPED_P * room + t]
-                outputs.q[j, i] = numbers[base + ESCAPED_Q * room + t]
+                tile.dx[j, i] = numbers[base + ESCAPED_P * room + t]
+                tile.dy[j, i] = numbers[base + ESCAPED_Q * room + t]
 
     @jit
     def write_remaining(work, lists, end):
@@ -148,7 +148,7 @@ def make_write(target, options):
 
 
 def make_finish(target, options):
-    """Return ``finish(count, outputs, work, lists, end, tables, view, most, exponent_c)``.
+    """Return ``finish(tile, work, lists, end, tables, view, most, exponent_c)``.
 
     It takes the samples of the first list, up to `end`, to their ends, and writes their results.
     `most` is the limit of iterations as a float64.
@@ -159,7 +159,7 @@ def make_finish(target, options):
     write_escaped, write_remaining = make_write(target, options)
 
     @jit
-    def finish(count, outputs, work, lists, end, tables, view, most, exponent_c):
+    def finish(tile, work, lists, end, tables, view, most, exponent_c):
         zero = lists.numbers[0] - lists.numbers[0]
         width = zero if julia else view.width
         start = splat(zero, VECTORS)
@@ -199,7 +199,7 @@ def make_finish(target, options):
                     *(REBASED + 1 - side, ends, check),
                 )
             side = 1 - side
-        write_escaped(count, outputs, lists, escaped)
+        write_escaped(tile, lists, escaped)
         if floatexp:
             write_remaining(work, lists, remaining)
 
@@ -218,8 +218,8 @@ def make_body(target, options):
     put_sample, finish = make_put_sample(target, options), make_finish(target, options)
     position = make_place(target, options.explicit_positions)
 
-    def body(count, outputs, work, positions, tables, view, max_iterations, scratch):
-        height, width = count.shape
+    def body(tile, work, grid, tables, view, max_iterations, scratch):
+        height, width = tile.count.shape
         lists = Lists(scratch.numbers, scratch.indices, len(scratch.indices) // TABLES)
         most, zero = scratch.numbers.dtype.type(max_iterations), view.width - view.width
         # A zero with the exponent of the view would be the larger part of a sum with a z that is
@@ -227,10 +227,10 @@ def make_body(target, options):
         exponent_c = int64(ZERO_EXPONENT) if julia and floatexp else view.exponent
         exponent_z = view.exponent if julia else int64(ZERO_EXPONENT)
         dz = view.width if julia else zero
-        count[:, :] = max_iterations
-        outputs.x[:, :], outputs.y[:, :] = zero, zero
+        tile.count[:, :] = max_iterations
+        tile.x[:, :], tile.y[:, :] = zero, zero
         if derivative:
-            outputs.p[:, :], outputs.q[:, :] = zero, zero
+            tile.dx[:, :], tile.dy[:, :] = zero, zero
         if floatexp:
             work.state[STATE_COUNT, :, :] = -1.0  # done
         end = 0
@@ -238,13 +238,13 @@ def make_body(target, options):
             for left in range(0, width, BLOCK_SIZE[0]):
                 for j in range(top, min(top + BLOCK_SIZE[1], height)):
                     for i in range(left, min(left + BLOCK_SIZE[0], width)):
-                        u, v = position(positions.columns, positions.rows, width, j, i)
+                        u, v = position(grid.columns, grid.rows, width, j, i)
                         put_sample(lists, end, u, v, dz, exponent_z, j * width + i)
                         end += 1
                 if end > MAX_SAMPLES:
-                    finish(count, outputs, work, lists, end, tables, view, most, exponent_c)
+                    finish(tile, work, lists, end, tables, view, most, exponent_c)
                     end = 0
-        finish(count, outputs, work, lists, end, tables, view, most, exponent_c)
+        finish(tile, work, lists, end, tables, view, most, exponent_c)
 
     return body
 
@@ -260,8 +260,7 @@ def signature():
     view = (real, index, real, index, index, index, types.boolean, index, index, index)
     tables = (plane, plane, index[:, ::1], plane, index[::1], plane, plane)
     return (
-        types.int32[:, ::1],
-        group(PerturbOutputs, plane, plane, plane, plane, planes),
+        group(EscapeTile, types.int32[:, ::1], plane, plane, plane, plane, planes),
         group(PerturbWork, planes, types.int32[:, ::1]),
         group(SampleGrid, plane, plane),
         group(PerturbTables, *tables),

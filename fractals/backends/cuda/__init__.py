@@ -32,5 +32,5 @@ SLOWEST = 2e10  # instructions per second, of a GPU whose driver does not state 
 
 
 def steps_per_launch(rate: float) -> int:
-    """Return the iterations of a launch on a GPU of so many instructions per second."""
+    """Return the iterations of a launch on a GPU with this rate of instructions per second."""
     return int(SECONDS_PER_LAUNCH / INSTRUCTIONS_PER_STEP * (rate or SLOWEST))

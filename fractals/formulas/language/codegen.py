@@ -6,7 +6,7 @@ wrote but numbers. A product is never left to be added: a compiler might contrac
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fractals.formulas.language import derivative, parser
@@ -118,28 +118,16 @@ def compiled(name: str, arguments: str, leaves: Mapping[str, str], trees: tuple[
     return names[f"{name}_{digest}"]
 
 
-class _Writer:
-    """Writes lines that compute trees; what occurs twice is computed once."""
+class _Lines:
+    """Lines of a program of real numbers; what occurs twice is computed once.
 
-    def __init__(self, like: str, leaves: Mapping[str, str], most: float = math.inf) -> None:
+    None stands for 0.
+    """
+
+    def __init__(self, like: str, most: float) -> None:
         self.like, self.lines = like, list[str]()
         self.cost, self._most = 0, most
         self._known: dict[str, str] = {}
-        # Equal trees have one number. It is found from the numbers of their parts, because hashing
-        # a whole tree at each of its nodes takes seconds for a third derivative.
-        self._numbers: dict[tuple[Any, ...], int] = {}
-        self._seen: dict[int, tuple[int, Tree]] = {}  # by id; the tree is kept, so that the id is
-        self._values: dict[int, Value] = {
-            self.number_of((name,)): (own[0], own[1]) for name, own in leaves.items()
-        }
-
-    def number_of(self, tree: Tree) -> int:
-        """Return the number of all trees that are equal to this one."""
-        if id(tree) not in self._seen:
-            parts = (self.number_of(part) if isinstance(part, tuple) else part for part in tree)
-            number = self._numbers.setdefault(tuple(parts), len(self._numbers))
-            self._seen[id(tree)] = number, tree
-        return self._seen[id(tree)][0]
 
     def let(self, text: str, count: int = 1) -> str:
         """Return the name of a value, or, of a tuple of values, their common beginning."""
@@ -151,24 +139,6 @@ class _Writer:
             names = ", ".join(f"{name}{'_' * k}" for k in range(count))
             self.lines.append(f"{names} = {text}")
         return self._known[text]
-
-    def value(self, tree: Tree) -> Value:
-        number = self.number_of(tree)
-        if number not in self._values:
-            self._values[number] = self._write(tree)
-        return self._values[number]
-
-    def _write(self, tree: Tree) -> Value:
-        kind = tree[0]
-        if kind == "number":
-            return self.real(tree[1].real), self.real(tree[1].imag)
-        if kind in ("+", "-"):
-            return self.sum(tree)
-        if kind in ("power", "*", "/", "neg", "along"):
-            return getattr(self, {"*": "product", "/": "quotient"}.get(str(kind), str(kind)))(tree)  # type: ignore[no-any-return]
-        return getattr(self, f"of_{kind}")(self.value(tree[1]))  # type: ignore[no-any-return]
-
-    # Real numbers, None being 0
 
     def real(self, value: float) -> str | None:
         return self.let(f"number({value!r}, {self.like})") if value else None
@@ -192,11 +162,19 @@ class _Writer:
     def half(self, a: str | None) -> str | None:
         return self.fma(a, self.real(0.5))
 
+
+class _ComplexLines(_Lines):
+    """The same for complex numbers, as pairs of real ones."""
+
     def square_of(self, a: Value) -> str:
         """Return |a|²."""
         return self.fma(a[0], a[0], self.fma(a[1], a[1])) or "zero"
 
-    # Complex numbers
+    def size(self, a: Value) -> str:
+        """Return |a|."""
+        if a[0] is None or a[1] is None:
+            return self.let(f"abs({a[0] or a[1] or 'zero'})")
+        return self.let(f"sqrt({self.square_of(a)})")
 
     def multiply(self, a: Value, b: Value, c: Value = (None, None)) -> Value:
         """Return a b + c."""
@@ -207,6 +185,59 @@ class _Writer:
 
     def negative(self, a: Value) -> Value:
         return self.minus(a[0]), self.minus(a[1])
+
+    def over(self, a: Value, b: Value) -> Value:
+        """Return a / b."""
+        if b[1] is None:
+            return tuple(self.divide(part, b[0] or "zero") for part in a)  # type: ignore[return-value]
+        size = self.square_of(b)
+        above = self.multiply(a, (b[0], self.minus(b[1])))
+        return self.divide(above[0], size), self.divide(above[1], size)
+
+    def pair(self, function: str, a: str | None) -> tuple[str | None, str]:
+        """Return sine and cosine, or the hyperbolic ones."""
+        if a is None:
+            return None, self.real(1.0) or ""
+        name = self.let(f"{function}({a})", 2)
+        return name, f"{name}_"
+
+
+class _Writer(_ComplexLines):
+    """Writes lines that compute trees."""
+
+    def __init__(self, like: str, leaves: Mapping[str, str], most: float = math.inf) -> None:
+        super().__init__(like, most)
+        # Equal trees have one number. It is found from the numbers of their parts, because hashing
+        # a whole tree at each of its nodes takes seconds for a third derivative.
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._seen: dict[int, tuple[int, Tree]] = {}  # by id; the tree is kept, so that the id is
+        self._values: dict[int, Value] = {
+            self.number_of((name,)): (own[0], own[1]) for name, own in leaves.items()
+        }
+
+    def number_of(self, tree: Tree) -> int:
+        """Return the number of all trees that are equal to this one."""
+        if id(tree) not in self._seen:
+            parts = (self.number_of(part) if isinstance(part, tuple) else part for part in tree)
+            number = self._numbers.setdefault(tuple(parts), len(self._numbers))
+            self._seen[id(tree)] = number, tree
+        return self._seen[id(tree)][0]
+
+    def value(self, tree: Tree) -> Value:
+        number = self.number_of(tree)
+        if number not in self._values:
+            self._values[number] = self._write(tree)
+        return self._values[number]
+
+    def _write(self, tree: Tree) -> Value:
+        kind = tree[0]
+        if kind == "number":
+            return self.real(tree[1].real), self.real(tree[1].imag)
+        if kind in ("+", "-"):
+            return self.sum(tree)
+        if kind in ("power", "*", "/", "neg", "along"):
+            return getattr(self, {"*": "product", "/": "quotient"}.get(str(kind), str(kind)))(tree)  # type: ignore[no-any-return]
+        return WRITERS[kind](self, self.value(tree[1]))
 
     def sum(self, tree: Tree) -> Value:
         """Return a sum or difference; a product in it becomes one with the addition."""
@@ -224,14 +255,6 @@ class _Writer:
 
     def product(self, tree: Tree) -> Value:
         return self.multiply(self.value(tree[1]), self.value(tree[2]))
-
-    def over(self, a: Value, b: Value) -> Value:
-        """Return a / b."""
-        if b[1] is None:
-            return tuple(self.divide(part, b[0] or "zero") for part in a)  # type: ignore[return-value]
-        size = self.square_of(b)
-        above = self.multiply(a, (b[0], self.minus(b[1])))
-        return self.divide(above[0], size), self.divide(above[1], size)
 
     def quotient(self, tree: Tree) -> Value:
         return self.over(self.value(tree[1]), self.value(tree[2]))
@@ -261,72 +284,88 @@ class _Writer:
         below = self.let(f"select({known}, {size}, {self.real(1.0)})")
         return self.let(f"select({known}, {toward} / {below}, zero)"), None
 
-    def size(self, a: Value) -> str:
-        """Return |a|."""
-        if a[0] is None or a[1] is None:
-            return self.let(f"abs({a[0] or a[1] or 'zero'})")
-        return self.let(f"sqrt({self.square_of(a)})")
 
-    # Functions
+def _sin(to: _ComplexLines, a: Value) -> Value:
+    (s, c), (sh, ch) = to.pair("sincos", a[0]), to.pair("sinhcosh", a[1])
+    return (to.fma(s, ch) if a[1] else s), to.fma(c, sh)
 
-    def pair(self, function: str, a: str | None) -> tuple[str | None, str]:
-        """Return sine and cosine, or the hyperbolic ones."""
-        if a is None:
-            return None, self.real(1.0) or ""
-        name = self.let(f"{function}({a})", 2)
-        return name, f"{name}_"
 
-    def of_sin(self, a: Value) -> Value:
-        (s, c), (sh, ch) = self.pair("sincos", a[0]), self.pair("sinhcosh", a[1])
-        return (self.fma(s, ch) if a[1] else s), self.fma(c, sh)
+def _cos(to: _ComplexLines, a: Value) -> Value:
+    (s, c), (sh, ch) = to.pair("sincos", a[0]), to.pair("sinhcosh", a[1])
+    return (to.fma(c, ch) if a[1] else c), to.minus(to.fma(s, sh))
 
-    def of_cos(self, a: Value) -> Value:
-        (s, c), (sh, ch) = self.pair("sincos", a[0]), self.pair("sinhcosh", a[1])
-        return (self.fma(c, ch) if a[1] else c), self.minus(self.fma(s, sh))
 
-    def of_tan(self, a: Value) -> Value:
-        return self.over(self.of_sin(a), self.of_cos(a))
+def _tan(to: _ComplexLines, a: Value) -> Value:
+    return to.over(_sin(to, a), _cos(to, a))
 
-    def of_sinh(self, a: Value) -> Value:
-        (s, c), (sh, ch) = self.pair("sincos", a[1]), self.pair("sinhcosh", a[0])
-        return (self.fma(sh, c) if a[1] else sh), self.fma(ch, s)
 
-    def of_cosh(self, a: Value) -> Value:
-        (s, c), (sh, ch) = self.pair("sincos", a[1]), self.pair("sinhcosh", a[0])
-        return (self.fma(ch, c) if a[1] else ch), self.fma(sh, s)
+def _sinh(to: _ComplexLines, a: Value) -> Value:
+    (s, c), (sh, ch) = to.pair("sincos", a[1]), to.pair("sinhcosh", a[0])
+    return (to.fma(sh, c) if a[1] else sh), to.fma(ch, s)
 
-    def of_tanh(self, a: Value) -> Value:
-        return self.over(self.of_sinh(a), self.of_cosh(a))
 
-    def of_exp(self, a: Value) -> Value:
-        size = self.let(f"exp({a[0]})") if a[0] else self.real(1.0)
-        s, c = self.pair("sincos", a[1])
-        return (self.fma(size, c) if a[1] else size), self.fma(size, s)
+def _cosh(to: _ComplexLines, a: Value) -> Value:
+    (s, c), (sh, ch) = to.pair("sincos", a[1]), to.pair("sinhcosh", a[0])
+    return (to.fma(ch, c) if a[1] else ch), to.fma(sh, s)
 
-    def of_log(self, a: Value) -> Value:
-        half = self.half(self.let(f"log({self.square_of(a)})"))
-        return half, self.let(f"angle({a[0] or 'zero'}, {a[1] or 'zero'})")
 
-    def of_sqrt(self, a: Value) -> Value:
-        x, y = a[0] or "zero", a[1] or "zero"
-        large = self.let(f"sqrt({self.half(self.let(f'abs({x}) + {self.size(a)}'))})")
-        below = self.let(f"select({large} > zero, {large}, {self.real(1.0)})")
-        small = self.half(self.let(f"abs({y}) / {below}"))
-        right, up = self.let(f"{x} >= zero"), self.let(f"{y} >= zero")
-        imaginary = self.let(f"select({right}, {small}, {large})")
-        return (
-            self.let(f"select({right}, {large}, {small})"),
-            self.let(f"select({up}, {imaginary}, -{imaginary})"),
-        )
+def _tanh(to: _ComplexLines, a: Value) -> Value:
+    return to.over(_sinh(to, a), _cosh(to, a))
 
-    def of_abs(self, a: Value) -> Value:
-        return self.size(a), None
 
-    def of_conj(self, a: Value) -> Value:
-        return a[0], self.minus(a[1])
+def _exp(to: _ComplexLines, a: Value) -> Value:
+    size = to.let(f"exp({a[0]})") if a[0] else to.real(1.0)
+    s, c = to.pair("sincos", a[1])
+    return (to.fma(size, c) if a[1] else size), to.fma(size, s)
 
-    def of_re(self, a: Value) -> Value:
-        return a[0], None
 
-    def of_im(self, a: Value) -> Value:
-        return a[1], None
+def _log(to: _ComplexLines, a: Value) -> Value:
+    half = to.half(to.let(f"log({to.square_of(a)})"))
+    return half, to.let(f"angle({a[0] or 'zero'}, {a[1] or 'zero'})")
+
+
+def _sqrt(to: _ComplexLines, a: Value) -> Value:
+    x, y = a[0] or "zero", a[1] or "zero"
+    large = to.let(f"sqrt({to.half(to.let(f'abs({x}) + {to.size(a)}'))})")
+    below = to.let(f"select({large} > zero, {large}, {to.real(1.0)})")
+    small = to.half(to.let(f"abs({y}) / {below}"))
+    right, up = to.let(f"{x} >= zero"), to.let(f"{y} >= zero")
+    imaginary = to.let(f"select({right}, {small}, {large})")
+    return (
+        to.let(f"select({right}, {large}, {small})"),
+        to.let(f"select({up}, {imaginary}, -{imaginary})"),
+    )
+
+
+def _abs(to: _ComplexLines, a: Value) -> Value:
+    return to.size(a), None
+
+
+def _conj(to: _ComplexLines, a: Value) -> Value:
+    return a[0], to.minus(a[1])
+
+
+def _re(to: _ComplexLines, a: Value) -> Value:
+    return a[0], None
+
+
+def _im(to: _ComplexLines, a: Value) -> Value:
+    return a[1], None
+
+
+# How each function of the language is written.
+WRITERS: dict[str, Callable[[_ComplexLines, Value], Value]] = {
+    "sin": _sin,
+    "cos": _cos,
+    "tan": _tan,
+    "sinh": _sinh,
+    "cosh": _cosh,
+    "tanh": _tanh,
+    "exp": _exp,
+    "log": _log,
+    "sqrt": _sqrt,
+    "abs": _abs,
+    "conj": _conj,
+    "re": _re,
+    "im": _im,
+}

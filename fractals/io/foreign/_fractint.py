@@ -60,7 +60,7 @@ class FractintType:
     Attributes
     ----------
     make : callable
-        ``make(given)`` returns the formula, or None where it is unsupported.
+        ``make(given)`` returns the formula, or None if it is unsupported.
     params : str
         Its parameters, where an entry names none.
     view : tuple

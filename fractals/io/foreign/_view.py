@@ -18,7 +18,7 @@ EXACT = Context(prec=2 * DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 @dataclass(frozen=True)
 class FormulaMatch:
-    """The formula of a scene that draws the formula of another program.
+    """A formula of this program that draws one of another program.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """GIMP's gradients (`.ggr`): segments with two colors, a midpoint, a blend and a color model.
 
-GIMP's documentation of the gradient editor describes each blend and color model; the
+Each blend and color model is described in GIMP's documentation of the gradient editor; the
 midpoint is where a segment is half way from its left color to its right one.
 """
 

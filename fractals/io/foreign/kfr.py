@@ -328,7 +328,7 @@ def _zoom(height: Decimal, size: tuple[int, int]) -> str:
 
 
 def _kind(formula: Any) -> tuple[tuple[int, int], FormulaMatch]:
-    """Return FractalType and Power of a formula, and their match."""
+    """Return FractalType and Power of a formula."""
     for power in range(2, 9):
         kin = power_of(power)
         if kin and formula in (kin.formula, {"name": "multibrot", "power": power}):

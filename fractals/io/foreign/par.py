@@ -19,7 +19,8 @@ from fractals.io.foreign._text import limit, lines_of, number, positive, real, w
 from fractals.io.foreign._view import EXACT, FormulaMatch, Place, placed
 
 MAX_ENTRIES, MAX_KEYS = 10_000, 1000  # of a file, of an entry
-MAX_DIGITS = 20_000  # of a corner, as square roots of so many take 0.2 s; Fractint's have 1600
+# Of a corner: a square root of 20 000 digits takes 0.2 s; those of Fractint have 1600.
+MAX_DIGITS = 20_000
 MAX_COLORS = 256
 LIMIT = "150"  # of iterations, where an entry names none
 ASPECT = 0.75  # height of the screen / its width

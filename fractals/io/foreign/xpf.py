@@ -28,7 +28,7 @@ class XaosFormula(NamedTuple):
     Attributes
     ----------
     kin : FormulaMatch, or callable
-        The match, or ``kin(julia, seed)`` that returns it, or None where it is unsupported.
+        ``kin(julia, seed)`` returns the formula of this program, or None if it is unsupported.
     view : str
         The first view: center, width and height.
     seed : str

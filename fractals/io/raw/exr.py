@@ -136,7 +136,7 @@ def _turned(scene: Scene, method: str) -> complex:
 
 
 def load(path: Path) -> EscapeData:
-    """Return the raw numbers in an EXR of this or of another program.
+    """Read raw numbers from an EXR of this or of another program.
 
     An EXR of another program has no scene that is readable here: the scene of z**2 + c is used.
 
@@ -167,7 +167,7 @@ def _loaded(attributes: dict[str, Any], found: dict[str, NDArray[Any]]) -> Escap
         raise InputError(f"a count of {most} with a limit of {shown(limit, 40)} can't be read")
     scene = _scene(attributes, (columns, rows))
     limit = min(limit, MAX_ITERATIONS)
-    method = str(attributes.get(METHOD_KEY, "direct"))
+    method = _text(attributes, METHOD_KEY, "direct")
     if method not in METHODS:
         raise InputError(f"its attribute {METHOD_KEY} is neither {' nor '.join(METHODS)}")
     z, dz = _orbits(scene, method, inside, found)
@@ -190,6 +190,13 @@ def _number(attributes: dict[str, Any], key: str, default: int) -> int:
         return int(attributes.get(key, default))
     except (ValueError, TypeError, OverflowError):
         raise InputError(f"its attribute {key} is no whole number") from None
+
+
+def _text(attributes: dict[str, Any], key: str, default: str) -> str:
+    try:
+        return str(attributes.get(key, default))
+    except UnicodeDecodeError:  # the library decodes an attribute when it becomes a str
+        raise InputError(f"its attribute {key} is no Unicode text") from None
 
 
 def _scene(attributes: dict[str, Any], size: tuple[int, int]) -> Scene:

@@ -48,12 +48,12 @@ class Rung:
     Attributes
     ----------
     ours : bool
-        Whether it is one of our backends.
+        Whether it is a backend of this program.
     compile : float
-        Seconds, apart from `seconds`; ours may have found its code on disk.
+        Seconds, apart from `seconds`; a backend may have found its code on disk.
     differing_counts : int
-        Against the first of ours. Ours must agree; the naive loop rounds each product by itself
-        where ours round once, so there a few chaotic samples differ.
+        Differences from the first rung of `fractals`, whose rungs must agree. The naive loop rounds
+        each product by itself where `fma` rounds once, so a few chaotic samples differ there.
     share : float
         Of the rows that were computed; below 1, `seconds` is extrapolated from them.
     """
