@@ -306,7 +306,7 @@ def test_fractint_losses_are_listed(keys, words):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "no entry is there"),
+        ("", "the file has no entry"),
         ("a {\n type=spider\n}", "a: line 2: type: the type 'spider' is unsupported"),
         ("a { params=0.1/0 }", "a: line 1: params: orbits that begin elsewhere"),
         ("a { invert=1/0/0 }", "a: line 1: invert: 'invert=1/0/0' is unsupported"),
