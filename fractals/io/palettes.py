@@ -135,7 +135,7 @@ def from_cmap(name: str) -> Palette | None:
     """
     if not cmap_installed():
         raise OptionError(
-            f"the palette '{CMAP}{name[:80]}' requires the package cmap: {INSTALL_CMAP}"
+            f"the palette '{CMAP}{shown(name, 80)}' requires the package cmap: {INSTALL_CMAP}"
         )
     import cmap
     import numpy as np
