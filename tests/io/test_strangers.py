@@ -179,7 +179,7 @@ def numbers():
         ({"dz": np.zeros((1, 1), complex)}, "dz has the shape"),
         ({"dz": np.array([["text"]])}, "dz is of <U4"),
         ({"z": np.zeros((9, 16), ">c16")}, "z is of >c16"),
-        ({"z": np.zeros((9, 16), np.clongdouble)}, "z of type"),
+        ({"z": np.zeros((9, 16), np.clongdouble)}, "z is of"),
         ({"z": np.zeros((9, 16))}, "z is of float64"),
         ({"count": np.zeros((9, 16), np.int64)}, "count is of int64"),
         ({"count": np.zeros((9, 16), bool)}, "count is of bool"),
