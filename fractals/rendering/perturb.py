@@ -100,9 +100,6 @@ class Perturbation(_Method):
             lowest, middle = int(escaped.min()), int(np.median(escaped))
             self.count_offset = max(0, lowest - 1 - (middle - lowest) // 4)
 
-    def start(self) -> None:
-        """Do nothing: the object is ready when it is made."""
-
     def _compile(self, near_radius: bool) -> None:
         """Compile the programs that iterate samples."""
         backend, plan, self.near_radius = self.backend, self.plan, near_radius
