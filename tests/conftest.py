@@ -8,7 +8,7 @@ import pytest
 from support import facts
 
 import fractals
-from fractals.cli import main
+from fractals.cli import main, progress
 
 # Each run compiles from scratch, because code cached by an earlier run could hide a mistake. Set
 # NUMBA_CACHE_DIR to reuse compiled code between runs.
@@ -52,6 +52,13 @@ def device(request):
 def compiled(request):
     """Return each kind of device but plain Python, the specification, which is slow."""
     return request.param
+
+
+@pytest.fixture(autouse=True)
+def no_lines_of_progress(monkeypatch):
+    """Leave out the lines that only appear on a slow machine or before a program is cached."""
+    monkeypatch.setattr(progress, "COMPILES", 10**9)
+    monkeypatch.setattr(progress, "EVERY", 10.0**9)
 
 
 @pytest.fixture

@@ -72,13 +72,11 @@ def _bends(
 ) -> list[tuple[float, Srgb]]:
     """Return where straight lines from `start` to `end` bend, the end included."""
 
-    def off(probe: float) -> float:
-        value = color(start + probe * (end - start))
-        return max(
-            abs(v - (a + probe * (b - a))) for v, a, b in zip(value, first, last, strict=True)
-        )
+    def straight(probe: float) -> bool:
+        pairs = zip(color(start + probe * (end - start)), first, last, strict=True)
+        return all(abs(v - (a + probe * (b - a))) <= tolerance for v, a, b in pairs)
 
-    if depth == 0 or max(map(off, PROBES)) <= tolerance:
+    if depth == 0 or all(map(straight, PROBES)):
         return [(end, last)]
     middle = (start + end) / 2
     value = color(middle)
