@@ -6,25 +6,46 @@ versions that it was tried with, and has a test in tests/backends/test_numba_pri
 changes one of these names is served by an edit here alone.
 """
 
+import contextlib
 import importlib
 import itertools
 import os
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import llvmlite.binding
 import numba
 import numpy as np
+from numba import _dynfunc
 from numba.core import event
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import _Cache
-from numba.core.compiler import CompileResult
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, CompileResult
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.registry import cpu_target
 from numba.core.runtime import _nrt_python
 from numba.core.serialize import dumps
+from numba.core.typed_passes import (
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
 from numba.core.types.function_type import CompileResultWAP
+from numba.core.untyped_passes import (
+    DeadBranchPrune,
+    FixupArgs,
+    GenericRewrites,
+    IRProcessing,
+    ReconstructSSA,
+    RewriteSemanticConstants,
+    TranslateByteCode,
+)
 from numba.np.arrayobj import make_array
 
 
@@ -169,6 +190,132 @@ def name_intrinsic(intrinsic: Any, name: str) -> None:
     `_Intrinsic._set_uuid`; Numba 0.61.2 to 0.68.1.
     """
     intrinsic._set_uuid(name)
+
+
+# --- Compiling functions that are inlined
+
+
+class _InlinedLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a function that is inlined into each caller, as LLVM reads it from Numba.
+
+    Numba would optimize it and turn it into machine code, which nobody calls.
+    """
+
+    def add_llvm_module(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+        self._final_module.link_in(ll_module)
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _TellCallers(LoweringPass):  # type: ignore[misc]
+    """Tell callers of a function where its code is, as Numba does once it made machine code."""
+
+    _name = "tell_callers"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        lowered = state["cr"]
+        function = lowered.fndesc
+        key = _dynfunc.make_function(
+            function.lookup_module(), function.unique_name, "", 0, lowered.env, (state.library,)
+        )
+        state.targetctx.insert_user_function(key, function, [state.library])
+        state.reload_init.extend(state.library._reload_init)
+        state["cr"] = lowered._replace(cfunc=key)
+        return True
+
+
+@contextlib.contextmanager
+def _known_registries() -> Iterator[None]:
+    """Keep Numba from importing all that it knows of Python and NumPy again.
+
+    It does so at each call of an intrinsic; the imports are cached, but there are hundreds of
+    calls. Numba's compiler lock is held meanwhile.
+    """
+    context = cpu_target.target_context
+    if "load_additional_registries" in vars(context):  # a caller is being compiled
+        yield
+        return
+
+    def load() -> None:
+        for registry in list(context._registries):
+            context.install_registry(registry)
+
+    context.load_additional_registries = load
+    try:
+        yield
+    finally:
+        del context.load_additional_registries
+
+
+# The passes of Numba that numeric code needs. Those left out inline closures, fuse array
+# expressions, rewrite exceptions and with statements, and annotate types.
+_PASSES = (
+    TranslateByteCode,
+    FixupArgs,
+    IRProcessing,
+    RewriteSemanticConstants,
+    DeadBranchPrune,
+    GenericRewrites,
+    ReconstructSSA,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+    IRLegalization,
+    NativeLowering,
+)
+
+
+class _Compiler(CompilerBase):  # type: ignore[misc]
+    """Numba's compiler with the passes of `_PASSES` alone."""
+
+    steps = (*_PASSES, NoPythonBackend)
+
+    def _compile_core(self) -> Any:
+        with _known_registries():
+            return super()._compile_core()
+
+    def define_pipelines(self) -> Any:
+        passes = PassManager("numeric")
+        for step in self.steps:
+            passes.add_pass(step, step._name)
+        passes.finalize()
+        return [passes]
+
+
+class _InlinedCompiler(_Compiler):
+    """The same for a function that is inlined into its callers: no machine code is made."""
+
+    steps = (*_PASSES, _TellCallers, NoPythonBackend)
+
+    def define_pipelines(self) -> Any:
+        state = self.state
+        state.flags.no_compile = True
+        state.library = _InlinedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().define_pipelines()
+
+
+# Options of a function that only uses numbers and arrays it is given: without references to count.
+NUMERIC = {"_nrt": False, "pipeline_class": _Compiler}
+
+# The same for a function that is compiled only as a part of its callers.
+INLINED = {
+    "_nrt": False,
+    "pipeline_class": _InlinedCompiler,
+    "forceinline": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 
 # --- Calling compiled code
