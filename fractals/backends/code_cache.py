@@ -138,6 +138,12 @@ def program(make: Callable[[Store | None], T], *identity: Any, scope: object = N
     return _programs.get((_Same(scope), _key(identity)), lambda: make(_store(identity)))
 
 
+def is_stored(*identity: Any) -> bool:
+    """Tell whether there is code of a program on the disk, for any signature."""
+    store = _store(identity)
+    return store is not None and any(Path(store.folder).glob("*.code"))
+
+
 def forget_programs() -> None:
     """Forget all programs of this process; those on the disk stay."""
     _programs.clear()

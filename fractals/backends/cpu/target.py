@@ -7,7 +7,7 @@ import numba
 from numba import types
 from numba.extending import intrinsic
 
-from fractals.backends import numba_private
+from fractals.backends import code_cache, numba_private
 from fractals.backends.code_cache import program
 from fractals.backends.cpu import (
     inlined,
@@ -160,4 +160,13 @@ def compile_body(make, make_body, number, options, checked=False):
             numba_private.keep_code(dispatcher, store)
         return dispatcher
 
-    return program(compiled, "checked" if checked else "cpu", number, make_body, *options)
+    return program(compiled, *_identity(make_body, number, options, checked))
+
+
+def is_stored(make_body, number, options):
+    """Tell whether `compile_body` finds the program on the disk."""
+    return code_cache.is_stored(*_identity(make_body, number, options, checked=False))
+
+
+def _identity(make_body, number, options, checked):
+    return "checked" if checked else "cpu", number, make_body, *options

@@ -16,7 +16,7 @@ from numba import from_dtype, types
 
 from fractals.backends.cpu import direct, inlined, palette_lookup
 from fractals.backends.cpu.simd.pack import INT64, intrinsic
-from fractals.backends.cpu.target import REAL, compile_body
+from fractals.backends.cpu.target import REAL, compile_body, is_stored
 from fractals.backends.numba_private import FunctionArgument, array_struct
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.threads import Queue
@@ -318,10 +318,25 @@ def _function(arguments):
     return types.FunctionType(types.void(*arguments))
 
 
-@functools.cache
+wanted = set()  # what `compiled` was asked for in this process
+
+
 def compiled(number, color=None):
-    """Return `draw`, or without a color `keep`, compiled for a number type."""
+    """Return `draw`, or without a color `keep`, compiled for a number type.
+
+    None for the first picture of a process where the loop is not stored: it takes a second to
+    compile, and saves a few milliseconds a picture.
+    """
     body = keep if color is None else draw
+    first = (number, color) not in wanted
+    wanted.add((number, color))
+    if first and not is_stored(body, number, (str(color),)):
+        return None
+    return _compiled(body, number, color)
+
+
+@functools.cache
+def _compiled(body, number, color):
     made = compile_body(lambda: body, body, number, (str(color),))
     made.compile(signature(REAL[number], color))
     made.disable_compile()  # one version takes every program: function pointers have one type
@@ -357,6 +372,8 @@ def compile_tile_loop(backend, number, work, dtype=None):
 
     if not dtype:
         keep_tiles = compiled(number)
+        if keep_tiles is None:
+            return None
 
         def keeping():
             laps = np.zeros(3, np.int64)
@@ -375,6 +392,8 @@ def compile_tile_loop(backend, number, work, dtype=None):
     _, place, fill = programs
     paint = FunctionArgument(fill, palette_lookup.signature(color))
     draw_tiles = compiled(number, color)
+    if draw_tiles is None:
+        return None
     lookup, encode, share = work.colors
     table = palette_lookup.padded(lookup), encode, share
     more = [(3 * samples // n**2, dtype), (columns * n, np.int32), (columns * n, np.float32)]
