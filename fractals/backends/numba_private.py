@@ -199,6 +199,9 @@ class _InlinedLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The code of a function that is inlined into each caller, as LLVM reads it from Numba.
 
     Numba would optimize it and turn it into machine code, which nobody calls.
+
+    `numba.core.codegen.JITCodeLibrary`, its `_codegen`, `_final_module`, `_linking_libraries` and
+    other members; Numba 0.61.2 to 0.68.1.
     """
 
     def add_llvm_module(self, ll_module: Any) -> None:
@@ -208,7 +211,6 @@ class _InlinedLibrary(JITCodeLibrary):  # type: ignore[misc]
     def finalize(self) -> None:
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
         self._finalized = True
@@ -216,7 +218,11 @@ class _InlinedLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _TellCallers(LoweringPass):  # type: ignore[misc]
-    """Tell callers of a function where its code is, as Numba does once it made machine code."""
+    """Tell callers of a function where its code is, as Numba does once it made machine code.
+
+    `numba._dynfunc.make_function`, which makes the key that callers find the function by, and
+    `CPUContext.insert_user_function`; Numba 0.61.2 to 0.68.1.
+    """
 
     _name = "tell_callers"
 
@@ -230,7 +236,6 @@ class _TellCallers(LoweringPass):  # type: ignore[misc]
             function.lookup_module(), function.unique_name, "", 0, lowered.env, (state.library,)
         )
         state.targetctx.insert_user_function(key, function, [state.library])
-        state.reload_init.extend(state.library._reload_init)
         state["cr"] = lowered._replace(cfunc=key)
         return True
 
@@ -241,6 +246,9 @@ def _known_registries() -> Iterator[None]:
 
     It does so at each call of an intrinsic; the imports are cached, but there are hundreds of
     calls. Numba's compiler lock is held meanwhile.
+
+    `CPUContext.load_additional_registries`, `_registries` and `install_registry`;
+    Numba 0.61.2 to 0.68.1.
     """
     context = cpu_target.target_context
     if "load_additional_registries" in vars(context):  # a caller is being compiled
@@ -276,9 +284,12 @@ _PASSES = (
 
 
 class _Compiler(CompilerBase):  # type: ignore[misc]
-    """Numba's compiler with the passes of `_PASSES` alone."""
+    """Numba's compiler with the passes of `_PASSES` alone.
 
-    steps = (*_PASSES, NoPythonBackend)
+    `CompilerBase._compile_core`; Numba 0.61.2 to 0.68.1. The rest is documented by Numba.
+    """
+
+    steps: tuple[Any, ...] = (*_PASSES, NoPythonBackend)
 
     def _compile_core(self) -> Any:
         with _known_registries():
@@ -305,7 +316,8 @@ class _InlinedCompiler(_Compiler):
         return super().define_pipelines()
 
 
-# Options of a function that only uses numbers and arrays it is given: without references to count.
+# Options of a function that only uses numbers and arrays it is given, so that it has no references
+# to count. `_nrt` is private: Numba 0.61.2 to 0.68.1.
 NUMERIC = {"_nrt": False, "pipeline_class": _Compiler}
 
 # The same for a function that is compiled only as a part of its callers.
