@@ -113,7 +113,8 @@ def main() -> None:
     checkouts = {"this": HERE}
     if options.against:
         checkouts["other"] = options.against.resolve()
-    table = report.make_report(measure(checkouts, options.kinds or list(KINDS), options.runs))
+    table = report.make_report([])
+    table["results"] = measure(checkouts, options.kinds or list(KINDS), options.runs)
     print(json.dumps(table, indent=1)) if options.json else print_table(table)
 
 

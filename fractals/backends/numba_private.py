@@ -241,29 +241,42 @@ class _TellCallers(LoweringPass):  # type: ignore[misc]
 
 
 @contextlib.contextmanager
-def _known_registries() -> Iterator[None]:
-    """Keep Numba from importing all that it knows of Python and NumPy again.
+def _quick_refresh() -> Iterator[None]:
+    """Let Numba look for new declarations only in what it knows, and only where there are some.
 
-    It does so at each call of an intrinsic; the imports are cached, but there are hundreds of
-    calls. Numba's compiler lock is held meanwhile.
+    It looks at each call of an intrinsic, by importing all that it knows of Python and NumPy: the
+    imports are cached, but there are hundreds of calls. Numba's compiler lock is held meanwhile.
 
-    `CPUContext.load_additional_registries`, `_registries` and `install_registry`;
-    Numba 0.61.2 to 0.68.1.
+    `CPUContext.refresh` and that of its `typing_context`, their `_registries` and
+    `install_registry`, and the lists of a `Registry`; Numba 0.61.2 to 0.68.1.
     """
-    context = cpu_target.target_context
-    if "load_additional_registries" in vars(context):  # a caller is being compiled
+    target = cpu_target.target_context
+    contexts = target, target.typing_context
+    if "refresh" in vars(target):  # a caller is being compiled
         yield
         return
+    known: list[int] = []
 
-    def load() -> None:
-        for registry in list(context._registries):
-            context.install_registry(registry)
+    def refresh() -> None:
+        sizes = [
+            len(declared)
+            for context in contexts
+            for registry in context._registries
+            for declared in vars(registry).values()
+        ]
+        if sizes != known:
+            known[:] = sizes
+            for context in contexts:
+                for registry in context._registries:
+                    context.install_registry(registry)
 
-    context.load_additional_registries = load
+    for context in contexts:
+        context.refresh = refresh
     try:
         yield
     finally:
-        del context.load_additional_registries
+        for context in contexts:
+            del context.refresh
 
 
 # The passes of Numba that numeric code needs. Those left out inline closures, fuse array
@@ -292,7 +305,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
     steps: tuple[Any, ...] = (*_PASSES, NoPythonBackend)
 
     def _compile_core(self) -> Any:
-        with _known_registries():
+        with _quick_refresh():
             return super()._compile_core()
 
     def define_pipelines(self) -> Any:

@@ -126,7 +126,7 @@ def test_numba_is_left_as_it_was_when_code_is_compiled():
     with pytest.raises(numba.TypingError):
         numba.njit(**numba_private.NUMERIC)(lambda x: x + "a")(1)
     assert vars(context).keys() == before.keys()
-    assert "load_additional_registries" not in vars(context)
+    assert "refresh" not in vars(context.typing_context)
 
 
 def test_code_is_kept_for_each_signature(tmp_path):
