@@ -109,7 +109,7 @@ def read(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
     """Return the palette in a file, and what was lost; see `find`."""
     try:
         if path.suffix.lower() == ".toml":
-            return palette.parse(read_toml(path)), ()
+            return _of_table(read_toml(path)), ()
         imported = formats.read(f"{path}#{entry}" if entry else str(path))
         color = dict(imported.table.get("color", {}))
         table = color.pop("palette", None)
@@ -120,6 +120,17 @@ def read(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
     except InputError as error:
         text, label = str(error), shown(path, PATH_SHOWN)
         raise InputError(text if text.startswith(label) else f"{label}: {text}") from None
+
+
+def _of_table(table: Mapping[str, Any]) -> Palette:
+    """Return the palette of a TOML file: its keys alone, or the table ``[color.palette]``."""
+    color = table.get("color")
+    if not isinstance(color, Mapping) or "palette" not in color:
+        return palette.parse(dict(table))
+    given = color["palette"]
+    if isinstance(given, str):
+        return palette.load(given)
+    return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
 
 
 def from_cmap(name: str) -> Palette | None:

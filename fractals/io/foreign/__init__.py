@@ -38,6 +38,8 @@ class Format:
         ``write(table) -> (data, lost)`` of a whole scene's plain values, all defaults included.
     claims : callable, optional
         ``claims(table) -> bool``: whether the keys of a TOML file belong to this format.
+    writes_limit : bool
+        Whether `write` requires ``iteration.max_iterations`` as a number, in place of "auto".
     """
 
     name: str
@@ -46,3 +48,4 @@ class Format:
     read: Callable[[bytes, str], Imported]
     write: Callable[[Mapping[str, Any]], tuple[bytes, tuple[str, ...]]] | None = None
     claims: Callable[[Mapping[str, Any]], bool] | None = None
+    writes_limit: bool = False
