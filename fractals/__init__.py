@@ -7,6 +7,7 @@
     plan                  returns how a scene would be drawn: method, seconds, bytes
     find_nucleus, find_period   find the minibrot in a view
     devices               lists what can draw here
+    names                 lists formulas, colorings, palettes or scenes by name
 
 Scenes are given by name, file, table or `Scene`, and by keywords:
 
@@ -23,6 +24,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from fractals.backends.devices import devices
     from fractals.backends.probe import Device
+    from fractals.catalog import names
     from fractals.color.palette import Palette
     from fractals.deep.nucleus import Minibrot
     from fractals.errors import (
@@ -72,6 +74,7 @@ _HOMES = {
     "find_nucleus": "rendering.find",
     "find_period": "rendering.find",
     "load_scene": "io.load",
+    "names": "catalog",
     "plan": "rendering.plan",
     "recolor": "rendering.render",
     "recolor_to": "rendering.stream",
@@ -106,6 +109,7 @@ __all__ = [
     "find_nucleus",
     "find_period",
     "load_scene",
+    "names",
     "plan",
     "recolor",
     "recolor_to",

@@ -126,7 +126,7 @@ class Image:
             The file exists, or can't be written; an existing file is unchanged.
         """
         file_format = format_of(path)
-        self._check(file_format)
+        check_format(file_format, self.size, 8 * self.pixels.itemsize)
         check_output(path, overwrite)
         with written(path, overwrite) as file:
             self.write(file, file_format)
@@ -139,23 +139,24 @@ class Image:
         OptionError
             The type is unknown, or can't hold this picture.
         """
-        self._check(file_format)
+        if file_format not in FORMATS.values():
+            known = ", ".join(dict.fromkeys(FORMATS.values()))
+            raise OptionError(f"unknown type of picture '{file_format}': choose one of {known}")
+        check_format(file_format, self.size, 8 * self.pixels.itemsize)
         buffer = io.BytesIO()
         self.write(buffer, file_format)
         return buffer.getvalue()
 
     def show(self) -> None:
         """Open the picture in the system's viewer, by way of a temporary file."""
+        self.to_pil().show(title=self.scene.title or "fractals")
+
+    def to_pil(self) -> Any:
+        """Return the picture as a Pillow image of 8 bits per channel."""
         import PIL.Image
 
         pixels = self.pixels if self.pixels.itemsize == 1 else (self.pixels >> 8).astype(np.uint8)
-        PIL.Image.fromarray(pixels).show(title=self.scene.title or "fractals")
-
-    def _check(self, file_format: str) -> None:
-        if file_format not in FORMATS.values():
-            known = ", ".join(dict.fromkeys(FORMATS.values()))
-            raise OptionError(f"unknown type of picture '{file_format}': choose one of {known}")
-        check_format(file_format, self.size, 8 * self.pixels.itemsize)
+        return PIL.Image.fromarray(pixels)
 
     def write(self, file: BinaryIO, file_format: str) -> None:
         """Write the picture to an open file, as a type that `check_format` allows."""

@@ -159,7 +159,7 @@ def test_palettes_in_any_form_are_palettes(run, tmp_path):
     assert run("convert", "ember.ggr", "written.toml")[0] == 0
     shown = {}
     for name in ("scene", "named", "listed", "written"):
-        code, out, err = run("render", "--palette", f"{name}.toml", *SMALL, "-o", f"{name}.png")
+        code, _, err = run("render", "--palette", f"{name}.toml", *SMALL, "-o", f"{name}.png")
         assert code == 0, err
         shown[name] = load_scene(f"{name}.png").color
     assert shown["scene"].make_palette() == shown["listed"].make_palette()

@@ -384,6 +384,4 @@ def _numbers(colors: list[str]) -> str:
 
 def make() -> Format:
     """Return the format."""
-    return Format(
-        "kfr", "Kalles Fraktaler, a location", (".kfr",), read, write, writes_limit=True
-    )
+    return Format("kfr", "Kalles Fraktaler, a location", (".kfr",), read, write, writes_limit=True)
