@@ -1,19 +1,16 @@
 """The options that several verbs share."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from fractals.cli import defaults
 from fractals.cli.command import F, option, together
 from fractals.cli.completion import DEVICE, FILE, PALETTE, SCENE, names, words
 from fractals.cli.values import Whole
 from fractals.errors import OptionError
-
-MAX_THREADS = 1024
-DEVICE_NAME = re.compile(r"auto|cpu|gpu|cuda(:\d+|:all)?|simulator|python", re.ASCII)
 
 color_options = together(
     option(
@@ -184,17 +181,18 @@ picture_options = together(
 )
 threads_option = option(
     "--threads",
-    type=Whole(1, MAX_THREADS),
+    type=Whole(1, defaults.MAX_THREADS),
     metavar="N",
     section="Device",
     envvar="FRACTALS_THREADS",
+    default=defaults.threads,
     help="Maximum CPU threads (default: all cores, or FRACTALS_THREADS).",
 )
 device_options = together(
     option(
         "--device",
         metavar="DEVICE",
-        default="auto",
+        default=defaults.device,
         section="Device",
         envvar="FRACTALS_DEVICE",
         shell_complete=DEVICE,
@@ -260,7 +258,7 @@ def device_request(options: dict[str, Any]) -> str:
     cpu, gpu, device = options.pop("cpu"), options.pop("gpu"), str(options.pop("device"))
     source = click.get_current_context().get_parameter_source("device")
     given = [name for name, on in (("--cpu", cpu), ("--gpu", gpu)) if on]
-    if source is ParameterSource.ENVIRONMENT and not DEVICE_NAME.fullmatch(device):
+    if source is ParameterSource.ENVIRONMENT and not defaults.DEVICE_NAME.fullmatch(device):
         raise OptionError(f"FRACTALS_DEVICE: unknown device '{device[:40]}'")
     if source is ParameterSource.COMMANDLINE and device != "auto":
         given.append(f"--device {device}")

@@ -36,7 +36,10 @@ SUFFIXES = {b"\x89PNG": ".png", b"{": ".json"}  # of what stdin holds, by its fi
 
 
 def requested_scene(
-    sources: tuple[Any, ...], options: Mapping[str, Any], lost: list[str] | None = None
+    sources: tuple[Any, ...],
+    options: Mapping[str, Any],
+    lost: list[str] | None = None,
+    defaults: Mapping[str, Any] | None = None,
 ) -> "Scene":
     """Return the scene that sources and options describe.
 
@@ -48,6 +51,8 @@ def requested_scene(
         Options of the command line by name; None where one was not given.
     lost : list of str, optional
         Receives, and stderr shows, what has no equivalent in a scene.
+    defaults : mapping, optional
+        A scene's table that sources and options override.
 
     Raises
     ------
@@ -66,7 +71,8 @@ def requested_scene(
     parts = [part for source in sources for part in merged_parts(source)]
     if parts.count("-") > 1:
         raise OptionError("'-' is given twice: stdin holds one scene")
-    scene = load_scene(*(read_stdin(lost) if part == "-" else part for part in parts), lost=lost)
+    read = [read_stdin(lost) if part == "-" else part for part in parts]
+    scene = load_scene(*([defaults] if defaults else []), *read, lost=lost)
     changes = scene_changes(scene, given, lost)
     tell_lost(lost)
     if not changes:
@@ -263,7 +269,7 @@ def read_palette(name: str, lost: list[str]) -> Any:
     from fractals import catalog
     from fractals.io import palettes
 
-    if name.lower() in (*catalog.names("palette"), "auto"):
+    if name.lower() in (*catalog.names("palettes"), "auto"):
         return name.lower()  # names that differ by case only mean the same
     palette, lines = palettes.find(name)
     lost += [f"{name}: {line}" for line in lines]

@@ -41,8 +41,8 @@ def find(
     InputError
         The file can't be read, or is invalid; names the file, and the line where that is known.
     """
-    if name in catalog.names("palette"):
-        return palette.load(name), ()
+    if name.lower() in catalog.names("palettes"):  # never cmap's map whose name differs by case
+        return palette.load(name.lower()), ()
     if len(name) > MAX_NAME:
         return None, ()
     if parts := split_entry(name):
