@@ -144,7 +144,7 @@ def draw_or_plan(
     report(rendered, output, rendered.method, as_json, lost_lines)
     if output != "-":
         hint_at_one_color(output, scene)
-    if note := lost(file_format, scene.image):
+    if note := lost(file_format, scene):
         tell(note)
 
 

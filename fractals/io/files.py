@@ -170,15 +170,25 @@ def path_of(file: BinaryIO) -> str:
 
 
 def read_scene_text(path: str | Path) -> str:
-    """Return the JSON of the scene inside a PNG drawn by this program. Nothing is decoded.
+    """Return the JSON of the scene inside a picture of this program. Nothing is decoded.
 
     Raises
     ------
     SceneError
-        The file is no PNG, is damaged, or carries no scene.
+        The file is no picture of its suffix's type, is damaged, or carries no scene.
     """
     name = shown(path, PATH_SHOWN)
+    kind = "PNG" if Path(path).suffix.lower() == ".png" else "picture"
     try:
+        if kind != "PNG":
+            from fractals.io import exif
+
+            text = exif.read_comment(path)
+            if text is None:
+                raise SceneError(
+                    f"{name}: this picture carries no scene; only pictures drawn by fractals do"
+                )
+            return text
         with open(path, "rb") as file:
             if not png.begins(file):
                 raise SceneError(f"{name}: not a PNG, or damaged at its beginning")
@@ -189,7 +199,7 @@ def read_scene_text(path: str | Path) -> str:
         raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or shown(error)
-        raise SceneError(f"{name}: the PNG is damaged or cut short ({reason})") from None
+        raise SceneError(f"{name}: the {kind} is damaged or cut short ({reason})") from None
     if text is None:
         raise SceneError(f"{name}: this PNG carries no scene; only pictures drawn by fractals do")
     return text
@@ -219,7 +229,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_embedded(path: Path) -> dict[str, Any]:
-    """Return the table of the scene inside a PNG of this program, or raise a `SceneError`."""
+    """Return the table of the scene inside a picture, or raise a `SceneError`."""
     return _parsed(path, lambda: parse_json(read_scene_text(path)))
 
 

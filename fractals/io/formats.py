@@ -11,7 +11,8 @@ from fractals.errors import InputError, SceneError, listed, shown
 from fractals.io.files import PATH_SHOWN, printable, read_bytes, read_toml
 from fractals.io.foreign import MAX_BYTES, Format, Imported
 
-OWN = (".toml", ".json", ".png", ".fz")
+PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")  # drawn here, with a scene inside
+OWN = (".toml", ".json", *PICTURES, ".fz")
 MAX_MESSAGE = 2000  # characters; the longest messages name the entries of a file
 MAX_LOST = 50  # lines; a location of Kalles Fraktaler has 100 keys at most
 
