@@ -127,7 +127,7 @@ view_options = together(
         "--size",
         metavar="SIZE",
         section="Picture",
-        help="Pixels: 1920x1080, 640x, 4k, 300%, 100x70cm@300dpi.",
+        help="Pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi.",
     ),
 )
 scene_options = together(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fractals.cli.messages import tell, tell_lost
 from fractals.cli.values import (
-    PHYSICAL,
+    PRINT_DPI,
     check_length,
     check_text,
     check_value,
@@ -21,6 +21,7 @@ from fractals.cli.values import (
     parse_numbers,
     parse_point,
     parse_size,
+    physical_size,
     relative,
 )
 from fractals.errors import OptionError, SceneError
@@ -32,7 +33,14 @@ MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
 WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
 SPARE_DIGITS = 6  # of a new center, beyond those that tell pixels apart: one can zoom on
 MAX_NAME = 100  # characters of a default name
-SUFFIXES = {b"\x89PNG": ".png", b"{": ".json"}  # of what stdin holds, by its first bytes
+# Of what stdin holds, by its first bytes.
+SUFFIXES = {
+    b"\x89PNG": ".png",
+    b"\xff\xd8\xff": ".jpg",
+    b"RIFF": ".webp",
+    b"II*\0": ".tif",
+    b"{": ".json",
+}
 
 
 def requested_scene(
@@ -100,7 +108,7 @@ def merged_parts(source: Any) -> list[Any]:
 
 
 def read_stdin(lost: list[str]) -> dict[str, Any]:
-    """Return the table of the scene on stdin: TOML, JSON or a PNG.
+    """Return the table of the scene on stdin: TOML, JSON or a picture.
 
     Raises
     ------
@@ -119,7 +127,7 @@ def read_stdin(lost: list[str]) -> dict[str, Any]:
     if len(data) > MAX_STDIN:
         raise SceneError(f"stdin: larger than {MAX_STDIN} bytes")
     if not data.strip():
-        raise SceneError("stdin: empty: a scene in TOML or JSON, or a PNG, is expected")
+        raise SceneError("stdin: empty: a scene in TOML or JSON, or a picture, is expected")
     start = data.lstrip()[:4]
     suffix = next((end for head, end in SUFFIXES.items() if start.startswith(head)), ".toml")
     with tempfile.TemporaryDirectory(prefix="fractals-") as folder:
@@ -146,9 +154,10 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
     if "coloring" in changes:
         changes["coloring"] = parse_coloring(changes["coloring"])
     if "size" in changes:
-        if physical := PHYSICAL.fullmatch(str(changes["size"]).strip().lower()):
-            changes.setdefault("dpi", physical[4])
-        changes["size"] = parse_size(changes["size"], scene.image.size)
+        dpi = check_value("dpi", changes["dpi"]) if "dpi" in changes else scene.image.dpi
+        if physical := physical_size(changes["size"], scene.image.size):
+            changes.setdefault("dpi", physical[4] or f"{dpi or PRINT_DPI:g}")
+        changes["size"] = parse_size(changes["size"], scene.image.size, dpi)
     if "palette" in changes:
         changes["palette"] = read_palette(str(changes["palette"]), lost)
     for key, value in changes.items():

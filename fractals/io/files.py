@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from fractals.errors import FractalsError, SceneError, shown
 from fractals.io import png
+from fractals.scene.numbers import ExactFloat
 
 SCENE_KEY = "fractals:scene"  # of the iTXt chunk
 HEADER = "header.json"  # of a store: see `fractals.io.store`
@@ -242,7 +243,7 @@ def parse_json(text: str | bytes) -> Any:
             f"{len(text)} bytes with {count} brackets and commas: a scene has at most "
             f"{MAX_JSON_BYTES} with {MAX_SIGNS}"
         )
-    return json.loads(text)
+    return json.loads(text, parse_float=ExactFloat)
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -261,7 +262,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     words = re.split(r"[^0-9A-Za-z_]+", bare)
     if any(len(word) > MAX_INTEGER and word[:2] in ("0x", "0o", "0b") for word in words):
         raise ValueError(f"an integer has more than {MAX_INTEGER} digits")
-    return tomllib.loads(text)
+    return tomllib.loads(text, parse_float=ExactFloat)
 
 
 def parse_scene(text: str | bytes) -> dict[str, Any]:

@@ -87,6 +87,26 @@ def read(source: str) -> Imported:
     return Imported(found.table, tuple(lost))
 
 
+def entries(source: str) -> list[tuple[str, str]]:
+    """Return the names in a file of many things, each with words about it; [] of other files.
+
+    Raises
+    ------
+    SceneError
+        The file can't be read, or is invalid.
+    """
+    path, entry = split(source)
+    form = find(path.name)
+    if entry or form is None or form.entries is None:
+        return []
+    try:
+        found = form.entries(read_bytes(path, MAX_BYTES))
+    except InputError as error:
+        text = shown(printable(str(error)), MAX_MESSAGE)
+        raise SceneError(f"{shown(path, PATH_SHOWN)}: {text}") from None
+    return [(printable(name), shown(printable(about), MAX_MESSAGE)) for name, about in found]
+
+
 def split(source: str) -> tuple[Path, str]:
     """Return the path and the entry of ``"many.par#name"``; a file of this whole name comes first.
 

@@ -28,9 +28,9 @@ def load_scene(
     Parameters
     ----------
     *sources : str, Path, mapping or Scene
-        Gallery names, TOML or JSON files, pictures drawn by this program, stores of raw numbers, files
-        of other programs, tables and scenes. None: the Mandelbrot set. ``"gallery:NAME"`` is always
-        the gallery's scene, even where a file has the same name.
+        Gallery names, TOML or JSON files, pictures drawn by this program, stores of raw numbers,
+        files of other programs, tables and scenes. None: the Mandelbrot set. ``"gallery:NAME"`` is
+        always the gallery's scene, even where a file has the same name.
     lost : list of str, optional
         Receives a line for each setting of another program's file that has no equivalent.
     **keys

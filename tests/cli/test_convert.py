@@ -169,6 +169,27 @@ def test_palettes_in_any_form_are_palettes(run, tmp_path):
     assert shown["written"].make_palette() == expected
 
 
+def test_show_lists_entries(run):
+    code, out, err = run("show", "many.par")
+    assert (code, err) == (0, "")
+    assert out.decode().splitlines() == [
+        "many.par#first  unsupported: line 1: type: the type 'spider' is unsupported",
+        "many.par#second  type mandel",
+    ]
+    assert json.loads(run("show", "many.par", "--json")[1])["second"] == "type mandel"
+    shown = run("show", "many.par#second")[1].decode()
+    assert tomllib.loads(shown)["view"]["center"] == ["-0.5", "0"]
+    Path("two.ugr").write_text(
+        "a {\ngradient:\n index=0 color=255\n}\nb {\ngradient:\n index=0 color=0\n}"
+    )
+    assert run("show", "two.ugr")[1] == b"two.ugr#a  a gradient\ntwo.ugr#b  a gradient\n"
+    assert tomllib.loads(run("show", "two.ugr#a")[1].decode()) == {
+        "color": {"palette": {"stops": [[0.0, "#ff0000"]], "cyclic": True, "space": "srgb"}}
+    }
+    Path("bad.par").write_text("first {")
+    assert run("show", "bad.par")[0] == 3
+
+
 def test_show_reads_them_too(run):
     code, out, err = run("show", "place.kfr", "--json")
     assert code == 0

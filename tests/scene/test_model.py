@@ -170,7 +170,7 @@ BAD = [
         ["color.coloring: unknown coloring 'smoth'; did you mean 'smooth'?"],
     ),
     ({"color": {"transfer": "cube"}}, ["color.transfer: ", "'cbrt', 'log' or 'atan'", "cube"]),
-    ({"color": {"inside": "red"}}, ["color.inside: 'red' is not a color"]),
+    ({"color": {"inside": "reddish"}}, ["color.inside: 'reddish' is not a color"]),
     ({"color": {"density": math.nan}}, ["color.density: ", "nan"]),
     ({"color": {"offset": math.inf}}, ["color.offset: ", "inf"]),
     (
@@ -234,7 +234,7 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path):
     file.write_text(
         'titel = "x"\nformula = "mandelbrt"\n[view]\nwidth = "a"\nrotation = 1000\n'
         "[image]\nsize = [0, 9]\n"
-        '[color]\npalette = "lagon"\ninside = "red"\n'
+        '[color]\npalette = "lagon"\ninside = "reddish"\n'
     )
     with pytest.raises(SceneError) as caught:
         load_scene(file)
@@ -420,3 +420,25 @@ def test_each_type_of_error_names_what_is_expected():
         "color.mask: 'x' is not 'auto', 'escaped', 'inside' or 'all'",
         "and 2 more",
     ]
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".json"])
+def test_coordinates_that_are_not_quoted_keep_all_digits(tmp_path, suffix):
+    x, y, width = "-0.74830757786137882639446123456789", "0.25", "1.00000000000000000001e-30"
+    path = tmp_path / f"a{suffix}"
+    path.write_text(
+        f"[view]\ncenter = [{x}, {y}]\nwidth = {width}\n[color]\ndensity = 1.5\n"
+        if suffix == ".toml"
+        else f'{{"view": {{"center": [{x}, {y}], "width": {width}}}, "color": {{"density": 1.5}}}}'
+    )
+    found = load_scene(path)
+    assert found.view.center == (x, y)
+    assert found.view.width == width
+    assert type(found.to_table()["color"]["density"]) is float
+    assert load_scene(found.to_table()) == found
+    path = tmp_path / "b.toml"
+    path.write_text("[view]\nwidth = 1_0.5\n[color]\ndensity = inf\n")
+    with pytest.raises(SceneError, match="'inf' is not a finite number"):
+        load_scene(path)
+    path.write_text("[view]\nwidth = 1_0.5\n")
+    assert load_scene(path).view.width == "10.5"

@@ -40,6 +40,9 @@ class Format:
         ``claims(table) -> bool``: whether the keys of a TOML file belong to this format.
     writes_limit : bool
         Whether `write` requires ``iteration.max_iterations`` as a number, in place of "auto".
+    entries : callable, optional
+        ``entries(data) -> [(name, about), ...]`` of a file that can hold many things: each name,
+        and a few words about it.
     """
 
     name: str
@@ -49,3 +52,4 @@ class Format:
     write: Callable[[Mapping[str, Any]], tuple[bytes, tuple[str, ...]]] | None = None
     claims: Callable[[Mapping[str, Any]], bool] | None = None
     writes_limit: bool = False
+    entries: Callable[[bytes], list[tuple[str, str]]] | None = None
