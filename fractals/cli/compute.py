@@ -79,6 +79,8 @@ def compute_command(
         resumed = len(scenes) == 1 and scenes[0].endswith(".fz")
         output = scenes[0] if resumed else default_output(scenes, options, ".fz", free=False)
     suffix = check_suffix(output)
+    if suffix != ".exr":
+        scene.to_table()  # a formula of a Python file can't be saved: say so before any work
     if dry_run:
         print_plan(plan_table(scene, how, "store" if suffix == ".fz" else "raw"), as_json)
         return

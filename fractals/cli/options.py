@@ -50,16 +50,17 @@ color_options = together(
         "--inside",
         metavar="COLOR",
         section="Colors",
-        help="Color of the points inside the set, such as '#000'.",
+        help="Color of the points inside the set, such as '#000' or navy.",
     ),
 )
 view_options = together(
     option(
         "--formula",
-        metavar="NAME[,KEY=VALUE]|EXPRESSION",
+        metavar="NAME[,KEY=VALUE]|EXPRESSION|FILE.py",
         section="View",
-        shell_complete=names("formula"),
-        help="Formula: a name such as multibrot,power=4, or an expression such as 'z**3 + c'.",
+        shell_complete=names("formula", files=True),
+        help="Formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a "
+        "Python file, which is run.",
     ),
     option("--julia", metavar="X,Y", section="View", help="Draw the Julia set of c = X + iY."),
     option(

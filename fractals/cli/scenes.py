@@ -347,6 +347,8 @@ def option_name(value: str, key: str) -> str:
     ('Skydye07', 'viridis')
     """
     first = value.split(",")[0].strip()
+    if key == "formula":
+        first = Path(first).stem if first.endswith(".py") else first
     if key == "palette":
         first = Path(first.removeprefix("cmap:")).name.partition(".")[0]
     return first if re.fullmatch(r"[\w-]+", first) else key

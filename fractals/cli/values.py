@@ -116,8 +116,10 @@ def relative(text: str) -> Decimal | None:
     return number if found[1] else number / 100
 
 
-def parse_formula(text: str) -> dict[str, Any]:
+def parse_formula(text: str) -> Any:
     """Return the table of ``multibrot,power=4``, or of an expression such as ``z**3 + c*sin(z)``.
+
+    ``bridge.py,power=3`` is the formula itself, which the file's function ``make`` returns.
 
     Examples
     --------
@@ -126,6 +128,10 @@ def parse_formula(text: str) -> dict[str, Any]:
     """
     name, *pairs = text.split(",")
     table: dict[str, Any] = {"name": name.strip()}
+    if name.strip().endswith(".py"):
+        from fractals.io.formula_file import load_formula
+
+        return load_formula(name.strip(), **_pairs(pairs, "formula", "power=4"))
     if not re.fullmatch(r"\s*\w+\s*", name, re.ASCII):
         meant = name.strip().lower().replace("-", "_")
         if re.fullmatch(r"\w+", meant, re.ASCII):

@@ -87,7 +87,8 @@ def _run(path: Path) -> ModuleType:
 
 def _failure(path: Path, error: Exception) -> str:
     """Return what went wrong in a file, with the line."""
-    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).name == path.name]
     line = error.lineno if isinstance(error, SyntaxError) else (lines or [None])[-1]
     where = f"line {line}: " if line else ""
     return f"{shown(path)}: {where}{type(error).__name__}: {shown(error)}"

@@ -15,6 +15,7 @@ from fractals.errors import OptionError, SceneError
 from fractals.io import png
 from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.png import Pixels
+from fractals.kernels.formula import Formula
 from fractals.scene.model import Image as Picture
 from fractals.scene.model import Scene
 from fractals.threads import core_count
@@ -313,6 +314,8 @@ def lost(file_format: str, scene: Scene) -> str:
     """Return what a type of file doesn't carry of a scene, as a line, or nothing."""
     from fractals.io import exif
 
+    if isinstance(scene.formula, Formula):
+        return f"the picture carries no scene: its formula '{scene.formula.name}' is Python code"
     if file_format == "PNG":
         return ""
     dpi = " and no dpi" if scene.image.dpi and file_format not in WITH_DPI else ""

@@ -179,9 +179,8 @@ def test_show_lists_entries(run):
     assert json.loads(run("show", "many.par", "--json")[1])["second"] == "type mandel"
     shown = run("show", "many.par#second")[1].decode()
     assert tomllib.loads(shown)["view"]["center"] == ["-0.5", "0"]
-    Path("two.ugr").write_text(
-        "a {\ngradient:\n index=0 color=255\n}\nb {\ngradient:\n index=0 color=0\n}"
-    )
+    gradient = "{{\ngradient:\n index=0 color={}\n}}\n"
+    Path("two.ugr").write_text(f"a {gradient.format(255)}b {gradient.format(0)}")
     assert run("show", "two.ugr")[1] == b"two.ugr#a  a gradient\ntwo.ugr#b  a gradient\n"
     assert tomllib.loads(run("show", "two.ugr#a")[1].decode()) == {
         "color": {"palette": {"stops": [[0.0, "#ff0000"]], "cyclic": True, "space": "srgb"}}

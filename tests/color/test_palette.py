@@ -270,5 +270,5 @@ def test_names_of_css_are_colors():
     assert palette.parse_color("red") == (1, 0, 0)
     assert palette.parse_color("RebeccaPurple") == palette.parse_color("#663399")
     assert palette.parse({"stops": ["white", "navy"]}).stops == ((0.0, "white"), (0.5, "navy"))
-    with pytest.raises(InputError, match="'redd' is not a color .*; did you mean 'red'"):
+    with pytest.raises(InputError, match=r"'redd' is not a color .*; did you mean 'red'"):
         palette.parse_color("redd")
