@@ -221,7 +221,7 @@ def parse_color(text: Any) -> tuple[float, float, float]:
             return red, green, blue
     known: dict[str, Any] = {}
     if isinstance(text, str) and text.isalpha() and len(text) <= MAX_COLOR_NAME:
-        from PIL.ImageColor import colormap as known  # type: ignore[assignment]
+        from PIL.ImageColor import colormap as known
 
         text = known.get(text.lower(), text)
     digits = text[1:] if isinstance(text, str) and text.startswith("#") else ""

@@ -37,6 +37,7 @@ OPTIONS: dict[str, dict[str, Any]] = {  # of Pillow, which writes all but PNG an
 LARGEST = {"JPEG": 65_500, "WEBP": 16_383}  # pixels a side
 WITH_DPI = ("PNG", "JPEG", "TIFF")
 WITH_16_BITS = ("PNG", "TIFF")
+MAX_TIFF = 2**32 - 2**26  # bytes of pixels: offsets have 32 bits, and random pixels do not shrink
 
 
 @dataclass(eq=False, repr=False)
@@ -300,7 +301,7 @@ def check_format(file_format: str, size: tuple[int, int], bits: int) -> None:
         raise OptionError(
             f"{file_format} holds 8 bits per channel: give --bits 8, or write a .png or .tif"
         )
-    if file_format == "TIFF" and size[0] * size[1] * 3 * bits // 8 > 2**32 - 2**26:
+    if file_format == "TIFF" and size[0] * size[1] * 3 * bits // 8 > MAX_TIFF:
         raise OptionError(f"TIFF holds at most 4 GiB, not {size[0]}x{size[1]} pixels: write a .png")
     most = LARGEST.get(file_format, max(size))
     if max(size) > most:
