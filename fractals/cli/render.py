@@ -129,6 +129,8 @@ def draw_or_plan(
         check_stdout(as_json)
     else:
         check_output(output, overwrite)
+    if note := lost(file_format, scene):
+        tell(note)
     if Verbosity.verbose:
         explain_plan(plan_table(scene, how, keeps))
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
@@ -144,8 +146,6 @@ def draw_or_plan(
     report(rendered, output, rendered.method, as_json, lost_lines)
     if output != "-":
         hint_at_one_color(output, scene)
-    if note := lost(file_format, scene):
-        tell(note)
 
 
 def check_stdout(as_json: bool) -> None:

@@ -158,7 +158,7 @@ BAD = [
     (("render", "--size=-4x5"), 2, "--size: -4x5: each side has 1 to"),
     (("render", "--size", "10x10furlong@300dpi"), 2, "unknown unit 'furlong'"),
     (("render", "--size", "big"), 2, "1920x1080"),
-    (("render", "--size", "200000x200000", "-o", "a.ppm"), 2, "or write a .png"),
+    (("render", "-q", "--size", "200000x200000", "-o", "a.ppm"), 2, "or write a .png"),
     (("render", "--size", "70000x5", "-o", "a.jpg"), 2, "JPEG holds at most 65500 pixels a side"),
     (("render", "--bits", "12"), 2, "--bits: '12' is not 8 or 16"),
     (("render", "--bits", "16", "-o", "a.jpg"), 2, "JPEG holds 8 bits per channel"),
