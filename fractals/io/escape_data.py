@@ -49,11 +49,9 @@ class EscapeData:
         The kind of device that computed: "cpu", "cuda", "simulator" or "python".
     method : str
         "direct" or "perturbation".
-    count_offset : int
-        In a deep view, about the lowest count: the transfer "auto" subtracts it, because all counts
-        are large and differ by little.
-    watched : dict of str to ndarray, shape (height, width)
-        What the colorings accumulated along the orbits, by names such as "stripes,density=5.sum".
+    count_offset : float
+        In a deep view, about the lowest smooth count; in views that are not deep, 0. The transfer
+        "auto" subtracts it, because the counts of a deep view are large and differ by little.
     exact : bool
         False where z and dz were made of what an EXR keeps: fractions, angles and distances.
     check_rows : callable
@@ -74,7 +72,7 @@ class EscapeData:
     timings: dict[str, float] = field(default_factory=dict)
     device: str = ""
     method: str = "direct"
-    count_offset: int = 0
+    count_offset: float = 0.0
     statistics: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
     exact: bool = True
     check_rows: Callable[[slice, Iterable[str]], None] = lambda rows, names: None
