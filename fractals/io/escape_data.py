@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fractals import catalog
 from fractals.errors import OptionError, SceneError
 from fractals.io.raw_check import check_counts, check_numbers, check_planes
+from fractals.io.summary import Summary, Tally
 from fractals.scene.geometry import matrix, place_of
 from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
@@ -109,6 +110,13 @@ class EscapeData:
         facts = (self.scene.title and repr(self.scene.title), self.device, self.method)
         shown = [f"{width}x{height} samples", f"max_iterations={self.max_iterations}"]
         return f"EscapeData({', '.join([*shown, *filter(None, facts)])})"
+
+    @property
+    def summary(self) -> Summary:
+        """Return the limit of iterations, the least and greatest count, and the share inside."""
+        tally = Tally()
+        tally.add_counts(self.count, self.max_iterations)
+        return tally.summary(self.max_iterations, self.count_offset)
 
     @property
     def extent(self) -> tuple[float, float, float, float]:
