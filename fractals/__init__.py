@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from fractals.kernels.formula import Formula
     from fractals.rendering.compute_store import Computed, compute_to
     from fractals.rendering.find import find_nucleus, find_period
+    from fractals.rendering.fit import fit_colors
     from fractals.rendering.plan import Plan, plan
     from fractals.rendering.render import compute, recolor, render
     from fractals.rendering.stream import Rendered, recolor_to, render_to
@@ -71,6 +72,7 @@ _HOMES = {
     "devices": "backends.devices",
     "find_nucleus": "rendering.find",
     "find_period": "rendering.find",
+    "fit_colors": "rendering.fit",
     "load_scene": "io.load",
     "plan": "rendering.plan",
     "recolor": "rendering.render",
@@ -105,6 +107,7 @@ __all__ = [
     "devices",
     "find_nucleus",
     "find_period",
+    "fit_colors",
     "load_scene",
     "plan",
     "recolor",
