@@ -44,7 +44,8 @@ def sheet_command(
     """Draw a contact sheet: small pictures of a scene, with labels.
 
     SCENE is as of render. A sheet of palettes, or of densities and offsets, is iterated once. In a
-    sheet of colorings each has its own palette, and a density that fits its values.
+    sheet of colorings each has its own palette, and a density that fits its values; colorings that
+    show nothing in the view are left out.
     """
     from fractals.io.files import check_output, written
     from fractals.tools import sheet

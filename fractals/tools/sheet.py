@@ -19,6 +19,7 @@ KINDS = ("palettes", "colorings", "density,offset")
 WIDTH = 256  # pixels of a picture
 COLUMNS = 5
 STRIP, TEXT, GAP, SEAM = 26, 22, 14, 2  # pixels: heights, and the space between pictures
+EMPTY = 0.98  # share of pixels of one color, beyond which a coloring shows nothing
 GROUND, INK = (34, 34, 36), (224, 224, 226)  # nearly black, as colors look dull on white
 DENSITIES = (0.25, 0.5, 1, 2, 4)  # times the scene's, a row each
 OFFSETS = (0, 0.2, 0.4, 0.6, 0.8)  # added to the scene's, in turns, a column each
@@ -60,9 +61,7 @@ def cells(scene: Scene, kind: str, device: str = "cpu") -> Iterator[Cell]:
 
 
 def _palettes(scene: Scene) -> Iterator[tuple[str, Scene, Pixels | None]]:
-    fitted = fit_colors(
-        scene.replace(palette="ink")
-    )  # whose density serves all that are not cyclic
+    fitted = fit_colors(scene.replace(palette="ink"))  # serves every palette that has two ends
     for name in catalog.names("palette"):
         look = scene if palette.load(name).cyclic else fitted
         yield name, look.replace(palette=name), turn(name, WIDTH)
@@ -80,13 +79,18 @@ def _densities(scene: Scene) -> Iterator[tuple[str, Scene, Pixels | None]]:
 def _colorings(scene: Scene, device: str) -> Iterator[Cell]:
     for name in catalog.names("coloring"):
         try:
-            look = fit_colors(
-                scene.replace(coloring=name, palette="auto", layers=[], transfer="auto")
-            )
-            image = render(look, device=device, on_message=lambda line: None)
+            look = scene.replace(coloring=name, palette="auto", layers=[], transfer="auto")
+            image = render(fit_colors(look), device=device, on_message=lambda line: None)
         except OptionError:  # the coloring has no meaning for the formula
             continue
-        yield Cell(name, image.pixels)
+        if not _is_empty(image.pixels):
+            yield Cell(name, image.pixels)
+
+
+def _is_empty(pixels: Pixels) -> bool:
+    """Tell whether nearly all pixels have one color, as where no sample has a value."""
+    _, counts = np.unique(pixels.reshape(-1, 3), axis=0, return_counts=True)
+    return int(counts.max()) > EMPTY * pixels[..., 0].size
 
 
 def assemble(found: Sequence[Cell]) -> Pixels:

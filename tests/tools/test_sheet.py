@@ -97,7 +97,8 @@ def test_recolor_takes_the_colors_and_layers_of_scenes(run):
     assert run("compute", "mandelbrot", "--size", "32x18", "--cpu", "-o", "a.npz")[0] == 0
     with open("colors.toml", "w") as file:
         file.write(
-            '[view]\nwidth = "1"\n[color]\npalette = "ember"\n[[color.layers]]\ncoloring = "count"\n'
+            '[view]\nwidth = "1"\n[color]\npalette = "ember"\n'
+            '[[color.layers]]\ncoloring = "count"\n'
         )
     code, _, err = run("recolor", "a.npz", "colors.toml", "--cpu", "-o", "a.png")
     assert code == 0, err
