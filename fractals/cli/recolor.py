@@ -21,7 +21,7 @@ from fractals.cli.options import (
 )
 from fractals.cli.progress import ProgressLine, program_of
 from fractals.cli.report import report
-from fractals.cli.scenes import default_output, requested_scene, with_colors
+from fractals.cli.scenes import default_output, fitted, requested_scene, with_colors
 
 
 @verb(
@@ -55,6 +55,7 @@ def recolor_command(
     """
     from fractals.io.files import check_output
     from fractals.io.image import check_format, format_of, lost
+    from fractals.scene.layers import make_layers
 
     request = device_request(options)
     output = output or default_output((raw_file,), options, ".png", free=not overwrite)
@@ -63,7 +64,10 @@ def recolor_command(
     raw = fractals.EscapeData.load(raw_file)
     lines: list[str] = []
     colors = with_colors(raw.scene, scenes, lines)
-    scene = requested_scene((colors,), options, lines, fits=raw.exact)
+    scene = requested_scene((colors,), options, lines, fits=False)
+    if raw.exact and not make_layers(scene).lacking(raw.planes):  # those are refused below
+        given = {key: value for key, value in options.items() if value is not None}
+        scene = fitted(colors, scene, given)
     check_format(file_format, scene.image.size, scene.image.bits)
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
         drawn = fractals.recolor_to(
