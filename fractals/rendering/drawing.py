@@ -190,7 +190,6 @@ def open_drawing(
         progress, tiles = options.progress, len(plan.tiles)
         watch = (lambda _steps: progress(0, tiles)) if progress else None
         with compilation_explained(plan):
-            with compilation_explained(plan):  # a probe of the view compiles, too
             source = make_source(backend, plan, find, watch)
         if source.note:
             options.on_message(source.note)
