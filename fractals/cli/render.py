@@ -82,12 +82,12 @@ def render_command(
             make_folder(output)
         for source in scenes:
             lost: list[str] = []
-            scene = requested_scene((source,), options, lost, scene_table())
+            scene = requested_scene((source,), options, lost, scene_table(), fits=not dry_run)
             path = str(Path(output, source_name(source) + ".png"))
             draw_or_plan(scene, path, how, effort, overwrite, dry_run, as_json, lost)
         return
     lost = []
-    scene = requested_scene(scenes, options, lost, scene_table())
+    scene = requested_scene(scenes, options, lost, scene_table(), fits=not dry_run)
     path = output or default_output(scenes, options, ".png", free=not (overwrite or dry_run))
     draw_or_plan(scene, path, how, effort, overwrite, dry_run, as_json, lost)
 
