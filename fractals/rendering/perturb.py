@@ -106,8 +106,9 @@ class Perturbation(_Method):
             per_sample_exponent=plan.explicit_positions and self.samples.scaled,
             near_radius=near_radius,
         )
-        self.run_probe = self.prober.compile(perturb.make_body, options)
-        self.run = backend.compile(perturb.make_body, options)
+        self.run = self.run_probe = backend.compile(perturb.make_body, options)
+        if self.prober is not backend:
+            self.run_probe = self.prober.compile(perturb.make_body, options)
         self.point: tuple[Any, ...] = ()
         if self.statistics.planes:
             options = replace(options, statistics=self.statistics.compiled())
