@@ -3,7 +3,7 @@
 import math
 
 from fractals.color.colorings.atom_domains import GOLDEN
-from fractals.color.colorings.multiplier import CYCLE, TOLERANCE
+from fractals.color.colorings.multiplier import CYCLE, PERIOD, TOLERANCE
 from fractals.kernels.coloring import Coloring
 from fractals.kernels.primitives import select
 
@@ -13,7 +13,7 @@ def make_value(target):
     zero, nan, golden = real(0), real(math.nan), real(GOLDEN)
 
     def value(n, x, y, p, q, w, constants):
-        return select(w[5] > zero, w[5] * golden, nan)
+        return select(w[PERIOD] > zero, w[PERIOD] * golden, nan)
 
     return value
 
