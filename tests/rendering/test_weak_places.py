@@ -6,8 +6,10 @@ import os
 import random
 from pathlib import Path
 
+import mpmath
 import pytest
-from oracle import attack
+from mpmath import mpc, mpf
+from oracle import attack, naive
 from support.scenes import scene
 
 import fractals
@@ -23,6 +25,47 @@ OFTEN = (
 )
 SEED = "FRACTALS_ATTACK_SEED"
 VIEWS = "FRACTALS_ATTACK_VIEWS"
+
+
+AVERAGES = [
+    {"coloring": "triangle_average"},
+    {"coloring": {"name": "stripe_average", "density": 4}},
+    {"coloring": "distance"},
+]
+# Of the views above: z is small there, or z - c has no digits of f(z), or has an exponent.
+VALUES = (
+    "on kinks: burning_ship, -2, 1e-272",
+    "on kinks: burning_ship, -2, 1e-700",
+    "on kinks: burning_ship, real nucleus of period 237, size 2.488944e-284, whole",
+    "flat: beside a minibrot of period 14, its size / 1e10",
+    "on kinks: buffalo, -2, 1e-330",
+)
+SHIP = {
+    "name": "on kinks: burning_ship, -2, 1e-330",
+    "scene": {
+        "formula": "burning_ship",
+        "view": {"center": ["-2", "0"], "width": "1e-330"},
+        "image": {"size": [16, 9], "supersampling": 1},
+        "iteration": {"max_iterations": 3000},
+    },
+    "pixels": [[3, 2, 551], [12, 1, 551]],
+}
+# c beside which cycles of z² + c are parabolic, and how far to the side orbits escape slowly.
+SIDES = {
+    "-3/4": ("-0.75", "0", 0, 1e-3),
+    "1/4": ("0.25", "0", 1e-5, 0),
+    "1/3": ("-0.125", "0.649519052838328985", -1e-3, 1.6e-3),
+    "1/4 of 1": ("0.25", "0.5", 2e-3, 1e-3),
+    "2/5": ("-0.481762745781210560", "0.531656755220025033", -1e-3, 2e-3),
+    "-5/4": ("-1.25", "0", 0, 1e-3),
+    "1/3 of 2": ("-1.125", "0.216506350946109661", -1e-3, 1.6e-3),
+    "1/4 of 2": ("-1", "0.25", 1e-3, 2e-3),
+    "cusp of 3": ("-1.75", "0", 1e-5, 1e-6),
+    "1/2 of 3": ("-1.76852915250421", "0", 0, 3e-5),
+    "cusp of 4": ("-1.9408", "0", 1e-6, 1e-7),
+    "limit of doubling": ("-1.401155189092050600", "0", 0, 1e-4),
+    "cusp of 5": ("-1.6244", "0", 1e-5, 1e-6),
+}
 
 
 def wrong(drawn, pixels):
@@ -45,6 +88,90 @@ def wrong(drawn, pixels):
 )
 def test_counts_of_weak_places(view):
     assert wrong(Scene.model_validate(view["scene"]), view["pixels"]) == []
+
+
+def sums(formula, point, limit, radius):
+    """Return the sums of the terms of triangles and stripes, and the count."""
+    z, n, triangles, stripes = mpc(0), 0, mpf(0), mpf(0)
+    while n < limit and abs(z) <= radius:
+        z = naive.STEPS[formula](z, point)
+        n += 1
+        moved, added = abs(z - point), abs(point)
+        low, high = abs(moved - added), moved + added
+        triangles += (abs(z) - low) / (high - low) if high > low else 0
+        stripes += 0.5 + mpmath.sin(4 * mpmath.arg(z)) / 2
+    return float(triangles), float(stripes), n
+
+
+def slope(formula, point, steps, width):
+    """Return the length of the gradient of |z|, per width of the view."""
+    h = width * mpf("1e-40")
+    parts = []
+    for move in (mpc(h, 0), mpc(0, h)):
+        ahead, behind = (
+            abs(naive.after(formula, point + side * move, None, steps)) for side in (1, -1)
+        )
+        parts.append((ahead - behind) / (2 * h) * width)
+    return float(mpmath.hypot(*parts))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        pytest.param(
+            view,
+            id=view["name"],
+            marks=[] if view["name"] in OFTEN else pytest.mark.slow,
+        )
+        for view in [SHIP, *WEAK]
+        if view["name"] in (*VALUES, SHIP["name"])
+    ],
+)
+def test_values_in_weak_places(view):
+    drawn = Scene.model_validate(view["scene"]).replace(layers=AVERAGES)
+    raw = fractals.compute(drawn, device="cpu", on_message=str, cache=False, force=True)
+    formula, limit, radius = view["scene"]["formula"], drawn.iteration.max_iterations, 256
+    planes = {
+        name.split(",")[0].split(".")[0]: plane
+        for name, plane in raw.statistics.items()
+        if "sum" in name
+    }
+    digits = -3 * mpmath.log10(mpf(drawn.view.width))
+    escaping = [(i, j) for i, j, n in view["pixels"] if n < limit]
+    with mpmath.workdps(int(digits) + 60):
+        width = mpf(drawn.view.width)
+        for i, j in escaping[:2]:
+            point = naive.position(i, j, drawn.image.size, drawn.view.center, width)
+            triangles, stripes, n = sums(formula, point, limit, radius)
+            assert raw.count[j, i] == n
+            assert planes["triangles"][j, i] == pytest.approx(triangles, rel=1e-7, abs=1e-7)
+            assert planes["stripes"][j, i] == pytest.approx(stripes, rel=1e-7, abs=1e-7)
+            assert abs(raw.dz[j, i]) == pytest.approx(slope(formula, point, n, width), rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("depth", [8, 10, 12])
+@pytest.mark.parametrize("name", SIDES)
+def test_counts_beside_parabolic_points(name, depth):
+    """On 24 stable pixels where neighbors hardly part; direct iteration in most of these views."""
+    x, y, right, up = SIDES[name]
+    with mpmath.workdps(50):
+        center = mpf(x) + mpf(right), mpf(y) + mpf(up)
+        text = [mpmath.nstr(part, 40) for part in center]
+        width, size, limit = mpf(10) ** -depth, (64, 36), 12_000
+        drawn = scene(center=text, width=f"1e-{depth}", size=size, max_iterations=limit)
+        dice, found = random.Random(f"{name} {depth}"), []
+        for _ in range(60):
+            i, j = dice.randrange(size[0]), dice.randrange(size[1])
+            point = naive.position(i, j, size, text, width)
+            options = point, None, limit, 256
+            n = naive.sample("mandelbrot", *options)[0]
+            if n < limit and naive.is_stable("mandelbrot", *options, width / size[0] * attack.MOVE):
+                found.append((i, j, n))
+            if len(found) == 24:
+                break
+    assert len(found) > 12
+    assert wrong(drawn, found) == []
 
 
 @pytest.mark.slow
