@@ -16,7 +16,7 @@ from fractals.scene.numbers import log2, scientific
 
 GONE = 4.0  # |z| beyond which an orbit has escaped
 MOST_STEPS = 10_000
-MOST_POWERS, MOST_OTHERS = 4096, 400  # along orbits of parameter pictures
+MOST_POWERS, MOST_OTHERS = 32768, 400  # along orbits of parameter pictures
 CLOSE_BITS, FLOAT_BITS = 28, 60  # minus log2 of the distances between which they are followed
 LARGEST = 1e250  # the square of what is followed
 MOST_BITS = 8192  # of orbits that are followed: deeper it is seen without them what is needed
@@ -80,7 +80,9 @@ def _along_parameters(
 
     Beside a cycle whose multiplier is on the unit circle, and at the limits of period doubling,
     roundings add up along an orbit while neighbors do not part. Their sum, if they are independent,
-    is followed beside dz/dc, and compared with it where the orbit escapes or is given up.
+    is followed beside dz/dc, and compared with it where the orbit escapes or is given up. Where the
+    orbit escapes the sum is also compared with what a step of the orbit moves z by: where counts of
+    neighbors differ by hundreds, a smaller part of a sample's width changes a count.
     """
     find = _shaken_power if formula.is_power else _shaken
     return max(find(formula, c, 2.0**apart) for c in _middles(center, width))
@@ -101,7 +103,7 @@ def _shaken_power(formula: Formula, c: complex, spacing: float) -> float:
             return 0.0
         if m & (m - 1) == 0:
             saved = z
-    return _bits(noise, d.real * d.real + d.imag * d.imag)
+    return _bits(noise, d.real * d.real + d.imag * d.imag, size, degree)
 
 
 def _shaken(formula: Formula, c: complex, spacing: float) -> float:
@@ -120,12 +122,21 @@ def _shaken(formula: Formula, c: complex, spacing: float) -> float:
         noise = noise * float(g[0] * g[0] + h[0] * h[0]) + size
         if not size < GONE**2 or not noise < LARGEST:
             break
-    return _bits(noise, float(p @ p + q @ q) / 2)
+    return _bits(noise, float(p @ p + q @ q) / 2, size, formula.degree)
 
 
-def _bits(noise: float, moved: float) -> float:
-    """Return the bits of numbers so that a sum of roundings is as long as what moved."""
-    return 0.5 * math.log2(noise / moved) if 0 < moved < math.inf and noise > 0 else 0.0
+def _bits(noise: float, moved: float, size: float, degree: int) -> float:
+    """Return the bits of numbers so that a sum of roundings is as long as what moved.
+
+    `noise`, `moved` and `size` are the squares of the sum, of what moved, and of the last |z|. An
+    escaped orbit's sum is also compared with the change of z that changes the smooth count by 1.
+    """
+    if not (0 < moved < math.inf and noise > 0):
+        return 0.0
+    if GONE**2 <= size < LARGEST and degree > 1:
+        counted = math.sqrt(size) * math.log(size) / 2 * math.log(degree)
+        moved = min(moved, counted * counted)
+    return 0.5 * math.log2(noise / moved)
 
 
 def _middles(center: tuple[Fraction, Fraction], width: Fraction) -> Iterator[complex]:

@@ -50,21 +50,21 @@ SHIP = {
     },
     "pixels": [[3, 2, 551], [12, 1, 551]],
 }
-# c beside which cycles of z² + c are parabolic, and how far to the side orbits escape slowly.
-SIDES = {
-    "-3/4": ("-0.75", "0", 0, 1e-3),
-    "1/4": ("0.25", "0", 1e-5, 0),
-    "1/3": ("-0.125", "0.649519052838328985", -1e-3, 1.6e-3),
-    "1/4 of 1": ("0.25", "0.5", 2e-3, 1e-3),
-    "2/5": ("-0.481762745781210560", "0.531656755220025033", -1e-3, 2e-3),
-    "-5/4": ("-1.25", "0", 0, 1e-3),
-    "1/3 of 2": ("-1.125", "0.216506350946109661", -1e-3, 1.6e-3),
-    "1/4 of 2": ("-1", "0.25", 1e-3, 2e-3),
-    "cusp of 3": ("-1.75", "0", 1e-5, 1e-6),
-    "1/2 of 3": ("-1.76852915250421", "0", 0, 3e-5),
-    "cusp of 4": ("-1.9408", "0", 1e-6, 1e-7),
-    "limit of doubling": ("-1.401155189092050600", "0", 0, 1e-4),
-    "cusp of 5": ("-1.6244", "0", 1e-5, 1e-6),
+# c where a cycle of z² + c is parabolic: cusps, and roots of components on others.
+PARABOLIC = {
+    "-3/4": ("-0.75", "0"),
+    "1/4": ("0.25", "0"),
+    "1/3": ("-0.125", "0.6495190528383289850727924"),
+    "1/4 of 1": ("0.25", "0.5"),
+    "2/5": ("-0.4817627457812105810767181", "0.5316567552200250335535164"),
+    "1/7": ("0.3673751344184454262106886", "0.1471837631885590201496143"),
+    "-5/4": ("-1.25", "0"),
+    "1/3 of 2": ("-1.125", "0.2165063509461096616909308"),
+    "2/5 of 2": ("-1.2022542485937368560256335", "0.1469463130731182803476634"),
+    "cusp of 3": ("-1.75", "0"),
+    "1/2 of 3": ("-1.7685291525042097985", "0"),
+    "limit of doubling": ("-1.4011551890920506004", "0"),
+    "1/4 of 2": ("-1", "0.25"),
 }
 
 
@@ -150,28 +150,46 @@ def test_values_in_weak_places(view):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("depth", [8, 10, 12])
-@pytest.mark.parametrize("name", SIDES)
-def test_counts_beside_parabolic_points(name, depth):
-    """On 24 stable pixels where neighbors hardly part; direct iteration in most of these views."""
-    x, y, right, up = SIDES[name]
-    with mpmath.workdps(50):
-        center = mpf(x) + mpf(right), mpf(y) + mpf(up)
-        text = [mpmath.nstr(part, 40) for part in center]
-        width, size, limit = mpf(10) ** -depth, (64, 36), 12_000
+@pytest.mark.parametrize(("depth", "far"), [(8, 2), (9, 2.5), (10, 2.5), (10, 3), (12, 2.2)])
+@pytest.mark.parametrize("name", PARABOLIC)
+def test_counts_beside_parabolic_points(name, depth, far):
+    """On 24 stable pixels, beside the point in a direction in which orbits escape slowly."""
+    dice, size, limit = random.Random(f"{name} {depth} {far}"), (64, 36), 6000
+    with mpmath.workdps(40):
+        count = 0
+        while not 30 < count < limit:
+            turn = mpmath.expjpi(mpf(dice.uniform(0, 2)))
+            center = mpc(*map(mpf, PARABOLIC[name])) + mpf(10) ** -far * turn
+            count, _ = naive.escape("mandelbrot", 0, center, limit, 256)
+        text = [mpmath.nstr(part, 30) for part in (center.real, center.imag)]
+        width, found = mpf(10) ** -depth, []
         drawn = scene(center=text, width=f"1e-{depth}", size=size, max_iterations=limit)
-        dice, found = random.Random(f"{name} {depth}"), []
         for _ in range(60):
             i, j = dice.randrange(size[0]), dice.randrange(size[1])
             point = naive.position(i, j, size, text, width)
             options = point, None, limit, 256
             n = naive.sample("mandelbrot", *options)[0]
-            if n < limit and naive.is_stable("mandelbrot", *options, width / size[0] * attack.MOVE):
+            if naive.is_stable("mandelbrot", *options, width / size[0] * attack.MOVE):
                 found.append((i, j, n))
             if len(found) == 24:
                 break
-    assert len(found) > 12
+    assert len(found) == 24
     assert wrong(drawn, found) == []
+
+
+STEEP = (  # centers and widths where direct iteration was wrong, as counts of neighbors differ much
+    (("-0.750015171492491431", "-0.00316224126622488791"), "1e-10"),
+    (("0.367186995359765486", "0.146201620788191801"), "1e-10"),
+    (("0.250998817862532823", "0.0000486094382333489267"), "1e-8"),
+)
+
+
+def test_perturbation_begins_earlier_where_counts_of_neighbors_differ_much():
+    for center, width in STEEP:
+        keys = {"center": center, "width": width, "size": (64, 36), "max_iterations": 20_000}
+        assert fractals.plan(scene(**keys)).method == "perturbation"
+    flat = {"center": ["-0.75", "0.01"], "width": "1e-8", "size": (64, 36)}
+    assert fractals.plan(scene(**flat)).method == "direct"
 
 
 @pytest.mark.slow
