@@ -1,4 +1,8 @@
-"""Period of the cycle that attracts the orbit, each number with its own color."""
+"""Period of the cycle that attracts the orbit, each number with its own color.
+
+A sample whose period is not certain has no value, and gets the inside color: see `multiplier`. A
+higher iteration limit leaves fewer such samples.
+"""
 
 import math
 
@@ -21,7 +25,7 @@ def make_value(target):
 def make():
     return Coloring(
         name="period",
-        title="inside: the period of the attracting cycle",
+        title="inside: the period of the attracting cycle, where it is certain",
         make_value=make_value,
         ends="any",
         memoryless=True,
