@@ -7,6 +7,8 @@
     plan                  returns how a scene would be drawn: method, seconds, bytes
     find_nucleus, find_period   find the minibrot in a view
     devices               lists what can draw here
+    load_formula          loads a formula from a Python file of yours
+    names                 lists formulas, colorings, palettes or scenes by name
 
 Scenes are given by name, file, table or `Scene`, and by keywords:
 
@@ -23,6 +25,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from fractals.backends.devices import devices
     from fractals.backends.probe import Device
+    from fractals.catalog import names
     from fractals.color.palette import Palette
     from fractals.deep.nucleus import Minibrot
     from fractals.errors import (
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
         SceneError,
     )
     from fractals.io.escape_data import EscapeData
+    from fractals.io.formula_file import load_formula
     from fractals.io.image import Image
     from fractals.io.load import load_scene
     from fractals.kernels.coloring import Coloring
@@ -71,7 +75,9 @@ _HOMES = {
     "devices": "backends.devices",
     "find_nucleus": "rendering.find",
     "find_period": "rendering.find",
+    "load_formula": "io.formula_file",
     "load_scene": "io.load",
+    "names": "catalog",
     "plan": "rendering.plan",
     "recolor": "rendering.render",
     "recolor_to": "rendering.stream",
@@ -105,7 +111,9 @@ __all__ = [
     "devices",
     "find_nucleus",
     "find_period",
+    "load_formula",
     "load_scene",
+    "names",
     "plan",
     "recolor",
     "recolor_to",

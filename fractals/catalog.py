@@ -29,21 +29,47 @@ PLURALS = {
     "raw": "raw formats",
 }
 
+# The kinds by the words for people: of `fractals list` and `fractals.names`.
+KINDS = {
+    "formulas": "formula",
+    "colorings": "coloring",
+    "palettes": "palette",
+    "scenes": "gallery",
+    "formats": "format",
+    "raw formats": "raw",
+}
 
 # The time of a comparison grows with the product of the lengths, and files of strangers contain
 # thousands of words of any length.
 MAX_WORD, MAX_WORDS = 200, 2000
 
 
-@functools.cache
 def names(kind: str) -> tuple[str, ...]:
-    """Return the names of a kind: "formula", "coloring", "format", "palette" or "gallery".
+    """Return the names of a kind, in alphabetical order.
+
+    Parameters
+    ----------
+    kind : str
+        "formulas", "colorings", "palettes", "scenes" (those of the gallery) or "formats".
+
+    Raises
+    ------
+    OptionError
+        There is no such kind.
 
     Examples
     --------
-    >>> names("coloring")[:2]
+    >>> names("colorings")[:2]
     ('atom_domains', 'biomorph')
     """
+    found = KINDS.get(kind, kind)
+    if found not in KINDS.values():
+        raise OptionError(f"unknown kind {shown(repr(kind), 40)}: choose one of {', '.join(KINDS)}")
+    return _names(found)
+
+
+@functools.cache
+def _names(kind: str) -> tuple[str, ...]:
     if kind in CODE:
         files = (PACKAGE / CODE[kind]).glob("*.py")
         built_in = {file.stem for file in files if not file.stem.startswith("_")}

@@ -16,6 +16,7 @@ COMPILED = tempfile.TemporaryDirectory(prefix="fractals-tests-", ignore_cleanup_
 os.environ.setdefault("NUMBA_CACHE_DIR", COMPILED.name)
 
 os.environ["FRACTALS_CACHE_DIR"] = COMPILED.name
+os.environ["XDG_CONFIG_HOME"] = COMPILED.name  # a developer's file of defaults changes no test
 
 SAMPLES = Path(__file__).parents[2] / "shared" / "data"  # files of other programs, not in git
 

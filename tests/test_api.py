@@ -14,8 +14,10 @@ from support.drawings import opened
 from support.scenes import scene
 
 import fractals
+from fractals.color.spaces import srgb_from_linear
 from fractals.errors import InputError, OptionError, SceneError
 from fractals.io.image import PictureFile
+from fractals.kernels.primitives import fma
 from fractals.rendering import drawing, options
 from fractals.rendering.options import RenderKeywords, RenderOptions
 from fractals.scene.keywords import SceneKeywords
@@ -154,6 +156,87 @@ def test_raw_numbers_compare_and_show_themselves_shortly():
         f"EscapeData(8x6 samples, max_iterations={first.max_iterations}, "
         "'Seahorse valley', cpu, direct)"
     )
+
+
+def test_names_are_listed():
+    assert "ember" in fractals.names("palettes")
+    assert "smooth" in fractals.names("colorings")
+    assert "mandelbrot" in fractals.names("formulas")
+    assert "seahorse" in fractals.names("scenes")
+    for kind in ("scenes", "palettes"):
+        assert list(fractals.names(kind)) == sorted(fractals.names(kind))
+    with pytest.raises(OptionError, match="unknown kind 'pallets': choose one of formulas"):
+        fractals.names("pallets")
+
+
+def test_points_are_complex_numbers():
+    for point in (-0.8 + 0.156j, np.complex128(-0.8 + 0.156j), ("-0.8", "0.156"), (-0.8, 0.156)):
+        found = fractals.load_scene(julia=point, center=point)
+        assert found.julia == found.view.center == ("-0.8", "0.156")
+
+
+def test_palettes_are_arrays_and_lists_of_colors():
+    floats = np.array([[0, 0, 0], [1, 0.5, 0], [1, 1, 1]])
+    bytes_ = np.array([[0, 0, 0, 255], [255, 128, 0, 255], [255, 255, 255, 255]], np.uint8)
+    for given in (floats, np.hstack([floats, floats[:, :1]]), bytes_, floats.tolist()):
+        found = fractals.load_scene(palette=given).color.palette
+        assert [color for _, color in found.stops] == ["#000000", "#ff8000", "#ffffff"]
+        assert (found.space, found.cyclic) == ("srgb", True)
+    scene_ = fractals.load_scene(palette=floats)
+    assert fractals.load_scene(scene_.to_table()) == scene_
+    for wrong, words in (
+        (np.zeros((2, 2)), r"not of shape \(2, 2\)"),
+        (np.full((2, 3), 2.0), "from 0 to 1"),
+        (np.full((2, 3), np.nan), "from 0 to 1"),
+        (np.full((2, 3), -1), "from 0 to 1"),
+        (np.zeros((5000, 3)), "at most 4096 colors"),
+        (np.array([["a", "b", "c"]]), "not of <U1"),
+    ):
+        with pytest.raises(SceneError, match=words):
+            fractals.load_scene(palette=wrong)
+
+
+@pytest.mark.parametrize("package", ["matplotlib", "cmap"])
+def test_palettes_are_color_maps(package):
+    module = pytest.importorskip(package, reason=f"{package} is not installed")
+    maps = module.colormaps if package == "matplotlib" else None
+    turns = np.array([0.1, 0.25, 0.4])
+    for name, mirrored, bands in (("viridis", 2, 0), ("twilight", 1, 0), ("tab10", 1, 1)):
+        given = maps[name] if maps else module.Colormap(name)
+        found = fractals.load_scene(palette=given).color.palette
+        assert found.source.startswith(f"{package}: ")
+        exact = np.array([given(float(at)) for at in mirrored * turns + 0.01 * bands])
+        exact = exact if package == "matplotlib" else np.array([tuple(c) for c in exact])
+        drawn = srgb_from_linear(found.linear(turns + 0.01 * bands))
+        assert np.abs(drawn - exact[:, :3]).max() < 2 / 255, name
+        ends = srgb_from_linear(found.linear(np.array([1e-4, 1 - 1e-4])))
+        assert bands or np.abs(ends[0] - ends[1]).max() < 0.05, name
+
+
+def test_a_formula_of_ones_own_is_compiled_once_in_a_process():
+    from numba.core import event
+
+    def step(x, y, a, b):
+        return fma(x, x, fma(-y, y, a)), fma(x + x, -y, b)
+
+    def draw(**keys):
+        with event.install_recorder("numba:compile") as recorder:
+            own = fractals.Formula("own", "own", step, None, 2, holomorphic=False)
+            keys = {"max_iterations": 30, "coloring": "count", **TINY, **keys}
+            fractals.render(formula=own, **keys)
+        return len(recorder.buffer)
+
+    assert draw() > 0
+    assert draw() == draw(width=1) == draw(palette="ember", size=(9, 7)) == 0
+
+
+def test_an_image_is_a_pillow_image():
+    for bits in (8, 16):
+        image = fractals.render(bits=bits, **TINY)
+        found = image.to_pil()
+        assert (found.mode, found.size) == ("RGB", image.size)
+        expected = image.pixels if bits == 8 else image.pixels >> 8
+        assert np.array_equal(np.asarray(found), expected)
 
 
 def test_an_image_is_shown(monkeypatch):

@@ -4,16 +4,66 @@ A cache of compiled code is executed, so a folder that another user can write to
 whoever plants a file there runs code as this user.
 """
 
+import contextlib
 import os
 import re
 import stat
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 
 class UntrustedFolderError(OSError):
     """A folder for a cache belongs to another user, or others can write to it."""
+
+
+def compiled_folder() -> Path:
+    """Return the folder of compiled programs: NUMBA_CACHE_DIR, or in the user's cache folder."""
+    base = os.environ.get("NUMBA_CACHE_DIR")
+    return Path(base) if base else _user_folder() / "compiled"
+
+
+def orbits_folder() -> Path:
+    """Return the folder of reference orbits: in FRACTALS_CACHE_DIR or the user's cache folder."""
+    base = os.environ.get("FRACTALS_CACHE_DIR")
+    return (Path(base) if base else _user_folder()) / "orbits"
+
+
+def _user_folder() -> Path:
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("fractals", appauthor=False))
+
+
+CACHES: dict[str, Callable[[], Path]] = {
+    "compiled programs": compiled_folder,
+    "reference orbits": orbits_folder,
+}
+# The files of a cache. Folders that the environment names may hold files of other programs.
+PATTERNS = {
+    "compiled programs": ("fractals-" + "[0-9a-f]" * 16 + "/**/*",),
+    "reference orbits": ("*.npz", "*.part"),
+}
+
+
+def contents(name: str) -> list[Path]:
+    """Return the files of a cache, one of `CACHES`."""
+    folder = CACHES[name]()
+    found = (path for pattern in PATTERNS[name] for path in folder.glob(pattern))
+    return [path for path in found if path.is_file() and not path.is_symlink()]
+
+
+def empty_cache(name: str) -> int:
+    """Delete the files of a cache, and return how many were deleted.
+
+    Folders are kept, because another process may be writing to them.
+    """
+    deleted = 0
+    for path in contents(name):
+        with contextlib.suppress(FileNotFoundError):  # another process deleted it
+            path.unlink()
+            deleted += 1
+    return deleted
 
 
 class _Messages:

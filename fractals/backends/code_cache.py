@@ -28,10 +28,15 @@ from typing import Any, TypeVar
 import llvmlite
 import numba
 import numpy as np
-import platformdirs
 
 from fractals.backends import numba_private
-from fractals.backends.cache_folder import reason, report, short_name, trusted_folder
+from fractals.backends.cache_folder import (
+    compiled_folder,
+    reason,
+    report,
+    short_name,
+    trusted_folder,
+)
 
 T = TypeVar("T")
 
@@ -136,6 +141,12 @@ def program(make: Callable[[Store | None], T], *identity: Any, scope: object = N
         An object that the program can only be used with, in this process.
     """
     return _programs.get((_Same(scope), _key(identity)), lambda: make(_store(identity)))
+
+
+def is_stored(*identity: Any) -> bool:
+    """Tell whether there is code of a program on the disk, for any signature."""
+    store = _store(identity)
+    return store is not None and any(Path(store.folder).glob("*.code"))
 
 
 def forget_programs() -> None:
@@ -285,13 +296,10 @@ def _names(code: types.CodeType) -> set[str]:
 def folder() -> str | None:
     """Return the folder for the package as it is now; None where none can be used.
 
-    It is in NUMBA_CACHE_DIR, or in the user's folder for caches. Why there is none is reported.
+    It is in `compiled_folder`. Why there is none is reported.
     """
-    base = os.environ.get("NUMBA_CACHE_DIR")
-    if not base:
-        base = os.path.join(platformdirs.user_cache_dir("fractals", appauthor=False), "compiled")
     try:
-        path = trusted_folder(os.path.join(base, f"fractals-{_fingerprint()}"))
+        path = trusted_folder(compiled_folder() / f"fractals-{_fingerprint()}")
         with tempfile.TemporaryFile(dir=path):
             pass
         os.utime(path)

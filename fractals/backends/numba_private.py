@@ -6,25 +6,46 @@ versions that it was tried with, and has a test in tests/backends/test_numba_pri
 changes one of these names is served by an edit here alone.
 """
 
+import contextlib
 import importlib
 import itertools
 import os
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import llvmlite.binding
 import numba
 import numpy as np
+from numba import _dynfunc
 from numba.core import event
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import _Cache
-from numba.core.compiler import CompileResult
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, CompileResult
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.registry import cpu_target
 from numba.core.runtime import _nrt_python
 from numba.core.serialize import dumps
+from numba.core.typed_passes import (
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
 from numba.core.types.function_type import CompileResultWAP
+from numba.core.untyped_passes import (
+    DeadBranchPrune,
+    FixupArgs,
+    GenericRewrites,
+    IRProcessing,
+    ReconstructSSA,
+    RewriteSemanticConstants,
+    TranslateByteCode,
+)
 from numba.np.arrayobj import make_array
 
 
@@ -169,6 +190,157 @@ def name_intrinsic(intrinsic: Any, name: str) -> None:
     `_Intrinsic._set_uuid`; Numba 0.61.2 to 0.68.1.
     """
     intrinsic._set_uuid(name)
+
+
+# --- Compiling functions that are inlined
+
+
+class _InlinedLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a function that is inlined into each caller, as LLVM reads it from Numba.
+
+    Numba would optimize it and turn it into machine code, which nobody calls.
+
+    `numba.core.codegen.JITCodeLibrary`, its `_codegen`, `_final_module`, `_linking_libraries` and
+    other members; Numba 0.61.2 to 0.68.1.
+    """
+
+    def add_llvm_module(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+        self._final_module.link_in(ll_module)
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _TellCallers(LoweringPass):  # type: ignore[misc]
+    """Tell callers of a function where its code is, as Numba does once it made machine code.
+
+    `numba._dynfunc.make_function`, which makes the key that callers find the function by, and
+    `CPUContext.insert_user_function`; Numba 0.61.2 to 0.68.1.
+    """
+
+    _name = "tell_callers"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        lowered = state["cr"]
+        function = lowered.fndesc
+        key = _dynfunc.make_function(
+            function.lookup_module(), function.unique_name, "", 0, lowered.env, (state.library,)
+        )
+        state.targetctx.insert_user_function(key, function, [state.library])
+        state["cr"] = lowered._replace(cfunc=key)
+        return True
+
+
+@contextlib.contextmanager
+def _quick_refresh() -> Iterator[None]:
+    """Let Numba look for new declarations only in what it knows, and only where there are some.
+
+    It looks at each call of an intrinsic, by importing all that it knows of Python and NumPy: the
+    imports are cached, but there are hundreds of calls. Numba's compiler lock is held meanwhile.
+
+    `CPUContext.refresh` and that of its `typing_context`, their `_registries` and
+    `install_registry`, and the lists of a `Registry`; Numba 0.61.2 to 0.68.1.
+    """
+    target = cpu_target.target_context
+    contexts = target, target.typing_context
+    if "refresh" in vars(target):  # a caller is being compiled
+        yield
+        return
+    known: list[int] = []
+
+    def refresh() -> None:
+        sizes = [
+            len(declared)
+            for context in contexts
+            for registry in context._registries
+            for declared in vars(registry).values()
+        ]
+        if sizes != known:
+            known[:] = sizes
+            for context in contexts:
+                for registry in context._registries:
+                    context.install_registry(registry)
+
+    for context in contexts:
+        context.refresh = refresh
+    try:
+        yield
+    finally:
+        for context in contexts:
+            del context.refresh
+
+
+# The passes of Numba that numeric code needs. Those left out inline closures, fuse array
+# expressions, rewrite exceptions and with statements, and annotate types.
+_PASSES = (
+    TranslateByteCode,
+    FixupArgs,
+    IRProcessing,
+    RewriteSemanticConstants,
+    DeadBranchPrune,
+    GenericRewrites,
+    ReconstructSSA,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+    IRLegalization,
+    NativeLowering,
+)
+
+
+class _Compiler(CompilerBase):  # type: ignore[misc]
+    """Numba's compiler with the passes of `_PASSES` alone.
+
+    `CompilerBase._compile_core`; Numba 0.61.2 to 0.68.1. The rest is documented by Numba.
+    """
+
+    steps: tuple[Any, ...] = (*_PASSES, NoPythonBackend)
+
+    def _compile_core(self) -> Any:
+        with _quick_refresh():
+            return super()._compile_core()
+
+    def define_pipelines(self) -> Any:
+        passes = PassManager("numeric")
+        for step in self.steps:
+            passes.add_pass(step, step._name)
+        passes.finalize()
+        return [passes]
+
+
+class _InlinedCompiler(_Compiler):
+    """The same for a function that is inlined into its callers: no machine code is made."""
+
+    steps = (*_PASSES, _TellCallers, NoPythonBackend)
+
+    def define_pipelines(self) -> Any:
+        state = self.state
+        state.flags.no_compile = True
+        state.library = _InlinedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().define_pipelines()
+
+
+# Options of a function that only uses numbers and arrays it is given, so that it has no references
+# to count. `_nrt` is private: Numba 0.61.2 to 0.68.1.
+NUMERIC = {"_nrt": False, "pipeline_class": _Compiler}
+
+# The same for a function that is compiled only as a part of its callers.
+INLINED = {
+    "_nrt": False,
+    "pipeline_class": _InlinedCompiler,
+    "forceinline": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 
 # --- Calling compiled code

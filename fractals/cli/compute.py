@@ -5,6 +5,7 @@ from typing import Any
 
 import fractals
 from fractals.cli.command import option, verb
+from fractals.cli.defaults import scene_table
 from fractals.cli.messages import tell, tell_lost
 from fractals.cli.options import (
     color_options,
@@ -73,11 +74,13 @@ def compute_command(
         "threads": threads,
         "interior_shortcuts": not no_interior_shortcuts,
     }
-    scene = requested_scene(scenes, options, lost)
+    scene = requested_scene(scenes, options, lost, scene_table())
     if output is None:
         resumed = len(scenes) == 1 and scenes[0].endswith(".fz")
         output = scenes[0] if resumed else default_output(scenes, options, ".fz", free=False)
     suffix = check_suffix(output)
+    if suffix != ".exr":
+        scene.to_table()  # a formula of a Python file can't be saved: say so before any work
     if dry_run:
         print_plan(plan_table(scene, how, "store" if suffix == ".fz" else "raw"), as_json)
         return

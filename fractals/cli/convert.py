@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,8 +11,12 @@ from fractals.cli.command import verb
 from fractals.cli.completion import FILE, SCENE
 from fractals.cli.messages import print_json, tell, tell_lost, write_out
 from fractals.cli.options import json_option, overwrite_option
+from fractals.cli.progress import ProgressLine
 from fractals.cli.scenes import read_stdin
 from fractals.errors import OptionError
+
+if TYPE_CHECKING:
+    from fractals.scene.model import Scene
 
 
 @verb(
@@ -31,7 +35,7 @@ def convert_command(source: str, target: str, overwrite: bool, as_json: bool) ->
     IN is anything that render draws, a palette, or - for stdin. The suffix of OUT is its format
     (fractals list formats); - writes TOML to stdout. A palette becomes the palette of a scene, and
     a scene gives its palette to a palette file. Raw numbers (.fz, .npz, .exr) are converted into
-    each other.
+    each other. Other programs have no maximum of iterations "auto": the number found is written.
     """
     from fractals.io import formats
     from fractals.io.escape_data import SUFFIXES
@@ -54,6 +58,8 @@ def convert_command(source: str, target: str, overwrite: bool, as_json: bool) ->
     scene = validate(table, "stdin" if source == "-" else source)
     whole = scene.to_table()
     if form and form.write:
+        if form.writes_limit and scene.iteration.max_iterations == "auto":
+            whole["iteration"]["max_iterations"] = limit_of(source, scene)
         data, more = form.write(whole)
         lost += [f"{target}: {line}" for line in more]
     else:
@@ -67,6 +73,19 @@ def convert_command(source: str, target: str, overwrite: bool, as_json: bool) ->
     with written(target) as file:
         file.write(data)
     report_lost(target, lost, as_json)
+
+
+def limit_of(source: str, scene: "Scene") -> int:
+    """Return the number of iterations that "auto" stands for: a store's own, or what is found."""
+    from fractals.io.files import read_store_header
+    from fractals.rendering.render import find_max_iterations
+
+    if source.lower().endswith(".fz"):
+        known = read_store_header(Path(source)).get("max_iterations")
+        if isinstance(known, int):
+            return known
+    with ProgressLine(task="searching for the maximum of iterations") as progress:
+        return find_max_iterations(scene, progress=progress, on_message=tell)
 
 
 def source_table(source: str, lost: list[str]) -> dict[str, Any]:

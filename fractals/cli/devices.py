@@ -18,10 +18,11 @@ def devices_command(as_json: bool) -> None:
     from fractals.backends.devices import choose, devices
 
     found = devices()
-    taken = choose("auto").device
+    taken = choose("auto").device  # compared by name, because the free memory changes
+    auto = taken.kind, taken.index
     reason = probe.gpus()[1]
     if as_json:
-        tables = [{**dataclasses.asdict(d), "auto": d == taken} for d in found]
+        tables = [{**dataclasses.asdict(d), "auto": (d.kind, d.index) == auto} for d in found]
         print_json({"devices": tables, "auto": taken.kind, "no_gpu": reason})
         return
     lines = []
@@ -37,7 +38,7 @@ def devices_command(as_json: bool) -> None:
         else:
             facts = "slow; for learning and for tests"
         name = f"cuda:{device.index}" if device.kind == "cuda" else device.kind
-        mark = "  <- auto" if device == taken else ""
+        mark = "  <- auto" if (device.kind, device.index) == auto else ""
         lines.append(f"{name:10} {device.name}, {facts}{mark}")
         if device.problem:
             lines.append(f"{'':10} not used: {device.problem}")

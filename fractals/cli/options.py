@@ -1,19 +1,16 @@
 """The options that several verbs share."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from fractals.cli import defaults
 from fractals.cli.command import F, option, together
 from fractals.cli.completion import DEVICE, FILE, PALETTE, SCENE, names, words
 from fractals.cli.values import Whole
 from fractals.errors import OptionError
-
-MAX_THREADS = 1024
-DEVICE_NAME = re.compile(r"auto|cpu|gpu|cuda(:\d+|:all)?|simulator|python", re.ASCII)
 
 color_options = together(
     option(
@@ -53,16 +50,17 @@ color_options = together(
         "--inside",
         metavar="COLOR",
         section="Colors",
-        help="Color of the points inside the set, such as '#000'.",
+        help="Color of the points inside the set, such as '#000' or navy.",
     ),
 )
 view_options = together(
     option(
         "--formula",
-        metavar="NAME[,KEY=VALUE]|EXPRESSION",
+        metavar="NAME[,KEY=VALUE]|EXPRESSION|FILE.py",
         section="View",
-        shell_complete=names("formula"),
-        help="Formula: a name such as multibrot,power=4, or an expression such as 'z**3 + c'.",
+        shell_complete=names("formula", files=True),
+        help="Formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a "
+        "Python file, which is run.",
     ),
     option("--julia", metavar="X,Y", section="View", help="Draw the Julia set of c = X + iY."),
     option(
@@ -130,7 +128,7 @@ view_options = together(
         "--size",
         metavar="SIZE",
         section="Picture",
-        help="Pixels: 1920x1080, 640x, 4k, 300%, 100x70cm@300dpi.",
+        help="Pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi.",
     ),
 )
 scene_options = together(
@@ -184,17 +182,18 @@ picture_options = together(
 )
 threads_option = option(
     "--threads",
-    type=Whole(1, MAX_THREADS),
+    type=Whole(1, defaults.MAX_THREADS),
     metavar="N",
     section="Device",
     envvar="FRACTALS_THREADS",
+    default=defaults.threads,
     help="Maximum CPU threads (default: all cores, or FRACTALS_THREADS).",
 )
 device_options = together(
     option(
         "--device",
         metavar="DEVICE",
-        default="auto",
+        default=defaults.device,
         section="Device",
         envvar="FRACTALS_DEVICE",
         shell_complete=DEVICE,
@@ -260,7 +259,7 @@ def device_request(options: dict[str, Any]) -> str:
     cpu, gpu, device = options.pop("cpu"), options.pop("gpu"), str(options.pop("device"))
     source = click.get_current_context().get_parameter_source("device")
     given = [name for name, on in (("--cpu", cpu), ("--gpu", gpu)) if on]
-    if source is ParameterSource.ENVIRONMENT and not DEVICE_NAME.fullmatch(device):
+    if source is ParameterSource.ENVIRONMENT and not defaults.DEVICE_NAME.fullmatch(device):
         raise OptionError(f"FRACTALS_DEVICE: unknown device '{device[:40]}'")
     if source is ParameterSource.COMMANDLINE and device != "auto":
         given.append(f"--device {device}")

@@ -71,5 +71,5 @@ def recolor_command(
             on_message=tell,
         )
     report(drawn, output, "recolor", as_json)
-    if note := lost(file_format, scene.image):
+    if note := lost(file_format, scene):
         tell(note)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import fractals
 from fractals.cli.command import verb
+from fractals.cli.defaults import scene_table
 from fractals.cli.messages import StdoutError, Verbosity, tell
 from fractals.cli.options import (
     color_options,
@@ -81,12 +82,12 @@ def render_command(
             make_folder(output)
         for source in scenes:
             lost: list[str] = []
-            scene = requested_scene((source,), options, lost)
+            scene = requested_scene((source,), options, lost, scene_table())
             path = str(Path(output, source_name(source) + ".png"))
             draw_or_plan(scene, path, how, effort, overwrite, dry_run, as_json, lost)
         return
     lost = []
-    scene = requested_scene(scenes, options, lost)
+    scene = requested_scene(scenes, options, lost, scene_table())
     path = output or default_output(scenes, options, ".png", free=not (overwrite or dry_run))
     draw_or_plan(scene, path, how, effort, overwrite, dry_run, as_json, lost)
 
@@ -128,6 +129,8 @@ def draw_or_plan(
         check_stdout(as_json)
     else:
         check_output(output, overwrite)
+    if note := lost(file_format, scene):
+        tell(note)
     if Verbosity.verbose:
         explain_plan(plan_table(scene, how, keeps))
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
@@ -143,8 +146,6 @@ def draw_or_plan(
     report(rendered, output, rendered.method, as_json, lost_lines)
     if output != "-":
         hint_at_one_color(output, scene)
-    if note := lost(file_format, scene.image):
-        tell(note)
 
 
 def check_stdout(as_json: bool) -> None:

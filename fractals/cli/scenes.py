@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fractals.cli.messages import tell, tell_lost
 from fractals.cli.values import (
-    PHYSICAL,
+    PRINT_DPI,
     check_length,
     check_text,
     check_value,
@@ -21,6 +21,7 @@ from fractals.cli.values import (
     parse_numbers,
     parse_point,
     parse_size,
+    physical_size,
     relative,
 )
 from fractals.errors import OptionError, SceneError
@@ -32,11 +33,21 @@ MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
 WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
 SPARE_DIGITS = 6  # of a new center, beyond those that tell pixels apart: one can zoom on
 MAX_NAME = 100  # characters of a default name
-SUFFIXES = {b"\x89PNG": ".png", b"{": ".json"}  # of what stdin holds, by its first bytes
+# Of what stdin holds, by its first bytes.
+SUFFIXES = {
+    b"\x89PNG": ".png",
+    b"\xff\xd8\xff": ".jpg",
+    b"RIFF": ".webp",
+    b"II*\0": ".tif",
+    b"{": ".json",
+}
 
 
 def requested_scene(
-    sources: tuple[Any, ...], options: Mapping[str, Any], lost: list[str] | None = None
+    sources: tuple[Any, ...],
+    options: Mapping[str, Any],
+    lost: list[str] | None = None,
+    defaults: Mapping[str, Any] | None = None,
 ) -> "Scene":
     """Return the scene that sources and options describe.
 
@@ -48,6 +59,8 @@ def requested_scene(
         Options of the command line by name; None where one was not given.
     lost : list of str, optional
         Receives, and stderr shows, what has no equivalent in a scene.
+    defaults : mapping, optional
+        A scene's table that sources and options override.
 
     Raises
     ------
@@ -66,7 +79,8 @@ def requested_scene(
     parts = [part for source in sources for part in merged_parts(source)]
     if parts.count("-") > 1:
         raise OptionError("'-' is given twice: stdin holds one scene")
-    scene = load_scene(*(read_stdin(lost) if part == "-" else part for part in parts), lost=lost)
+    read = [read_stdin(lost) if part == "-" else part for part in parts]
+    scene = load_scene(*([defaults] if defaults else []), *read, lost=lost)
     changes = scene_changes(scene, given, lost)
     tell_lost(lost)
     if not changes:
@@ -94,7 +108,7 @@ def merged_parts(source: Any) -> list[Any]:
 
 
 def read_stdin(lost: list[str]) -> dict[str, Any]:
-    """Return the table of the scene on stdin: TOML, JSON or a PNG.
+    """Return the table of the scene on stdin: TOML, JSON or a picture.
 
     Raises
     ------
@@ -113,7 +127,7 @@ def read_stdin(lost: list[str]) -> dict[str, Any]:
     if len(data) > MAX_STDIN:
         raise SceneError(f"stdin: larger than {MAX_STDIN} bytes")
     if not data.strip():
-        raise SceneError("stdin: empty: a scene in TOML or JSON, or a PNG, is expected")
+        raise SceneError("stdin: empty: a scene in TOML or JSON, or a picture, is expected")
     start = data.lstrip()[:4]
     suffix = next((end for head, end in SUFFIXES.items() if start.startswith(head)), ".toml")
     with tempfile.TemporaryDirectory(prefix="fractals-") as folder:
@@ -140,9 +154,10 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
     if "coloring" in changes:
         changes["coloring"] = parse_coloring(changes["coloring"])
     if "size" in changes:
-        if physical := PHYSICAL.fullmatch(str(changes["size"]).strip().lower()):
-            changes.setdefault("dpi", physical[4])
-        changes["size"] = parse_size(changes["size"], scene.image.size)
+        dpi = check_value("dpi", changes["dpi"]) if "dpi" in changes else scene.image.dpi
+        if physical := physical_size(changes["size"], scene.image.size):
+            changes.setdefault("dpi", physical[4] or f"{dpi or PRINT_DPI:g}")
+        changes["size"] = parse_size(changes["size"], scene.image.size, dpi)
     if "palette" in changes:
         changes["palette"] = read_palette(str(changes["palette"]), lost)
     for key, value in changes.items():
@@ -263,7 +278,7 @@ def read_palette(name: str, lost: list[str]) -> Any:
     from fractals import catalog
     from fractals.io import palettes
 
-    if name.lower() in (*catalog.names("palette"), "auto"):
+    if name.lower() in (*catalog.names("palettes"), "auto"):
         return name.lower()  # names that differ by case only mean the same
     palette, lines = palettes.find(name)
     lost += [f"{name}: {line}" for line in lines]
@@ -332,6 +347,8 @@ def option_name(value: str, key: str) -> str:
     ('Skydye07', 'viridis')
     """
     first = value.split(",")[0].strip()
+    if key == "formula":
+        first = Path(first).stem if first.endswith(".py") else first
     if key == "palette":
         first = Path(first.removeprefix("cmap:")).name.partition(".")[0]
     return first if re.fullmatch(r"[\w-]+", first) else key

@@ -6,7 +6,7 @@ import click
 
 from fractals.cli.command import option, verb
 from fractals.cli.completion import SCENE
-from fractals.cli.messages import print_json, tell, write_out
+from fractals.cli.messages import print_json, tell, tell_lost, write_out
 from fractals.cli.options import json_option
 from fractals.cli.scenes import requested_scene
 from fractals.errors import OptionError
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 )
 @json_option
 def show_command(file: str | None, schema: bool, as_json: bool) -> None:
-    """Print the scene inside a picture, a scene file, a gallery scene or a file of raw numbers."""
+    """Print the scene inside a picture, a scene file, a gallery scene or a file of raw numbers.
+
+    Of a file with several entries (.par, .ugr) the names are listed, and FILE#NAME shows one. Of a
+    file of a palette the palette is shown.
+    """
     from fractals.io.escape_data import SUFFIXES
     from fractals.scene.model import Scene
 
@@ -31,12 +35,49 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
         return
     if file is None:
         raise OptionError("show requires a SCENE, such as sea.png or seahorse, or --schema")
+    if show_entries(file, as_json) or show_palette(file, as_json):
+        return
     raw = file.lower().endswith(SUFFIXES)
     scene = show_raw(file) if raw else requested_scene((file,), {})
     if as_json:
         print_json(scene.to_table())
     else:
         write_out(scene.to_toml())
+
+
+def show_entries(file: str, as_json: bool) -> bool:
+    """List the entries of a file that has more than one; return whether it has."""
+    from fractals.io import formats
+
+    found = formats.entries(file)
+    if len(found) < 2:
+        return False
+    if as_json:
+        print_json(dict(found))
+    else:
+        write_out("".join(f"{file}#{name}  {about}\n" for name, about in found))
+    return True
+
+
+def show_palette(file: str, as_json: bool) -> bool:
+    """Print the palette of another program's file of palettes; return whether it is one."""
+    from fractals.cli.convert import is_palette
+    from fractals.io import formats
+    from fractals.scene.model import toml_text, validate
+
+    form = formats.find(formats.split(file)[0].name)
+    if form is None:
+        return False
+    imported = formats.read(file)
+    if not is_palette(dict(imported.table)):
+        return False
+    tell_lost([f"{file}: {line}" for line in imported.lost])
+    table = {"color": {"palette": validate(imported.table, file).to_table()["color"]["palette"]}}
+    if as_json:
+        print_json(table)
+    else:
+        write_out(toml_text(table))
+    return True
 
 
 def show_raw(file: str) -> "Scene":

@@ -24,8 +24,14 @@ NAMED_SIZES = {
 }
 MAX_SIDE = 200_000  # pixels: the bound of a scene's size
 INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0}
-PHYSICAL = re.compile(r"([\d.]+)x([\d.]+)([a-z]+)@([\d.]+)([a-z]+)", re.ASCII)
-UNPRINTED = re.compile(r"([\d.]+)x([\d.]+)(cm|mm|in)", re.ASCII)  # a paper size without dpi
+PHYSICAL = re.compile(r"([\d.]+)x([\d.]+)([a-z]+)(?:@([\d.]+)([a-z]+))?", re.ASCII)
+PAPERS = {  # short and long side in mm: ISO 216, and the sizes of North America
+    **{"a0": (841, 1189), "a1": (594, 841), "a2": (420, 594), "a3": (297, 420), "a4": (210, 297)},
+    **{"a5": (148, 210), "a6": (105, 148)},
+    **{"letter": (215.9, 279.4), "legal": (215.9, 355.6), "tabloid": (279.4, 431.8)},
+}
+PAPER = re.compile(rf"({'|'.join(PAPERS)})(@[\w.]+)?", re.ASCII)
+PRINT_DPI = 300.0  # pixels per inch of a paper size, where nothing else is said
 RELATIVE = re.compile(r"(?:x(.+)|(.+)%)", re.ASCII)  # x10 or 50%
 
 
@@ -110,8 +116,10 @@ def relative(text: str) -> Decimal | None:
     return number if found[1] else number / 100
 
 
-def parse_formula(text: str) -> dict[str, Any]:
+def parse_formula(text: str) -> Any:
     """Return the table of ``multibrot,power=4``, or of an expression such as ``z**3 + c*sin(z)``.
+
+    ``bridge.py,power=3`` is the formula itself, which the file's function ``make`` returns.
 
     Examples
     --------
@@ -120,6 +128,10 @@ def parse_formula(text: str) -> dict[str, Any]:
     """
     name, *pairs = text.split(",")
     table: dict[str, Any] = {"name": name.strip()}
+    if name.strip().endswith(".py"):
+        from fractals.io.formula_file import load_formula
+
+        return load_formula(name.strip(), **_pairs(pairs, "formula", "power=4"))
     if not re.fullmatch(r"\s*\w+\s*", name, re.ASCII):
         meant = name.strip().lower().replace("-", "_")
         if re.fullmatch(r"\w+", meant, re.ASCII):
@@ -169,11 +181,31 @@ def _number(text: str) -> int | float | str:
     return text
 
 
-def parse_size(text: str, current: tuple[int, int]) -> tuple[int, int]:
-    """Return (width, height) in pixels; ``640x`` keeps the shape of `current`.
+def physical_size(text: str, current: tuple[int, int]) -> re.Match[str] | None:
+    """Return the match of `PHYSICAL` for a size on paper; paper lies as the picture `current` does.
 
     Examples
     --------
+    >>> physical_size("A4@150dpi", (640, 480))[0], physical_size("a4", (480, 640))[0]
+    ('297x210mm@150dpi', '210x297mm')
+    """
+    text = text.strip().lower()
+    if paper := PAPER.fullmatch(text):
+        short, long = PAPERS[paper[1]]
+        sides = (long, short) if current[0] >= current[1] else (short, long)
+        text = f"{sides[0]}x{sides[1]}mm{paper[2] or ''}"
+    return PHYSICAL.fullmatch(text)
+
+
+def parse_size(text: str, current: tuple[int, int], dpi: float | None = None) -> tuple[int, int]:
+    """Return (width, height) in pixels; ``640x`` keeps the shape of `current`.
+
+    Sizes on paper that name no resolution have `dpi` pixels per inch, or 300.
+
+    Examples
+    --------
+    >>> parse_size("a4", (640, 480)), parse_size("10x20cm", (1, 1), dpi=254)
+    ((3508, 2480), (1000, 2000))
     >>> parse_size("50%", (640, 480)), parse_size("10x5in@100dpi", (1, 1))
     ((320, 240), (1000, 500))
     >>> parse_size("320x", (640, 480)), parse_size("x120", (640, 480))
@@ -183,7 +215,7 @@ def parse_size(text: str, current: tuple[int, int]) -> tuple[int, int]:
     if text in NAMED_SIZES:
         return NAMED_SIZES[text]
     try:
-        size = _pixels(text, current)
+        size = _pixels(text, current, dpi or PRINT_DPI)
     except OptionError:  # a ValueError too
         raise
     except (ValueError, OverflowError):
@@ -194,13 +226,13 @@ def parse_size(text: str, current: tuple[int, int]) -> tuple[int, int]:
     return size
 
 
-def _pixels(text: str, current: tuple[int, int]) -> tuple[int, int]:
+def _pixels(text: str, current: tuple[int, int], dpi: float) -> tuple[int, int]:
     if text.endswith("%"):
         share = float(text[:-1]) / 100
         return round(current[0] * share), round(current[1] * share)
-    if physical := PHYSICAL.fullmatch(text):
-        width, height, dots = (float(physical[k]) for k in (1, 2, 4))
-        unit, dots_unit = physical[3], physical[5]
+    if physical := physical_size(text, current):
+        width, height, dots = (float(physical[k] or dpi) for k in (1, 2, 4))
+        unit, dots_unit = physical[3], physical[5] or "dpi"
         if unit not in INCHES or dots_unit != "dpi":
             bad = unit if unit not in INCHES else dots_unit
             raise OptionError(f"--size: unknown unit '{shown(bad, 40)}': use cm, mm or in, and dpi")
@@ -214,12 +246,13 @@ def _pixels(text: str, current: tuple[int, int]) -> tuple[int, int]:
 
 
 def _wrong_size(text: str) -> str:
-    if UNPRINTED.fullmatch(text):
-        return f"'{shown(text, 40)}' requires the pixels per inch, such as {shown(text, 40)}@300dpi"
     if text.isdecimal() and len(text) < 7:
         return f"'{text}' is one number: write {text}x for the width, or {text}x{text}"
     named = ", ".join(NAMED_SIZES)
-    return f"'{shown(text, 40)}' is not a size: use 1920x1080, 640x, 300%, 100x70cm@300dpi, {named}"
+    return (
+        f"'{shown(text, 40)}' is not a size: use 1920x1080, 640x, 300%, 30x20cm, 30x20cm@300dpi, "
+        f"A3, {named}"
+    )
 
 
 def check_text(key: str, text: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import click
 
 from fractals import __version__
+from fractals.cli import defaults
 from fractals.cli.command import Laidout, Option, epilog
 from fractals.cli.messages import write_out
 from fractals.errors import OptionError
@@ -30,6 +31,7 @@ SUBJECTS = {
         "bench": ("bench", "Time the same work on several devices and compare the results."),
     },
     "Shell": {
+        "cache": ("cache", "Show the caches and their sizes, or empty them."),
         "completion": ("completion", "Print the completion script of a shell."),
         "help": ("help", "Show the help of a verb."),
     },
@@ -81,6 +83,8 @@ class Verbs(Laidout, click.Group):
         Laidout.format_options(self, ctx, formatter)
         with formatter.section("Environment"):
             formatter.write_dl(list(environment()))
+        with formatter.section("File of defaults"):
+            formatter.write_dl([(str(defaults.path()), "device, threads, and keys of scenes.")])
 
 
 def unknown_verb(name: str) -> OptionError:

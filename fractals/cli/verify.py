@@ -46,7 +46,7 @@ def verify_command(picture: str, pixels: int, exact: bool, seed: int, as_json: b
     from fractals.tools.verify import verify
 
     if not picture.lower().endswith(".png"):
-        raise SceneError(f"{picture}: not a PNG: only a PNG carries the scene to compare with")
+        raise SceneError(f"{picture}: not a PNG: verify compares a PNG with its scene")
     with ProgressLine(task=f"recomputing {pixels} pixels in plain Python"):
         found = verify(picture, pixels, exact, seed)
     bad = [pixel for pixel in found if not pixel.right]

@@ -21,6 +21,7 @@ from fractals.color.spaces import (
 from fractals.errors import InputError, shown
 
 MAX_STOPS = 4096
+MAX_COLOR_NAME = 40  # characters; the longest name of CSS has 20
 MAX_TEXT = 1000  # characters of a title, a source or a license
 SPACES = ("oklab", "oklch", "srgb")  # where colors between two stops are taken from
 BLENDS = ("linear", "smooth", "cosine")  # how fast one color becomes the next
@@ -201,7 +202,10 @@ def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...
 
 
 def parse_color(text: Any) -> tuple[float, float, float]:
-    """Return sRGB components from 0 to 1 of ``"#1b6ca8"``, ``"#fff"`` or ``"oklch(0.6 0.1 250)"``.
+    """Return sRGB components from 0 to 1 of a color.
+
+    A color is ``"#1b6ca8"``, ``"#fff"``, ``"oklch(0.6 0.1 250)"`` or a name of CSS such as
+    ``"rebeccapurple"``.
 
     OKLCH is lightness from 0 to 1, chroma from 0 to some 0.3, and hue in degrees; where sRGB has
     no such color, one of less chroma is taken.
@@ -215,6 +219,11 @@ def parse_color(text: Any) -> tuple[float, float, float]:
         if 0 <= lch[0] <= 1 and lch[1] <= 1 and abs(lch[2]) <= 3600:
             red, green, blue = np.clip(srgb_from_linear(linear_from_oklch(lch)), 0, 1).tolist()
             return red, green, blue
+    known: dict[str, Any] = {}
+    if isinstance(text, str) and text.isalpha() and len(text) <= MAX_COLOR_NAME:
+        from PIL.ImageColor import colormap as known
+
+        text = known.get(text.lower(), text)
     digits = text[1:] if isinstance(text, str) and text.startswith("#") else ""
     if len(digits) == 3:
         digits = "".join(2 * digit for digit in digits)
@@ -223,6 +232,10 @@ def parse_color(text: Any) -> tuple[float, float, float]:
             raise ValueError
         red, green, blue = bytes.fromhex(digits)
     except ValueError:
-        message = f"'{shown(text, 40)}' is not a color such as '#1b6ca8' or 'oklch(0.6 0.1 250)'"
+        hint = catalog.did_you_mean(str(text), known) if known else ""
+        message = (
+            f"'{shown(text, 40)}' is not a color such as '#1b6ca8', 'oklch(0.6 0.1 250)' or 'navy'"
+            f"{hint}"
+        )
         raise InputError(message) from None
     return red / 255, green / 255, blue / 255

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fractals.backends.cache_folder import reason, report, trusted_folder
+from fractals.backends.cache_folder import orbits_folder, reason, report, trusted_folder
 from fractals.deep.reference import Reference, compute_orbit
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import TINY_INDEX
@@ -72,15 +72,10 @@ find_same = functools.partial(find, same=True)
 def folder() -> Path | None:
     """Return the folder of the orbits; None if none can be trusted.
 
-    The reason is reported to the user. The folder is in FRACTALS_CACHE_DIR, or in the user's folder
-    for caches.
+    The reason is reported to the user.
     """
-    import platformdirs
-
-    base = os.environ.get("FRACTALS_CACHE_DIR")
-    base = base or platformdirs.user_cache_dir("fractals", appauthor=False)
     try:
-        return trusted_folder(os.path.join(base, "orbits"))
+        return trusted_folder(orbits_folder())
     except OSError as error:
         report(f"reference orbits are not kept: {reason(error)}")
         return None

@@ -52,8 +52,6 @@ class EscapeData:
     count_offset : int
         In a deep view, about the lowest count: the transfer "auto" subtracts it, because all counts
         are large and differ by little.
-    watched : dict of str to ndarray, shape (height, width)
-        What the colorings accumulated along the orbits, by names such as "stripes,density=5.sum".
     exact : bool
         False where z and dz were made of what an EXR keeps: fractions, angles and distances.
     check_rows : callable
@@ -174,19 +172,22 @@ class EscapeData:
         return {name: plane for name, plane in planes.items() if plane is not None}
 
     def to_xarray(self) -> Any:
-        """Return the arrays as an xarray Dataset, row 0 at the top, without copying them.
+        """Return the arrays as an xarray Dataset, without copying them.
+
+        The coordinates re and im are the samples' positions, so ``dataset["count"].plot()`` is the
+        right way up; see `fractals.io.notebook.axes_of` for rotated and for deep views.
 
         Raises
         ------
         OptionError
             The package xarray is not installed.
         """
-        from fractals.io.notebook import dataset
+        from fractals.io.notebook import axes_of, dataset
 
         facts: dict[str, Any] = {"max_iterations": self.max_iterations, "method": self.method}
         with contextlib.suppress(SceneError):  # a formula of the user's own can't be named
             facts["scene"] = self.scene.to_json()
-        return dataset(self.planes, facts)
+        return dataset(self.planes, facts, axes_of(self.scene, self.count.shape))
 
     def _repr_html_(self) -> str:
         from fractals.io.notebook import timings_html

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from fractals.errors import FractalsError, SceneError, shown
 from fractals.io import png
+from fractals.scene.numbers import ExactFloat
 
 SCENE_KEY = "fractals:scene"  # of the iTXt chunk
 HEADER = "header.json"  # of a store: see `fractals.io.store`
@@ -170,15 +171,25 @@ def path_of(file: BinaryIO) -> str:
 
 
 def read_scene_text(path: str | Path) -> str:
-    """Return the JSON of the scene inside a PNG drawn by this program. Nothing is decoded.
+    """Return the JSON of the scene inside a picture of this program. Nothing is decoded.
 
     Raises
     ------
     SceneError
-        The file is no PNG, is damaged, or carries no scene.
+        The file is no picture of its suffix's type, is damaged, or carries no scene.
     """
     name = shown(path, PATH_SHOWN)
+    kind = "PNG" if Path(path).suffix.lower() == ".png" else "picture"
     try:
+        if kind != "PNG":
+            from fractals.io import exif
+
+            text = exif.read_comment(path)
+            if text is None:
+                raise SceneError(
+                    f"{name}: this picture carries no scene; only pictures drawn by fractals do"
+                )
+            return text
         with open(path, "rb") as file:
             if not png.begins(file):
                 raise SceneError(f"{name}: not a PNG, or damaged at its beginning")
@@ -189,7 +200,7 @@ def read_scene_text(path: str | Path) -> str:
         raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or shown(error)
-        raise SceneError(f"{name}: the PNG is damaged or cut short ({reason})") from None
+        raise SceneError(f"{name}: the {kind} is damaged or cut short ({reason})") from None
     if text is None:
         raise SceneError(f"{name}: this PNG carries no scene; only pictures drawn by fractals do")
     return text
@@ -219,7 +230,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_embedded(path: Path) -> dict[str, Any]:
-    """Return the table of the scene inside a PNG of this program, or raise a `SceneError`."""
+    """Return the table of the scene inside a picture, or raise a `SceneError`."""
     return _parsed(path, lambda: parse_json(read_scene_text(path)))
 
 
@@ -232,7 +243,7 @@ def parse_json(text: str | bytes) -> Any:
             f"{len(text)} bytes with {count} brackets and commas: a scene has at most "
             f"{MAX_JSON_BYTES} with {MAX_SIGNS}"
         )
-    return json.loads(text)
+    return json.loads(text, parse_float=ExactFloat)
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -251,7 +262,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     words = re.split(r"[^0-9A-Za-z_]+", bare)
     if any(len(word) > MAX_INTEGER and word[:2] in ("0x", "0o", "0b") for word in words):
         raise ValueError(f"an integer has more than {MAX_INTEGER} digits")
-    return tomllib.loads(text)
+    return tomllib.loads(text, parse_float=ExactFloat)
 
 
 def parse_scene(text: str | bytes) -> dict[str, Any]:

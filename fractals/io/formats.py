@@ -11,7 +11,8 @@ from fractals.errors import InputError, SceneError, listed, shown
 from fractals.io.files import PATH_SHOWN, printable, read_bytes, read_toml
 from fractals.io.foreign import MAX_BYTES, Format, Imported
 
-OWN = (".toml", ".json", ".png", ".fz")
+PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")  # drawn here, with a scene inside
+OWN = (".toml", ".json", *PICTURES, ".fz")
 MAX_MESSAGE = 2000  # characters; the longest messages name the entries of a file
 MAX_LOST = 50  # lines; a location of Kalles Fraktaler has 100 keys at most
 
@@ -84,6 +85,26 @@ def read(source: str) -> Imported:
         raise SceneError(f"{shown(path, PATH_SHOWN)}: {text}") from None
     lost = [shown(printable(line), MAX_MESSAGE) for line in listed(found.lost, MAX_LOST)]
     return Imported(found.table, tuple(lost))
+
+
+def entries(source: str) -> list[tuple[str, str]]:
+    """Return the names in a file of many things, each with words about it; [] of other files.
+
+    Raises
+    ------
+    SceneError
+        The file can't be read, or is invalid.
+    """
+    path, entry = split(source)
+    form = find(path.name)
+    if entry or form is None or form.entries is None:
+        return []
+    try:
+        found = form.entries(read_bytes(path, MAX_BYTES))
+    except InputError as error:
+        text = shown(printable(str(error)), MAX_MESSAGE)
+        raise SceneError(f"{shown(path, PATH_SHOWN)}: {text}") from None
+    return [(printable(name), shown(printable(about), MAX_MESSAGE)) for name, about in found]
 
 
 def split(source: str) -> tuple[Path, str]:

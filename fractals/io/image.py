@@ -15,6 +15,7 @@ from fractals.errors import OptionError, SceneError
 from fractals.io import png
 from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.png import Pixels
+from fractals.kernels.formula import Formula
 from fractals.scene.model import Image as Picture
 from fractals.scene.model import Scene
 from fractals.threads import core_count
@@ -28,14 +29,15 @@ FORMATS = {
     ".tiff": "TIFF",
     ".ppm": "PPM",
 }
-OPTIONS: dict[str, dict[str, Any]] = {  # of Pillow, which writes all but PNG
+OPTIONS: dict[str, dict[str, Any]] = {  # of Pillow, which writes all but PNG and TIFF
     "JPEG": {"quality": 95, "subsampling": 0},
     "WEBP": {"lossless": True},
-    "TIFF": {"compression": "tiff_lzw"},
     "PPM": {},
 }
 LARGEST = {"JPEG": 65_500, "WEBP": 16_383}  # pixels a side
 WITH_DPI = ("PNG", "JPEG", "TIFF")
+WITH_16_BITS = ("PNG", "TIFF")
+MAX_TIFF = 2**32 - 2**26  # bytes of pixels: offsets have 32 bits, and random pixels do not shrink
 
 
 @dataclass(eq=False, repr=False)
@@ -109,7 +111,7 @@ class Image:
         return f"Image({', '.join([f'{width}x{height}', *filter(None, facts)])})"
 
     def save(self, path: str | Path, overwrite: bool = False) -> None:
-        """Write the picture to a file; a PNG carries the scene.
+        """Write the picture to a file, which carries the scene, unless it is a PPM.
 
         Parameters
         ----------
@@ -126,7 +128,7 @@ class Image:
             The file exists, or can't be written; an existing file is unchanged.
         """
         file_format = format_of(path)
-        self._check(file_format)
+        check_format(file_format, self.size, 8 * self.pixels.itemsize)
         check_output(path, overwrite)
         with written(path, overwrite) as file:
             self.write(file, file_format)
@@ -139,23 +141,24 @@ class Image:
         OptionError
             The type is unknown, or can't hold this picture.
         """
-        self._check(file_format)
+        if file_format not in FORMATS.values():
+            known = ", ".join(dict.fromkeys(FORMATS.values()))
+            raise OptionError(f"unknown type of picture '{file_format}': choose one of {known}")
+        check_format(file_format, self.size, 8 * self.pixels.itemsize)
         buffer = io.BytesIO()
         self.write(buffer, file_format)
         return buffer.getvalue()
 
     def show(self) -> None:
         """Open the picture in the system's viewer, by way of a temporary file."""
+        self.to_pil().show(title=self.scene.title or "fractals")
+
+    def to_pil(self) -> Any:
+        """Return the picture as a Pillow image of 8 bits per channel."""
         import PIL.Image
 
         pixels = self.pixels if self.pixels.itemsize == 1 else (self.pixels >> 8).astype(np.uint8)
-        PIL.Image.fromarray(pixels).show(title=self.scene.title or "fractals")
-
-    def _check(self, file_format: str) -> None:
-        if file_format not in FORMATS.values():
-            known = ", ".join(dict.fromkeys(FORMATS.values()))
-            raise OptionError(f"unknown type of picture '{file_format}': choose one of {known}")
-        check_format(file_format, self.size, 8 * self.pixels.itemsize)
+        return PIL.Image.fromarray(pixels)
 
     def write(self, file: BinaryIO, file_format: str) -> None:
         """Write the picture to an open file, as a type that `check_format` allows."""
@@ -164,10 +167,18 @@ class Image:
         if file_format == "PNG":
             beginning = png_beginning(self.scene, self.size, 8 * self.pixels.itemsize)
             png.write(file, beginning, self.pixels, picture.compression, core_count())
+        elif file_format == "TIFF":
+            from fractals.io import exif, tiff
+
+            tiff.write(file, self.pixels, picture.dpi, exif.comment_of(self.scene))
         else:
             import PIL.Image
 
             options = dict(OPTIONS[file_format])
+            if file_format != "PPM":
+                from fractals.io import exif
+
+                options["exif"] = exif.make_exif(file_format, self.scene)
             if picture.dpi and file_format in WITH_DPI:
                 options["dpi"] = (picture.dpi, picture.dpi)
             PIL.Image.fromarray(self.pixels).save(file, file_format, **options)
@@ -286,10 +297,12 @@ def format_of(path: str | Path) -> str:
 
 def check_format(file_format: str, size: tuple[int, int], bits: int) -> None:
     """Raise an `OptionError` where a type of file can't hold a picture, before it is drawn."""
-    if bits == 16 and file_format != "PNG":
+    if bits == 16 and file_format not in WITH_16_BITS:
         raise OptionError(
-            f"{file_format} holds 8 bits a channel here: give --bits 8, or write a .png"
+            f"{file_format} holds 8 bits per channel: give --bits 8, or write a .png or .tif"
         )
+    if file_format == "TIFF" and size[0] * size[1] * 3 * bits // 8 > MAX_TIFF:
+        raise OptionError(f"TIFF holds at most 4 GiB, not {size[0]}x{size[1]} pixels: write a .png")
     most = LARGEST.get(file_format, max(size))
     if max(size) > most:
         raise OptionError(
@@ -298,9 +311,18 @@ def check_format(file_format: str, size: tuple[int, int], bits: int) -> None:
         )
 
 
-def lost(file_format: str, picture: Picture) -> str:
+def lost(file_format: str, scene: Scene) -> str:
     """Return what a type of file doesn't carry of a scene, as a line, or nothing."""
+    from fractals.io import exif
+
+    if isinstance(scene.formula, Formula):
+        return f"the picture carries no scene: its formula '{scene.formula.name}' is Python code"
     if file_format == "PNG":
         return ""
-    what = "no scene" if file_format in WITH_DPI or not picture.dpi else "no scene and no dpi"
-    return f"{file_format} carries {what}: keep a PNG or a .toml to draw it again"
+    dpi = " and no dpi" if scene.image.dpi and file_format not in WITH_DPI else ""
+    if file_format == "PPM":
+        return f"PPM carries no scene{dpi}: keep a PNG or a .toml to draw it again"
+    if not exif.fits(file_format, exif.comment_of(scene)):
+        most = f"at most {exif.MAX_JPEG} bytes of a scene"
+        return f"{file_format} carries {most}, and this one is larger: keep a PNG or a .toml"
+    return f"{file_format} carries no dpi" if dpi else ""

@@ -28,9 +28,9 @@ def load_scene(
     Parameters
     ----------
     *sources : str, Path, mapping or Scene
-        Gallery names, TOML or JSON files, PNGs drawn by this program, stores of raw numbers, files
-        of other programs, tables and scenes. None: the Mandelbrot set. ``"gallery:NAME"`` is always
-        the gallery's scene, even where a file has the same name.
+        Gallery names, TOML or JSON files, pictures drawn by this program, stores of raw numbers,
+        files of other programs, tables and scenes. None: the Mandelbrot set. ``"gallery:NAME"`` is
+        always the gallery's scene, even where a file has the same name.
     lost : list of str, optional
         Receives a line for each setting of another program's file that has no equivalent.
     **keys
@@ -85,7 +85,7 @@ def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, A
             return catalog.read("gallery", name.removeprefix(GALLERY))
     if suffix == ".json":
         return read_json(path)
-    if suffix == ".png":
+    if suffix in formats.PICTURES:
         return read_embedded(path)
     if suffix == ".fz":
         return dict(read_store_header(path)["scene"])

@@ -2,11 +2,20 @@
 
 import base64
 import html
+import math
 from collections.abc import Mapping
 from typing import Any
 
-from fractals.errors import OptionError
+import numpy as np
 
+from fractals.errors import OptionError
+from fractals.scene.geometry import matrix, place_of
+from fractals.scene.model import Scene
+from fractals.scene.numbers import log2
+
+Axes = tuple[tuple[str, str], dict[str, Any]]
+RESOLVED = 49  # bits: neighboring samples then differ by 8 units in the last place of float64
+LARGEST_EXPONENT = 900  # of two, of a width whose samples' distances are normal float64
 INSTALL = "pip install 'fractals-numba[notebook]'"
 
 
@@ -29,8 +38,10 @@ def picture_html(data: bytes, facts: str) -> str:
     )
 
 
-def dataset(planes: Mapping[str, Any], facts: Mapping[str, Any]) -> Any:
+def dataset(planes: Mapping[str, Any], facts: Mapping[str, Any], axes: Axes) -> Any:
     """Return an xarray Dataset of arrays of shape (height, width), which are not copied.
+
+    `axes` are the dimensions and coordinates that `axes_of` returns.
 
     Raises
     ------
@@ -41,5 +52,53 @@ def dataset(planes: Mapping[str, Any], facts: Mapping[str, Any]) -> Any:
         import xarray
     except ImportError:
         raise OptionError(f"xarray is not installed: {INSTALL}") from None
-    variables = {name: (("row", "column"), plane) for name, plane in planes.items()}
-    return xarray.Dataset(variables, attrs=dict(facts))
+    dimensions, coordinates = axes
+    variables = {name: (dimensions, plane) for name, plane in planes.items()}
+    return xarray.Dataset(variables, coords=coordinates, attrs=dict(facts))
+
+
+def axes_of(scene: Scene, shape: tuple[int, int]) -> Axes:
+    """Return the dimensions of a scene's samples, and their coordinates in the plane.
+
+    In a view along the axes the dimensions are im and re. In a rotated or stretched view they are
+    row and column, and the coordinates are arrays of both. Where float64 can't tell samples apart,
+    coordinates are offsets from the center, in widths of the view. An exponential map has none.
+
+    Parameters
+    ----------
+    scene : Scene
+    shape : (int, int)
+        Rows and columns of samples.
+
+    Returns
+    -------
+    dimensions : (str, str)
+    coordinates : dict
+        As `xarray.Dataset` takes them: dimensions, values and attributes.
+    """
+    if scene.view.projection != "plane":
+        return ("row", "column"), {}
+    rows, columns = shape
+    width, center = place_of(scene, scene.make_formula())
+    a, b, c, d = map(float, matrix(scene.view))
+    right = (np.arange(columns) + 0.5) / columns - 0.5  # in widths of the view
+    up = (rows / 2 - 0.5 - np.arange(rows)) / columns
+    largest = max(map(abs, (*center, width)))
+    near = log2(width) - log2(largest) > math.log2(columns) - RESOLVED
+    fits = near and abs(log2(width)) < LARGEST_EXPONENT
+    unit, x, y = (float(width), *map(float, center)) if fits else (1.0, 0.0, 0.0)
+    texts = {"re": "re", "im": "im"}
+    if not fits:
+        texts = {n: f"offset of {n} from the center, in widths of the view" for n in texts}
+    notes = {name: {"long_name": text} for name, text in texts.items()}
+    if not b and not c:
+        return ("im", "re"), {
+            "re": ("re", x + unit * a * right, notes["re"]),
+            "im": ("im", y + unit * d * up, notes["im"]),
+        }
+    across, down = right[None, :], up[:, None]
+    both = ("row", "column")
+    return both, {
+        "re": (both, x + unit * (a * across + b * down), notes["re"]),
+        "im": (both, y + unit * (c * across + d * down), notes["im"]),
+    }

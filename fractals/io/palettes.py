@@ -41,8 +41,8 @@ def find(
     InputError
         The file can't be read, or is invalid; names the file, and the line where that is known.
     """
-    if name in catalog.names("palette"):
-        return palette.load(name), ()
+    if name.lower() in catalog.names("palettes"):  # never cmap's map whose name differs by case
+        return palette.load(name.lower()), ()
     if len(name) > MAX_NAME:
         return None, ()
     if parts := split_entry(name):
@@ -109,7 +109,7 @@ def read(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
     """Return the palette in a file, and what was lost; see `find`."""
     try:
         if path.suffix.lower() == ".toml":
-            return palette.parse(read_toml(path)), ()
+            return _of_table(read_toml(path)), ()
         imported = formats.read(f"{path}#{entry}" if entry else str(path))
         color = dict(imported.table.get("color", {}))
         table = color.pop("palette", None)
@@ -122,11 +122,19 @@ def read(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
         raise InputError(text if text.startswith(label) else f"{label}: {text}") from None
 
 
+def _of_table(table: Mapping[str, Any]) -> Palette:
+    """Return the palette of a TOML file: its keys alone, or the table ``[color.palette]``."""
+    color = table.get("color")
+    if not isinstance(color, Mapping) or "palette" not in color:
+        return palette.parse(dict(table))
+    given = color["palette"]
+    if isinstance(given, str):
+        return palette.load(given)
+    return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
+
+
 def from_cmap(name: str) -> Palette | None:
     """Return a color map of the package cmap, or None for an unknown name.
-
-    Cyclic and qualitative color maps are used as they are. Other color maps are mirrored, so that
-    the palette has no seam.
 
     Raises
     ------
@@ -138,35 +146,13 @@ def from_cmap(name: str) -> Palette | None:
             f"the palette '{CMAP}{shown(name, 80)}' requires the package cmap: {INSTALL_CMAP}"
         )
     import cmap
-    import numpy as np
 
-    from fractals.color.gradient import pieces_of, stops_of
+    from fractals.color.colormaps import of_cmap
 
     try:
-        colors = cmap.Colormap(name)
+        return of_cmap(cmap.Colormap(name), name)
     except (ValueError, TypeError):
         return None
-    once = colors.category in ("cyclic", "qualitative")
-    if colors.interpolation == "nearest":
-        rows = np.asarray(colors.lut(colors.num_colors), np.float64)[:, :3]
-        rows = rows if once else np.concatenate([rows, rows[-2:0:-1]])
-        bands = [(k / len(rows), (k + 1) / len(rows), _constant(row)) for k, row in enumerate(rows)]
-        stops, _ = stops_of(bands)
-    else:
-        rows = np.asarray(colors.lut(256), np.float64)[:, :3]
-        rows = rows if once else np.concatenate([rows, rows[-2::-1]])
-        stops, _ = stops_of(pieces_of(rows))
-    facts = getattr(colors, "info", None)
-    table: dict[str, Any] = {"stops": stops, "space": "srgb", "title": name[:200]}
-    table["source"] = f"cmap: {colors.name}"[:200]
-    licence = str(getattr(facts, "license", None) or "")
-    table["licence"] = "" if licence == "UNKNOWN" else licence[:200]
-    return palette.parse(table)
-
-
-def _constant(row: Any) -> Any:
-    color = tuple(map(float, row))
-    return lambda _: color
 
 
 def cmap_installed() -> bool:

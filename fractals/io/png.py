@@ -81,6 +81,7 @@ def begin(
     """
     width, height = size
     parts = [SIGNATURE, chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, RGB, 0, 0, 0))]
+    parts.append(chunk(b"sRGB", b"\0"))  # the color space; 0: perceptual intent
     if dpi:
         dots = round(dpi / INCH)
         parts.append(chunk(b"pHYs", struct.pack(">IIB", dots, dots, 1)))

@@ -168,31 +168,19 @@ class Store:
 
     def _claims(self) -> NDArray[np.uint64]:
         if self._sums is None:
-            self._sums = self._map(TILES, np.dtype("<u8"), (self.tiles, len(self.planes)))
+            self._sums = _map(
+                self.path / f"{TILES}.npy", np.dtype("<u8"), (self.tiles, len(self.planes))
+            )
         return self._sums
 
     def read(self) -> dict[str, NDArray[Any]]:
         """Return the planes, mapped into memory, not to be written to."""
         if not self._maps:
             self._maps = {
-                name: self._map(self.files[name], dtype, self.shape)
+                name: _map(self.path / f"{self.files[name]}.npy", dtype, self.shape)
                 for name, dtype in self.planes.items()
             }
         return self._maps
-
-    def _map(self, file_name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-        path = self.path / f"{file_name}.npy"
-        try:
-            with open_inside(path) as file:
-                if file.read(DATA) != _npy_header(dtype, shape):
-                    raise SceneError(f"{self.name}: {path.name} is damaged at its beginning")
-                if os.fstat(file.fileno()).st_size != DATA + dtype.itemsize * math.prod(shape):
-                    raise SceneError(f"{self.name}: {path.name} is not of its size")
-                return np.asarray(np.memmap(file, dtype, "r", DATA, shape))
-        except FileNotFoundError:
-            raise SceneError(f"{self.name}: {path.name} is missing") from None
-        except OSError as error:
-            raise SceneError(f"{self.name}: {error.strerror or error}") from None
 
     def check_rows(self, rows: slice, names: Iterable[str]) -> None:
         """Raise a `SceneError` where a tile that lies in these rows is damaged in these planes.
@@ -262,6 +250,22 @@ class Store:
                 if file := self._open.pop(name, None):
                     with file:
                         os.fsync(file.fileno())
+
+
+def _map(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array of a store, mapped into memory, not to be written to."""
+    name = shown(path.parent, PATH_SHOWN)
+    try:
+        with open_inside(path) as file:
+            if file.read(DATA) != _npy_header(dtype, shape):
+                raise SceneError(f"{name}: {path.name} is damaged at its beginning")
+            if os.fstat(file.fileno()).st_size != DATA + dtype.itemsize * math.prod(shape):
+                raise SceneError(f"{name}: {path.name} is not of its size")
+            return np.asarray(np.memmap(file, dtype, "r", DATA, shape))
+    except FileNotFoundError:
+        raise SceneError(f"{name}: {path.name} is missing") from None
+    except OSError as error:
+        raise SceneError(f"{name}: {error.strerror or error}") from None
 
 
 def _known(types: Mapping[str, np.dtype[Any]], names: Mapping[str, str]) -> bool:

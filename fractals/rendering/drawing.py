@@ -10,9 +10,10 @@ time where ``drawing.backend.threads`` is not 0, and again::
         draw_tile(drawing, tile, pixels[tile.window()], stop=newer_view.is_set)
 """
 
+import contextlib
 import math
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -25,6 +26,7 @@ from fractals.backends.base import Backend
 from fractals.backends.cache_folder import take_messages
 from fractals.backends.devices import choose, open_chosen
 from fractals.deep import orbit_cache
+from fractals.errors import OptionError
 from fractals.io.escape_data import EscapeData, parts_of, planes_for
 from fractals.io.png import Pixels
 from fractals.kernels.layout import EscapeTile
@@ -172,17 +174,41 @@ def open_drawing(
         find = find_orbit if options.cache else orbit_cache.compute_orbit
         progress, tiles = options.progress, len(plan.tiles)
         watch = (lambda _steps: progress(0, tiles)) if progress else None
-        source = make_source(backend, plan, find, watch)
+        with compilation_explained(plan):
+            source = make_source(backend, plan, find, watch)
         if source.note:
             options.on_message(source.note)
         timings["reference"] = source.reference
     painter = Painter(backend, scene, plan, layers, dtype, values) if shading else None
     drawing = Drawing(plan, backend, source, painter, timings)
-    _draw_one_sample(drawing)
+    with compilation_explained(plan):
+        _draw_one_sample(drawing)
     timings["compile"] = perf_counter() - begun - sum(timings.values())
     for line in take_messages():
         options.on_message(line)
     return drawing
+
+
+@contextlib.contextmanager
+def compilation_explained(plan: Plan) -> Iterator[None]:
+    """Turn Numba's error about a formula from outside the package into one line.
+
+    Raises
+    ------
+    OptionError
+        The formula can't be compiled.
+    """
+    try:
+        yield
+    except Exception as error:
+        of_numba = type(error).__module__.startswith("numba.")
+        if not of_numba or plan.formula.step.__module__.startswith("fractals."):
+            raise
+        raise OptionError(
+            f"the formula '{plan.formula.name}' can't be compiled for {plan.precision}: write "
+            "constants as number(0.25, x), and use only fma, select, abs, min, max and arithmetic "
+            "(CONTRIBUTING.md shows how)"
+        ) from error
 
 
 def _draw_one_sample(drawing: Drawing) -> None:

@@ -260,7 +260,7 @@ class Perturbation(_Method):
             return np.zeros((0, 2), np.int64), np.zeros((1, LA_SIZE))
         stages, found = np.zeros((la.MAX_STAGES, 2), np.int64), np.zeros(2, np.int64)
         entries = np.zeros((len(orbit) // 2 + 64, LA_SIZE))
-        last = self._last_within(orbit[: first_end + 1])
+        last = _last_within(orbit[: first_end + 1], self.scene.iteration.escape_radius)
         cut = self.cpu.compile(la.make_stages_body, self.formula, self.plan.extended)
         cut(entries, stages, found, orbit, tiny, last, int(last < first_end))
         return stages[: found[0]], entries[: found[1] + 1]
@@ -274,17 +274,6 @@ class Perturbation(_Method):
         fill = self.cpu.compile(bla_floatexp.make_tree_body, self.formula)
         fill(tree, orbit, tiny, levels, ends, self.escape_radius_squared)
         return tree
-
-    def _last_within(self, orbit: Points) -> int:
-        """Return the last index at which no sample near Z has escaped.
-
-        A skip tests for escape only where it ends, so none may lead to or over the step at which
-        the reference, and with it every sample near it, escapes.
-        """
-        beyond = (
-            np.hypot(orbit[:, 0], orbit[:, 1]) > self.scene.iteration.escape_radius * bla.WITHIN
-        )
-        return int(beyond.argmax()) - 1 if beyond.any() else len(orbit) - 1
 
     def _probe(self, max_iterations: int) -> NDArray[np.int32]:
         """Return the counts of the view at PROBE_SIZE, on every device alike."""
@@ -331,3 +320,13 @@ class Perturbation(_Method):
             limit = 4 * int(escaped.max())
         self.max_iterations = min(max(limit, 1024), MAX_ITERATIONS)
         return counts
+
+
+def _last_within(orbit: Points, escape_radius: float) -> int:
+    """Return the last index at which no sample near Z has escaped.
+
+    A skip tests for escape only where it ends, so none may lead to or over the step at which
+    the reference, and with it every sample near it, escapes.
+    """
+    beyond = np.hypot(orbit[:, 0], orbit[:, 1]) > escape_radius * bla.WITHIN
+    return int(beyond.argmax()) - 1 if beyond.any() else len(orbit) - 1

@@ -21,6 +21,7 @@ from fractals.rendering.options import (
 )
 from fractals.rendering.plan import Plan
 from fractals.scene.model import Scene
+from fractals.scene.paint import Color
 
 
 @with_keywords(RenderKeywords)
@@ -139,6 +140,23 @@ def compute_data(plan: Plan, backend: Backend, options: RenderOptions) -> Escape
         method=plan.method,
         count_offset=drawing.source.count_offset,
     )
+
+
+def find_max_iterations(*sources: Source, **keywords: Unpack[RenderKeywords]) -> int:
+    """Return the most iterations with which a scene is drawn, also where it says "auto".
+
+    Parameters
+    ----------
+    *sources, **keywords
+        As of `render`.
+    """
+    scene, options = read_request(sources, keywords)
+    # Colors change no count, and the search takes no longer for a larger picture.
+    scene = scene.model_copy(update={"color": Color()})
+    plan, backend = open_plan(scene, replace(options, force=True), "bands")
+    if not plan.deep:
+        return plan.max_iterations
+    return open_drawing(plan, backend, options, shading=False).source.max_iterations
 
 
 @with_keywords(RecolorKeywords)

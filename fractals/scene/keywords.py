@@ -2,13 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, Protocol, TypedDict
+
+from numpy.typing import NDArray
 
 from fractals.color.palette import Palette
 from fractals.kernels.formula import Formula
 
 Real = str | int | float | Decimal  # text keeps all digits; a float has 17
 PointLike = complex | tuple[Real, Real] | list[Real]
+
+
+class ColorMap(Protocol):
+    """A color map of matplotlib or cmap."""
+
+    @property
+    def name(self) -> str:
+        """Return the color map's name."""
 
 
 class SceneKeywords(TypedDict, total=False):
@@ -41,7 +51,7 @@ class SceneKeywords(TypedDict, total=False):
     escape_radius: float
     precision: Literal["auto", "float64", "float32"] | None
     coloring: str | Mapping[str, Any]
-    palette: str | Mapping[str, Any] | Sequence[Any] | Palette
+    palette: str | Mapping[str, Any] | Sequence[Any] | NDArray[Any] | ColorMap | Palette
     transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"]
     density: float
     offset: float

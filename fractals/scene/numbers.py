@@ -29,8 +29,27 @@ MAX_EXPONENT = 1_000_000
 DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
+class ExactFloat(float):
+    """A float that keeps the text it was read from, and so all its digits.
+
+    Examples
+    --------
+    >>> decimal_text(ExactFloat("-0.74830757786137882639"))
+    '-0.74830757786137882639'
+    """
+
+    text: str
+
+    def __new__(cls, text: str) -> "ExactFloat":
+        """Return the float of a text of TOML or JSON."""
+        made = super().__new__(cls, text)
+        made.text = text.replace("_", "")
+        return made
+
+
 def decimal_text(given: Any) -> str:
     """Return a number as decimal text, or raise a `ValueError` that says what is wrong with it."""
+    given = given.text if isinstance(given, ExactFloat) else given
     text = str(given).strip() if isinstance(given, str | int | float | Decimal) else ""
     if isinstance(given, bool) or len(text) > MAX_DIGITS + 20:
         size = f"{len(text)} characters" if text else repr(given)

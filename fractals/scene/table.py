@@ -10,6 +10,26 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from fractals import catalog
 from fractals.errors import OptionError, SceneError, shown
 
+# What a value is expected to be, by pydantic's type of error.
+WRONG = {
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "dict_type": "a table",
+    "finite_number": "a finite number",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "greater_than_equal": "{ge:g} or more",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number of less than 4300 digits",
+    "int_type": "a whole number",
+    "less_than_equal": "{le:g} or less",
+    "literal_error": "{expected}",
+    "model_attributes_type": "a table",
+    "model_type": "a table",
+    "string_type": "a text",
+    "tuple_type": "a list of values such as [1920, 1080]",
+}
 MAX_MADE = 256  # objects kept; the oldest is made again if it is needed again
 _MADE: dict[tuple[Any, str], Any] = {}
 
@@ -86,11 +106,19 @@ def _line(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     ]
     if error["type"] == "extra_forbidden":
         return _unknown_key(path or [str(error["loc"][-1])], model)
-    message = shown(str(error["msg"]).removeprefix("Value error, "), 1000)
-    given = error.get("input")
-    quoted = f" (given: '{shown(given, 40)}')" if isinstance(given, str | int | float) else ""
+    kind, given, facts = error["type"], error.get("input"), error.get("ctx", {})
+    if kind == "missing" and path and path[-1].isdecimal():
+        place = int(path.pop()) + 1
+        message = f"value {place} is missing"
+    elif kind in WRONG:
+        message = f"'{shown(given, 40)}' is not {WRONG[kind].format(**facts)}"
+    elif kind in ("too_long", "string_too_long"):
+        what = "values" if kind == "too_long" else "characters"
+        message = f"more than {facts['max_length']} {what}"
+    else:
+        message = shown(str(error["msg"]).removeprefix("Value error, "), 1000)
     where = f"{shown('.'.join(path))}: " if path else ""
-    return f"{where}{message}" + ("" if error["type"] == "value_error" else quoted)
+    return f"{where}{message}"
 
 
 def _unknown_key(path: list[str], model: type[BaseModel]) -> str:

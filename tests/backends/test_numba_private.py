@@ -13,8 +13,11 @@ from pathlib import Path
 
 import numba
 import numpy as np
+import pytest
 from numba import types
 from numba.core.bytecode import FunctionIdentity
+from numba.core.registry import cpu_target
+from numba.extending import register_jitable
 
 from fractals.backends import numba_private
 from fractals.backends.code_cache import Store
@@ -71,6 +74,59 @@ def test_code_is_kept_for_another_process(tmp_path):
         for _ in range(2)
     ]
     assert found == [["10.0", "0"], ["10.0", "1"]]
+
+
+def inlined_and_its_caller():
+    """Return a function into which others are inlined."""
+    jit = register_jitable(**numba_private.INLINED)
+    double = jit(lambda x: x + x)
+    add = jit(lambda values, k: double(values[k]) + 1)
+
+    @numba.njit(**numba_private.NUMERIC)
+    def total(values):
+        result = 0.0
+        for k in range(len(values)):
+            result += add(values, k)
+        return result
+
+    return total
+
+
+def test_inlined_functions_have_no_machine_code():
+    total = inlined_and_its_caller()
+    assert total(np.arange(4.0)) == 16.0
+    (caller,) = total.overloads.values()
+    libraries = [caller.library, *caller.library._linking_libraries]
+    known = [
+        library._codegen._engine.is_symbol_defined(function.name)
+        for library in libraries
+        for function in library.get_defined_functions()
+        if "lambda" in function.name
+    ]
+    assert known
+    assert not any(known)
+    lines = caller.library.get_asm_str().splitlines()
+    assert not [line for line in lines if "call" in line.split() and "lambda" in line]
+
+
+def test_code_with_inlined_functions_is_kept(tmp_path):
+    hits = []
+    for _ in range(2):
+        total = inlined_and_its_caller()
+        numba_private.keep_code(total, Store(str(tmp_path / "program")))
+        assert total(np.arange(4.0)) == 16.0
+        hits.append(sum(total.stats.cache_hits.values()))
+    assert hits == [0, 1]
+
+
+def test_numba_is_left_as_it_was_when_code_is_compiled():
+    context = cpu_target.target_context
+    before = dict(vars(context))
+    numba.njit(**numba_private.NUMERIC)(lambda x: x)(1)
+    with pytest.raises(numba.TypingError):
+        numba.njit(**numba_private.NUMERIC)(lambda x: x + "a")(1)
+    assert vars(context).keys() == before.keys()
+    assert "refresh" not in vars(context.typing_context)
 
 
 def test_code_is_kept_for_each_signature(tmp_path):

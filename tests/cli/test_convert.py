@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from support.command_line import SMALL, one_line
 
+import fractals
+from fractals.color import palette
 from fractals.io import formats
-from fractals.io.foreign import Format, Imported
+from fractals.io.foreign import Format, Imported, fraktaler3
 from fractals.io.load import load_scene
 
 KFR = "Re: -0.5\r\nIm: 0.25\r\nZoom: 4\r\nIterations: 90\r\nSlopes: 1\r\n"
@@ -85,6 +87,106 @@ def test_places_become_scenes_and_come_back(run):
         run("convert", "many.par#second", "-")[1]
         == load_scene("many.par#second").to_toml().encode()
     )
+
+
+@pytest.mark.parametrize("name", ["deep.kfr", "deep.f3.toml"])
+def test_auto_is_written_as_the_number_that_is_found(run, name):
+    place = {"center": ("-1.9999999999999999999999", "0"), "width": "1e-20"}
+    Path("deep.toml").write_text(load_scene(**place).to_toml())
+    assert run("convert", "deep.toml", name)[0] == 0
+    limit = load_scene(name).iteration.max_iterations
+    drawn = fractals.compute("deep.toml", size=(8, 6), coloring="count", device="cpu")
+    assert limit == drawn.max_iterations  # as found at another size
+
+
+def test_a_store_knows_the_number(run):
+    fractals.compute_to("a.fz", size=(8, 6), device="cpu", coloring="count")
+    header = json.loads(Path("a.fz/header.json").read_text())
+    Path("a.fz/header.json").write_text(json.dumps({**header, "max_iterations": 777}))
+    assert run("convert", "a.fz", "a.kfr")[0] == 0
+    assert load_scene("a.kfr").iteration.max_iterations == 777
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"julia": ("0", "1")}, "Fraktaler-3 has no Julia sets"),
+        ({"formula": "phoenix"}, "Fraktaler-3 has no formula 'phoenix'"),
+        ({"projection": "exponential"}, "an exponential map is not written"),
+    ],
+)
+def test_what_fraktaler_3_cannot_draw_is_refused(run, keys, words):
+    Path("a.toml").write_text(load_scene(max_iterations=9, **keys).to_toml())
+    code, _, err = run("convert", "a.toml", "a.f3.toml")
+    assert (code, one_line(err)) == (3, True)
+    assert words in err
+    assert not Path("a.f3.toml").exists()
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+@pytest.mark.parametrize(
+    "formula",
+    [
+        *("mandelbrot", "burning_ship", "tricorn", "celtic", "buffalo", "heart", "celtic_heart"),
+        *("perpendicular_burning_ship", {"name": "multibrot", "power": 5}),
+    ],
+)
+def test_parameters_of_fraktaler_3_come_back(formula, mirror):
+    scene = load_scene(
+        formula=formula, mirror=mirror, center=("-0.5", "0.25"), width="1E-9", rotation=30,
+        size=(64, 48), max_iterations=1234, escape_radius=100,
+    )  # fmt: skip
+    data, lost = fraktaler3.write(scene.to_table())
+    assert lost == ("the colors, which are a program in Fraktaler-3",)
+    assert set(tomllib.loads(data.decode())) == {
+        *("program", "location", "bailout", "transform", "image", "formula")
+    }
+    back = load_scene(fraktaler3.read(data, "").table)
+    expected = scene
+    if mirror and back.view.mirror is False:  # the conjugate, which is the same picture
+        expected = scene.replace(mirror=False, center=("-0.5", "-0.25"), rotation=-30)
+        assert formula not in ("burning_ship", "buffalo", "perpendicular_burning_ship")
+    assert back == expected
+
+
+def test_palettes_in_any_form_are_palettes(run, tmp_path):
+    Path("scene.toml").write_text(
+        'title = "Mine"\n[color]\ndensity = 2\n[color.palette]\nstops = ["#010203", "#ffffff"]\n'
+    )
+    Path("named.toml").write_text('[color]\npalette = "ember"\n')
+    Path("listed.toml").write_text('[color]\npalette = ["#010203", "#ffffff"]\n')
+    assert run("convert", "ember", "ember.ggr")[0] == 0
+    assert run("convert", "ember.ggr", "written.toml")[0] == 0
+    shown = {}
+    for name in ("scene", "named", "listed", "written"):
+        code, _, err = run("render", "--palette", f"{name}.toml", *SMALL, "-o", f"{name}.png")
+        assert code == 0, err
+        shown[name] = load_scene(f"{name}.png").color
+    assert shown["scene"].make_palette() == shown["listed"].make_palette()
+    assert shown["scene"].density == 1
+    assert shown["named"].make_palette() == palette.load("ember")
+    expected = load_scene("written.toml").color.make_palette()
+    assert shown["written"].make_palette() == expected
+
+
+def test_show_lists_entries(run):
+    code, out, err = run("show", "many.par")
+    assert (code, err) == (0, "")
+    assert out.decode().splitlines() == [
+        "many.par#first  unsupported: line 1: type: the type 'spider' is unsupported",
+        "many.par#second  type mandel",
+    ]
+    assert json.loads(run("show", "many.par", "--json")[1])["second"] == "type mandel"
+    shown = run("show", "many.par#second")[1].decode()
+    assert tomllib.loads(shown)["view"]["center"] == ["-0.5", "0"]
+    gradient = "{{\ngradient:\n index=0 color={}\n}}\n"
+    Path("two.ugr").write_text(f"a {gradient.format(255)}b {gradient.format(0)}")
+    assert run("show", "two.ugr")[1] == b"two.ugr#a  a gradient\ntwo.ugr#b  a gradient\n"
+    assert tomllib.loads(run("show", "two.ugr#a")[1].decode()) == {
+        "color": {"palette": {"stops": [[0.0, "#ff0000"]], "cyclic": True, "space": "srgb"}}
+    }
+    Path("bad.par").write_text("first {")
+    assert run("show", "bad.par")[0] == 3
 
 
 def test_show_reads_them_too(run):

@@ -89,7 +89,6 @@ def test_relative_zoom_and_width(view, option, expected):
         (("--width", "600"), "is 130 times the width of the whole fractal, 4.6: --size is for"),
         (("--width", "1e9"), "--size is for pixels"),
         (("--size", "1200"), "write 1200x for the width"),
-        (("--size", "30x20cm"), "such as 30x20cm@300dpi"),
     ],
 )
 def test_wrong_values_are_answered_in_one_line(run, arguments, words):
@@ -177,6 +176,29 @@ def test_errors_of_options_are_in_our_words(key):
                 assert line.startswith("--") or "unknown" in line, line
                 assert not FOREIGN.search(line), line
     assert failed > 3
+
+
+@pytest.mark.parametrize(
+    ("options", "size", "dpi"),
+    [
+        ({"size": "A3"}, (4961, 3508), 300),
+        ({"size": "a3@150dpi"}, (2480, 1754), 150),
+        ({"size": "30x20cm"}, (3543, 2362), 300),
+        ({"size": "30x20cm", "dpi": "100"}, (1181, 787), 100),
+        ({"size": "letter", "dpi": "100"}, (1100, 850), 100),
+        ({"size": "4x3in@100dpi", "dpi": "72"}, (400, 300), 72),
+        ({"size": "640x"}, (640, 360), None),
+    ],
+)
+def test_sizes_on_paper(options, size, dpi):
+    image = asked(**options).image
+    assert (image.size, image.dpi) == (size, dpi)
+
+
+def test_paper_lies_as_the_picture_does_and_keeps_its_dpi():
+    upright = fractals.load_scene(size=(100, 200), dpi=100)
+    image = requested_scene((upright,), {"size": "a4"}).image
+    assert (image.size, image.dpi) == ((827, 1169), 100)
 
 
 def test_every_option_of_the_scene_is_among_them():

@@ -14,6 +14,8 @@ from support.command_line import SMALL, one_line
 import fractals
 from fractals.cli.scenes import default_output
 from fractals.cli.verbs import cli
+from fractals.color import palette
+from fractals.io.load import load_scene
 
 PLAIN = ("--device", "python", "--max-iterations", "9", "--size", "8x6")
 
@@ -189,6 +191,15 @@ def completed(*words, incomplete=""):
 )
 def test_names_are_completed(words, incomplete, expected):
     assert expected in completed(*words, incomplete=incomplete)
+
+
+def test_palettes_that_differ_by_case_are_the_same(run):
+    for given in ("Ember", "EMBER"):
+        code, _, _ = run("render", "--palette", given, *SMALL, "-o", f"{given}.png")
+        assert code == 0
+        assert load_scene(f"{given}.png").color.make_palette() == palette.load("ember")
+        assert load_scene(palette=given) == load_scene({"color": {"palette": given}})
+        assert load_scene(palette=given).color.make_palette() == palette.load("ember")
 
 
 def test_files_are_completed_where_no_name_fits():

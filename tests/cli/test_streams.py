@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.command_line import hear_signals
 
 from fractals.cli import signals
 
@@ -187,6 +188,7 @@ def test_signals_leave_no_file(tmp_path, name):
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stderr=subprocess.PIPE,
+        preexec_fn=hear_signals,
     )
     deadline = time.monotonic() + 60
     while not has_opened(process, tmp_path) and time.monotonic() < deadline:

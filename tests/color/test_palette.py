@@ -147,7 +147,7 @@ def test_oklab_there_and_back(red, green, blue):
         ({"stops": []}, "1 to 4096 stops"),
         ({"stops": "#ffffff"}, "1 to 4096 stops"),
         ({"stops": ["#fff"] * 4097}, "1 to 4096 stops"),
-        ({"stops": ["red"]}, "'red' is not a color"),
+        ({"stops": ["reddish"]}, "'reddish' is not a color"),
         ({"stops": ["#12345"]}, "'#12345' is not a color"),
         ({"stops": ["#12345g"]}, "'#12345g' is not a color"),
         ({"stops": ["#12 34 "]}, "is not a color"),
@@ -264,3 +264,11 @@ def test_smooth_slopes_are_harmonic_means():
     near = spaces.srgb_from_linear(colors.linear(np.array([0.5 - 1e-5, 0.5 + 1e-5])))[:, 0]
     first, second = 2 * 64 / 255, 2 * (255 - 64) / 255
     assert (near[1] - near[0]) / 2e-5 == pytest.approx(2 / (1 / first + 1 / second), rel=1e-3)
+
+
+def test_names_of_css_are_colors():
+    assert palette.parse_color("red") == (1, 0, 0)
+    assert palette.parse_color("RebeccaPurple") == palette.parse_color("#663399")
+    assert palette.parse({"stops": ["white", "navy"]}).stops == ((0.0, "white"), (0.5, "navy"))
+    with pytest.raises(InputError, match=r"'redd' is not a color .*; did you mean 'red'"):
+        palette.parse_color("redd")

@@ -15,6 +15,8 @@ import pytest
 from support.scenes import scene
 
 import fractals
+from fractals.io.notebook import axes_of
+from fractals.rendering import sampling
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "first_steps.ipynb"
 
@@ -88,11 +90,56 @@ def test_pixels_are_not_copied(raw):
 def test_numbers_go_to_xarray(raw):
     pytest.importorskip("xarray", reason="xarray is not installed")
     found = raw.to_xarray()
-    assert found["count"].dims == ("row", "column")
+    assert found["count"].dims == ("im", "re")
     assert np.shares_memory(found["count"].values, raw.count)
     assert np.shares_memory(found["z"].values, raw.z)
     assert json.loads(found.attrs["scene"])["title"] == "<sea> & sky"
     assert found.attrs["max_iterations"] == raw.max_iterations
+
+
+def positions(**keys):
+    """Return the dataset of a scene without supersampling, and its samples' exact positions."""
+    keys = {"size": (8, 6), "supersampling": 1, "coloring": "count", **keys}
+    raw = fractals.compute(device="python", max_iterations=2, **keys)
+    grid = sampling.coordinates(fractals.plan(raw.scene, device="python"))
+    return raw.to_xarray(), grid[0][:, None, :] + grid[1][:, :, None]
+
+
+def test_xarray_coordinates_are_positions_in_the_plane():
+    pytest.importorskip("xarray", reason="xarray is not installed")
+    for mirror in (False, True):
+        found, (re, im) = positions(center=(-0.5, 0.25), width=2, mirror=mirror)
+        assert np.allclose(found["re"], re[0], atol=1e-15)
+        assert np.allclose(found["im"], im[:, 0], atol=1e-15)
+    found, (re, im) = positions(center=(-0.5, 0.25), width=2, rotation=30, stretch=1.5)
+    assert found["count"].dims == found["re"].dims == ("row", "column")
+    assert np.allclose(found["re"], re, atol=1e-15)
+    assert np.allclose(found["im"], im, atol=1e-15)
+    assert "re" not in positions(projection="exponential")[0].coords
+
+
+def test_xarray_coordinates_of_deep_views_are_offsets():
+    pytest.importorskip("xarray", reason="xarray is not installed")
+    scene_ = fractals.load_scene(center=("-1.99", "0"), width="1e-30", size=(4, 3))
+    dimensions, found = axes_of(scene_, (3, 4))
+    assert dimensions == ("im", "re")
+    assert found["re"][1].tolist() == [-0.375, -0.125, 0.125, 0.375]
+    assert found["im"][1].tolist() == [0.25, 0, -0.25]
+    assert found["re"][2] == {"long_name": "offset of re from the center, in widths of the view"}
+    shallow = axes_of(scene_.replace(width="1e-9"), (3, 4))[1]
+    assert shallow["re"][2] == {"long_name": "re"}
+    assert len(set(shallow["re"][1].tolist())) == 4
+
+
+def test_xarray_plots_are_the_right_way_up():
+    pytest.importorskip("xarray", reason="xarray is not installed")
+    pyplot = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed")
+    pyplot.switch_backend("agg")
+    drawn = positions(center=(-0.5, 0.25), width=2)[0]["count"].plot()
+    assert (drawn.axes.get_xlabel(), drawn.axes.get_ylabel()) == ("re", "im")
+    low, high = drawn.axes.get_ylim()
+    assert low < 0.25 < high
+    pyplot.close("all")
 
 
 def test_xarray_that_is_missing(raw):

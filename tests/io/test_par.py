@@ -40,6 +40,18 @@ def logistic(z, c, y):
     return c * z * (1 - z)
 
 
+def barnsley1(z, c, y):
+    return (z - 1) * c if z.real >= 0 else (z + 1) * c
+
+
+def barnsley2(z, c, y):
+    return (z - 1) * c if z.real * c.imag + c.real * z.imag >= 0 else (z + 1) * c
+
+
+def barnsley3(z, c, y):
+    return z * z - 1 if z.real > 0 else z * z - 1 + c * z.real
+
+
 sin, cos, exp = cmath.sin, cmath.cos, cmath.exp
 PIXEL, HALF, ZERO = "pixel", 0.5, 0
 # What the entry says, where an orbit begins, the next z of z, c and the z before (0 at first), the
@@ -48,6 +60,12 @@ ORBITS = [
     ("mandel", PIXEL, lambda z, c, y: z * z + c, 4, None),
     ("julia", PIXEL, lambda z, c, y: z * z + c, 4, 0.3 + 0.6j),
     ("julia params=-0.8/0.156", PIXEL, lambda z, c, y: z * z + c, 4, -0.8 + 0.156j),
+    ("barnsleym1", PIXEL, barnsley1, 4, None),
+    ("barnsleyj1", PIXEL, barnsley1, 4, 0.6 + 1.1j),
+    ("barnsleym2", PIXEL, barnsley2, 4, None),
+    ("barnsleyj2 params=0.7/0.9", PIXEL, barnsley2, 4, 0.7 + 0.9j),
+    ("barnsleym3", PIXEL, barnsley3, 4, None),
+    ("barnsleyj3", PIXEL, barnsley3, 4, 0.1 + 0.36j),
     ("mandel4", PIXEL, lambda z, c, y: z**4 + c, 4, None),
     ("julia4", PIXEL, lambda z, c, y: z**4 + c, 4, 0.6 + 0.55j),
     ("manzpower params=0/0/3", PIXEL, lambda z, c, y: z**3 + c, 4, None),

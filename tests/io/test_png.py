@@ -16,6 +16,7 @@ from support.scenes import scene
 import fractals
 from fractals.color import spaces
 from fractals.io import png
+from fractals.io.image import format_of, lost
 
 SIZES = [(1, 1), (1, 7), (7, 1), (3, 2), (33, 129), (400, 50)]
 TEXTS = {"fractals:scene": '{"title": "Grüße, 世界"}'}
@@ -234,12 +235,74 @@ def test_every_value_of_16_bits_can_occur():
     assert abs(spaces.linear_from_srgb(table / 65535) - light).max() < 2e-5
 
 
-@pytest.mark.parametrize("name", ["a.jpg", "a.webp", "a.tif", "a.ppm"])
+@pytest.mark.parametrize("name", ["a.jpg", "a.webp", "a.ppm"])
 def test_other_types_hold_8_bits(tmp_path, name):
     image = fractals.render(scene(bits=16), device="cpu")
-    with pytest.raises(fractals.OptionError, match=r"8 bits.*write a \.png"):
+    with pytest.raises(fractals.OptionError, match=r"8 bits.*write a \.png or \.tif"):
         image.save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_png_names_its_color_space():
+    found = chunks_of(fractals.render(scene(), device="cpu").encode())
+    kinds = [kind for kind, _ in found]
+    assert kinds.index(b"sRGB") < kinds.index(b"IDAT")
+
+
+def strip_of(path):
+    """Return the pixels of a TIFF's only strip, by the letter of its specification."""
+    with PIL.Image.open(path) as picture:
+        tags = dict(picture.tag_v2)
+    width, height, bits = tags[256], tags[257], tags[258]
+    assert (tags[259], tags[262], tags[277], tags[317], len(tags[273])) == (8, 2, 3, 2, 1)
+    data = path.read_bytes()[tags[273][0] :]
+    assert len(data) == tags[279][0]
+    given = np.frombuffer(zlib.decompress(data), {8: "u1", 16: "<u2"}[bits[0]])
+    given = given.reshape(height, width, 3)
+    return np.cumsum(given, axis=1, dtype=given.dtype)
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_a_tiff_has_every_bit(tmp_path, bits):
+    image = fractals.render(scene(bits=bits, size=(33, 17)), device="cpu")
+    image.save(tmp_path / "a.tif")
+    assert np.array_equal(strip_of(tmp_path / "a.tif"), image.pixels)
+    with PIL.Image.open(tmp_path / "a.tif") as picture:
+        assert np.array_equal(np.asarray(picture), image.pixels >> (bits - 8))
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a.jpeg", "a.webp", "a.tif", "a.tiff"])
+def test_pictures_of_other_types_carry_their_scene(tmp_path, name):
+    drawn = scene(title="Grüße, 世界", size=(9, 7))
+    image = fractals.render(drawn, device="cpu")
+    image.save(tmp_path / name)
+    assert fractals.load_scene(tmp_path / name) == drawn
+    assert lost(format_of(name), drawn) == ""
+    PIL.Image.new("RGB", (4, 4)).save(tmp_path / f"other-{name}")
+    with pytest.raises(fractals.SceneError, match="carries no scene"):
+        fractals.load_scene(tmp_path / f"other-{name}")
+    (tmp_path / name).write_bytes(b"no picture")
+    with pytest.raises(fractals.SceneError, match="the picture is damaged"):
+        fractals.load_scene(tmp_path / name)
+    with pytest.raises(fractals.SceneError, match="no such file"):
+        fractals.load_scene(tmp_path / f"none-{name}")
+
+
+def test_a_scene_too_large_for_a_jpeg_is_reported(tmp_path):
+    stops = ["#123456", "#fedcba"] * 2000
+    image = fractals.render(scene(size=(9, 7), palette={"stops": stops}), device="cpu")
+    image.save(tmp_path / "a.jpg")
+    image.save(tmp_path / "a.tif")
+    assert "carries at most 65000 bytes of a scene" in lost("JPEG", image.scene)
+    assert lost("TIFF", image.scene) == ""
+    assert fractals.load_scene(tmp_path / "a.tif") == image.scene
+    with pytest.raises(fractals.SceneError, match="carries no scene"):
+        fractals.load_scene(tmp_path / "a.jpg")
+
+
+def test_a_tiff_of_more_than_4_gib_is_refused(tmp_path):
+    with pytest.raises(fractals.OptionError, match="TIFF holds at most 4 GiB"):
+        fractals.render_to(tmp_path / "a.tif", size=(60_000, 60_000))
 
 
 @pytest.mark.parametrize(("name", "side"), [("a.jpg", 65_501), ("a.webp", 16_384)])

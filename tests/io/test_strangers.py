@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import PIL.Image
 import pytest
+from support.command_line import hear_signals
 from support.scenes import scene
 from support.stores import change_header, contents
 
@@ -597,11 +598,6 @@ with files.written(sys.argv[1]) as file:
 """
 
 
-def heard():
-    """Undo that a shell has background processes ignore SIGINT."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="every file has a name here")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 def test_no_signal_leaves_half_a_file(tmp_path, number):
@@ -609,7 +605,7 @@ def test_no_signal_leaves_half_a_file(tmp_path, number):
         [sys.executable, "-c", WRITER, tmp_path / "a"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=heard if number == signal.SIGINT else None,
+        preexec_fn=hear_signals,
     )
     assert child.stdout.readline() == b"begun\n"
     child.send_signal(number)

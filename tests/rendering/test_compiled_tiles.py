@@ -34,6 +34,12 @@ SCENES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def compiled_at_once(monkeypatch):
+    """Compile the loop for the first picture too, as where it is stored."""
+    monkeypatch.setattr(tile_loop, "is_stored", lambda *_: True)
+
+
 @pytest.fixture
 def joined(monkeypatch):
     """Small tiles; and what compiled code was made for."""
@@ -104,6 +110,15 @@ def test_what_needs_python_between_goes_from_tile_to_tile(joined, keys):
     )
     assert not any(joined)
     assert image.pixels.shape == (12, 20, 3)
+
+
+def test_the_first_picture_does_not_wait_for_the_loop(monkeypatch, joined):
+    monkeypatch.setattr(tile_loop, "is_stored", lambda *_: False)
+    monkeypatch.setattr(tile_loop, "wanted", set())
+    drawn = scene(size=(61, 43), max_iterations=300)
+    first, second = (fractals.render(drawn, device="cpu").pixels for _ in range(2))
+    assert [bool(made) for made in joined] == [False, True]
+    assert np.array_equal(first, second)
 
 
 def drawing_of(**keys):

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 import fractals
 from fractals import InputError, Scene, catalog
 from fractals.color import palette
-from fractals.errors import OptionError, SceneError
+from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.io.load import load_scene
 from fractals.kernels.formula import Formula
 from fractals.kernels.primitives import fma
+from fractals.scene.model import TABLES
 
 decimals = st.decimals(
     allow_nan=False, allow_infinity=False, min_value=-(10**29), max_value=10**29
@@ -169,7 +170,7 @@ BAD = [
         ["color.coloring: unknown coloring 'smoth'; did you mean 'smooth'?"],
     ),
     ({"color": {"transfer": "cube"}}, ["color.transfer: ", "'cbrt', 'log' or 'atan'", "cube"]),
-    ({"color": {"inside": "red"}}, ["color.inside: 'red' is not a color"]),
+    ({"color": {"inside": "reddish"}}, ["color.inside: 'reddish' is not a color"]),
     ({"color": {"density": math.nan}}, ["color.density: ", "nan"]),
     ({"color": {"offset": math.inf}}, ["color.offset: ", "inf"]),
     (
@@ -177,7 +178,7 @@ BAD = [
         ["view.center.0: 'nan' is not a decimal", "view.center.1: 'inf'"],
     ),
     ({"view": {"center": "0,0"}}, ["view.center: "]),
-    ({"view": {"center": ["0"]}}, ["view.center.1: "]),
+    ({"view": {"center": ["0"]}}, ["view.center: value 2 is missing"]),
     ({"view": {"width": "0"}}, ["view.width: '0' is not greater than 0"]),
     ({"view": {"width": "-1"}}, ["view.width: '-1' is not greater than 0"]),
     ({"view": {"width": True}}, ["view.width: "]),
@@ -233,7 +234,7 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path):
     file.write_text(
         'titel = "x"\nformula = "mandelbrt"\n[view]\nwidth = "a"\nrotation = 1000\n'
         "[image]\nsize = [0, 9]\n"
-        '[color]\npalette = "lagon"\ninside = "red"\n'
+        '[color]\npalette = "lagon"\ninside = "reddish"\n'
     )
     with pytest.raises(SceneError) as caught:
         load_scene(file)
@@ -366,3 +367,78 @@ def test_own_formula_cannot_be_saved(tmp_path):
 def test_a_key_with_a_bracket_is_unknown_as_others():
     with pytest.raises(SceneError, match=r"^note\[: unknown key; did you mean 'note'\?$"):
         load_scene({"note[": 1})
+
+
+WRONG_VALUES = [
+    *(None, True, -1, 3, 1.5, float("nan"), 10**5000, "", "x", "x" * 20_000),
+    *([], [1], [1] * 99, {}, {"x": 1}, b"x", object()),
+]
+
+
+def keys_of(model, path=()):
+    for name in model.model_fields:
+        if not path and name in TABLES:
+            yield from keys_of(TABLES[name], (name,))
+        yield (*path, name)
+
+
+@pytest.mark.parametrize("path", list(keys_of(Scene)), ids=".".join)
+def test_errors_are_in_our_words(path):
+    """None is a sentence of the library that validates."""
+    for value in WRONG_VALUES:
+        table = {path[-1]: value}
+        for name in reversed(path[:-1]):
+            table = {name: table}
+        try:
+            load_scene(table)
+        except FractalsError as error:
+            for line in str(error).splitlines():
+                assert not re.search(r"Input|should|required|valid|after validation", line), line
+                assert re.match(rf"{re.escape('.'.join(path))}[.:]|{path[-1]}|.*'|.* ", line)
+
+
+def test_each_type_of_error_names_what_is_expected():
+    given = {
+        "julia": ["1"],
+        "image": {"size": [0, "a"], "supersampling": 2.5, "bits": 7},
+        "view": {"mirror": "perhaps", "rotation": 400},
+        "color": {"layers": [3], "range": [1, 2, 3], "mask": "x", "offset": float("inf")},
+        "title": 3,
+    }
+    with pytest.raises(SceneError) as caught:
+        load_scene(given)
+    assert str(caught.value).splitlines() == [
+        "title: '3' is not a text",
+        "julia: value 2 is missing",
+        "view.rotation: '400' is not 360 or less",
+        "view.mirror: 'perhaps' is not true or false",
+        "image.size.0: '0' is not 1 or more",
+        "image.size.1: 'a' is not a whole number",
+        "image.supersampling: '2.5' is not a whole number",
+        "image.bits: '7' is not 8 or 16",
+        "color.offset: 'inf' is not a finite number",
+        "color.mask: 'x' is not 'auto', 'escaped', 'inside' or 'all'",
+        "and 2 more",
+    ]
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".json"])
+def test_coordinates_that_are_not_quoted_keep_all_digits(tmp_path, suffix):
+    x, y, width = "-0.74830757786137882639446123456789", "0.25", "1.00000000000000000001e-30"
+    path = tmp_path / f"a{suffix}"
+    path.write_text(
+        f"[view]\ncenter = [{x}, {y}]\nwidth = {width}\n[color]\ndensity = 1.5\n"
+        if suffix == ".toml"
+        else f'{{"view": {{"center": [{x}, {y}], "width": {width}}}, "color": {{"density": 1.5}}}}'
+    )
+    found = load_scene(path)
+    assert found.view.center == (x, y)
+    assert found.view.width == width
+    assert type(found.to_table()["color"]["density"]) is float
+    assert load_scene(found.to_table()) == found
+    path = tmp_path / "b.toml"
+    path.write_text("[view]\nwidth = 1_0.5\n[color]\ndensity = inf\n")
+    with pytest.raises(SceneError, match="'inf' is not a finite number"):
+        load_scene(path)
+    path.write_text("[view]\nwidth = 1_0.5\n")
+    assert load_scene(path).view.width == "10.5"

@@ -157,6 +157,8 @@ class Fuzz:
         for bits in (8, 16):
             image = fractals.render(drawn.replace(bits=bits), device="python")
             self.contents[f"{bits}.png"] = image.encode()
+        for name, file_format in (("a.jpg", "JPEG"), ("a.webp", "WEBP"), ("a.tif", "TIFF")):
+            self.contents[name] = fractals.render(drawn, device="python").encode(file_format)
         self.contents["picture"] = trap_image.encode(np.zeros((3, 2, 4), np.uint8)).encode()
         self.contents["a.fz"] = b""
         self.kinds = sorted(self.contents)

@@ -22,6 +22,7 @@ def compute() -> NDArray[np.int32]:
     assert_type(raw, fractals.EscapeData)
     assert_type(raw.extent, tuple[float, float, float, float])
     assert_type(fractals.recolor(raw, palette=["#000", "#fff"]), fractals.Image)
+    fractals.recolor(raw, palette=np.zeros((4, 3)))
     return raw.count
 
 
@@ -37,3 +38,5 @@ def describe(scene: fractals.Scene) -> None:
     assert_type(fractals.find_nucleus("minibrot", max_period=100), fractals.Minibrot)
     assert_type(fractals.find_period(scene), int)
     assert_type(fractals.devices(), list[fractals.Device])
+    assert_type(fractals.names("palettes"), tuple[str, ...])
+    assert_type(fractals.load_formula("bridge.py", degree=3), fractals.Formula)

@@ -5,11 +5,15 @@ import math
 
 import numba
 from numba import types
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import intrinsic
 
-from fractals.backends import numba_private
+from fractals.backends import code_cache, numba_private
 from fractals.backends.code_cache import program
-from fractals.backends.cpu import interrupts  # noqa: F401 - registers its listener
+from fractals.backends.cpu import (
+    inlined,
+    interrupts,  # noqa: F401 - registers its listener
+)
+from fractals.backends.cpu.inlined import overload
 from fractals.backends.cpu.simd import elementary  # noqa: F401 - registers its overloads
 from fractals.backends.cpu.simd.pack import Pack
 from fractals.kernels import Target, primitives
@@ -22,7 +26,7 @@ def _fused(_context, a, b, c):
     return a(a, a, a), lambda _context, builder, _signature, args: builder.fma(*args)
 
 
-@overload(primitives.fma, target="cpu")
+@overload(primitives.fma)
 def _fma(a, b, c):
     if isinstance(a, types.Float):
         return lambda a, b, c: _fused(a, b, c)
@@ -46,7 +50,7 @@ def _split_bits(_context, v):
     return types.Tuple((v, integer))(v), generate
 
 
-@overload(primitives.split, target="cpu")
+@overload(primitives.split)
 def _split(v):
     return lambda v: _split_bits(v)
 
@@ -68,12 +72,12 @@ def _power_of_two(_context, k, like):
     return like(k, like), generate
 
 
-@overload(primitives.two_to, target="cpu")
+@overload(primitives.two_to)
 def _two_to(k, like):
     return lambda k, like: _power_of_two(k, like)
 
 
-@overload(primitives.diffabs, target="cpu")
+@overload(primitives.diffabs)
 def _diffabs(c, d):
     return primitives.diffabs
 
@@ -97,9 +101,9 @@ def sqrt_overload(v):
         return lambda v: math.sqrt(v)
 
 
-overload(primitives.sqrt, target="cpu")(sqrt_overload)
-overload(primitives.select, target="cpu")(select_overload)
-overload(primitives.number, target="cpu")(number_overload)
+overload(primitives.sqrt)(sqrt_overload)
+overload(primitives.select)(select_overload)
+overload(primitives.number)(number_overload)
 
 REAL = {"float32": numba.float32, "float64": numba.float64}
 
@@ -118,8 +122,7 @@ def make_target(number, jit):
 @functools.cache
 def cpu_target(number):
     """Return the target for loops compiled on the CPU."""
-    # Inlined, because LLVM makes no vectors of a loop with calls.
-    return make_target(number, functools.cache(register_jitable(forceinline=True)))
+    return make_target(number, functools.cache(inlined.jit))
 
 
 def compile_loop(make_body, number, options, checked=False):
@@ -132,7 +135,7 @@ def compile_loop(make_body, number, options, checked=False):
         body = make_body(cpu_target(number), *options)
         if checked:
             return body
-        element = register_jitable(forceinline=True)(body)
+        element = inlined.jit(body)
 
         def loop(*arguments):  # LLVM makes vectors because the strides are 1
             element(0, 0, 1, 1, *arguments)
@@ -150,10 +153,20 @@ def compile_body(make, make_body, number, options, checked=False):
     """
 
     def compiled(store):
-        jit = numba.njit(nogil=True, error_model="numpy", boundscheck=checked)
+        settings = numba_private.NUMERIC
+        jit = numba.njit(nogil=True, error_model="numpy", boundscheck=checked, **settings)
         dispatcher = jit(make())
         if store:
             numba_private.keep_code(dispatcher, store)
         return dispatcher
 
-    return program(compiled, "checked" if checked else "cpu", number, make_body, *options)
+    return program(compiled, *_identity(make_body, number, options, checked))
+
+
+def is_stored(make_body, number, options):
+    """Tell whether `compile_body` finds the program on the disk."""
+    return code_cache.is_stored(*_identity(make_body, number, options, checked=False))
+
+
+def _identity(make_body, number, options, checked):
+    return "checked" if checked else "cpu", number, make_body, *options

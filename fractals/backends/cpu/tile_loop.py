@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import from_dtype, types
-from numba.extending import register_jitable
 
-from fractals.backends.cpu import direct, palette_lookup
+from fractals.backends.cpu import direct, inlined, palette_lookup
 from fractals.backends.cpu.simd.pack import INT64, intrinsic
-from fractals.backends.cpu.target import REAL, compile_body
+from fractals.backends.cpu.target import REAL, compile_body, is_stored
 from fractals.backends.numba_private import FunctionArgument, array_struct
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.threads import Queue
@@ -34,11 +33,13 @@ CLOCK = CLOCKS.get(platform.machine().lower())
 class IterateStage(NamedTuple):
     """A program of `fractals.backends.cpu.direct`, its inputs, and a thread's scratch.
 
-    `grid` is that of the whole picture; the arrays of `tile` have one dimension.
+    `grid` is that of the whole picture. The arrays of `part`, for the grid of one tile, and of
+    `tile` have one dimension.
     """
 
     run: Any
     grid: SampleGrid
+    part: SampleGrid
     point: Any
     max_iterations: Any
     tile: EscapeTile
@@ -107,7 +108,7 @@ def _ticks(_context):
     return types.int64(), generate
 
 
-@register_jitable
+@inlined.jit
 def _take(queue):
     """Return the index of the next tile, or -1 without one."""
     while True:
@@ -118,14 +119,21 @@ def _take(queue):
             return k
 
 
-@register_jitable
+@inlined.jit
 def _lap(laps, stage, begun):
     now = _ticks()
     laps[stage] += now - begun
     return now
 
 
-@register_jitable
+@inlined.jit
+def _copy_part(part, positions, start):
+    for k in range(part.shape[0]):
+        for i in range(part.shape[1]):
+            part[k, i] = positions[k, start + i]
+
+
+@inlined.jit
 def _iterated(window, n, stage):
     """Return the escape data of a tile with `n` x `n` samples a pixel."""
     left, top, width, height = window[0] * n, window[1] * n, window[2] * n, window[3] * n
@@ -134,8 +142,10 @@ def _iterated(window, n, stage):
     planes = len(statistics) // len(count)
     statistics = statistics[: max(1, planes * size)]
     columns, rows = stage.grid
-    across = columns[:, left : left + width].copy()
-    down = rows[:, top : top + height].copy()
+    across = stage.part.columns[: 2 * width].reshape((2, width))
+    down = stage.part.rows[: 2 * height].reshape((2, height))
+    _copy_part(across, columns, left)
+    _copy_part(down, rows, top)
     tile = EscapeTile(count[:size], x[:size], y[:size], dx[:size], dy[:size], statistics)
     grid = SampleGrid(across, down)
     stage.run(tile, grid, stage.point, stage.max_iterations, stage.numbers, stage.places)
@@ -239,6 +249,7 @@ def keep(queue, laps, tiles, samples_per_side, iterating, counts, z, dz):
         stage = IterateStage(
             iterating.run,
             iterating.grid,
+            iterating.part,
             iterating.point,
             iterating.max_iterations,
             arrays,
@@ -259,7 +270,7 @@ def keep(queue, laps, tiles, samples_per_side, iterating, counts, z, dz):
         _add(queue, DONE, 1)
 
 
-@register_jitable
+@inlined.jit
 def _pair(pairs, row, left, x, y, j):
     if len(pairs):
         xs, ys = x[j], y[j]
@@ -280,7 +291,8 @@ def signature(real, color=None):
     """
     whole, large = types.int32, types.int64
     iterate = tile, grid, point, limit, *scratch = direct.signature(real)
-    stage = _function(iterate), grid, point, limit, tile, *scratch
+    part = types.BaseTuple.from_types((real[::1], real[::1]), SampleGrid)
+    stage = _function(iterate), grid, part, point, limit, tile, *scratch
     start = (
         large[::1],
         large[::1],
@@ -306,10 +318,25 @@ def _function(arguments):
     return types.FunctionType(types.void(*arguments))
 
 
-@functools.cache
+wanted = set()  # what `compiled` was asked for in this process
+
+
 def compiled(number, color=None):
-    """Return `draw`, or without a color `keep`, compiled for a number type."""
+    """Return `draw`, or without a color `keep`, compiled for a number type.
+
+    None for the first picture of a process where the loop is not stored: it takes a second to
+    compile, and saves a few milliseconds a picture.
+    """
     body = keep if color is None else draw
+    first = (number, color) not in wanted
+    wanted.add((number, color))
+    if first and not is_stored(body, number, (str(color),)):
+        return None
+    return _compiled(body, number, color)
+
+
+@functools.cache
+def _compiled(body, number, color):
     made = compile_body(lambda: body, body, number, (str(color),))
     made.compile(signature(REAL[number], color))
     made.disable_compile()  # one version takes every program: function pointers have one type
@@ -329,6 +356,7 @@ def compile_tile_loop(backend, number, work, dtype=None):
     start = tiles, np.int32(n)
     rooms = [(samples, np.int32), (samples, real), (samples, real), (slope, real), (slope, real)]
     rooms += [(max(1, work.planes * samples), real)]
+    parts = [(2 * columns, real), (2 * int(tiles[:, 3].max()) * n, real)]
     numbers, places = direct.scratch_sizes(columns, work.planes)
     scratch = [(numbers, real), (places, f"int{8 * np.dtype(real).itemsize}")]
 
@@ -336,10 +364,16 @@ def compile_tile_loop(backend, number, work, dtype=None):
         return [backend.empty((size,), kind) for size, kind in rooms]
 
     def iterating():
-        return IterateStage(programs[0], *work.grid, EscapeTile(*made(rooms)), *made(scratch))
+        grid, *rest = work.grid
+        part = SampleGrid(*made(parts))
+        return IterateStage(
+            programs[0], grid, part, *rest, EscapeTile(*made(rooms)), *made(scratch)
+        )
 
     if not dtype:
         keep_tiles = compiled(number)
+        if keep_tiles is None:
+            return None
 
         def keeping():
             laps = np.zeros(3, np.int64)
@@ -358,6 +392,8 @@ def compile_tile_loop(backend, number, work, dtype=None):
     _, place, fill = programs
     paint = FunctionArgument(fill, palette_lookup.signature(color))
     draw_tiles = compiled(number, color)
+    if draw_tiles is None:
+        return None
     lookup, encode, share = work.colors
     table = palette_lookup.padded(lookup), encode, share
     more = [(3 * samples // n**2, dtype), (columns * n, np.int32), (columns * n, np.float32)]

@@ -38,6 +38,11 @@ class Format:
         ``write(table) -> (data, lost)`` of a whole scene's plain values, all defaults included.
     claims : callable, optional
         ``claims(table) -> bool``: whether the keys of a TOML file belong to this format.
+    writes_limit : bool
+        Whether `write` requires ``iteration.max_iterations`` as a number, in place of "auto".
+    entries : callable, optional
+        ``entries(data) -> [(name, about), ...]`` of a file that can hold many things: each name,
+        and a few words about it.
     """
 
     name: str
@@ -46,3 +51,5 @@ class Format:
     read: Callable[[bytes, str], Imported]
     write: Callable[[Mapping[str, Any]], tuple[bytes, tuple[str, ...]]] | None = None
     claims: Callable[[Mapping[str, Any]], bool] | None = None
+    writes_limit: bool = False
+    entries: Callable[[bytes], list[tuple[str, str]]] | None = None

@@ -135,7 +135,34 @@ def _own(step: str) -> FormulaMatch:
     return FormulaMatch({"name": "expression", "step": step, "start": "c"})
 
 
+def _sign(value: str) -> str:
+    """Return the expression of 1 where a real value is at least 0, and of -1 elsewhere.
+
+    The language has no conditions. The small number decides at 0, where 0/0 has no value.
+    """
+    return f"(({value} + 1e-30)/abs({value} + 1e-30))"
+
+
+def _barnsley(step: str) -> Callable[[EntryParameters], FormulaMatch | None]:
+    return lambda given: _own(step)
+
+
+BARNSLEY = {
+    "1": f"c*(z - {_sign('re(z)')})",
+    "2": f"c*(z - {_sign('im(c*z)')})",
+    "3": f"z^2 - 1 + c*re(z)*(1 + {_sign('(-re(z))')})/2",
+}
 TYPES = {
+    **{
+        f"barnsleym{kind}": FractintType(_barnsley(step), role="z", bailout=4)
+        for kind, step in BARNSLEY.items()
+    },
+    **{
+        f"barnsleyj{kind}": FractintType(
+            _barnsley(step), "0.1/0.36" if kind == "3" else "0.6/1.1", role="c", bailout=4
+        )
+        for kind, step in BARNSLEY.items()
+    },
     "mandel": FractintType(_named("mandelbrot"), view=HOME, role="z"),
     "julia": FractintType(_named("mandelbrot"), "0.3/0.6", role="c"),
     "mandel4": FractintType(lambda given: power_of(4), role="z"),

@@ -97,6 +97,17 @@ def width_of(height: Decimal, size: tuple[int, int]) -> str:
     return str(WIDTHS.divide(EXACT.multiply(height, across), down).normalize(WIDTHS))
 
 
+def zoom_of(height: Decimal, size: tuple[int, int]) -> str:
+    """Return the shortest zoom, 4 / height, from which the same width is read."""
+    width = width_of(height, size)
+    zoom = EXACT.divide(Decimal(4), height)
+    for digits in range(1, EXACT.prec):
+        rounded = Context(digits, Emax=EXACT.Emax, Emin=EXACT.Emin).plus(zoom)
+        if width_of(EXACT.divide(Decimal(4), rounded), size) == width:
+            return f"{rounded:E}".replace("E+", "E")
+    return f"{zoom:E}".replace("E+", "E")
+
+
 def height_of(table: Mapping[str, Any]) -> tuple[tuple[str, str], Decimal]:
     """Return the center and the height of the view of a whole scene's plain values."""
     formula, view = table["formula"], table["view"]

@@ -10,8 +10,29 @@ from typing import Any
 
 from fractals.errors import SceneError, shown
 from fractals.io.foreign import Format, Imported
-from fractals.io.foreign._text import limit, number, only_one, positive, real, toml_of, whole
-from fractals.io.foreign._view import EXACT, FormulaMatch, Place, folded, placed
+from fractals.io.foreign._text import (
+    limit,
+    negated,
+    number,
+    only_one,
+    positive,
+    real,
+    toml_of,
+    whole,
+)
+from fractals.io.foreign._view import (
+    EXACT,
+    FOLDS,
+    FormulaMatch,
+    Place,
+    folded,
+    height_of,
+    placed,
+    power_of,
+    turn,
+    zoom_of,
+)
+from fractals.scene.model import toml_text
 
 TABLES = {"location", "bailout", "transform", "image"}
 FLAGS = {"abs_x": "absx", "abs_y": "absy", "neg_x": "negx", "neg_y": "negy"}
@@ -109,6 +130,65 @@ def parse_opcodes(text: str) -> tuple[set[str], int, set[str]]:
     raise SceneError(f"formula.opcodes: '{text[:80]}' is unsupported")
 
 
+def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
+    """Return the parameters of a whole scene's plain values, and what was lost.
+
+    Where the picture of the formula is symmetric, a mirrored view is written as the conjugate one.
+    """
+    step, kin = _step(table["formula"])
+    view, iteration = table["view"], table["iteration"]
+    if table.get("julia"):
+        raise SceneError("Fraktaler-3 has no Julia sets")
+    if view["projection"] != "plane":
+        raise SceneError("an exponential map is not written to a file of Fraktaler-3")
+    lost = [f"the {key}" for key in ("title", "author", "note") if table[key]]
+    lost.append("the colors, which are a program in Fraktaler-3")
+    if view["stretch"] != 1:
+        lost.append("the stretched view")
+    (x, y), height = height_of(table)
+    conjugate = view["mirror"] and kin.conjugate
+    across, down = table["image"]["size"]
+    steps = iteration["max_iterations"]
+    parameters = {
+        "program": "fraktaler-3",
+        "location": {
+            "real": x,
+            "imag": negated(y) if conjugate else y,
+            "zoom": zoom_of(height, (across, down)),
+        },
+        "bailout": {
+            "iterations": steps,
+            "maximum_reference_iterations": steps,
+            "maximum_perturb_iterations": steps,
+            "escape_radius": iteration["escape_radius"],
+        },
+        "transform": {
+            "reflect": view["mirror"] and not conjugate,
+            "rotate": turn(-view["rotation"] if conjugate else view["rotation"]),
+        },
+        "image": {"width": across, "height": down},
+        "formula": [step],
+    }
+    return toml_text(parameters).encode(), tuple(lost)
+
+
+def _step(formula: Any) -> tuple[dict[str, Any], FormulaMatch]:
+    """Return the step of a formula, and its match."""
+    unfolded = dict.fromkeys(FLAGS, False)
+    for power in range(2, 9):
+        kin = power_of(power)
+        if kin and formula in (kin.formula, {"name": "multibrot", "power": power}):
+            return {**unfolded, "power": power}, kin
+    for (before, after), kin in FOLDS.items():
+        if formula == kin.formula and kin.same and not after:
+            return {**{flag: FLAGS[flag] in before for flag in FLAGS}, "power": 2}, kin
+    for (before, after), kin in FOLDS.items():
+        if formula == kin.formula and kin.same:
+            return {"opcodes": " ".join([*sorted(before), "sqr", *sorted(after), "add"])}, kin
+    name = formula if isinstance(formula, str) else formula["name"]
+    raise SceneError(f"Fraktaler-3 has no formula '{name}'")
+
+
 def claims(table: Mapping[str, Any]) -> bool:
     """Return whether a TOML file is one of Fraktaler-3's."""
     return "location" in table or table.get("program") == "fraktaler-3"
@@ -117,5 +197,11 @@ def claims(table: Mapping[str, Any]) -> bool:
 def make() -> Format:
     """Return the format."""
     return Format(
-        "fraktaler3", "Fraktaler-3, parameters", (".f3.toml", ".toml"), read, claims=claims
+        "fraktaler3",
+        "Fraktaler-3, parameters",
+        (".f3.toml", ".toml"),
+        read,
+        write,
+        claims,
+        writes_limit=True,
     )

@@ -7,7 +7,7 @@ Colors go round in 1024 steps: step = f(count) / IterDiv + ColorOffset.
 import math
 import re
 from collections.abc import Mapping
-from decimal import Context, Decimal
+from decimal import Decimal
 from typing import Any, get_args
 
 from fractals.color import palette, spaces
@@ -33,7 +33,7 @@ from fractals.io.foreign._view import (
     placed,
     power_of,
     turn,
-    width_of,
+    zoom_of,
 )
 from fractals.scene.paint import Color
 
@@ -42,7 +42,6 @@ STEPS = 1024  # of its palette, which has as many colors at most
 RADIUS = 100.0  # its escape radius where nothing else is said
 SAMPLES = 256  # colors that are written of a palette with uneven stops
 MAX_STRETCH = 9  # powers of two
-WRITTEN_LIMIT = 100_000  # where a scene's limit is "auto"
 
 NAMES = (
     "Mandelbrot, Burning Ship, Buffalo, Celtic, Mandelbar, Mandelbar Celtic, "
@@ -292,14 +291,12 @@ def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
     rotation, up = view["rotation"], view["mirror"] == kin.conjugate
     along = 90 - view["stretch_angle"] if up else view["stretch_angle"] - 90
     steps, radius = table["iteration"]["max_iterations"], table["iteration"]["escape_radius"]
-    if steps == "auto":
-        lost.append(f"the limit 'auto': {WRITTEN_LIMIT} is written")
     # Where it can be, the axis points down, as it does in every version.
     values = {
         "Re": x,
         "Im": negated(y) if kin.conjugate else y,
-        "Zoom": _zoom(height, (across, down)),
-        "Iterations": WRITTEN_LIMIT if steps == "auto" else steps,
+        "Zoom": zoom_of(height, (across, down)),
+        "Iterations": steps,
         **_written_colors(table["color"], lost),
         "BailoutRadiusPreset": 0 if radius == RADIUS else 3,
         "BailoutRadiusCustom": radius,
@@ -314,17 +311,6 @@ def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
     }
     text = "".join(f"{key}: {value}\r\n" for key, value in values.items())
     return text.encode(), tuple(lost)
-
-
-def _zoom(height: Decimal, size: tuple[int, int]) -> str:
-    """Return the shortest zoom from which the same width is read."""
-    width = width_of(height, size)
-    zoom = EXACT.divide(Decimal(4), height)
-    for digits in range(1, EXACT.prec):
-        rounded = Context(digits, Emax=EXACT.Emax, Emin=EXACT.Emin).plus(zoom)
-        if width_of(EXACT.divide(Decimal(4), rounded), size) == width:
-            return f"{rounded:E}".replace("E+", "E")
-    return f"{zoom:E}".replace("E+", "E")
 
 
 def _kind(formula: Any) -> tuple[tuple[int, int], FormulaMatch]:
@@ -398,4 +384,4 @@ def _numbers(colors: list[str]) -> str:
 
 def make() -> Format:
     """Return the format."""
-    return Format("kfr", "Kalles Fraktaler, a location", (".kfr",), read, write)
+    return Format("kfr", "Kalles Fraktaler, a location", (".kfr",), read, write, writes_limit=True)

@@ -64,12 +64,26 @@ def read(data: bytes, entry: str) -> Imported:
     try:
         imported = scene_of(entries[name])
     except InputError as error:
-        more = "" if entry or len(entries) == 1 else f"; #NAME takes another of {len(entries)}"
+        many = len(entries) > 1 and not entry
+        more = f"; fractals show lists the {len(entries)} entries" if many else ""
         raise SceneError(f"{name[:80]}: {error}{more}") from None
     if len(entries) == 1 or entry:
         return imported
     others = f"the other {len(entries) - 1} entries: #NAME takes one of them"
     return Imported(imported.table, (*imported.lost, others))
+
+
+def entries(data: bytes) -> list[tuple[str, str]]:
+    """Return the names of a file's entries, each with its type or why it can't be drawn."""
+    found = []
+    for name, fields in entries_of(lines_of(data)).items():
+        try:
+            scene_of(fields)
+            about = f"type {fields.get('type', ('mandel',))[0]}"
+        except InputError as error:
+            about = f"unsupported: {error}"
+        found.append((name, about))
+    return found
 
 
 def entries_of(lines: list[str]) -> dict[str, Entry]:
@@ -289,4 +303,4 @@ def colors_of(text: str, where: str) -> list[str]:
 
 def make() -> Format:
     """Return the format."""
-    return Format("par", "Fractint, many scenes", (".par",), read)
+    return Format("par", "Fractint, many scenes", (".par",), read, entries=entries)

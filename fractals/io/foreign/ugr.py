@@ -37,9 +37,14 @@ def read(data: bytes, entry: str = "") -> Imported:
     if not entry and len(names) > 1:
         lost.append(
             f"{len(names) - 1} more gradients: this is the first; '#{names[1]}' after the name of "
-            "the file asks for the second"
+            "the file asks for the second, and fractals show lists all"
         )
     return Imported({"color": {"palette": palette}}, tuple(lost))
+
+
+def entries(data: bytes) -> list[tuple[str, str]]:
+    """Return the names of a file's gradients."""
+    return [(name, "a gradient") for name in _entries(data, "")[0]]
 
 
 def _entries(data: bytes, entry: str) -> tuple[list[str], list[Line] | None]:
@@ -128,4 +133,4 @@ def _whole(number: int, text: str, least: int, most: int) -> int:
 
 def make() -> Format:
     """Return the format."""
-    return Format("ugr", "Ultra Fractal gradients", (".ugr",), read)
+    return Format("ugr", "Ultra Fractal gradients", (".ugr",), read, entries=entries)

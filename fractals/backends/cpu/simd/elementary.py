@@ -5,8 +5,8 @@ import inspect
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import overload
 
+from fractals.backends.cpu.inlined import overload
 from fractals.backends.cpu.simd.pack import (
     Pack,
     all_lanes,
@@ -30,7 +30,7 @@ def _rint(_context, v):
     return v(v), generate
 
 
-@overload(elementary.nearest, target="cpu")
+@overload(elementary.nearest)
 def _nearest(x):
     if isinstance(x, types.Float):
         return lambda x: _rint(x)
@@ -68,9 +68,9 @@ def _returning(series):
     return choose
 
 
-overload(elementary.parts, target="cpu")(parts_overload)
-overload(elementary.scaled, target="cpu")(scaled_overload)
-teach_series(overload, target="cpu", jit_options={"forceinline": True})
+overload(elementary.parts)(parts_overload)
+overload(elementary.scaled)(scaled_overload)
+teach_series(overload)
 
 
 define(elementary.nearest, same(types.Float), llvm_function("rint"), (Pack,))
@@ -101,7 +101,7 @@ def _split_lanes(context, v):
     return types.UniTuple(v, 2)(v), generate
 
 
-@overload(elementary.parts, target="cpu")
+@overload(elementary.parts)
 def _parts_of_lanes(v):
     if isinstance(v, Pack):
         return lambda v: _split_lanes(v)
@@ -127,7 +127,7 @@ def _scale_lanes(context, v, k):
     return v(v, k), generate
 
 
-@overload(elementary.scaled, target="cpu")
+@overload(elementary.scaled)
 def _scaled_lanes(v, k):
     if isinstance(v, Pack):
         return lambda v, k: _scale_lanes(v, k)

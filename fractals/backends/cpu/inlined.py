@@ -1,0 +1,16 @@
+"""Functions that Numba compiles for the CPU only as a part of their callers.
+
+They make half of the code, and none is called by itself. So Numba makes no machine code of them
+and no wrapper for Python, and they take a fraction of the time to compile. They are inlined because
+LLVM makes no vectors of a loop with calls. They cannot create arrays.
+"""
+
+import functools
+
+from numba.extending import overload as numba_overload
+from numba.extending import register_jitable
+
+from fractals.backends.numba_private import INLINED
+
+jit = register_jitable(**INLINED)
+overload = functools.partial(numba_overload, target="cpu", jit_options=INLINED)

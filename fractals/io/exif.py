@@ -1,0 +1,75 @@
+"""The scene in the EXIF data of JPEG, WebP and TIFF files: JSON in the tag UserComment."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import PIL.Image
+
+from fractals import __version__
+from fractals.errors import SceneError, shown
+from fractals.scene.model import Scene
+
+EXIF, USER_COMMENT, COLOR_SPACE, SOFTWARE = 0x8769, 0x9286, 0xA001, 0x0131
+SRGB = 1
+ASCII = b"ASCII\0\0\0"  # how a comment is encoded; JSON escapes other characters
+SOFTWARE_NAME = f"fractals {__version__}"
+FORMATS = ("JPEG", "WEBP", "TIFF")
+MAX_JPEG = 65_000  # bytes of a scene: the segment of a JPEG for EXIF data has 65,533
+MAX_FILE = 2**30  # bytes of a file whose scene is read: a WebP is read whole
+
+# Without a handler, Python prints what Pillow logs of a damaged file, beside our own error.
+logging.getLogger("PIL").addHandler(logging.NullHandler())
+
+
+def comment_of(scene: Scene) -> bytes:
+    """Return the comment that holds a scene; b"" for a formula that can't be written."""
+    try:
+        return ASCII + json.dumps(scene.to_table()).encode("ascii")
+    except SceneError:  # a formula that is a user's function has no name
+        return b""
+
+
+def fits(file_format: str, comment: bytes) -> bool:
+    """Return whether a type of file can hold a comment."""
+    return bool(comment) and (file_format != "JPEG" or len(comment) <= MAX_JPEG)
+
+
+def tags_of(comment: bytes) -> dict[int, Any]:
+    """Return the tags of the EXIF directory: the scene and the color space."""
+    return {COLOR_SPACE: SRGB} | ({USER_COMMENT: comment} if comment else {})
+
+
+def make_exif(file_format: str, scene: Scene) -> PIL.Image.Exif:
+    """Return the EXIF data of a JPEG or WebP."""
+    comment = comment_of(scene)
+    exif = PIL.Image.Exif()
+    exif[SOFTWARE] = SOFTWARE_NAME
+    exif.get_ifd(EXIF).update(tags_of(comment if fits(file_format, comment) else b""))
+    return exif
+
+
+def read_comment(path: str | Path) -> str | None:
+    """Return the JSON of the scene inside a JPEG, WebP or TIFF, or None. Nothing is decoded.
+
+    Raises
+    ------
+    SceneError
+        The file is too large.
+    ValueError
+        The file is damaged, or of another type.
+    OSError
+        The file can't be read.
+    """
+    if Path(path).stat().st_size > MAX_FILE:
+        raise SceneError(f"{shown(path)}: a picture whose scene is read has at most 1 GiB")
+    with open(path, "rb") as file:
+        try:
+            with PIL.Image.open(file, formats=FORMATS) as picture:
+                comment = picture.getexif().get_ifd(EXIF).get(USER_COMMENT)
+        except Exception as error:  # Pillow raises many types for damaged data
+            raise ValueError(str(error) or type(error).__name__) from None
+    if not isinstance(comment, bytes) or not comment.startswith(ASCII + b"{"):
+        return None
+    return comment.removeprefix(ASCII).decode("ascii", "replace")

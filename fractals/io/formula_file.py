@@ -1,0 +1,120 @@
+"""Formulas in the user's own Python files: `--formula ./bridge.py` and `fractals.load_formula`.
+
+Reading such a file runs it. Therefore only the command line and Python name one, and never a scene:
+a scene can be a stranger's.
+"""
+
+import ast
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from fractals.errors import InputError, shown
+from fractals.kernels.formula import Formula
+
+FUNCTIONS = ("step", "derivative", "perturbed", "kinks", "kink_distance", "tangent", "start")
+CONVERSION = "number"  # of `fractals.kernels.primitives`: it gives a constant the type of z
+
+
+def load_formula(path: str | Path, **options: Any) -> Formula:
+    """Return the formula that a Python file's function ``make`` returns.
+
+    The file is run, with all the rights of this process: load only files that you trust.
+    CONTRIBUTING describes what such a file holds.
+
+    Parameters
+    ----------
+    path : str or Path
+        Ends in ``.py``.
+    **options
+        Arguments of ``make``.
+
+    Returns
+    -------
+    Formula
+        For ``fractals.render(formula=...)``. A picture of it carries no scene.
+
+    Raises
+    ------
+    InputError
+        The file is missing, fails, returns no formula, or has a constant that is not converted.
+    """
+    path = Path(path)
+    module = _run(path)
+    make = getattr(module, "make", None)
+    if not callable(make):
+        raise InputError(f"{shown(path)}: has no function make() that returns a Formula")
+    try:
+        formula = make(**options)
+    except Exception as error:
+        raise InputError(_failure(path, error)) from None
+    if not isinstance(formula, Formula):
+        raise InputError(f"{shown(path)}: make() returns {shown(repr(formula), 40)}, no Formula")
+    names = {
+        function.__name__
+        for function in (getattr(formula, name, None) for name in FUNCTIONS)
+        if callable(function)
+    }
+    for line, name, value in bare_constants(path.read_text("utf-8"), names):
+        raise InputError(
+            f"{shown(path)}: line {line}: the constant {value} in '{name}': write "
+            f"{CONVERSION}({value}, x), because a bare constant turns float32 into float64"
+        )
+    return formula
+
+
+def _run(path: Path) -> ModuleType:
+    """Return the module of a file, run under a name outside this package."""
+    if not path.is_file():
+        raise InputError(f"{shown(path)}: no such file")
+    # Programs are cached on disk for modules of this package alone: see `backends.code_cache`.
+    name = f"formula_file_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{shown(path)}: a formula's file ends in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # Numba looks up the module of a function
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise InputError(_failure(path, error)) from None
+    return module
+
+
+def _failure(path: Path, error: Exception) -> str:
+    """Return what went wrong in a file, with the line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).name == path.name]
+    line = error.lineno if isinstance(error, SyntaxError) else (lines or [None])[-1]
+    where = f"line {line}: " if line else ""
+    return f"{shown(path)}: {where}{type(error).__name__}: {shown(error)}"
+
+
+def bare_constants(source: str, names: set[str]) -> Iterator[tuple[int, str, int | float]]:
+    """Yield line, function and value of each number that is not an argument of `CONVERSION`.
+
+    Examples
+    --------
+    >>> list(bare_constants("def step(x):\\n    return number(2, x) * x + 0.5", {"step"}))
+    [(2, 'step', 0.5)]
+    """
+    for function in ast.walk(ast.parse(source)):
+        if isinstance(function, ast.FunctionDef) and function.name in names:
+            for statement in function.body:
+                for node in _outside_conversions(statement):
+                    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+                        assert isinstance(node.value, int | float)
+                        yield node.lineno, function.name, node.value
+
+
+def _outside_conversions(node: ast.AST) -> Iterator[ast.AST]:
+    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    if is_call and node.func.id == CONVERSION:  # type: ignore[attr-defined]
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _outside_conversions(child)

@@ -1,0 +1,121 @@
+"""The user's file of defaults, and `fractals cache`."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from support.command_line import one_line
+
+from fractals.cli import defaults
+from fractals.io.load import load_scene
+
+SET = """
+device = "python"
+threads = 1
+author = "Me"
+[image]
+size = [8, 6]
+supersampling = 1
+[color]
+palette = "own.toml"
+density = 3
+[iteration]
+max_iterations = 20
+"""
+
+
+@pytest.fixture
+def write(tmp_path_factory, monkeypatch):
+    """Return a function that writes the file of defaults."""
+    folder = tmp_path_factory.mktemp("config")
+    monkeypatch.setattr(defaults, "path", lambda: folder / "defaults.toml")
+
+    def call(text):
+        defaults.read.cache_clear()
+        (folder / "own.toml").write_text('stops = ["#010203"]')
+        defaults.path().write_text(text)
+
+    yield call
+    defaults.read.cache_clear()
+
+
+def test_defaults_are_below_scenes_and_options(run, write, monkeypatch):
+    write(SET)
+    Path("a.toml").write_text('[color]\ndensity = 2\n[view]\nwidth = "1"\n')
+    code, out, err = run("render", "a.toml", "--json", "-o", "a.png")
+    assert code == 0, err
+    assert json.loads(out)["device"] == "python"
+    drawn = load_scene("a.png")
+    assert (drawn.image.size, drawn.author, drawn.color.density) == ((8, 6), "Me", 2)
+    assert drawn.color.make_palette().stops == ((0.0, "#010203"),)
+    assert run("render", "a.toml", "--size", "7x5", "--cpu", "-o", "b.png")[0] == 0
+    assert load_scene("b.png").image.size == (7, 5)
+    assert run("render", "a.png", "--density", "4", "-o", "c.png")[0] == 0
+    monkeypatch.setenv("FRACTALS_DEVICE", "cpu")
+    found = run("compute", "-o", "a.npz", "--json")[1]
+    assert json.loads(found)["device"] == "cpu"
+    assert json.loads(found)["size"] == [8, 6]
+
+
+def test_what_reads_a_scene_shows_the_scene(run, write):
+    write(SET)
+    Path("a.toml").write_text("")
+    assert run("show", "a.toml")[1] == load_scene().to_toml().encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("palete = 1", "'palete' can't have a default; known keys: device, threads, author"),
+        ("devise = 1", "'devise' can't have a default; did you mean 'device'?"),
+        ("[view]\nwidth = 1", "'view' can't have a default"),
+        ("threads = 0", "threads: '0' is not a whole number from 1 to 1024"),
+        ("threads = true", "threads: 'True' is not"),
+        ('device = "cup"', "device: unknown device 'cup'"),
+        ("[image]\nsize = 3", "image.size: '3' is not a list of values"),
+        ("[image]\nsise = 3", "image.sise: unknown key; did you mean 'size'?"),
+        ('[color]\npalette = "none.map"', "no such file"),
+        ("[image", "defaults.toml: "),
+    ],
+)
+def test_a_wrong_default_is_one_line_that_names_the_file(run, write, text, words):
+    write(text)
+    code, out, err = run("render", "--dry-run")
+    assert (code, out, one_line(err)) == (3, b"", True)
+    assert "defaults.toml: " in err
+    assert words in err
+    assert run("list", "formulas")[0] == 0
+
+
+def test_help_names_the_file_of_defaults(run, write):
+    write("")
+    assert str(defaults.path()) in run("--help")[1].decode().replace("\n", "")
+
+
+def test_cache_shows_folders_and_empties_them(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "code"))
+    monkeypatch.setenv("FRACTALS_CACHE_DIR", str(tmp_path / "more"))
+    ours = tmp_path / "code" / f"fractals-{'0' * 16}" / "deeper" / "a.nbc"
+    others = [
+        *(tmp_path / "code" / "other" / "a.nbc", tmp_path / "code" / "fractals-mine" / "a.nbc"),
+        *(tmp_path / "more" / "a.npz", tmp_path / "more" / "orbits" / "notes.txt"),
+    ]
+    orbit = tmp_path / "more" / "orbits" / "0a.npz"
+    for file in (ours, orbit, *others):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(bytes(2**20))
+    found = json.loads(run("cache", "--json")[1])["caches"]
+    assert found["compiled programs"] == {
+        "folder": str(tmp_path / "code"),
+        "files": 1,
+        "bytes": 2**20,
+    }
+    assert found["reference orbits"]["folder"] == str(tmp_path / "more" / "orbits")
+    assert "1.0 MiB  " + str(tmp_path / "code") in run("cache")[1].decode()
+    code, out, err = run("cache", "--empty")
+    assert (code, out) == (0, b"")
+    assert "compiled programs: 1 files deleted" in err
+    assert not ours.exists()
+    assert not orbit.exists()
+    assert all(map(os.path.exists, others))
