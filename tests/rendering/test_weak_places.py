@@ -150,11 +150,11 @@ def test_values_in_weak_places(view):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("depth", "far"), [(8, 2), (9, 2.5), (10, 2.5), (10, 3), (12, 2.2)])
+@pytest.mark.parametrize(("depth", "far"), [(8, 2), (10, 2.5), (12, 2.2)])
 @pytest.mark.parametrize("name", PARABOLIC)
 def test_counts_beside_parabolic_points(name, depth, far):
     """On 24 stable pixels, beside the point in a direction in which orbits escape slowly."""
-    dice, size, limit = random.Random(f"{name} {depth} {far}"), (64, 36), 6000
+    dice, size, limit = random.Random(f"{name} {depth} {far}"), (64, 36), 2500
     with mpmath.workdps(40):
         count = 0
         while not 30 < count < limit:
