@@ -102,6 +102,8 @@ def make_statistic(target, formula, base):
         opened = (candidate >= zero) & (away <= number(point[base], x)) & (largest < one)
         opened = opened & (margin >= low) & (nearest > number(16, x) * low)
         opened = opened & (nearest * gap > number(16, x) * away)
+        # An A that underflowed says nothing, unless the orbit has come to a nucleus' own cycle.
+        opened = opened & ((abs(p) + abs(q) > zero) | (away == zero))
         candidate = select(opened, m, candidate)
         if holomorphic:
             square_p, square_q = fma(p, p, -(q * q)), two * p * q
