@@ -13,7 +13,7 @@ from fractals.io.load import Source
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
 from fractals.rendering.options import RenderKeywords, read_request, with_keywords
-from fractals.rendering.precision import bits_along, depth_of
+from fractals.rendering.precision import depth_of, orbit_bits
 from fractals.rendering.probe import MIN_LIMIT
 from fractals.rendering.tiles import Tile, band_rows, make_tiles
 from fractals.scene import geometry
@@ -313,10 +313,10 @@ def make_plan(
     finest = geometry.finest(scene.view, width, scene.image.size)
     spacing = log2(finest / columns)
     digits, first = depth_of(scene, formula, width, center, spacing)
-    apart = max(first, bits_along(scene, formula, width, center, spacing))
-    deep = apart + SPARE_BITS[number] > BITS[number]
+    sample_bits = max(first, orbit_bits(scene, formula, width, center, spacing))
+    deep = sample_bits + SPARE_BITS[number] > BITS[number]
     if deep and (number == "float32" or formula.perturbed is None):
-        lacking = apart + MIN_SPARE_BITS - BITS[number]
+        lacking = sample_bits + MIN_SPARE_BITS - BITS[number]
         deep = lacking > 0
         if deep:
             _refuse_deep(formula, number, finest * 2 ** math.ceil(lacking))
@@ -330,8 +330,8 @@ def make_plan(
     # and their digits.
     power = formula.degree if scene.julia else 1
     exponent = math.floor(log2(finest)) if deep and power * spacing < EXTENDED else 0
-    along = max(apart, power * (max(0.0, log2(max(map(abs, center)) + width)) - spacing))
-    bits = GUARD_BITS + math.ceil(along if scene.julia else apart) if deep else 0
+    along = max(sample_bits, power * (max(0.0, log2(max(map(abs, center)) + width)) - spacing))
+    bits = GUARD_BITS + math.ceil(along if scene.julia else sample_bits) if deep else 0
 
     limit, depth = limit_of(scene, formula, finest), _depth_of(scene, formula, finest)
     if deep and depth and scene.iteration.max_iterations == "auto":  # a guess, until it is probed
