@@ -51,7 +51,8 @@ def make_polar(target: Any) -> Any:
         s, t = select(known, x, zero) / scale, select(known, y, zero) / scale
         length = sqrt(fma(s, s, t * t))
         unit = select(known, length, one)
-        return length * scale, s / unit, t / unit
+        # A bare product could become one fma with a sum that takes it.
+        return fma(length, scale, zero), s / unit, t / unit
 
     return target.jit(polar)
 
