@@ -1,12 +1,15 @@
-"""Caches reference orbits on disk, for the next picture of the same center."""
+"""Keeps reference orbits, in memory and on disk, for the next picture of the same center."""
 
 import contextlib
 import functools
 import hashlib
 import os
 import tempfile
+import threading
 import zipfile
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,12 +21,50 @@ from fractals.kernels.formula import Formula
 from fractals.kernels.layout import TINY_INDEX
 
 # Version of the files' contents. Another number makes all orbits on disk unknown.
-VERSION = 3
+VERSION = 4
 # Points times bits of precision. A smaller orbit is computed in about as long as a file takes to
 # read, so it is not cached.
 MIN_WORK = 2**22
 # Bytes of all files together. Beyond it the files that were not used for longest are removed.
 MAX_BYTES = 2**30
+# Bits beyond those that a view needs, so that the orbit serves views 2**64 times as deep.
+SPARE_BITS = 64
+MAX_RECENT = 4  # orbits in memory
+LISTS = ("tiny", "near_kinks", "margins")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An orbit, and the arguments of `compute_orbit` that it was computed for."""
+
+    reference: Reference
+    max_iterations: int
+    view_radius: Fraction | None
+
+    def serving(
+        self, bits: int, max_iterations: int, view_radius: Fraction | None
+    ) -> Reference | None:
+        """Return the orbit for other arguments; None if it does not serve."""
+        found = self.reference
+        if found.bits < bits or not (
+            found.complete or found.repeats or self.max_iterations >= max_iterations
+        ):
+            return None
+        if found.period:
+            if view_radius is None or self.view_radius is None:
+                return None
+            if view_radius < self.view_radius and view_radius <= found.least_radius:
+                return None
+        if not found.complete and len(found.orbit) > max_iterations + 1:
+            lists = {name: getattr(found, name) for name in LISTS}
+            for name, part in lists.items():
+                lists[name] = part[part[:, TINY_INDEX] <= max_iterations]
+            return replace(found, orbit=found.orbit[: max_iterations + 1], repeats=0, **lists)
+        return found
+
+
+recent: OrderedDict[str | None, Kept] = OrderedDict()
+_lock = threading.Lock()
 
 
 def find(
@@ -54,15 +95,21 @@ def find(
     Reference
     """
     own = (bits, max_iterations, "" if view_radius is None else _text(view_radius)) if same else ()
-    path = _path(formula, start, c, escape_radius, *own)
-    cached = _load(path, bits, max_iterations, view_radius) if path else None
-    if cached:
-        return cached
+    name = _name(formula, start, c, escape_radius, *own)
+    path = _path(name) if name else None
+    wanted = bits, max_iterations, view_radius
+    for kept in (recent.get(name), _load(path) if path else None):
+        if kept and (served := kept.serving(*wanted)):
+            _remember(name, kept)
+            return served
+    computed = bits if same else bits + SPARE_BITS
     found = compute_orbit(
-        formula, start, c, bits, max_iterations, escape_radius, view_radius, on_steps
+        formula, start, c, computed, max_iterations, escape_radius, view_radius, on_steps
     )
+    kept = Kept(found, max_iterations, view_radius)
+    _remember(name, kept)
     if path and len(found.orbit) * bits >= MIN_WORK:
-        _save(path, found, max_iterations, view_radius)
+        _save(path, kept)
     return found
 
 
@@ -81,21 +128,33 @@ def folder() -> Path | None:
         return None
 
 
-def _path(
+def _name(
     formula: Formula,
     start: tuple[Fraction, Fraction],
     c: tuple[Fraction, Fraction],
     escape_radius: float,
     *more: object,
-) -> Path | None:
-    """Return the path of an orbit's file; None if it can't be cached."""
+) -> str | None:
+    """Return the name of an orbit; None if it can't be kept."""
     # The name of a formula from elsewhere does not identify its text, which may change.
     if not formula.step.__module__.startswith("fractals."):
         return None
     facts = VERSION, formula.label, *map(_text, (*start, *c)), escape_radius, *more
-    digest = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+
+
+def _path(name: str) -> Path | None:
     kept = folder()
-    return kept / f"{digest}.npz" if kept else None
+    return kept / f"{name}.npz" if kept else None
+
+
+def _remember(name: str | None, kept: Kept) -> None:
+    if name:
+        with _lock:
+            recent[name] = kept
+            recent.move_to_end(name)
+            while len(recent) > MAX_RECENT:
+                recent.popitem(last=False)
 
 
 def _text(value: Fraction) -> str:
@@ -107,27 +166,17 @@ def _fraction(text: str) -> Fraction:
     return Fraction(*(int(part, 16) for part in text.split("/")))
 
 
-def _load(
-    path: Path, bits: int, max_iterations: int, view_radius: Fraction | None
-) -> Reference | None:
-    """Return the orbit of a file; None if the file does not serve."""
+def _load(path: Path) -> Kept | None:
+    """Return the orbit of a file; None if there is none."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            period, escaped, cached_bits, cached_iterations, repeats = map(int, file["facts"])
-            if cached_bits < bits or not (
-                period or escaped or repeats or cached_iterations >= max_iterations
-            ):
-                return None
-            if period and (
-                view_radius is None or _fraction(str(file["view_radius"])) > view_radius
-            ):
-                return None
-            orbit, *lists = (file[name] for name in ("orbit", "tiny", "near_kinks", "margins"))
+            period, escaped, bits, max_iterations, repeats = map(int, file["facts"])
+            view_radius, least_radius = (_fraction(text) for text in map(str, file["radii"]))
+            orbit, tiny, *lists = (file[name] for name in ("orbit", *LISTS))
         os.utime(path)
-        if not escaped and not period and len(orbit) > max_iterations + 1:
-            orbit, repeats = orbit[: max_iterations + 1], 0
-            lists = [part[part[:, TINY_INDEX] <= max_iterations] for part in lists]
-        return Reference(orbit, lists[0], period, bool(escaped), cached_bits, repeats, *lists[1:])
+        found = Reference(orbit, tiny, period, bool(escaped), bits, repeats, *lists)
+        found = replace(found, least_radius=least_radius)
+        return Kept(found, max_iterations, view_radius or None)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile):
@@ -136,28 +185,26 @@ def _load(
         return None
 
 
-def _save(path: Path, found: Reference, max_iterations: int, view_radius: Fraction | None) -> None:
+def _save(path: Path, kept: Kept) -> None:
     """Write the file of an orbit; without room on the disk, nothing.
 
     The file is moved into place when it is complete, so another process never reads a part of it.
     """
-    facts = np.array(
-        [found.period, found.escaped, found.bits, max_iterations, found.repeats], np.int64
-    )
+    found = kept.reference
+    facts = [found.period, found.escaped, found.bits, kept.max_iterations, found.repeats]
+    radii = [_text(kept.view_radius or Fraction(0)), _text(found.least_radius)]
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:
-                text = np.array(_text(view_radius or Fraction(0)))
+                lists = {name: getattr(found, name) for name in LISTS}
                 np.savez(
                     file,
                     orbit=found.orbit,
-                    tiny=found.tiny,
-                    near_kinks=found.near_kinks,
-                    margins=found.margins,
-                    facts=facts,
-                    view_radius=text,
+                    facts=np.array(facts, np.int64),
+                    radii=np.array(radii),
+                    **lists,
                 )
             os.replace(name, path)
         except BaseException:

@@ -17,6 +17,7 @@ from fractals.kernels.layout import TINY_INDEX, TINY_SIZE
 
 # Steps between two calls of `on_steps`: some milliseconds of the cheapest orbits.
 STEPS_PER_CALL = 4096
+ROUNDING = 1 + Fraction(1, 2**20)  # of a least radius, upwards
 # The derivative's mantissa is brought back to about 1 where it is larger, or smaller than 1 / this.
 # Its square is then still in the range of float64, 1e308.
 MAX_MANTISSA = 1e150
@@ -58,6 +59,8 @@ class Reference:
         mantissa and exponent.
     margins : ndarray of float64, shape (N, 3)
         Index, mantissa and exponent of |Z|² - R² at points near the escape radius R.
+    least_radius : Fraction
+        With a period: views with a larger radius about the same center end their orbit there too.
     """
 
     orbit: NDArray[np.float64]
@@ -68,6 +71,7 @@ class Reference:
     repeats: int = 0
     near_kinks: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 1)))
     margins: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
+    least_radius: Fraction = Fraction(0)
 
     @property
     def complete(self) -> bool:
@@ -165,7 +169,7 @@ def compute_orbit(
     near_kinks: list[tuple[float, ...]] = []
     margins: list[tuple[float, float, float]] = []
     tiny: list[tuple[float, float, float, float]] = []
-    period, repeats, escaped = 0, 0, False
+    period, repeats, escaped, least_radius = 0, 0, False, Fraction(0)
     seek = view_radius is not None and formula.holomorphic
     with gmpy2.context(gmpy2.get_context(), precision=bits, emin=-(2**40), emax=2**40):
         x, y = (_mpfr(part) for part in start)
@@ -221,6 +225,9 @@ def compute_orbit(
                     period = n
             if u == saved and x == saved_x and y == saved_y:
                 repeats = n - saved_n
+            if period:
+                size = max(abs(x), abs(y)) / (2 * long)
+                least_radius = _fraction(size) / Fraction(2) ** e * ROUNDING
             if period or repeats:
                 break
             if n & (n - 1) == 0:  # after Brent, 1980
@@ -232,7 +239,7 @@ def compute_orbit(
     kinks = np.array(near_kinks, np.float64).reshape(-1, 1 + 2 * formula.kink_count)
     close = np.array(margins, np.float64).reshape(-1, 3)
     repeats = 0 if period else repeats
-    return Reference(orbit, points, period, escaped, bits, repeats, kinks, close)
+    return Reference(orbit, points, period, escaped, bits, repeats, kinks, close, least_radius)
 
 
 def _kinks(formula: Formula, x: Any, y: Any) -> Iterator[float]:
@@ -246,6 +253,11 @@ def _kinks(formula: Formula, x: Any, y: Any) -> Iterator[float]:
 def _plain(mantissas: NDArray[np.float64], exponents: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return mantissas * 2**exponents in float64, or 0, or infinity."""
     return np.ldexp(mantissas, np.clip(exponents, -2000, 2000).astype(np.int64))
+
+
+def _fraction(value: Any) -> Fraction:
+    ratio = gmpy2.mpq(value)
+    return Fraction(int(ratio.numerator), int(ratio.denominator))
 
 
 def _mpfr(value: Fraction) -> Any:

@@ -303,6 +303,8 @@ class Counted:
         self.times = 0
         monkeypatch.setenv("FRACTALS_CACHE_DIR", str(folder))
         monkeypatch.setattr(orbit_cache, "MIN_WORK", 0)
+        monkeypatch.setattr(orbit_cache, "MAX_RECENT", 0)  # only the disk
+        orbit_cache.recent.clear()
 
         def compute(*arguments):
             self.times += 1
@@ -324,14 +326,50 @@ def test_orbits_are_kept_and_used_again(monkeypatch, tmp_path):
     ):
         fractals.compute(same, device="cpu")
         assert counted.times == 1
-    deeper = drawn.replace(width=str(1e-12 * float(drawn.view.width)))
+    deeper, deepest = (
+        drawn.replace(width=str(scale * float(drawn.view.width))) for scale in (1e-12, 1e-24)
+    )
     fractals.compute(deeper, device="cpu")
+    assert counted.times == 1  # it has bits to spare
+    fractals.compute(deepest, device="cpu")
     assert counted.times == 2
     fractals.compute(drawn.replace(center=["-1.75", "0"]), device="cpu", on_message=str)
     assert counted.times == 3
     again = fractals.compute(drawn, device="cpu")
     assert again.z.tobytes() == first.z.tobytes()
     assert file.exists()
+
+
+def test_a_zoom_keeps_its_orbit_in_memory(monkeypatch, tmp_path):
+    counted = Counted(monkeypatch, tmp_path)
+    monkeypatch.setattr(orbit_cache, "MIN_WORK", 2**62)
+    monkeypatch.setattr(orbit_cache, "MAX_RECENT", 2)
+    drawn = on_a_minibrot(40)
+    for k in range(5):
+        zoomed = drawn.replace(width=str(0.97**k * float(drawn.view.width)))
+        kept = fractals.compute(zoomed, device="cpu")
+        assert counted.times == 1
+    alone = fractals.compute(zoomed, device="cpu", cache=False)
+    assert np.array_equal(kept.count, alone.count)
+    for k in range(3):
+        fractals.compute(on_a_minibrot(41 + k), device="cpu")
+    assert len(orbit_cache.recent) == 2
+
+
+def test_an_orbit_serves_views_down_to_its_least_radius():
+    """Away from a nucleus, narrower views end their orbit at another period."""
+    formula = fractals.Scene().make_formula()
+    zero = Fraction(0), Fraction(0)
+    center = Fraction(-1758, 1000), Fraction(1, 10**4)
+
+    def period(radius):
+        return compute_orbit(formula, zero, center, 200, 500, 4, radius).period
+
+    found = compute_orbit(formula, zero, center, 200, 500, 4, Fraction(1, 50))
+    assert found.period == 3
+    assert 0 < found.least_radius < Fraction(1, 50)
+    assert period(found.least_radius * Fraction(1001, 1000)) == 3
+    assert period(found.least_radius * Fraction(999, 1000)) != 3
 
 
 @pytest.mark.parametrize("damage", [b"", b"no archive", None])
