@@ -1,4 +1,4 @@
-"""`fractals find`: the minibrot in a view, its period, and the embedded Julia sets."""
+"""`fractals find`: minibrots, periods, embedded Julia sets, and the eyes of spirals."""
 
 import math
 from pathlib import Path
@@ -50,7 +50,7 @@ class Searches(Laidout, click.Group):
             from fractals.catalog import did_you_mean
 
             hint = did_you_mean(args[0][:50], self.commands)
-            hint = hint or "; choose nucleus, period or julia"
+            hint = hint or "; choose nucleus, period, julia or misiurewicz"
             raise OptionError(f"unknown search '{args[0]}'{hint}")
         return super().resolve_command(ctx, args)
 
@@ -74,15 +74,17 @@ class Searches(Laidout, click.Group):
             "find nucleus seahorse -o mini.toml",
             "find period --center=-1.75,0 --width 0.1",
             "find julia seahorse --fraction 0.5,0.75 -o julia.toml",
+            "find misiurewicz seahorse --at 200,120 -o eye.toml",
         ]
     ),
 )
 @click.pass_context
 def find_command(context: click.Context) -> None:
-    """Find minibrots, their periods and embedded Julia sets in a view, at any depth.
+    """Find minibrots, their periods, embedded Julia sets and spirals in a view, at any depth.
 
     A minibrot is a small copy of the set. A search takes the minibrot with the lowest period in
-    the view: the largest one.
+    the view: the largest one. With --at X,Y it searches a view of the same size around that pixel,
+    and --at X,Y --width 10% a tenth of that view.
     """
     if context.invoked_subcommand is None:
         write_out(context.get_help() + "\n")
@@ -203,6 +205,61 @@ def julia_command(
             write(scene, name)
 
 
+@verb(
+    "misiurewicz",
+    "find misiurewicz seahorse -o eye.toml",
+    "find misiurewicz seahorse --at 200,120 --digits 1000 -o eye.toml",
+    "find misiurewicz seahorse --json      # with preperiod, period and zoom factor",
+)
+@scene_arguments
+@search_options
+@option(
+    "--digits",
+    metavar="N",
+    section="Search",
+    help="Decimals of the center; a zoom to 1e-N needs N (default: 50 more than the view needs).",
+)
+@target_option
+@overwrite_option
+@json_option
+def misiurewicz_command(
+    scenes: tuple[str, ...],
+    max_period: str | None,
+    digits: str | None,
+    output: str,
+    overwrite: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Find the eye of a spiral near the center of the view, and write a scene centered on it.
+
+    The eye is a Misiurewicz point: its critical orbit ends in a repelling cycle. The view repeats
+    at each zoom by the printed factor, rotated by the printed angle, so one can zoom in without
+    end. The search begins near the center of the view; --at X,Y moves the center to a pixel.
+    """
+    from fractals.deep.misiurewicz import find_misiurewicz
+
+    check_target(output, overwrite)
+    scene = requested_scene(scenes, options)
+    places = None if digits is None else whole(digits)
+    if digits is not None and places is None:
+        raise OptionError(f"--digits: '{digits[:40]}' is not a whole number, 1 or more")
+    begun = monotonic()
+    with ProgressLine() as progress:
+        found = find_misiurewicz(scene, places, parse_limit(max_period), progress.search)
+    decimals = max(len(part.partition(".")[2]) for part in found.center)
+    tell(
+        f"Misiurewicz point of preperiod {found.preperiod} and period {found.period}: a zoom by "
+        f"{found.factor} repeats the view, rotated by {found.angle:.4g}°, {decimals} decimals, "
+        f"{monotonic() - begun:.1f} s"
+    )
+    drawn = found.scene()
+    if as_json:
+        print_json({**found.to_table(), "scene": drawn.to_table()})
+    if not as_json or output != "-":
+        write(drawn, output)
+
+
 def search(scenes: tuple[str, ...], max_period: str | None, options: dict[str, Any]) -> "Minibrot":
     """Return the minibrot in view, and print one line about it."""
     from fractals.deep.nucleus import find_nucleus
@@ -273,5 +330,5 @@ def write(scene: "Scene", output: str) -> None:
     tell(f"{output}: {scene.title}")
 
 
-for each in (nucleus_command, period_command, julia_command):
+for each in (nucleus_command, period_command, julia_command, misiurewicz_command):
     find_command.add_command(each)

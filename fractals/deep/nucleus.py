@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import zip_longest
 from typing import Any
 
@@ -11,15 +10,12 @@ import gmpy2
 from gmpy2 import mpfr, mpq
 
 from fractals.deep import newton
-from fractals.deep.newton import Nucleus, Point, Progress, Root, log2
-from fractals.errors import FractalsError, OptionError, SceneError
-from fractals.kernels.formula import Formula
-from fractals.scene.geometry import limit_of, matrix, place_of
+from fractals.deep.area import Area, decimal_text, limit_for, rounded
+from fractals.deep.newton import Nucleus, Progress, Root, log2
+from fractals.errors import FractalsError, OptionError
 from fractals.scene.model import Scene
 from fractals.scene.numbers import MAX_DIGITS
 
-# Highest period of a search if the scene's limit is "auto". A search takes time in proportion.
-MAX_STEPS = 10_000_000
 # Candidates from which Newton's method is started, until the search is given up.
 MAX_TRIES = 60
 # log2 of a view's radius, in plane units, above which CELLS**2 orbits take about as long as one.
@@ -122,10 +118,8 @@ class Minibrot:
             home = mpfr(formula.width)
             width = mpfr(self.size) * home * mpq(9, 16) * mpfr(MARGIN) * shape
             width = home ** (1 - mpfr(fraction)) * width ** mpfr(fraction)
-            text = _rounded(width)
-        limit = old.iteration.max_iterations
-        if limit != "auto" and limit < 20 * self.period:
-            limit = "auto"
+            text = rounded(width)
+        limit = limit_for(old, self.period)
         return old.replace(
             title=title, note="", center=self.center, width=text, max_iterations=limit
         )
@@ -177,11 +171,11 @@ def find_nucleus(
             f"the nucleus of period {nucleus.period} takes {places} digits to name, and a scene "
             f"has at most {MAX_DIGITS}"
         )
-    x, y = (_decimal(part, places) for part in nucleus.center)
+    x, y = (decimal_text(part, places) for part in nucleus.center)
     return Minibrot(
         center=(x, y),
         period=nucleus.period,
-        size=_rounded(nucleus.size),
+        size=rounded(nucleus.size),
         angle=nucleus.angle,
         cardioid=nucleus.cardioid,
         found_in=scene,
@@ -192,33 +186,9 @@ class _Search:
     """A search for the nucleus of the lowest period in one view."""
 
     def __init__(self, scene: Scene, max_period: int | None, progress: Progress | None) -> None:
-        if scene.julia:
-            raise SceneError("a Julia set has no nuclei: find them in the set of its formula")
-        if max_period is not None and max_period < 1:
-            raise OptionError(
-                f"max_period {max_period}: give the highest period to look for, 1 or more"
-            )
-        if scene.view.projection != "plane":
-            raise SceneError("an exponential map has no middle to search in: --projection plane")
-        self.formula: Formula = scene.make_formula()
-        if not self.formula.additive or self.formula.degree < 2:
-            raise SceneError(
-                "nuclei are found of maps f(z) + c of a polynomial f, and "
-                f"'{self.formula.name}' is another"
-            )
+        self.area = area = Area(scene, max_period, "nuclei")
+        self.formula, self.radius, self.max_period = area.formula, area.radius, area.max_period
         self.progress = progress
-        width, center = place_of(scene, self.formula)
-        across, down = scene.image.size
-        self.width, self.height = mpq(width), mpq(width) * down / across
-        self.center = mpq(center[0]), mpq(center[1])
-        self.matrix = tuple(map(mpq, matrix(scene.view)))
-        with gmpy2.context(precision=newton.LOW_BITS):
-            self.radius = mpfr(gmpy2.hypot(self.width, self.height) / 2)
-            self.radius *= max(scene.view.stretch, 1 / scene.view.stretch)
-        auto = scene.iteration.max_iterations == "auto"
-        self.max_period = max_period or min(
-            limit_of(scene, self.formula, width), MAX_STEPS if auto else 2**31
-        )
         self.reached = False  # whether the search got to `max_period`
         self.nearest: tuple[Any, Root] | None = None
 
@@ -256,7 +226,7 @@ class _Search:
 
         The view is cut into cells, in each of which z depends on c more nearly linearly.
         """
-        middles = [self._middle(i, j, cells) for j in range(cells) for i in range(cells)]
+        middles = [self.area.middle(i, j, cells) for j in range(cells) for i in range(cells)]
         radius = self.radius / cells * OVERLAP
         searches = [
             newton.candidates(self.formula, c, radius, self.max_period, self.progress)
@@ -271,26 +241,12 @@ class _Search:
                 if tries == MAX_TRIES:
                     return
 
-    def _middle(self, i: int, j: int, cells: int) -> Point:
-        right = (mpq(2 * i + 1, 2 * cells) - mpq(1, 2)) * self.width
-        up = (mpq(2 * j + 1, 2 * cells) - mpq(1, 2)) * self.height
-        (x, y), (a, b, c, d) = self.center, self.matrix
-        return x + a * right + b * up, y + c * right + d * up
-
     def _is_in_view(self, root: Root) -> bool:
-        right, up = self._offset(root)
+        right, up = self.area.offset(root.center)
         outside = max(abs(right), abs(up))
         if outside > 0.5 and (self.nearest is None or outside < self.nearest[0]):
             self.nearest = outside, root
         return bool(outside <= 0.5)
-
-    def _offset(self, root: Root) -> Point:
-        """Return a root's offset from the center, in view widths and heights."""
-        x, y = (mpq(a) - b for a, b in zip(root.center, self.center, strict=True))
-        a, b, c, d = self.matrix
-        area = a * d - b * c
-        right, up = (d * x - b * y) / area, (a * y - c * x) / area
-        return right / self.width, up / self.height
 
     def _failure(self) -> str:
         text = "no nucleus was found in the view"
@@ -300,7 +256,7 @@ class _Search:
         if self.nearest is None:
             return f"{text}: widen it, or move it to the edge of the set{hint}"
         root = self.nearest[1]
-        right, up = (float(part) for part in self._offset(root))
+        right, up = (float(part) for part in self.area.offset(root.center))
         sides = (right, "widths to the", "right", "left"), (up, "heights", "up", "down")
         way = " and ".join(
             f"{abs(far):.2g} {unit} {ahead if far > 0 else back}"
@@ -311,14 +267,3 @@ class _Search:
             f"{text}; the nearest is of period {root.period}, {way} from the center: "
             f"widen the view{hint}"
         )
-
-
-def _decimal(value: Any, places: int) -> str:
-    """Return a number with this many decimal places, without trailing zeros."""
-    text = format(value, f".{places}f").rstrip("0").rstrip(".")
-    return "0" if text in ("-0", "") else text
-
-
-def _rounded(value: Any) -> str:
-    """Return a number to six digits."""
-    return str(Decimal(format(value, ".5e")).normalize()).lower()
