@@ -1,7 +1,7 @@
 """The view that is searched: its center, sides and cells, as exact numbers."""
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import gmpy2
 from gmpy2 import mpfr, mpq
@@ -87,7 +87,7 @@ class Area:
         return bool(max(abs(right), abs(up)) <= 0.5)
 
 
-def limit_for(scene: Scene, period: int) -> int | str:
+def limit_for(scene: Scene, period: int) -> int | Literal["auto"]:
     """Return the scene's limit, or "auto" where it is too low for a cycle of this period.
 
     Pictures at a point of this period show orbits that take many times its steps.

@@ -177,7 +177,7 @@ def newton(
         title = f"Newton {number}, {math.ceil(-aim * math.log10(2))} digits"
         z, columns, factors = _end(formula, c, start.period, bits, low, title, progress)
         with gmpy2.context(precision=low):
-            move = _solve(z, columns)
+            move = solve_linear(z, columns)
             moved, size = norm(move), _size(formula, columns, factors)[0]
         if not (gmpy2.is_finite(moved) and gmpy2.is_finite(size)):
             return None
@@ -334,7 +334,8 @@ def _times_adjugate(z: Point, columns: Vectors) -> Point:
     return s * z[0] - r * z[1], p * z[1] - q * z[0]
 
 
-def _solve(z: Point, columns: Vectors) -> Point:
+def solve_linear(z: Point, columns: Vectors) -> Point:
+    """Return the v with columns v = z."""
     x, y = _times_adjugate(z, columns)
     determinant = _determinant(columns)
     return x / determinant, y / determinant

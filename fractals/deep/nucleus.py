@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 import gmpy2
@@ -11,13 +11,15 @@ from gmpy2 import mpfr, mpq
 
 from fractals.deep import newton
 from fractals.deep.area import Area, decimal_text, limit_for, rounded
-from fractals.deep.newton import Nucleus, Progress, Root, log2
+from fractals.deep.newton import Nucleus, Point, Progress, Root, log2
 from fractals.errors import FractalsError, OptionError
 from fractals.scene.model import Scene
 from fractals.scene.numbers import MAX_DIGITS
 
 # Candidates from which Newton's method is started, until the search is given up.
 MAX_TRIES = 60
+# Steps of a search in gmpy2 alone. A longer search is compiled: seconds, the first time only.
+PLAIN_STEPS = 4096
 # log2 of a view's radius, in plane units, above which CELLS**2 orbits take about as long as one.
 SHALLOW = -100
 # Cells along a side of the view. In a smaller cell z depends on c more nearly linearly, so fewer
@@ -194,14 +196,42 @@ class _Search:
 
     def locate(self) -> Root:
         """Return a nucleus in view, of the lowest period found."""
+        plain = min(self.max_period, PLAIN_STEPS)
+        if self.formula.perturbed is None:
+            plain = self.max_period
         for cells in (CELLS,) if log2(self.radius) > SHALLOW else (1, CELLS):
-            for start in self._starts(cells):
+            for start in self._starts(cells, plain):
                 root = newton.newton(self.formula, start, self.radius, False, self.progress)
                 if root and self._is_in_view(root):
                     near = self.radius * gmpy2.exp2(-NEAR_BITS)
                     nucleus = newton.measure(self.formula, root, near, self.progress)
                     if nucleus:
                         return Root(root.center, nucleus.period, root.error, root.gain)
+            if self.reached:
+                break
+        if self.reached and plain < self.max_period:
+            return self._locate_compiled()
+        raise FractalsError(self._failure())
+
+    def _locate_compiled(self) -> Root:
+        """Return a nucleus in view as `locate` does, by compiled orbits near that of the center."""
+        from fractals.deep.near_orbits import NearOrbits
+
+        orbits = NearOrbits(
+            self.formula, self.area.center, self.radius, self.max_period, self.progress
+        )
+        near = self.radius * gmpy2.exp2(-NEAR_BITS)
+        for cells in (CELLS,) if log2(self.radius) > SHALLOW else (1, CELLS):
+            middles, radius = self._cells(cells)
+            found = orbits.candidates(middles, radius, MAX_TRIES)
+            for period, k in islice(found, MAX_TRIES):
+                start = Root(middles[k], period, log2(radius))
+                root = orbits.newton(start, self.progress)
+                if root and self._is_in_view(root):
+                    lowest = orbits.lowest_period(root, near)
+                    if lowest:
+                        return Root(root.center, lowest, root.error, root.gain)
+            self.reached = orbits.reached
             if self.reached:
                 break
         raise FractalsError(self._failure())
@@ -221,20 +251,23 @@ class _Search:
             f"Newton's method does not settle on the nucleus of period {root.period}"
         )
 
-    def _starts(self, cells: int) -> Iterator[Root]:
-        """Yield starts of Newton's method, by ascending period.
+    def _cells(self, cells: int) -> tuple[list[Point], Any]:
+        """Return the middles of cells, in which z depends on c more nearly linearly, and a radius.
 
-        The view is cut into cells, in each of which z depends on c more nearly linearly.
+        The view has `cells` of them along a side.
         """
         middles = [self.area.middle(i, j, cells) for j in range(cells) for i in range(cells)]
-        radius = self.radius / cells * OVERLAP
+        return middles, self.radius / cells * OVERLAP
+
+    def _starts(self, cells: int, max_period: int) -> Iterator[Root]:
+        """Yield starts of Newton's method, by ascending period."""
+        middles, radius = self._cells(cells)
         searches = [
-            newton.candidates(self.formula, c, radius, self.max_period, self.progress)
-            for c in middles
+            newton.candidates(self.formula, c, radius, max_period, self.progress) for c in middles
         ]
         tries = 0
         for number, blocks in enumerate(zip_longest(*searches, fillvalue=[]), 1):
-            self.reached = number * newton.BLOCK >= self.max_period
+            self.reached = number * newton.BLOCK >= max_period
             for period, k in sorted((m, k) for k, found in enumerate(blocks) for m in found):
                 yield Root(middles[k], period, log2(radius))
                 tries += 1
