@@ -145,7 +145,7 @@ class NearOrbits:
             error, last = max(now - expected, goal - ROUGH_BITS / 2), now
             if moved == 0 or (expected >= MIN_GAIN and error <= goal):
                 center = self.center[0] + mpq(x), self.center[1] + mpq(y)
-                return Root(center, start.period, error)
+                return Root(center, start.period, error, 2 * expected)
             slow += expected < MIN_GAIN
         return None
 

@@ -175,18 +175,20 @@ def newton(
         low = max(LOW_BITS, math.ceil(error - aim))
         bits = orbit_bits(c, aim, start.period)
         title = f"Newton {number}, {math.ceil(-aim * math.log10(2))} digits"
-        z, columns, factors = _end(formula, c, start.period, bits, low, title, progress)
+        factors = _one(formula) if settle and goal == -math.inf else ()
+        z, columns, factors = _end(formula, c, start.period, bits, low, factors, title, progress)
         with gmpy2.context(precision=low):
             move = solve_linear(z, columns)
-            moved, size = norm(move), _size(formula, columns, factors)[0]
-        if not (gmpy2.is_finite(moved) and gmpy2.is_finite(size)):
+            moved = norm(move)
+            if factors:  # the size changes little where Newton's method converges
+                size = _size(formula, columns, factors)[0]
+                goal = log2(size) - FINE_BITS if size else goal
+        if not gmpy2.is_finite(moved) or math.isnan(goal) or goal == math.inf:
             return None
         with gmpy2.context(precision=bits):
             c = c[0] - move[0], c[1] - move[1]
             if norm((c[0] - start.center[0], c[1] - start.center[1])) > MAX_RADII * radius:
                 return None
-        if settle:
-            goal = log2(size) - FINE_BITS
         if moved == 0:
             return Root(c, start.period, aim + GUARD_BITS / 2, gain)
         now = log2(moved)
@@ -275,16 +277,17 @@ def _end(
     period: int,
     bits: int,
     low: int,
+    factors: Vectors,
     title: str,
     progress: Progress | None,
 ) -> tuple[Point, Vectors, Vectors]:
-    """Return z_p, dz_p/dc, and the product of the derivatives at z_1, ..., z_(p-1)."""
-    z, before, columns, factors = (0, 0), (mpfr(0), mpfr(0)), zero_tangents(formula), _one(formula)
+    """Return z_p, dz_p/dc, and `factors` times the derivatives at z_1, ..., z_(p-1)."""
+    z, before, columns = (0, 0), (mpfr(0), mpfr(0)), zero_tangents(formula)
     m = 0
     for block in orbit_blocks(formula, c, bits, period):
         with gmpy2.context(precision=low):
             for z in block:
-                if m:
+                if m and factors:
                     factors = _times_derivative(formula, before, factors)
                 columns = next_tangents(formula, before, columns)
                 before = +z[0], +z[1]
