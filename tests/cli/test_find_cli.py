@@ -17,7 +17,7 @@ def find(run):
     return lambda *arguments: run("find", *arguments)
 
 
-@pytest.mark.parametrize("verb", ["nucleus", "period", "julia", "misiurewicz"])
+@pytest.mark.parametrize("verb", ["nucleus", "period", "julia", "misiurewicz", "interesting"])
 def test_help_ends_with_three_examples(find, verb):
     code, out, _ = find(verb, "--help")
     examples = out.decode().split("Examples:")[1].strip().splitlines()
@@ -98,6 +98,27 @@ def test_misiurewicz(find):
     assert facts["scene"]["view"]["center"] == facts["center"]
 
 
+def test_interesting(find):
+    arguments = ("interesting", "seahorse", "--size", "160x90", "--count", "2", "--cpu")
+    code, out, err = find(*arguments, "-o", "views")
+    assert code == 0
+    assert [line.split()[0] for line in out.decode().splitlines()] == [
+        os.path.join("views", "view-1.toml"),
+        os.path.join("views", "view-2.toml"),
+    ]
+    assert "thumbnails of 2 views" in err
+    assert sorted(os.listdir("views")) == ["sheet.png", "view-1.toml", "view-2.toml"]
+    facts = json.loads(find(*arguments, "--json")[1])
+    assert [load_scene(each["scene"]) for each in facts] == [
+        load_scene("views/view-1.toml"),
+        load_scene("views/view-2.toml"),
+    ]
+    assert facts[0]["score"] >= facts[1]["score"]
+    code, _, err = find(*arguments, "-o", "views")
+    assert code == 1
+    assert "--overwrite" in err
+
+
 @pytest.mark.parametrize("search", ["nucleus", "julia", "misiurewicz"])
 def test_a_search_at_a_pixel(find, search):
     """In a view of the whole set, the pixel of -1.755 or of -2."""
@@ -129,6 +150,7 @@ def test_a_search_at_a_pixel(find, search):
         (["julia", *MINIBROT, "--fraction", "x"], 2, "--fraction: 'x'"),
         (["julia", *MINIBROT, "--fraction", "0.5,0.75"], 2, "--output"),
         (["nucles"], 2, "nucleus"),
+        (["interesting", "--center=3,0", "--width", "1", "--cpu"], 1, "nothing in the view"),
         (["misiurewicz", "julia"], 3, "a Julia set has no Misiurewicz points"),
         (["misiurewicz", "armada"], 3, "burning_ship"),
         (["misiurewicz", "seahorse", "--digits", "x"], 2, "--digits: 'x'"),
