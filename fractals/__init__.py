@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from fractals.kernels.formula import Formula
     from fractals.rendering.compute_store import Computed, compute_to
     from fractals.rendering.find import find_misiurewicz, find_nucleus, find_period
+    from fractals.rendering.fit import fit_colors
     from fractals.rendering.plan import Plan, plan
     from fractals.rendering.render import compute, recolor, render
     from fractals.rendering.stream import Rendered, recolor_to, render_to
@@ -79,6 +80,7 @@ _HOMES = {
     "find_misiurewicz": "rendering.find",
     "find_nucleus": "rendering.find",
     "find_period": "rendering.find",
+    "fit_colors": "rendering.fit",
     "load_formula": "io.formula_file",
     "load_scene": "io.load",
     "names": "catalog",
@@ -117,6 +119,7 @@ __all__ = [
     "find_misiurewicz",
     "find_nucleus",
     "find_period",
+    "fit_colors",
     "load_formula",
     "load_scene",
     "names",

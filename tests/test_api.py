@@ -320,9 +320,24 @@ def test_a_picture_file_is_checked_once(tmp_path, monkeypatch):
         PictureFile(tmp_path / "b.jpg", Scene().replace(bits=16).image)
 
 
-def test_each_thing_is_done_once(tmp_path):
+LIBRARY = "fractals.render_to({path!r}, 'seahorse', size=(8, 6), device='cpu')"
+COMMAND = """
+from fractals.cli import main
+try:
+    main(["render", "seahorse", "--size", "8x6", "--cpu", "-o", {path!r}])
+except SystemExit as ended:
+    assert ended.code == 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("draw", "validated"),
+    [(LIBRARY, 1), (COMMAND, 2)],  # a command's options may depend on the scene as it is read
+    ids=["library", "command"],
+)
+def test_each_thing_is_done_once(tmp_path, draw, validated):
     """Count the entries of what is dear while a picture is drawn into a file."""
-    once = {"validate", "make_layers", "make_plan", "check_output", "choose", "place_of"}
+    once = ["make_layers", "make_plan", "check_output", "check_format", "choose", "place_of"]
     code = (
         "import sys, fractals, collections\n"
         "found = collections.Counter()\n"
@@ -330,14 +345,15 @@ def test_each_thing_is_done_once(tmp_path):
         "    if event == 'call' and 'fractals' in frame.f_code.co_filename:\n"
         "        found[frame.f_code.co_qualname] += 1\n"
         "sys.setprofile(note)\n"
-        f"fractals.render_to({str(tmp_path / 'a.png')!r}, 'seahorse', size=(8, 6), device='cpu')\n"
+        f"{draw.format(path=str(tmp_path / 'a.png'))}\n"
         "sys.setprofile(None)\n"
-        f"print({{name: found[name] for name in {sorted(once)!r}}})\n"
+        f"print({{name: found[name] for name in {['validate', *once]!r}}})\n"
         "print(*sorted(name for name in sys.modules if 'io.foreign.' in name), sep=',')\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     counts, foreign = done.stdout.splitlines()
-    assert ast.literal_eval(counts) == dict.fromkeys(sorted(once), 1)
+    assert ast.literal_eval(counts) == {"validate": validated} | dict.fromkeys(once, 1)
     assert foreign == "", "no format of another program is imported where none is named"
 
 

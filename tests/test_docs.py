@@ -146,7 +146,7 @@ def test_options_of_benchmark_scripts_exist():
 
 
 @pytest.mark.parametrize(
-    "line", ["rander", "render --colour red", "find pole", "recolor a b", "recolor a --bits"]
+    "line", ["rander", "render --colour red", "find pole", "devices a", "recolor a --bits"]
 )
 def test_wrong_commands_are_found(line):
     with pytest.raises((AssertionError, click.UsageError, fractals.OptionError)):

@@ -74,7 +74,8 @@ def compute_command(
         "threads": threads,
         "interior_shortcuts": not no_interior_shortcuts,
     }
-    scene = requested_scene(scenes, options, lost, scene_table())
+    resumes = any(source.endswith(".fz") for source in scenes)
+    scene = requested_scene(scenes, options, lost, scene_table(), fits=not resumes)
     if output is None:
         resumed = len(scenes) == 1 and scenes[0].endswith(".fz")
         output = scenes[0] if resumed else default_output(scenes, options, ".fz", free=False)

@@ -112,7 +112,7 @@ def about_palette(name: str) -> str:
     ends = "cyclic" if found.cyclic else "two ends, not cyclic"
     text = f"{found.title}: {len(found.stops)} colors, {ends}"
     if shows_colors():
-        from fractals.tools.palette_sheet import turn
+        from fractals.tools.sheet import turn
 
         cells = (f"\x1b[48;2;{r};{g};{b}m " for r, g, b in turn(name, STRIP).tolist())
         text = f"{''.join(cells)}\x1b[0m {text}"
@@ -139,11 +139,12 @@ def write_preview(what: str, path: str, overwrite: bool) -> None:
     if Path(path).suffix.lower() != ".png":
         raise OptionError(f"--preview: '{path[:80]}' does not end in .png")
     check_output(path, overwrite)
-    from fractals.tools import palette_sheet
+    from fractals.io.load import load_scene
+    from fractals.tools import sheet
 
-    names = catalog.names("palette")
-    with ProgressLine(program=program_of(palette_sheet.scene())):
-        data = palette_sheet.png(palette_sheet.sheet(names))
+    names, scene = catalog.names("palette"), load_scene("gallery:seahorse")
+    with ProgressLine(program=program_of(scene)):
+        data = sheet.png(sheet.assemble(list(sheet.cells(scene, "palettes"))))
     with written(path) as file:
         file.write(data)
     tell(f"{path}: {len(names)} palettes")

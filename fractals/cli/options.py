@@ -155,7 +155,7 @@ scene_options = together(
         metavar="TYPE",
         section="Iteration",
         shell_complete=words("auto", "float64", "float32"),
-        help="Number type: auto, float64 or float32.",
+        help="Number type: auto (float64), float64 or float32, which is for wide views only.",
     ),
     option(
         "--escape-radius",

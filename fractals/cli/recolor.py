@@ -17,19 +17,21 @@ from fractals.cli.options import (
     output_option,
     overwrite_option,
     picture_options,
+    scene_arguments,
 )
 from fractals.cli.progress import ProgressLine, program_of
 from fractals.cli.report import report
-from fractals.cli.scenes import default_output, requested_scene
+from fractals.cli.scenes import default_output, fitted, requested_scene, with_colors
 
 
 @verb(
     "recolor",
     "recolor sea.fz --palette ember",
-    "recolor sea.fz --transfer linear --density 0.02 -o sea.png",
+    "recolor sea.fz colors.toml --density 0.5 -o sea.png   # colors and layers of a scene",
     "recolor fraktaler.exr --gpu -o sea.png     # raw numbers of another program",
 )
 @click.argument("raw_file", metavar="FILE", shell_complete=FILE)
+@scene_arguments
 @color_options
 @picture_options
 @device_options
@@ -38,6 +40,7 @@ from fractals.cli.scenes import default_output, requested_scene
 @json_option
 def recolor_command(
     raw_file: str,
+    scenes: tuple[str, ...],
     output: str | None,
     overwrite: bool,
     as_json: bool,
@@ -47,17 +50,24 @@ def recolor_command(
     """Draw raw numbers in other colors, without iterating again.
 
     FILE is what compute wrote (.fz, .npz, .exr), or an EXR with the raw numbers of Kalles Fraktaler
-    or Fraktaler-3. A store (.fz) may be larger than the memory.
+    or Fraktaler-3. A store (.fz) may be larger than the memory. Of each SCENE the colors and layers
+    are taken.
     """
     from fractals.io.files import check_output
     from fractals.io.image import check_format, format_of, lost
+    from fractals.scene.layers import make_layers
 
     request = device_request(options)
     output = output or default_output((raw_file,), options, ".png", free=not overwrite)
     file_format = format_of(output)
     check_output(output, overwrite)
     raw = fractals.EscapeData.load(raw_file)
-    scene = requested_scene((raw.scene,), options)
+    lines: list[str] = []
+    colors = with_colors(raw.scene, scenes, lines)
+    scene = requested_scene((colors,), options, lines, fits=False)
+    if raw.exact and not make_layers(scene).lacking(raw.planes):  # those are refused below
+        given = {key: value for key, value in options.items() if value is not None}
+        scene = fitted(colors, scene, given)
     check_format(file_format, scene.image.size, scene.image.bits)
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
         drawn = fractals.recolor_to(

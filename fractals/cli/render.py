@@ -82,12 +82,12 @@ def render_command(
             make_folder(output)
         for source in scenes:
             lost: list[str] = []
-            scene = requested_scene((source,), options, lost, scene_table())
+            scene = requested_scene((source,), options, lost, scene_table(), fits=not dry_run)
             path = str(Path(output, source_name(source) + ".png"))
             draw_or_plan(scene, path, how, effort, overwrite, dry_run, as_json, lost)
         return
     lost = []
-    scene = requested_scene(scenes, options, lost, scene_table())
+    scene = requested_scene(scenes, options, lost, scene_table(), fits=not dry_run)
     path = output or default_output(scenes, options, ".png", free=not (overwrite or dry_run))
     draw_or_plan(scene, path, how, effort, overwrite, dry_run, as_json, lost)
 
@@ -116,19 +116,16 @@ def draw_or_plan(
     lost_lines: list[str],
 ) -> None:
     """Draw a scene into a file, or print its plan."""
-    from fractals.io.files import check_output
     from fractals.io.image import check_format, format_of, lost
 
     file_format = format_of(output)
-    check_format(file_format, scene.image.size, scene.image.bits)
     keeps: Keeps = "bands" if file_format == "PNG" else "pixels"
     if dry_run:
+        check_format(file_format, scene.image.size, scene.image.bits)
         print_plan(plan_table(scene, how, keeps), as_json)
         return
     if output == "-":
         check_stdout(as_json)
-    else:
-        check_output(output, overwrite)
     if note := lost(file_format, scene):
         tell(note)
     if Verbosity.verbose:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fractals.cli.messages import Verbosity, about, print_json, tell, write_out
 
 if TYPE_CHECKING:
+    from fractals.io.summary import Summary
     from fractals.rendering.plan import Keeps
     from fractals.scene.model import Scene
 
@@ -19,6 +20,7 @@ def report(
 ) -> None:
     """Say what was done: one line on stderr, or JSON on stdout."""
     width, height = drawn.scene.image.size
+    summary: Summary | None = getattr(drawn, "summary", None)
     if as_json:
         facts: dict[str, Any] = {
             "output": output,
@@ -28,6 +30,7 @@ def report(
             "loop": getattr(drawn, "loop", ""),
             "size": [width, height],
             "supersampling": drawn.scene.image.supersampling,
+            **(summary.to_table() if summary else {}),
             "timings": drawn.timings,
             "lost": lost or [],
         }
@@ -37,7 +40,9 @@ def report(
     if Verbosity.verbose and loop:
         tell(f"loop: {loop}")
     times = seconds_line(drawn.timings)
-    tell(f"{output}: {width}x{height}, {drawn.device}, {method}, {drawn.precision}, {times}")
+    parts = [f"{width}x{height}", drawn.device, method, drawn.precision]
+    parts += [str(summary)] if summary else []
+    tell(f"{output}: {', '.join(parts)}, {times}")
 
 
 def seconds_line(timings: Mapping[str, float]) -> str:

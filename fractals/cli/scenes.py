@@ -48,6 +48,7 @@ def requested_scene(
     options: Mapping[str, Any],
     lost: list[str] | None = None,
     defaults: Mapping[str, Any] | None = None,
+    fits: bool = True,
 ) -> "Scene":
     """Return the scene that sources and options describe.
 
@@ -61,6 +62,8 @@ def requested_scene(
         Receives, and stderr shows, what has no equivalent in a scene.
     defaults : mapping, optional
         A scene's table that sources and options override.
+    fits : bool
+        Whether the density and the offset are fitted to a new coloring.
 
     Raises
     ------
@@ -91,7 +94,45 @@ def requested_scene(
         raise OptionError("\n".join(map(_as_option, str(error).splitlines()))) from None
     if "width" in given and relative(str(given["width"])) is None:
         check_width(changed)
-    return changed
+    return fitted(scene, changed, given) if fits else changed
+
+
+def fitted(before: "Scene", scene: "Scene", given: Mapping[str, Any]) -> "Scene":
+    """Return a scene whose palette, density and offset fit a coloring that was given.
+
+    What was given too stays. Density and offset are also fitted to a palette with two ends, because
+    those of a cyclic palette may lie far beyond an end, where the color stays the same.
+    """
+    colors, old = scene.color, before.color
+    colored = "coloring" in given and colors.coloring.name != old.coloring.name
+    ended = "palette" in given and old.make_palette().cyclic and not colors.make_palette().cyclic
+    if not (colored or ended) or {"density", "offset"} & given.keys():
+        return scene
+    from fractals.cli.progress import ProgressLine, program_of
+    from fractals.rendering.fit import fit_colors
+
+    if colored and "palette" not in given:
+        scene = scene.replace(palette="auto")
+    if colored and "transfer" not in given:
+        scene = scene.replace(transfer="auto")
+    with ProgressLine(program=program_of(scene)):
+        scene = fit_colors(scene)
+    named = f"the coloring {colors.coloring.name}" if colored else "a palette with two ends"
+    density, offset = scene.color.density, scene.color.offset
+    tell(f"density {density:g} and offset {offset:g} are fitted to {named}")
+    return scene
+
+
+def with_colors(scene: "Scene", sources: tuple[str, ...], lost: list[str]) -> "Scene":
+    """Return a scene with the colors and the layers of other scenes."""
+    from fractals.io.load import load_scene
+    from fractals.scene.model import validate
+
+    if not sources:
+        return scene
+    parts = [part for source in sources for part in merged_parts(source)]
+    merged = load_scene(scene, *parts, lost=lost)
+    return validate({**scene.to_values(), "color": merged.to_values()["color"]}, "")
 
 
 def merged_parts(source: Any) -> list[Any]:

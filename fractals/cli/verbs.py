@@ -17,6 +17,7 @@ SUBJECTS = {
         "render": ("render", "Draw a picture of a scene."),
         "compute": ("compute", "Compute the raw numbers of a scene into a file."),
         "recolor": ("recolor", "Draw raw numbers in other colors, without iterating again."),
+        "sheet": ("sheet", "Draw a contact sheet of a scene in many colors."),
         "gallery": ("gallery", "Draw the scenes of the gallery."),
     },
     "Explore": {

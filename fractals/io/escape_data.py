@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fractals import catalog
 from fractals.errors import OptionError, SceneError
 from fractals.io.raw_check import check_counts, check_numbers, check_planes
+from fractals.io.summary import Summary, Tally
 from fractals.scene.geometry import matrix, place_of
 from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
@@ -49,9 +50,9 @@ class EscapeData:
         The kind of device that computed: "cpu", "cuda", "simulator" or "python".
     method : str
         "direct" or "perturbation".
-    count_offset : int
-        In a deep view, about the lowest count: the transfer "auto" subtracts it, because all counts
-        are large and differ by little.
+    count_offset : float
+        In a deep view, about the lowest smooth count; in views that are not deep, 0. The transfer
+        "auto" subtracts it, because the counts of a deep view are large and differ by little.
     exact : bool
         False where z and dz were made of what an EXR keeps: fractions, angles and distances.
     check_rows : callable
@@ -72,7 +73,7 @@ class EscapeData:
     timings: dict[str, float] = field(default_factory=dict)
     device: str = ""
     method: str = "direct"
-    count_offset: int = 0
+    count_offset: float = 0.0
     statistics: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
     exact: bool = True
     check_rows: Callable[[slice, Iterable[str]], None] = lambda rows, names: None
@@ -109,6 +110,13 @@ class EscapeData:
         facts = (self.scene.title and repr(self.scene.title), self.device, self.method)
         shown = [f"{width}x{height} samples", f"max_iterations={self.max_iterations}"]
         return f"EscapeData({', '.join([*shown, *filter(None, facts)])})"
+
+    @property
+    def summary(self) -> Summary:
+        """Return the limit of iterations, the least and greatest count, and the share inside."""
+        tally = Tally()
+        tally.add_counts(self.count, self.max_iterations)
+        return tally.summary(self.max_iterations, self.count_offset)
 
     @property
     def extent(self) -> tuple[float, float, float, float]:

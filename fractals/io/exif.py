@@ -1,6 +1,7 @@
 """The scene in the EXIF data of JPEG, WebP and TIFF files: JSON in the tag UserComment."""
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ SOFTWARE_NAME = f"fractals {__version__}"
 FORMATS = ("JPEG", "WEBP", "TIFF")
 MAX_JPEG = 65_000  # bytes of a scene: the segment of a JPEG for EXIF data has 65,533
 MAX_FILE = 2**30  # bytes of a file whose scene is read: a WebP is read whole
+
+# Without a handler, Python prints what Pillow logs of a damaged file, beside our own error.
+logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 
 def comment_of(scene: Scene) -> bytes:

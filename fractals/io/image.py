@@ -15,6 +15,7 @@ from fractals.errors import OptionError, SceneError
 from fractals.io import png
 from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.png import Pixels
+from fractals.io.summary import Summary
 from fractals.kernels.formula import Formula
 from fractals.scene.model import Image as Picture
 from fractals.scene.model import Scene
@@ -65,6 +66,8 @@ class Image:
     loop : str
         How samples were iterated: "packs" or "packets" of samples in SIMD registers, "kernel" on a
         GPU, "python", or "plain", one sample after the other, with the reason.
+    summary : Summary, optional
+        The limit of iterations, the least and the greatest count, and the share inside.
 
     Raises
     ------
@@ -79,6 +82,7 @@ class Image:
     precision: str = ""
     method: str = ""
     loop: str = ""
+    summary: Summary | None = None
 
     def __post_init__(self) -> None:
         shape: tuple[int, ...] = getattr(self.pixels, "shape", ())

@@ -53,9 +53,9 @@ def check_numbers(max_iterations: Any, count_offset: Any, method: Any) -> None:
             f"max_iterations is {shown(max_iterations, 40)}, and not a whole number from 1 to "
             f"{MAX_ITERATIONS}"
         )
-    if not _whole(count_offset) or not 0 <= count_offset <= MAX_COUNT_OFFSET:
+    if not _real(count_offset) or not 0 <= count_offset <= MAX_COUNT_OFFSET:
         raise InputError(
-            f"count_offset is {shown(count_offset, 40)}, and not a whole number from 0 to "
+            f"count_offset is {shown(count_offset, 40)}, and not a number from 0 to "
             f"{MAX_COUNT_OFFSET}"
         )
     if method not in METHODS:
@@ -74,6 +74,10 @@ def check_counts(count: NDArray[Any], max_iterations: int) -> None:
     if least < 0 or most > max_iterations:
         wrong = least if least < 0 else most
         raise InputError(f"a count of {wrong} is not from 0 to max_iterations ({max_iterations})")
+
+
+def _real(value: Any) -> bool:
+    return _whole(value) or isinstance(value, float | np.floating)
 
 
 def _whole(value: Any) -> bool:

@@ -337,7 +337,7 @@ def make_header(
     scene: Scene,
     planes: Mapping[str, Any],
     max_iterations: int,
-    count_offset: int,
+    count_offset: float,
     method: str,
 ) -> dict[str, Any]:
     """Return the header of a new store; `planes` maps the name of each plane to its type."""
@@ -354,7 +354,7 @@ def make_header(
         "planes": {files.get(n, n): np.dtype(d).newbyteorder("<").str for n, d in planes.items()},
         "statistics": statistics,
         "max_iterations": int(max_iterations),
-        "count_offset": int(count_offset),
+        "count_offset": float(count_offset),
         "method": method,
         "program": __version__,
     }
@@ -366,7 +366,7 @@ def create_store(
     scene: Scene,
     planes: Mapping[str, Any],
     max_iterations: int,
-    count_offset: int,
+    count_offset: float,
     method: str,
 ) -> Store:
     """Return a new store in an empty folder; see `claimed`."""

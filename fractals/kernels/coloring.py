@@ -137,6 +137,9 @@ class Coloring:
         ``make_palette(**settings)`` returns the palette, in place of the one that `palette` names.
     settings : mapping
         The options' values, as `choose` has set them.
+    counted : bool
+        Whether the value is a number of steps, from which the transfer "auto" subtracts the
+        picture's count offset.
     ends : str
         The orbits that have a value: "escaping", "converging" or "any".
     converging : str
@@ -161,6 +164,7 @@ class Coloring:
     rank_table: Callable[..., Any] | None = None
     make_palette: Callable[..., Any] | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    counted: bool = False
     ends: Literal["escaping", "converging", "any"] = "escaping"
     converging: str = ""
     memoryless: bool = False

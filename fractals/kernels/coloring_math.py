@@ -5,7 +5,7 @@ from typing import Any
 
 from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.formula import Formula
-from fractals.kernels.primitives import fma, select, split, two_to
+from fractals.kernels.primitives import fma, number, select, split, sqrt, two_to
 
 
 def make_cbrt(target: Any) -> Any:
@@ -32,6 +32,29 @@ def make_cbrt(target: Any) -> Any:
         return select(v > zero, y * two_to(third, v), zero)
 
     return target.jit(cbrt)
+
+
+def make_polar(target: Any) -> Any:
+    """Return ``polar(x, y)``: the length of x + iy, and its direction as two more numbers.
+
+    Squares of long or short vectors would over- or underflow, so the larger part scales both. The
+    length and direction of vectors whose parts are below 1e-300 (1e-36 in float32) are 0.
+    """
+
+    def polar(x: Any, y: Any) -> Any:
+        zero, one = number(0, x), number(1, x)
+        p, q = abs(x), abs(y)
+        large = select(p > q, p, q)
+        double = one + number(2.0**-30, x) > one
+        known = large > select(double, number(1e-300, x), number(1e-36, x))
+        scale = select(known, large, one)
+        s, t = select(known, x, zero) / scale, select(known, y, zero) / scale
+        length = sqrt(fma(s, s, t * t))
+        unit = select(known, length, one)
+        # A bare product could become one fma with a sum that takes it.
+        return fma(length, scale, zero), s / unit, t / unit
+
+    return target.jit(polar)
 
 
 def fraction_constants(formula: Formula, escape_radius: float) -> tuple[float, float]:

@@ -333,6 +333,37 @@ def make_plain(target: Any, floatexp: bool) -> Any:
     return target.jit(plain)
 
 
+# Relative size of a part that underflowed, for the derivative of f only: products with normalized
+# parts do not underflow, and the part stays negligible.
+SIDE = 2.0**-500
+
+
+def make_sided(target: Any, formula: Formula, floatexp: bool) -> Any:
+    """Return ``sided(W, z)``: W = Z + z, on its side of the axes, where f may have kinks.
+
+    A part of W that is far smaller than the other part underflows to 0. It gets the sign of z's
+    part, because the derivative of f changes with that sign. Only `make_along` takes the result:
+    the size of the part is made up.
+    """
+    if not (floatexp and formula.kink_count):
+
+        def sided(W: Any, z: Any) -> Any:
+            return W
+
+    else:
+
+        def sided(W: Any, z: Any) -> Any:
+            return side(W[0], z[0]), side(W[1], z[1]), W[2]
+
+    def signed(part: Any, small: Any) -> Any:
+        zero, tiny = number(0, part), number(SIDE, part)
+        sign = select(small < zero, -tiny, select(small > zero, tiny, zero))
+        return select(part == zero, sign, part)
+
+    side = target.jit(signed)
+    return target.jit(sided)
+
+
 def make_along(target: Any, formula: Formula, floatexp: bool) -> Any:
     """Return ``along(W, d)``: f'(W) d for numbers (x, y, e)."""
     derive, degree, int64 = target.jit(formula.derivative), formula.degree, target.int64

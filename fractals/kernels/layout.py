@@ -59,8 +59,8 @@ class ColoringInputs(NamedTuple):
         Palette density and offset, in turns of the palette, then the coloring's own constants.
     max_iterations : int32
         Samples whose count is below it have escaped.
-    count_offset : int32
-        Subtracted from counts before coloring.
+    count_offset : real
+        Subtracted from the coloring's value; 0 where the value is no number of steps.
     lowest, highest : real
         Values outside this range are not drawn, where the layer has a range.
     """

@@ -25,6 +25,7 @@ from fractals.kernels.floatexp import (
     make_plain,
     make_readers,
     make_reference,
+    make_sided,
     make_within,
 )
 from fractals.kernels.formula import Formula
@@ -412,7 +413,7 @@ def make_floatexp_steps(target, options):
     reference = make_reference(target, formula, floatexp)
     _, within = make_within(target, formula, floatexp, options.near_radius)
     moved = make_moved(target, formula, floatexp)
-    along = make_along(target, formula, floatexp)
+    along, sided = make_along(target, formula, floatexp), make_sided(target, formula, floatexp)
     skip, orbit_end = make_floatexp_skip(target, options), make_orbit_end(target)
     min_exponent, _ = thresholds(formula.degree)
 
@@ -429,9 +430,9 @@ def make_floatexp_steps(target, options):
             if length == 0:
                 length = int64(1)
                 if derivative:
-                    dz = plus(along(W, dz), h)
+                    dz = plus(along(sided(W, z), dz), h)
                 if pair:
-                    dz2 = plus(along(W, dz2), (h[1], h[0], h[2]))
+                    dz2 = plus(along(sided(W, z), dz2), (h[1], h[0], h[2]))
                 z = plus(moved(Z, z), c)
             n += length
             m += length

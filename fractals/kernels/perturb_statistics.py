@@ -11,6 +11,7 @@ from fractals.kernels.floatexp import (
     make_moved,
     make_plain,
     make_reference,
+    make_sided,
     make_within,
 )
 from fractals.kernels.layout import Sample
@@ -33,7 +34,7 @@ def make_steps(target, options):
     moved = make_moved(target, formula, floatexp)
     _, within = make_within(target, formula, floatexp, options.near_radius)
     plain, orbit_end = make_plain(target, floatexp), make_orbit_end(target)
-    along = make_along(target, formula, floatexp)
+    along, sided = make_along(target, formula, floatexp), make_sided(target, formula, floatexp)
     _, update = make_statistics(target, formula, options.statistics)
 
     @jit
@@ -46,9 +47,9 @@ def make_steps(target, options):
         while n < max_iterations and budget > 0:
             budget -= 1
             if derivative:
-                dz = plus(along(W, dz), h)
+                dz = plus(along(sided(W, z), dz), h)
             if pair:
-                dz2 = plus(along(W, dz2), (h[1], h[0], h[2]))
+                dz2 = plus(along(sided(W, z), dz2), (h[1], h[0], h[2]))
             z = plus(moved(Z, z), c)
             n += 1
             m += 1

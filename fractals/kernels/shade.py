@@ -91,9 +91,10 @@ def make_transfer(target, transfer):
             return real(math.sqrt(select(v > zero, v, zero)))
 
     else:
-
+        # Mirrored below 0, where the few values lie that are less than a picture's count offset.
         def curve(v):
-            return log2(one + select(v > zero, v, zero))
+            t = log2(one + abs(v))
+            return select(v < zero, -t, t)
 
     return target.jit(curve)
 
@@ -132,7 +133,7 @@ def make_sample_value(target, options):
         known = escaped & (m < infinity)  # others get 2, whose logarithm's logarithm is finite
         z = select(known, x[j, i], two), select(known, y[j, i], zero)
         dz = (dx[j, i], dy[j, i]) if derivative else (one, zero)
-        return valued(n - offset, z, dz, statistics, first, j, i, constants), escaped
+        return valued(n, z, dz, statistics, first, j, i, constants) - offset, escaped
 
     return target.jit(sample)
 

@@ -42,7 +42,7 @@ class Antialiasing:
         painter: Painter,
         numbers: Numbers,
         max_iterations: int,
-        count_offset: int,
+        count_offset: float,
     ) -> None:
         """Take `numbers`, which returns escape data of samples as `Method.iterate_some` does."""
         self.backend, self.plan, self.painter = backend, plan, painter

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Work
 from fractals.io.png import Pixels
+from fractals.io.summary import Tally
 from fractals.kernels.layout import SampleGrid
 from fractals.rendering.direct import Direct
 from fractals.rendering.iteration import Method
@@ -29,14 +30,19 @@ KeepTiles = Callable[[Queue], StageTicks]
 
 
 def tiles_drawn(
-    backend: Backend, plan: Plan, method: Method | None, painter: Painter, dtype: Any
+    backend: Backend,
+    plan: Plan,
+    method: Method | None,
+    painter: Painter,
+    dtype: Any,
+    tally: Tally,
 ) -> list[DrawTiles]:
     """Return ``draw(queue, picture, band, pixels_left)`` for each thread, or an empty list.
 
     ``draw`` draws tiles of the plan until the queue ends or a band of ``band`` rows is whole. Row r
     goes to row r % len(picture) of the picture; ``pixels_left`` counts the missing pixels of each
-    band. All memory is allocated here, so that no thread waits for the interpreter's lock. With an
-    empty list, Python draws tile by tile.
+    band. The counts are added to the tally. All memory is allocated here, so that no thread waits
+    for the interpreter's lock. With an empty list, Python draws tile by tile.
     """
     if not _is_plain(method, plan):
         return []
@@ -53,7 +59,13 @@ def tiles_drawn(
 
     def prepared() -> DrawTiles:
         run = prepare()
-        return lambda queue, *where: _spent(run(queue.cells, *where))
+
+        def draw(queue: Queue, *where: Any) -> StageTicks:
+            laps = run(queue.cells, *where)
+            tally.add(*map(int, laps[len(STAGES) :]))
+            return _spent(laps)
+
+        return draw
 
     return [prepared() for _ in range(backend.threads)]
 
@@ -104,4 +116,4 @@ def _iterating(plan: Plan, method: Direct) -> Work:
 
 
 def _spent(laps: NDArray[np.int64]) -> StageTicks:
-    return dict(zip(STAGES, laps.tolist(), strict=True))
+    return dict(zip(STAGES, laps[: len(STAGES)].tolist(), strict=True))

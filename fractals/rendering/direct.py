@@ -6,14 +6,16 @@ from typing import Any
 import numpy as np
 
 from fractals.backends.base import Backend
+from fractals.backends.devices import choose, open_backend
 from fractals.kernels import escape
 from fractals.kernels.escape import EscapeOptions
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import first_size, state_size
-from fractals.rendering.iteration import Stop, _Method
+from fractals.rendering.iteration import Stop, _Method, never
 from fractals.rendering.plan import Plan
+from fractals.rendering.probe import is_settled, limit_from
 from fractals.scene.layers import Layers
-from fractals.scene.model import Scene
+from fractals.scene.model import MAX_ITERATIONS, Scene
 
 
 class Direct(_Method):
@@ -22,6 +24,33 @@ class Direct(_Method):
     def __init__(self, backend: Backend, scene: Scene, plan: Plan, layers: Layers) -> None:
         super().__init__(backend, scene, plan, layers)
         self._compile()
+        if plan.depth:
+            self._look()
+
+    def _look(self) -> None:
+        """Set the limit of iterations and the count offset from a probe of the view."""
+        plan, backend = self.plan, self.backend
+        if backend.kind in ("python", "simulator"):  # the probe would take minutes there
+            cpu = open_backend(choose("cpu").device, plan.precision, 1)
+            found = Direct(cpu, self.scene, plan, plan.layers)
+            self.max_iterations, self.count_offset = found.max_iterations, found.count_offset
+        else:
+            if plan.probed:
+                self.max_iterations = self._find_max_iterations()
+            self.count_offset = self._offset(self.max_iterations)
+        self._compile()
+
+    def _find_max_iterations(self) -> int:
+        """Return a limit of iterations beyond which few more samples of the probe escape."""
+        limit, before = self.max_iterations, None
+        while True:
+            counts, _ = self._probe(limit)
+            inside = int((counts == limit).sum())
+            settled = is_settled(before, inside, counts.size)
+            if inside == 0 or settled or 4 * limit > MAX_ITERATIONS:
+                break
+            before, limit = inside, 4 * limit
+        return limit_from(counts, limit, self.plan.least_limit)
 
     def _compile(self) -> None:
         """Compile the program, and bring its inputs to the device."""
@@ -48,10 +77,16 @@ class Direct(_Method):
         self.point = backend.to_device(np.array(point, backend.real))
 
     def _iterate(
-        self, shape: tuple[int, int], across: Any, down: Any, max_iterations: int, stop: Stop
+        self,
+        shape: tuple[int, int],
+        across: Any,
+        down: Any,
+        max_iterations: int,
+        stop: Stop = never,
+        probing: bool = False,
     ) -> EscapeTile:
         backend = self.backend
-        tile, grid, last = self._outputs(shape), SampleGrid(across, down), max_iterations
+        tile, grid, last = self._outputs(shape, backend), SampleGrid(across, down), max_iterations
         if not self.part:
             self.run(tile, grid, self.point, np.int32(last))
             return tile

@@ -14,7 +14,7 @@ import contextlib
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -22,20 +22,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, Run
 from fractals.backends.cache_folder import take_messages
 from fractals.backends.devices import choose, open_chosen
 from fractals.deep import orbit_cache
 from fractals.errors import OptionError
 from fractals.io.escape_data import EscapeData, parts_of, planes_for
 from fractals.io.png import Pixels
+from fractals.io.summary import Summary, Tally
+from fractals.kernels import tally as tally_counts
 from fractals.kernels.layout import EscapeTile
+from fractals.kernels.tally import NONE_YET
 from fractals.rendering.antialias import Antialiasing
 from fractals.rendering.compiled_tiles import DrawTiles, StageTicks, tiles_drawn, tiles_kept
 from fractals.rendering.cost import check_cost
 from fractals.rendering.iteration import FindOrbit, Method, Stop, never
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps, Plan, make_plan, missing_digits
+from fractals.rendering.sampling import Index
 from fractals.rendering.shading import Fill, Painter
 from fractals.rendering.sources import make_source
 from fractals.rendering.stored import Recoloring
@@ -63,6 +67,10 @@ class Drawing:
         Returns the pixels of raw numbers; None where only raw numbers are computed.
     timings : dict of str to float
         Seconds of each stage so far. `draw_all` and `compute_all` add to them.
+    tally : Tally
+        The counts of the tiles that were drawn.
+    count_columns : Run, optional
+        The program of `fractals.kernels.tally`, on GPUs.
     """
 
     plan: Plan
@@ -70,6 +78,13 @@ class Drawing:
     source: Method
     painter: Painter | None = None
     timings: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+    tally: Tally = field(default_factory=Tally)
+    count_columns: Run | None = None
+
+    @property
+    def summary(self) -> Summary:
+        """Return the limit of iterations, the counts and the share inside of what was drawn."""
+        return self.tally.summary(self.source.max_iterations, self.source.count_offset)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -180,7 +195,10 @@ def open_drawing(
             options.on_message(source.note)
         timings["reference"] = source.reference
     painter = Painter(backend, scene, plan, layers, dtype, values) if shading else None
-    drawing = Drawing(plan, backend, source, painter, timings)
+    columns = None
+    if painter and backend.kind in ("cuda", "simulator"):
+        columns = backend.compile(tally_counts.make_body)
+    drawing = Drawing(plan, backend, source, painter, timings, count_columns=columns)
     with compilation_explained(plan):
         _draw_one_sample(drawing)
     timings["compile"] = perf_counter() - begun - sum(timings.values())
@@ -214,9 +232,11 @@ def compilation_explained(plan: Plan) -> Iterator[None]:
 def _draw_one_sample(drawing: Drawing) -> None:
     """Draw a pixel after one step: programs are compiled when they are first called."""
     tile = Tile(0, 0, 1, 1)
-    raw = drawing.source.iterate(tile, 1)
+    n, raw = drawing.plan.supersampling, drawing.source.iterate(tile, 1)
     if drawing.painter:
         shade_tile(drawing, tile, raw)
+        if drawing.count_columns:
+            _add_counts(replace(drawing, tally=Tally()), raw, (n, n))
     drawing.backend.synchronize()
 
 
@@ -272,18 +292,39 @@ def draw_tile_to(
     assert painter, "the drawing was opened with shading=False"
     clock = _Clock(drawing.backend, source.stage)
     if drawing.plan.jittered:
-        numbers = partial(source.iterate_some, stop=stop)
+
+        def numbers(i: Index, j: Index, shape: tuple[int, int]) -> EscapeTile:
+            raw = source.iterate_some(i, j, shape, stop)
+            _add_counts(drawing, raw, shape)
+            return raw
+
         last, offset = source.max_iterations, source.count_offset
         smooth = Antialiasing(drawing.backend, drawing.plan, painter, numbers, last, offset)
         rgb = smooth.paint(tile, clock.lap)
     else:
         raw = source.iterate(tile, stop=stop)
+        n = drawing.plan.supersampling
+        _add_counts(drawing, raw, (tile.height * n, tile.width * n))
         clock.lap("iterate")
         rgb = shade_tile(drawing, tile, raw)
         clock.lap("color")
     put(rgb)
     clock.lap("copy")
     return clock.seconds
+
+
+def _add_counts(drawing: Drawing, raw: EscapeTile, shape: tuple[int, int]) -> None:
+    """Add the counts of samples to the drawing's tally."""
+    limit, backend, tally = drawing.source.max_iterations, drawing.backend, drawing.tally
+    if not drawing.count_columns:
+        tally.add_counts(raw.count, limit)
+        return
+    found = np.empty((tally_counts.ROWS, shape[1]), np.int32)
+    on_device = backend.empty(found.shape, np.int32)
+    drawing.count_columns(on_device, raw.count, np.int32(limit))
+    backend.to_host(on_device, found)
+    least, greatest, inside = int(found[0].min()), int(found[1].max()), int(found[2].sum())
+    tally.add(least if greatest >= 0 else NONE_YET, greatest, inside, math.prod(shape))
 
 
 def compute_tile(
@@ -355,7 +396,7 @@ def compiled_draws(drawing: Drawing) -> list[DrawTiles]:
     assert drawing.painter
     begun = perf_counter()
     plan, source, painter = drawing.plan, drawing.source, drawing.painter
-    draws = tiles_drawn(drawing.backend, plan, source, painter, drawing.dtype)
+    draws = tiles_drawn(drawing.backend, plan, source, painter, drawing.dtype, drawing.tally)
     drawing.timings["compile"] += perf_counter() - begun
     return draws
 

@@ -1,6 +1,8 @@
 """What the methods that compute escape data on a backend share."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,6 +11,7 @@ from fractals.backends.base import Backend, Run
 from fractals.deep.reference import Reference
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.plan import Plan
+from fractals.rendering.probe import PROBE_SIZE, Counts, Floats, count_offset, smooth_counts
 from fractals.rendering.sampling import Index, Samples, coordinates, indices
 from fractals.rendering.tiles import Tile
 from fractals.scene.layers import Layers
@@ -29,8 +32,8 @@ def never() -> bool:
 class Method(Protocol):
     """Computes raw numbers of tiles: ready when it is made, and changed by no tile."""
 
-    max_iterations: int  # most steps
-    count_offset: int  # as of `fractals.io.escape_data.EscapeData`
+    max_iterations: int  # most steps; where the plan is probed, those that were found
+    count_offset: float  # as of `fractals.io.escape_data.EscapeData`
     reference: float  # seconds that the reference orbit took
     note: str  # one line for the user, or nothing
     stage: str  # the stage to which the time of `iterate` is added, "iterate" or "copy"
@@ -77,9 +80,11 @@ class _Method:
 
     def __init__(self, backend: Backend, scene: Scene, plan: Plan, layers: Layers) -> None:
         self.backend, self.scene, self.plan = backend, scene, plan
+        self.prober = backend  # runs the probe
         self.derivative, self.statistics = layers.derivative, layers.statistics
         self.formula = plan.formula
-        self.max_iterations, self.count_offset = plan.max_iterations, 0
+        self.max_iterations = plan.max_iterations
+        self.count_offset = 0.0
         self.reference, self.note = 0.0, ""
         self.nothing = backend.to_device(np.zeros((1, 1), backend.real))
         self.no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
@@ -114,12 +119,18 @@ class _Method:
         return shape, across, down
 
     def _listed(
-        self, samples: Samples, i: Index, j: Index, shape: tuple[int, int]
+        self,
+        samples: Samples,
+        i: Index,
+        j: Index,
+        shape: tuple[int, int],
+        backend: Backend | None = None,
     ) -> tuple[Any, Any]:
         """Return explicit positions in place of columns and rows, on the device."""
-        places = samples.at(i, j).astype(self.backend.real)
-        empty = np.zeros((2, shape[0]), self.backend.real)
-        return self.backend.to_device(places), self.backend.to_device(empty)
+        backend = backend or self.backend
+        places = samples.at(i, j).astype(backend.real)
+        empty = np.zeros((2, shape[0]), backend.real)
+        return backend.to_device(places), backend.to_device(empty)
 
     def iterate(
         self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
@@ -134,17 +145,56 @@ class _Method:
         return self._iterate(shape, across, down, self.max_iterations, stop)
 
     def _iterate(
-        self, shape: tuple[int, int], across: Any, down: Any, max_iterations: int, stop: Stop
+        self,
+        shape: tuple[int, int],
+        across: Any,
+        down: Any,
+        max_iterations: int,
+        stop: Stop = never,
+        probing: bool = False,
     ) -> EscapeTile:
+        """Return the escape data of samples; `probing`: on the prober, without statistics."""
         raise NotImplementedError
 
-    def _outputs(self, shape: tuple[int, int]) -> EscapeTile:
+    def _probe(self, limit: int, scale: Fraction = Fraction(1)) -> tuple[Counts, Floats]:
+        """Return counts at PROBE_SIZE, and the smooth counts of the samples that escaped.
+
+        `scale` multiplies the width of the view.
+        """
+        backend, plan = self.prober, replace(self.plan, width=scale * self.plan.width)
+        counts = np.empty(PROBE_SIZE[::-1], np.int32)
+        if plan.view.projection == "plane":
+            plan = replace(plan, size=PROBE_SIZE, supersampling=1, antialias="grid")
+            across, down = (
+                backend.to_device(part.astype(backend.real)) for part in coordinates(plan)
+            )
+        if self.plan.explicit_positions:
+            places = indices((slice(0, PROBE_SIZE[1]), slice(0, PROBE_SIZE[0])))
+            across, down = self._listed(Samples(plan, PROBE_SIZE), *places, counts.shape, backend)
+        raw = self._iterate(counts.shape, across, down, limit, never, probing=True)
+        x, y = (np.empty(counts.shape, backend.real) for _ in range(2))
+        for on_device, part in ((raw.count, counts), (raw.x, x), (raw.y, y)):
+            backend.to_host(on_device, part)
+        escaped = counts < limit
+        z = x[escaped].astype(np.float64), y[escaped].astype(np.float64)
+        radius = self.scene.iteration.escape_radius
+        return counts, smooth_counts(counts[escaped], *z, self.formula, radius)
+
+    def _offset(self, limit: int) -> float:
+        """Return the count offset of the view, from probes of several widths."""
+        if not self.plan.depth:
+            return 0.0
+        return count_offset(lambda scale: self._probe(limit, scale)[1], self.plan.depth)
+
+    def _outputs(self, shape: tuple[int, int], backend: Backend) -> EscapeTile:
         """Return uninitialised arrays of this shape on the device."""
-        backend = self.backend
         x, y = (backend.empty(shape, backend.real) for _ in range(2))
-        dx, dy = self.nothing, self.nothing
+        nothing, no_planes = self.nothing, self.no_planes
+        if backend is not self.backend:
+            nothing, no_planes = (backend.to_device(np.zeros((1,) * k)) for k in (2, 3))
+        dx, dy = nothing, nothing
         if self.derivative:
             dx, dy = (backend.empty(shape, backend.real) for _ in range(2))
         planes = self.statistics.planes
-        statistics = backend.empty((planes, *shape), backend.real) if planes else self.no_planes
+        statistics = backend.empty((planes, *shape), backend.real) if planes else no_planes
         return EscapeTile(backend.empty(shape, np.int32), x, y, dx, dy, statistics)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend, Run
+from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend
 from fractals.backends.probe import memory_size
 from fractals.deep import orbit_cache
@@ -36,24 +36,19 @@ from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
 from fractals.rendering.iteration import WITHOUT_END, FindOrbit, Stop, _Method, never
 from fractals.rendering.plan import Plan
-from fractals.rendering.sampling import Samples, coordinates, indices
+from fractals.rendering.probe import is_settled, limit_from
 from fractals.scene.layers import Layers
 from fractals.scene.model import MAX_ITERATIONS, Scene
 
 Points = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-# Samples of the view, across and down, that are iterated before the picture. Their counts set the
-# limit of iterations where the scene says "auto", and the offset of counts.
-PROBE_SIZE = (32, 18)
 # Iterations of a reference orbit that is expected to end by itself, at its period. A longer one
 # would take minutes before the picture begins.
 FIRST_LIMIT = 2**22
 # Iterations of a reference orbit that ends only if it escapes. More of it is computed if samples of
 # the probe turn out to need it.
 MIN_LIMIT = 2**14
-# Share of the probe's samples: the limit is high enough if fewer escape by a limit 4 times as high.
-CHANGED = 1 / 256
 
 
 class Perturbation(_Method):
@@ -88,17 +83,16 @@ class Perturbation(_Method):
         if backend.steps:
             self.step_budget = max(256, self._steps_a_launch() // forecast.PERTURBED_STEP_COST)
         self.cpu = open_backend(choose("cpu").device, "float64", 1)
-        if scene.iteration.max_iterations == "auto":
-            counts = self._find_max_iterations()
+        if backend.kind in ("python", "simulator"):  # the probe would take minutes there
+            self.prober = self.cpu
+        if plan.probed:
+            self.max_iterations = self._find_max_iterations()
         else:
             self._use(self._orbits(self.max_iterations))
-            counts = self._probe(self.max_iterations)
         if self.statistics.planes:
+            counts, _ = self._probe(self.max_iterations)
             self.note = self._slow_note(float(counts.mean()))
-        escaped = counts[counts < self.max_iterations]
-        if escaped.size:
-            lowest, middle = int(escaped.min()), int(np.median(escaped))
-            self.count_offset = max(0, lowest - 1 - (middle - lowest) // 4)
+        self.count_offset = self._offset(self.max_iterations)
 
     def _compile(self, near_radius: bool) -> None:
         """Compile the programs that iterate samples."""
@@ -113,8 +107,8 @@ class Perturbation(_Method):
             near_radius=near_radius,
         )
         self.run = self.run_probe = backend.compile(perturb.make_body, options)
-        if backend.kind == "python":  # the probe would take minutes in plain Python
-            self.run_probe = self.cpu.compile(perturb.make_body, options)
+        if self.prober is not backend:
+            self.run_probe = self.prober.compile(perturb.make_body, options)
         self.point: tuple[Any, ...] = ()
         if self.statistics.planes:
             options = replace(options, statistics=self.statistics.compiled())
@@ -142,18 +136,22 @@ class Perturbation(_Method):
         down: Any,
         max_iterations: int,
         stop: Stop = never,
-        run: Run | None = None,
+        probing: bool = False,
     ) -> EscapeTile:
-        backend, point = self.backend, () if run else self.point
-        run = run or self.run
-        tile = self._outputs(shape)
+        backend, run, tables, point = self.backend, self.run, self.tables, self.point
+        view = self.view
+        if probing:
+            backend, run, tables, point = self.prober, self.run_probe, self.probe_tables, ()
+            if not backend.steps:
+                view = view._replace(step_budget=int(WITHOUT_END))
+        tile = self._outputs(shape, backend)
         state = backend.empty((STATE_SIZE, *shape), np.float64)
-        grid, view = SampleGrid(across, down), self.view
+        grid = SampleGrid(across, down)
         waiting = np.ones((1, 1), np.int32)
         while waiting[0, 0] and not stop():
             waiting[0, 0] = 0
             work = PerturbWork(state, backend.to_device(waiting))
-            run(tile, work, grid, self.tables, *point, view, np.int32(max_iterations))
+            run(tile, work, grid, tables, *point, view, np.int32(max_iterations))
             if not backend.steps:
                 break
             backend.to_host(work.under_way, waiting)
@@ -194,7 +192,7 @@ class Perturbation(_Method):
 
     def _use(self, references: list[Reference]) -> None:
         """Make the tables of these orbits, and copy all to the device."""
-        plan, to_device = self.plan, self.backend.to_device
+        plan = self.plan
         escape_radius = self.scene.iteration.escape_radius
         near_radius = any(len(reference.margins) for reference in references)
         if near_radius is not self.near_radius:
@@ -239,7 +237,11 @@ class Perturbation(_Method):
         stages = stages if len(stages) else np.zeros((1, 2), np.int64)
         levels = levels if len(levels) else np.zeros(1, np.int64)
         tables = orbit, tiny, stages, la_entries, levels, bla_tree, floatexp_tree
-        self.tables = PerturbTables(*(to_device(np.ascontiguousarray(part)) for part in tables))
+        copied = {
+            place: PerturbTables(*(place.to_device(np.ascontiguousarray(part)) for part in tables))
+            for place in {self.backend, self.prober}
+        }
+        self.tables, self.probe_tables = copied[self.backend], copied[self.prober]
 
     # The tables are made on the CPU, in well under a second. A table that a view has no use for has
     # one row, because arrays on a GPU can't be empty.
@@ -275,23 +277,8 @@ class Perturbation(_Method):
         fill(tree, orbit, tiny, levels, ends, self.escape_radius_squared)
         return tree
 
-    def _probe(self, max_iterations: int) -> NDArray[np.int32]:
-        """Return the counts of the view at PROBE_SIZE, on every device alike."""
-        counts, plan = np.empty(PROBE_SIZE[::-1], np.int32), self.plan
-        if plan.view.projection == "plane":
-            plan = replace(plan, size=PROBE_SIZE, supersampling=1, antialias="grid")
-            across, down = (
-                self.backend.to_device(part.astype(self.backend.real)) for part in coordinates(plan)
-            )
-        if self.plan.explicit_positions:
-            places = indices((slice(0, PROBE_SIZE[1]), slice(0, PROBE_SIZE[0])))
-            across, down = self._listed(Samples(plan, PROBE_SIZE), *places, counts.shape)
-        raw = self._iterate(counts.shape, across, down, max_iterations, run=self.run_probe)
-        self.backend.to_host(raw.count, counts)
-        return counts
-
-    def _find_max_iterations(self) -> NDArray[np.int32]:
-        """Set the limit of iterations, and return the counts of the probe.
+    def _find_max_iterations(self) -> int:
+        """Return the limit of iterations.
 
         The limit is raised until few more samples of the probe escape.
         """
@@ -306,20 +293,16 @@ class Perturbation(_Method):
         limit = max(1024, 4 * length if references[0].complete else length)
         before = None  # samples that had not escaped at the limit before
         while True:
-            counts = self._probe(limit)
+            counts, _ = self._probe(limit)
             inside = int((counts == limit).sum())
-            settled = before is not None and before - inside <= CHANGED * counts.size
+            settled = is_settled(before, inside, counts.size)
             if inside == 0 or settled or 4 * limit > MAX_ITERATIONS:
                 break
             before, limit = inside, 4 * limit
             if not all(reference.complete for reference in references):
                 references = self._orbits(limit)
                 self._use(references)
-        escaped = counts[counts < limit]
-        if escaped.size:  # samples between those of the probe may take longer to escape
-            limit = 4 * int(escaped.max())
-        self.max_iterations = min(max(limit, 1024), MAX_ITERATIONS)
-        return counts
+        return limit_from(counts, limit, self.plan.least_limit)
 
 
 def _last_within(orbit: Points, escape_radius: float) -> int:

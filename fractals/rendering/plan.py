@@ -13,7 +13,8 @@ from fractals.io.load import Source
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
 from fractals.rendering.options import RenderKeywords, read_request, with_keywords
-from fractals.rendering.precision import bits_along, depth_of
+from fractals.rendering.precision import depth_of, orbit_bits
+from fractals.rendering.probe import MIN_LIMIT
 from fractals.rendering.tiles import Tile, band_rows, make_tiles
 from fractals.scene import geometry
 from fractals.scene.geometry import limit_of, place_of
@@ -30,6 +31,10 @@ MIN_SPARE_BITS = 2  # log2 of the fewest steps of the number type between neighb
 # Rounding errors grow along an orbit as the distance of neighbours does, so perturbation begins
 # before neighbours meet. float32 has no room for that margin; a scene asks for float32 by name.
 SPARE_BITS = {"float64": 14, "float32": MIN_SPARE_BITS}
+
+# log2 of the zoom, between which the count offset of the transfer "auto" grows from nothing to
+# all. Lower values would change the colors of shallow views, where palettes begin at count 0.
+SHALLOW, DEEP = 24, 44
 
 MAX_SINGLE = 2**16  # single steps of a sample in a deep view; tables skip most of the others
 
@@ -66,7 +71,7 @@ class Plan:
     digits : int
         Decimal digits that the coordinates need.
     max_iterations : int
-        Steps after which a sample counts as inside. An estimate in deep views with "auto".
+        Steps after which a sample counts as inside. An estimate where `probed`.
     steps_per_check : int
         Steps between two checks for escape.
     check_every_step : bool
@@ -78,6 +83,9 @@ class Plan:
         How the picture is turned, stretched and projected.
     finest : Fraction
         Width of a plain view whose samples are as close as the closest of this one.
+    depth : float
+        How deep the view is, from 0 to 1, whatever the method and the size: the share of the
+        count offset that the transfer "auto" subtracts.
     antialias : str
         How samples are chosen and averaged: "grid", "jittered" or "adaptive".
     tiles : tuple of Tile
@@ -109,6 +117,7 @@ class Plan:
     width: Fraction
     view: View
     finest: Fraction
+    depth: float
     antialias: str
     interior_shortcuts: bool
     steps_per_check: int
@@ -176,6 +185,16 @@ class Plan:
     def width_exponent(self) -> int:
         """Return the exponent of two of the width."""
         return math.floor(log2(self.width))
+
+    @property
+    def probed(self) -> bool:
+        """Tell whether a probe of the view finds the limit of iterations."""
+        return self.depth > 0 and self.scene.iteration.max_iterations == "auto"
+
+    @property
+    def least_limit(self) -> int:
+        """Return the least limit of iterations that a probe may find."""
+        return MIN_LIMIT if self.depth == 1 else limit_of(self.scene, self.formula, self.finest)
 
     @property
     def jittered(self) -> bool:
@@ -294,10 +313,10 @@ def make_plan(
     finest = geometry.finest(scene.view, width, scene.image.size)
     spacing = log2(finest / columns)
     digits, first = depth_of(scene, formula, width, center, spacing)
-    apart = max(first, bits_along(scene, formula, width, center, spacing))
-    deep = apart + SPARE_BITS[number] > BITS[number]
+    sample_bits = max(first, orbit_bits(scene, formula, width, center, spacing))
+    deep = sample_bits + SPARE_BITS[number] > BITS[number]
     if deep and (number == "float32" or formula.perturbed is None):
-        lacking = apart + MIN_SPARE_BITS - BITS[number]
+        lacking = sample_bits + MIN_SPARE_BITS - BITS[number]
         deep = lacking > 0
         if deep:
             _refuse_deep(formula, number, finest * 2 ** math.ceil(lacking))
@@ -311,13 +330,12 @@ def make_plan(
     # and their digits.
     power = formula.degree if scene.julia else 1
     exponent = math.floor(log2(finest)) if deep and power * spacing < EXTENDED else 0
-    along = max(apart, power * (max(0.0, log2(max(map(abs, center)) + width)) - spacing))
-    bits = GUARD_BITS + math.ceil(along if scene.julia else apart) if deep else 0
+    along = max(sample_bits, power * (max(0.0, log2(max(map(abs, center)) + width)) - spacing))
+    bits = GUARD_BITS + math.ceil(along if scene.julia else sample_bits) if deep else 0
 
-    if deep and scene.iteration.max_iterations == "auto":  # a guess: a probe of the view finds it
+    limit, depth = limit_of(scene, formula, finest), _depth_of(scene, formula, finest)
+    if deep and depth and scene.iteration.max_iterations == "auto":  # a guess, until it is probed
         limit = max(10_000, 4 * forecast.reference_length(scene, digits))
-    else:
-        limit = limit_of(scene, formula, finest)
     single = min(limit, MAX_SINGLE) if deep else limit
     tiles = tuple(make_tiles(scene, device, single, threads, deep))
     band = (
@@ -345,6 +363,7 @@ def make_plan(
         width=width,
         view=scene.view,
         finest=finest,
+        depth=depth,
         antialias=scene.image.antialias,
         interior_shortcuts=interior_shortcuts,
         steps_per_check=limits_of(device).steps_per_check,
@@ -379,6 +398,12 @@ def _check_range(scene: Scene, formula: Formula, precision: str) -> None:
             f"escape_radius {scene.iteration.escape_radius:g} overflows {precision} here: "
             f"give at most {most:.0f}, or --precision float64"
         )
+
+
+def _depth_of(scene: Scene, formula: Formula, finest: Fraction) -> float:
+    """Return the depth of a view, as of `Plan`."""
+    zoom = log2(geometry.home_width_of(scene, formula) / finest)
+    return min(max((zoom - SHALLOW) / (DEEP - SHALLOW), 0.0), 1.0)
 
 
 def _can_return(scene: Scene, formula: Formula) -> bool:

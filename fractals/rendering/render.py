@@ -91,7 +91,7 @@ def finish(drawing: Drawing, options: RenderOptions) -> Image:
     """Draw all tiles, and return the picture with the facts of its making."""
     plan = drawing.plan
     pixels = draw_all(drawing, options.progress)
-    facts = plan.device, plan.precision, plan.method, drawing.source.loop
+    facts = plan.device, plan.precision, plan.method, drawing.source.loop, drawing.summary
     return Image(pixels, plan.scene, drawing.timings, *facts)
 
 

@@ -35,7 +35,7 @@ class _Painted:
     inputs : ColoringInputs
         Without `max_iterations` and `count_offset`.
     subtracts_offset : bool
-        Whether the count offset is subtracted from counts: with the transfer "auto".
+        Whether the count offset is subtracted from the values.
     values, table : callable and array, or None
         Of a coloring that ranks values: `values` computes them, `place` then takes values and the
         table.
@@ -50,12 +50,9 @@ class _Painted:
     values: Run | None
     table: Any
 
-    def inputs_for(self, max_iterations: int, count_offset: int) -> ColoringInputs:
+    def inputs_for(self, max_iterations: int, count_offset: float) -> ColoringInputs:
         """Return what the layer's programs take after the escape data."""
-        offset = count_offset if self.subtracts_offset else 0
-        return self.inputs._replace(
-            max_iterations=np.int32(max_iterations), count_offset=np.int32(offset)
-        )
+        return _completed(self.inputs, max_iterations, count_offset * self.subtracts_offset)
 
 
 class Painter:
@@ -111,7 +108,7 @@ class Painter:
                     place,
                     paint,
                     self._inputs(layer),
-                    layer.paint.transfer == "auto",
+                    layer.subtracts_offset,
                     backend.to_device(lookup),
                     np.float32(layer.opacity),
                     fill,
@@ -143,7 +140,7 @@ class Painter:
         return self.backend.to_device(self._samples.arms(i, j).astype(self.backend.real))
 
     def single(
-        self, max_iterations: int, count_offset: int
+        self, max_iterations: int, count_offset: float
     ) -> tuple[Run, ColoringInputs, Run, tuple[Any, ...]] | None:
         """Return two programs and their inputs, where one layer is drawn, or None.
 
@@ -158,7 +155,7 @@ class Painter:
         share = np.float32(1 / self.plan.supersampling**2)
         return painted.place, inputs, painted.paint, (painted.lookup, self._encode, share)
 
-    def paint(self, tile: Tile, raw: EscapeTile, max_iterations: int, count_offset: int) -> Any:
+    def paint(self, tile: Tile, raw: EscapeTile, max_iterations: int, count_offset: float) -> Any:
         """Return a tile's pixels, in sRGB, on the device.
 
         Parameters
@@ -189,7 +186,7 @@ class Painter:
         shape: tuple[int, int],
         raw: EscapeTile,
         max_iterations: int,
-        count_offset: int,
+        count_offset: float,
         arms: Any = None,
     ) -> Any:
         """Return the colors of samples in linear light, on the device.
@@ -235,7 +232,7 @@ class Painter:
         samples: tuple[int, int],
         raw: EscapeTile,
         max_iterations: int,
-        count_offset: int,
+        count_offset: float,
         arms: Any,
         kept: bool,
     ) -> Any:
@@ -275,12 +272,9 @@ class Painter:
         options = ValueOptions(coloring.for_coloring(), layer.side, planes)
         run, inputs = self.backend.compile(shade.make_value_body, options), self._inputs(layer)
 
-        def fill(values: Any, raw: EscapeTile, max_iterations: int, count_offset: int) -> None:
-            start = count_offset if layer.paint.transfer == "auto" else 0
-            own = inputs._replace(
-                max_iterations=np.int32(max_iterations), count_offset=np.int32(start)
-            )
-            run(values, raw, own)
+        def fill(values: Any, raw: EscapeTile, max_iterations: int, count_offset: float) -> None:
+            offset = count_offset * layer.subtracts_offset
+            run(values, raw, _completed(inputs, max_iterations, offset))
 
         return fill
 
@@ -299,10 +293,15 @@ class Painter:
             first_plane=np.int32(self.layers.statistics.first(coloring)),
             constants=backend.to_device(constants),
             max_iterations=np.int32(0),
-            count_offset=np.int32(0),
+            count_offset=backend.real(0),
             lowest=backend.real(lowest),
             highest=backend.real(highest),
         )
+
+
+def _completed(inputs: ColoringInputs, max_iterations: int, offset: float) -> ColoringInputs:
+    real = type(inputs.lowest)
+    return inputs._replace(max_iterations=np.int32(max_iterations), count_offset=real(offset))
 
 
 def _rank_table(

@@ -10,6 +10,7 @@ from fractals.io import png
 from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.io.load import Source
+from fractals.io.summary import Summary
 from fractals.rendering.bands import Bands, Helpers, ended_on_error
 from fractals.rendering.compiled_tiles import DrawTiles
 from fractals.rendering.drawing import (
@@ -48,6 +49,8 @@ class Rendered:
         drew.
     device, precision, method, loop : str
         As of an `Image`.
+    summary : Summary, optional
+        As of an `Image`.
     """
 
     scene: Scene
@@ -56,6 +59,7 @@ class Rendered:
     precision: str
     method: str
     loop: str
+    summary: Summary | None = None
 
 
 @with_keywords(RenderKeywords)
@@ -158,9 +162,8 @@ def _keeps(target: PictureFile) -> Keeps:
 def _write(image: Image, target: PictureFile) -> Rendered:
     with target.open() as file:
         image.write(file, target.file_format)
-    return Rendered(
-        image.scene, image.timings, image.device, image.precision, image.method, image.loop
-    )
+    facts = image.device, image.precision, image.method, image.loop, image.summary
+    return Rendered(image.scene, image.timings, *facts)
 
 
 def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendered:
@@ -195,7 +198,7 @@ def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendere
         (helpers or Helpers(bands, drawers)).join()
     writer.end()
     timings["encode"] += perf_counter() - begun
-    facts = plan.device, plan.precision, plan.method, drawing.source.loop
+    facts = plan.device, plan.precision, plan.method, drawing.source.loop, drawing.summary
     return Rendered(plan.scene, timings, *facts)
 
 

@@ -11,7 +11,7 @@ from fractals.scene.numbers import log2
 
 def place_of(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, Fraction]]:
     """Return width and center of the view, by default those of the formula's home view."""
-    home_width = Fraction("4.2") if scene.julia else Fraction(formula.width)
+    home_width = home_width_of(scene, formula)
     home_center = ("0", "0") if scene.julia else formula.center
     x, y = scene.view.center or home_center
     if scene.view.width is not None:
@@ -19,6 +19,11 @@ def place_of(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, 
     else:
         width = home_width / Fraction(Decimal(scene.view.zoom or "1"))
     return width, (Fraction(Decimal(x)), Fraction(Decimal(y)))
+
+
+def home_width_of(scene: Scene, formula: Formula) -> Fraction:
+    """Return the width of the view that shows the whole set."""
+    return Fraction("4.2") if scene.julia else Fraction(formula.width)
 
 
 def limit_of(scene: Scene, formula: Formula, width: Fraction) -> int:

@@ -47,6 +47,11 @@ class ResolvedLayer:
         return self.coloring.transfer if transfer == "auto" else transfer
 
     @property
+    def subtracts_offset(self) -> bool:
+        """Tell whether the count offset is subtracted from the values."""
+        return self.paint.transfer == "auto" and self.coloring.counted
+
+    @property
     def needs(self) -> list[str]:
         """Return the names of the planes that the layer needs besides count and z."""
         statistics = Statistics.of((self.coloring,), self.side != "escaped")

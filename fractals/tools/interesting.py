@@ -149,13 +149,13 @@ def _window(scene: Scene, x: float, y: float) -> Scene:
     right = (Fraction(x) - Fraction(1, 2)) * width
     up = (Fraction(1, 2) - Fraction(y)) * width * down / across
     a, b, c, d = matrix(scene.view)
-    x, y = center[0] + a * right + b * up, center[1] + c * right + d * up
+    u, v = center[0] + a * right + b * up, center[1] + c * right + d * up
     narrow = width / SHARE
     places = len(str(int(across / narrow))) + SPARE_DIGITS
     return scene.replace(
         title="A detail",
         note="",
-        center=(_text(x, places), _text(y, places)),
+        center=(_text(u, places), _text(v, places)),
         width=_text(narrow, places),
     )
 

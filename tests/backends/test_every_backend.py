@@ -161,7 +161,7 @@ def run_shade(backend, drawn, numbers):
             first_plane=np.int32(0),
             constants=backend.to_device(np.array([0.5, 0.25, *own], backend.real)),
             max_iterations=np.int32(drawn.iteration.max_iterations),
-            count_offset=np.int32(0),
+            count_offset=backend.real(0),
             lowest=backend.real(0),
             highest=backend.real(0),
         ),

@@ -36,6 +36,7 @@ REGISTERS_MORE = 96
 # orbits are watched; and of matrices with exponents, which skip a thousand times what a fifth fewer
 # threads cost.
 REGISTERS_MOST = 128  # 512 threads of a multiprocessor's 65536 registers
+REGISTERS_BOTH = 136  # of matrices with exponents whose orbits are watched: 448 threads
 
 # Most machine instructions an iteration on sm_90, its share of the tests at a block's end included:
 # in float32, in float64, and in both with dz. Lower a budget when the code gets better.
@@ -225,6 +226,8 @@ EVERYWHERE += [name for name in ESCAPES if re.match(r"(mandelbrot|burning_ship)(
 
 
 def most_registers(name):
+    if name == "burning_ship deep extended, watched":
+        return REGISTERS_BOTH
     if name.startswith(("watch interior_distance", "burning_ship deep extended")) or (
         name in DEEP and "watched" in name
     ):

@@ -18,7 +18,7 @@ import fractals
 from fractals import catalog
 from fractals.backends import probe
 from fractals.cli.verbs import COMMANDS
-from fractals.tools.palette_sheet import turn
+from fractals.tools.sheet import turn
 
 
 @pytest.mark.parametrize("verb", [(), *((verb,) for verb in COMMANDS)])

@@ -99,8 +99,8 @@ def test_a_scene_on_stdin(run, monkeypatch, kind):
     code, out, _ = run("show", "-", "--json")
     assert (code, json.loads(out)) == (0, scene.to_table())
     piped(monkeypatch, data)
-    assert run("render", "-", "--device", "python", "--palette", "ink", "-o", "a.png")[0] == 0
-    assert fractals.load_scene("a.png") == scene.replace(palette="ink")
+    assert run("render", "-", "--device", "python", "--palette", "ember", "-o", "a.png")[0] == 0
+    assert fractals.load_scene("a.png") == scene.replace(palette="ember")
     piped(monkeypatch, data)
     assert run("convert", "-", "a.json")[0] == 0
     assert fractals.load_scene("a.json") == scene

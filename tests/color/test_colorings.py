@@ -1,11 +1,14 @@
 """Each coloring's value is that of plain complex arithmetic, and what it is given is checked."""
 
+import cmath
 import io
 import itertools
 import math
+import random
 
 import numpy as np
 import pytest
+from oracle import exact_cycles
 from oracle import naive_colorings as naive
 from support.drawings import opened
 from support.scenes import formula_for, scene, slow_but
@@ -154,8 +157,68 @@ def test_cycles(name):
         wanted = period * (3 - math.sqrt(5)) / 2 if name == "period" else stretch
         wrong += values[j, i] != pytest.approx(wanted, abs=1e-4)
         seen.add(period)
-    assert wrong <= 0.02 * known.sum()  # next to a boundary multiples of the period come near first
+    assert wrong == 0
     assert {1, 2, 4, 5} <= seen
+
+
+def period_at(c, tolerance=1e-6, max_iterations=20_000, formula="mandelbrot", **keys):
+    """Return the period that the statistic finds for one c, 0 where it is not certain."""
+    center = repr(c.real), repr(c.imag)
+    own = {"name": "period", "tolerance": tolerance}
+    keys = {"width": "1e-3", "size": (1, 1), "max_iterations": max_iterations, **keys}
+    raw = fractals.compute(
+        scene(formula, center=center, coloring=own, **keys), device="cpu", on_message=str
+    )
+    assert raw.count[0, 0] == max_iterations
+    (plane,) = [p for name, p in raw.statistics.items() if ".period" in name]
+    return int(plane[0, 0])
+
+
+def beside_roots(far):
+    """Yield c and its period, where the multiplier of a cycle is near a root of unity."""
+    for q, turn in itertools.product(range(1, 13), (0, 1e-3, -1e-5)):
+        multiplier = (1 - far) * cmath.exp(2j * math.pi * (1 / q + turn))
+        yield multiplier / 2 - multiplier**2 / 4, 1
+        yield -1 + multiplier / 4, 2
+
+
+@pytest.mark.parametrize("keys", slow_but([{}], [{}, {"tolerance": 0.1}, {"width": "1e-20"}]))
+def test_periods_are_never_multiples_or_divisors(keys):
+    known = 0
+    for far in (0.1, 1e-2, 1e-3, 1e-4, 1e-5):
+        for c, period in beside_roots(far):
+            found = period_at(c, **keys)
+            assert found in (0, period), (c, found)
+            known += found > 0
+    assert known > 140
+
+
+def test_periods_near_the_limit_of_period_doubling():
+    """Where multiples were found, and c near -1.75 whose orbit escapes after the limit."""
+    assert period_at(-1.400704031818829 + 0j, max_iterations=2000) in (0, 32)
+    assert period_at(-1.400704031818829 + 0j) == 32
+    assert period_at(-1.4010391518239131 + 0j, max_iterations=200_000) == 64
+    assert period_at(-1.4011548104543252 + 0j, max_iterations=200_000) == 1024
+    assert period_at(-1.1226205540762784 + 0.21302331898612617j, max_iterations=2000) in (0, 2)
+    assert period_at(0.25 + 1e-7 + 0j, max_iterations=5000) == 0
+    assert period_at(-1.75 + 1e-8 + 0j, max_iterations=5000) == 0
+    assert period_at(-1.4005524601645594 + 0j, precision="float32") in (0, 32)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("middle", [-1.401155, -0.13 + 0.75j, -1.31, -0.75, 0.25, -1.25, -1.75])
+def test_periods_are_those_of_exact_cycles(middle):
+    dice, known = random.Random(str(middle)), 0
+    for _ in range(30):
+        far = 10 ** dice.uniform(-5, -1)
+        c = middle + far * cmath.exp(2j * math.pi * dice.random())
+        period = exact_cycles.attracting_period(c)
+        if period is None:
+            continue
+        found = period_at(c)
+        assert found in (0, period), (c, found)
+        known += found > 0
+    assert known >= 4
 
 
 @kinds

@@ -154,7 +154,7 @@ def begun(path):
         ({"max_iterations": None}, "max_iterations is None, and not a whole number"),
         ({"max_iterations": float("inf")}, "max_iterations is inf, and not a whole number"),
         ({"max_iterations": 2**31}, "max_iterations is 2147483648, and not a whole number"),
-        ({"count_offset": -1}, "count_offset is -1, and not a whole number"),
+        ({"count_offset": -1}, "count_offset is -1, and not a number"),
         ({"method": "guess"}, "the method 'guess' is neither direct nor perturbation"),
         ({"tile_rows": 1e30}, "don't fit together"),
         ({"scene": {"view": {"width": "x"}}}, "view.width: 'x' is not a decimal"),

@@ -194,6 +194,7 @@ def numbers():
         ({"max_iterations": np.float64(60)}, "not a whole number"),
         ({"max_iterations": None}, "missing"),
         ({"count_offset": np.int64(2**40)}, "count_offset is 1099511627776"),
+        ({"count_offset": np.float64("nan")}, "count_offset is nan"),
         ({"statistics x.y": np.zeros((9, 16), np.float32)}, "statistics x.y is of float32"),
         ({"statistics x.y": np.zeros((9, 15))}, "statistics x.y has the shape"),
         ({"scene": np.array(5)}, "not a text"),

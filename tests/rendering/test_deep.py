@@ -18,7 +18,6 @@ from fractals.deep.reference import compute_orbit
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast, perturb, plan
-from fractals.rendering.iteration import never
 from fractals.scene.model import MAX_ITERATIONS
 
 OFTEN = ("mandelbrot", "burning_ship")
@@ -186,14 +185,14 @@ def test_launches_that_are_bounded_go_on_where_they_stopped(monkeypatch):
     launches = []
     monkeypatch.setattr(forecast, "PERTURBED_STEP_COST", 2**40)  # 256 steps a launch
 
-    iterate = perturb.Perturbation._iterate
+    compile_programs = perturb.Perturbation._compile
 
-    def counting(self, shape, across, down, max_iterations, stop=never, run=None):
-        run = run or self.run
-        counted = lambda *a: (launches.append(1), run(*a))  # noqa: E731
-        return iterate(self, shape, across, down, max_iterations, stop, counted)
+    def counting(self, near_radius):
+        compile_programs(self, near_radius)
+        run, self.run = self.run, mock.Mock(label=self.run.label)
+        self.run.side_effect = lambda *inputs: (launches.append(1), run(*inputs))
 
-    monkeypatch.setattr(perturb.Perturbation, "_iterate", counting)
+    monkeypatch.setattr(perturb.Perturbation, "_compile", counting)
     parts = fractals.compute(drawn, device="simulator")
     assert len(launches) > 10
     for part in ("count", "z", "dz"):

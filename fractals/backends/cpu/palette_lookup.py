@@ -114,9 +114,7 @@ def position_signature(real):
     plane, whole = real[:, ::1], types.int32
     arrays = whole[:, ::1], plane, plane, plane, plane, real[:, :, ::1]
     tile = types.BaseTuple.from_types(arrays, EscapeTile)
-    inputs = types.BaseTuple.from_types(
-        (whole, real[::1], whole, whole, real, real), ColoringInputs
-    )
+    inputs = types.BaseTuple.from_types((whole, real[::1], whole, real, real, real), ColoringInputs)
     return types.float32[:, ::1], tile, inputs
 
 

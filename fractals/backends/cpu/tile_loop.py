@@ -19,10 +19,12 @@ from fractals.backends.cpu.simd.pack import INT64, intrinsic
 from fractals.backends.cpu.target import REAL, compile_body, is_stored
 from fractals.backends.numba_private import FunctionArgument, array_struct
 from fractals.kernels.layout import EscapeTile, SampleGrid
+from fractals.kernels.tally import NONE_YET
 from fractals.threads import Queue
 
 NEXT, LIMIT, DONE = Queue.NEXT, Queue.LIMIT, Queue.DONE
 ITERATE, COLOR, COPY = 0, 1, 2  # the stages of a tile
+LEAST, GREATEST, INSIDE, SAMPLES = 3, 4, 5, 6  # in `laps`, behind the stages
 
 # Instructions that read the processor's clock, by architecture ("": LLVM has one). The seconds of
 # a stage are its share of the ticks. Without one, Python goes from tile to tile.
@@ -134,6 +136,22 @@ def _copy_part(part, positions, start):
 
 
 @inlined.jit
+def _tally(laps, counts, max_iterations):
+    least, greatest, inside = laps[LEAST], laps[GREATEST], 0
+    for j in range(len(counts)):
+        line = counts[j]
+        for i in range(len(line)):
+            n = line[i]
+            escaped = n < max_iterations
+            least = min(least, n if escaped else least)
+            greatest = max(greatest, n if escaped else greatest)
+            inside += 0 if escaped else 1
+    laps[LEAST], laps[GREATEST] = least, greatest
+    laps[INSIDE] += inside
+    laps[SAMPLES] += counts.size
+
+
+@inlined.jit
 def _iterated(window, n, stage):
     """Return the escape data of a tile with `n` x `n` samples a pixel."""
     left, top, width, height = window[0] * n, window[1] * n, window[2] * n, window[3] * n
@@ -170,8 +188,8 @@ def draw(
     ----------
     queue : array of int64
         Cells of a `fractals.threads.Queue`.
-    laps : array of int64, shape (3,)
-        The ticks of the stages are added to it.
+    laps : array of int64, shape (7,)
+        The ticks of the stages are added to it, then the counts of the tiles (see LEAST).
     tiles : array of int64, shape (tiles, 4)
         x, y, width and height of each tile, in pixels.
     samples_per_side : int32
@@ -193,6 +211,7 @@ def draw(
         begun = _ticks()
         left, top, width, height = tiles[k, 0], tiles[k, 1], tiles[k, 2], tiles[k, 3]
         tile = _iterated(tiles[k], n, iterating)
+        _tally(laps, tile.count, iterating.max_iterations)
         begun = _lap(laps, ITERATE, begun)
         samples = placing.position[: tile.count.size].reshape(tile.count.shape)
         placing.run(samples, tile, placing.inputs)
@@ -376,7 +395,7 @@ def compile_tile_loop(backend, number, work, dtype=None):
             return None
 
         def keeping():
-            laps = np.zeros(3, np.int64)
+            laps = np.zeros(7, np.int64)
             inputs = *start, iterating()
 
             def run(cells, *planes):
@@ -399,12 +418,12 @@ def compile_tile_loop(backend, number, work, dtype=None):
     more = [(3 * samples // n**2, dtype), (columns * n, np.int32), (columns * n, np.float32)]
 
     def drawing():
-        laps, position = np.zeros(3, np.int64), backend.empty((samples,), np.float32)
+        laps, position = np.zeros(7, np.int64), backend.empty((samples,), np.float32)
         stages = PlaceStage(place, *work.coloring, position), PaintStage(paint, *table, *made(more))
         inputs = *start, iterating(), *stages
 
         def run(cells, picture, band, pixels_left):
-            laps[:] = 0
+            laps[:] = 0, 0, 0, NONE_YET, -1, 0, 0
             lines = picture.reshape(len(picture), -1)
             draw_tiles(cells, laps, *inputs, lines, band, pixels_left)
             return laps

@@ -17,6 +17,7 @@ def make():
         name="count",
         title="steps to escape, in flat bands",
         make_value=make_value,
+        counted=True,
         ends="any",
         constants=lambda formula, escape_radius, width: (),
     )

@@ -2,6 +2,10 @@
 
 After Damien Jones (1999); see Härkönen, *On Smooth Fractal Coloring Techniques* (2007). The first
 step of an orbit counts as straight.
+
+So does a step that is shorter than 2^-40 |z| (2^-14 |z| in float32), because rounding of z decides
+its direction: next to a fixed point of the formula. In views that are so deep that many samples
+spend most steps there, the mean says little.
 """
 
 from fractals.kernels.coloring import Coloring, OrbitStatistic
@@ -21,7 +25,11 @@ def make_statistic(target, formula, base):
         p, q = u - w[2], v - w[3]  # the step before
         angle = angle_of(fma(s, p, t * q), fma(t, p, -(s * q)))
         bend = select(angle > number(0.5, x), number(1, x) - angle, angle)
-        bend = bend + bend
+        one = number(1, x)
+        double = one + number(2.0**-30, x) > one
+        least = select(double, number(2.0**-80, x), number(2.0**-28, x)) * fma(x, x, y * y)
+        clear = (fma(s, s, t * t) > least) & (fma(p, p, q * q) > least)
+        bend = select(clear, bend + bend, number(0, x))
         return w[0] + bend, bend, u, v
 
     return start, update

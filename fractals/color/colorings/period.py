@@ -1,9 +1,13 @@
-"""Period of the cycle that attracts the orbit, each number with its own color."""
+"""Period of the cycle that attracts the orbit, each number with its own color.
+
+A sample whose period is not certain has no value, and gets the inside color: see `multiplier`. A
+higher iteration limit leaves fewer such samples.
+"""
 
 import math
 
 from fractals.color.colorings.atom_domains import GOLDEN
-from fractals.color.colorings.multiplier import CYCLE, TOLERANCE
+from fractals.color.colorings.multiplier import CYCLE, PERIOD, TOLERANCE
 from fractals.kernels.coloring import Coloring
 from fractals.kernels.primitives import select
 
@@ -13,7 +17,7 @@ def make_value(target):
     zero, nan, golden = real(0), real(math.nan), real(GOLDEN)
 
     def value(n, x, y, p, q, w, constants):
-        return select(w[5] > zero, w[5] * golden, nan)
+        return select(w[PERIOD] > zero, w[PERIOD] * golden, nan)
 
     return value
 
@@ -21,7 +25,7 @@ def make_value(target):
 def make():
     return Coloring(
         name="period",
-        title="inside: the period of the attracting cycle",
+        title="inside: the period of the attracting cycle, where it is certain",
         make_value=make_value,
         ends="any",
         memoryless=True,

@@ -30,6 +30,7 @@ def make():
         name="smooth",
         title="smooth escape count",
         make_value=make_value,
+        counted=True,
         constants=constants,
         converging="speed",
     )

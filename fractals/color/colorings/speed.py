@@ -54,6 +54,7 @@ def make():
         name="speed",
         title="smooth count of steps to converge",
         make_value=make_value,
+        counted=True,
         constants=constants,
         ends="converging",
         statistic=OrbitStatistic("moves", ("last", "before"), make_statistic),

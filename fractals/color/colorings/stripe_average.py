@@ -5,10 +5,8 @@ so the sine is the imaginary part of that power of z / |z|, which is cheaper tha
 """
 
 from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
-from fractals.kernels.coloring_math import make_mean_value, mean_constants
-from fractals.kernels.primitives import fma, number, select, sqrt
-
-SMALL = 1e-30  # |z|² below which z counts as 0, without a direction
+from fractals.kernels.coloring_math import make_mean_value, make_polar, mean_constants
+from fractals.kernels.primitives import fma, number
 
 
 def make_statistic(target, formula, base, density):
@@ -25,7 +23,7 @@ def make_statistic(target, formula, base, density):
     def first(u, v):
         return u, v
 
-    power = target.jit(first)
+    power, polar = target.jit(first), make_polar(target)
     for bit in bits:
         power = _next_power(target, power, square, times, bit)
 
@@ -33,9 +31,8 @@ def make_statistic(target, formula, base, density):
         return number(0, x), number(0, x)
 
     def update(w, x, y, u, v, a, b, point):
-        m = fma(x, x, y * y)
-        size = sqrt(select(m > number(SMALL, x), m, number(1, x)))
-        _, sine = power(x / size, y / size)
+        _, p, q = polar(x, y)
+        _, sine = power(p, q)
         stripe = fma(number(0.5, x), sine, number(0.5, x))
         return w[0] + stripe, stripe
 

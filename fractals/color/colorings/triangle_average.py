@@ -2,31 +2,51 @@
 
 Of z = f + c the triangle inequality says ||f| - |c|| <= |z| <= |f| + |c|; the mean, along the
 orbit, of the place of |z| between these bounds. After Kerry Mitchell (1999) and Jussi Härkönen, *On
-Smooth Fractal Coloring Techniques* (2007).
+Smooth Fractal Coloring Techniques* (2007). With the angle between f and c the place is
+max(|f|, |c|) (1 + cos angle) / (|z| + ||f| - |c||), where nothing cancels. The difference of |z|
+and a bound has no digits left where f or z is small.
 """
 
 from fractals.kernels.coloring import Coloring, OrbitStatistic
-from fractals.kernels.coloring_math import make_mean_value, mean_constants
-from fractals.kernels.primitives import fma, number, select, sqrt
+from fractals.kernels.coloring_math import make_mean_value, make_polar, mean_constants
+from fractals.kernels.primitives import fma, number, select
+from fractals.kernels.tangent import make_step
 
 
 def make_statistic(target, formula, base):
+    polar = make_polar(target)
+    # z - c loses the digits of a small f. Other maps than f(z) + c have no f but z - c.
+    apply = make_step(target, formula) if formula.additive and not formula.sequence else None
+
+    if apply is None:
+
+        def image(x, y, u, v, a, b):
+            return x - a, y - b
+
+    else:
+
+        def image(x, y, u, v, a, b):
+            return apply(u, v, number(0, x), number(0, x))
+
+    image = target.jit(image)
+
     def start(x, y):
         return number(0, x), number(0, x)
 
     def update(w, x, y, u, v, a, b, point):
         zero, one = number(0, x), number(1, x)
-        f, g = x - a, y - b
-        moved = sqrt(fma(f, f, g * g))
-        added = sqrt(fma(a, a, b * b))
-        low, high = abs(moved - added), moved + added
-        apart = high - low
-        known = apart > zero
-        place = (sqrt(fma(x, x, y * y)) - low) / select(known, apart, one)
+        p, q = image(x, y, u, v, a, b)
+        moved, s, t = polar(p, q)
+        added, g, h = polar(a, b)
+        size, _, _ = polar(x, y)
+        low = abs(moved - added)
+        larger = select(moved > added, moved, added)
+        cosine = fma(s, g, t * h)
+        below = size + low
+        known = (moved > zero) & (added > zero) & (below > zero)
+        place = larger * (one + cosine) / select(known, below, one)
         place = select(known, place, zero)
-        place = select(
-            place > zero, select(place < one, place, one), zero
-        )  # rounding can leave the bounds
+        place = select(place > zero, select(place < one, place, one), zero)  # rounding
         return w[0] + place, place
 
     return start, update

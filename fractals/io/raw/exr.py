@@ -84,7 +84,7 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
         "Iterations": int(raw.max_iterations),
         "IterationsBias": BIAS,
         SCENE_KEY: raw.scene.to_json(),
-        BASE_KEY: int(raw.count_offset),
+        BASE_KEY: float(raw.count_offset),
         METHOD_KEY: raw.method,
     }
     with written(path, overwrite) as file:
@@ -178,7 +178,7 @@ def _loaded(attributes: dict[str, Any], found: dict[str, NDArray[Any]]) -> Escap
         limit,
         scene,
         method=method,
-        count_offset=_number(attributes, BASE_KEY, 0),
+        count_offset=_real(attributes, BASE_KEY),
         exact=False,
     )
     raw.check()
@@ -190,6 +190,13 @@ def _number(attributes: dict[str, Any], key: str, default: int) -> int:
         return int(attributes.get(key, default))
     except (ValueError, TypeError, OverflowError):
         raise InputError(f"its attribute {key} is no whole number") from None
+
+
+def _real(attributes: dict[str, Any], key: str) -> float:
+    try:
+        return float(attributes.get(key, 0))
+    except (ValueError, TypeError, OverflowError):
+        raise InputError(f"its attribute {key} is no number") from None
 
 
 def _text(attributes: dict[str, Any], key: str, default: str) -> str:

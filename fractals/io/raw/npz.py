@@ -39,7 +39,7 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     planes = {STATISTICS + n if n in raw.statistics else n: p for n, p in raw.planes.items()}
     arrays = {**planes, LIMIT: np.int64(raw.max_iterations)}
     if raw.count_offset:
-        arrays[OFFSET] = np.int64(raw.count_offset)
+        arrays[OFFSET] = np.float64(raw.count_offset)
     with written(path, overwrite) as file:
         np.savez(file, scene=np.array(raw.scene.to_json()), **arrays)  # type: ignore[arg-type]
 
@@ -102,7 +102,7 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
             f"{width}x{height} pixels of {n}x{n} samples"
         )
     most = _integer(archive, members[LIMIT])
-    offset = _integer(archive, members[OFFSET]) if OFFSET in members else 0
+    offset = _number(archive, members[OFFSET]) if OFFSET in members else 0.0
     check_numbers(most, offset, "direct")
     arrays = {key: _array(archive, item) for key, item in planes.items()}
     statistics = {
@@ -138,6 +138,13 @@ def _integer(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> int:
     if dtype.kind not in "iu" or shape:
         raise InputError(f"{shown(item.filename)} is not a whole number")
     return int(_array(archive, item))
+
+
+def _number(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> float:
+    dtype, shape = _header(archive, item)
+    if dtype.kind not in "iuf" or shape:
+        raise InputError(f"{shown(item.filename)} is not a number")
+    return float(_array(archive, item))
 
 
 def _header(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Header:

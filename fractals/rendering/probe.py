@@ -1,0 +1,94 @@
+"""What is found for a scene from a few samples of its view: the limit of iterations, the offset.
+
+Both depend on the view alone. The size of the picture, its supersampling, the device and the
+method do not change them, so a small and a large picture of a scene have equal colors. The offset
+is continuous along a zoom, so that the colors of a film do not jump.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.kernels.coloring_math import fraction_constants
+from fractals.kernels.formula import Formula
+from fractals.scene.model import MAX_ITERATIONS
+
+Counts = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+# Samples of the view, across and down, that are iterated before the picture.
+PROBE_SIZE = (32, 18)
+# Share of the probe's samples: the limit is high enough if fewer escape by a limit 4 times as high.
+CHANGED = 1 / 256
+MIN_LIMIT = 1024
+# Shares of the sorted smooth counts whose means stand for the lowest and for the median. Means of
+# many samples change smoothly along a zoom; the least count jumps.
+LOWEST, MEDIAN = (0.0, 1 / 8), (3 / 8, 5 / 8)
+# Room below the lowest counts, as a share of their distance from the median: keeps the steep
+# beginning of the logarithm, where bands are narrow, out of the picture.
+ROOM = 0.2
+# log2 of the widths that are probed, in widths of the view, and their weights. One width alone
+# changes the offset three times as fast where a zoom passes from one structure to the next.
+SCALES = {2.0: 1, 1.5: 2, 1.0: 3, 0.5: 3, 0.0: 3, -0.5: 2, -1.0: 1}
+STEPS = 256  # per count, to which the offset is rounded, because logarithms differ between CPUs
+
+
+def is_settled(before: int | None, inside: int, samples: int) -> bool:
+    """Tell whether a limit 4 times as high let few more samples of the probe escape."""
+    return before is not None and before - inside <= CHANGED * samples
+
+
+def limit_from(counts: Counts, limit: int, least: int) -> int:
+    """Return the limit of a picture from the probe's counts under a limit.
+
+    Samples between those of the probe may take longer to escape.
+    """
+    escaped = counts[counts < limit]
+    if escaped.size:
+        limit = 4 * int(escaped.max())
+    return min(max(limit, least), MAX_ITERATIONS)
+
+
+def smooth_counts(counts: Counts, x: Floats, y: Floats, formula: Formula, radius: float) -> Floats:
+    """Return the smooth counts of samples that escaped at z = x + iy."""
+    start, scale = fraction_constants(formula, radius)
+    with np.errstate(all="ignore"):
+        beyond = np.log2(np.log2(x * x + y * y)) - start
+    rest = np.where(np.isfinite(beyond), 1 - scale * beyond, 0)
+    smooth: Floats = counts + np.clip(rest, 0, 1)
+    return smooth
+
+
+def count_offset(probe: Callable[[Fraction], Floats], depth: float) -> float:
+    """Return what is subtracted from the smooth counts of a view.
+
+    Parameters
+    ----------
+    probe : callable
+        ``probe(scale)`` returns the smooth counts of samples that escaped, in a view whose width is
+        multiplied by `scale`.
+    depth : float
+        As of `fractals.rendering.plan.Plan`. At 0 nothing is subtracted, at 1 somewhat less than
+        the lowest counts. Between them, the logarithm of what remains of the median is linear in
+        the depth, so a zoom changes colors at an even rate.
+    """
+    found = [(np.sort(probe(Fraction(2**power))), weight) for power, weight in SCALES.items()]
+    known = [(values, weight) for values, weight in found if values.size]
+    if not known:
+        return 0.0
+    weights = [weight for _, weight in known]
+    lowest, median = (
+        float(np.average([_mean(values, *shares) for values, _ in known], weights=weights))
+        for shares in (LOWEST, MEDIAN)
+    )
+    most = max(0.0, lowest - 1 - ROOM * (median - lowest))
+    offset: float = 1 + median - (1 + median) ** (1 - depth) * (1 + median - most) ** depth
+    return round(STEPS * max(0.0, offset)) / STEPS
+
+
+def _mean(ordered: Floats, first: float, last: float) -> float:
+    """Return the mean of the values between two shares of their number, at least one value."""
+    begin = int(first * len(ordered))
+    return float(ordered[begin : max(begin + 1, round(last * len(ordered)))].mean())

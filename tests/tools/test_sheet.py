@@ -1,0 +1,110 @@
+"""Contact sheets, and the density that fits a coloring."""
+
+import numpy as np
+import PIL.Image
+import pytest
+from support.scenes import scene
+
+import fractals
+from fractals import catalog
+from fractals.errors import OptionError
+from fractals.rendering.fit import SIZE, curved_values
+from fractals.tools import sheet
+
+SPIRAL = {"center": ("-0.743643887037151", "0.131825904205330"), "width": "0.003"}
+
+
+def test_the_fit_of_a_coloring_spreads_its_values_over_the_palette():
+    drawn = scene(coloring="stripe_average", density=0.7, offset=0.5, **SPIRAL)
+    fitted = fractals.fit_colors(drawn)
+    density, offset = fitted.color.density, fitted.color.offset
+    places = density * curved_values(drawn) + offset
+    assert density > 2
+    assert np.quantile(places, [0.01, 0.99]) == pytest.approx([0, 1], abs=0.01)
+
+
+def test_the_fit_does_not_depend_on_the_size_of_the_picture():
+    drawn = scene(coloring="stripe_average", **SPIRAL)
+    larger = drawn.replace(size=(320, 240), supersampling=3)
+    assert fractals.fit_colors(larger).color == fractals.fit_colors(drawn).color
+
+
+def test_the_fit_of_a_wide_coloring_is_the_usual_density():
+    fitted = fractals.fit_colors(scene(coloring="smooth", density=7, offset=0.5, **SPIRAL))
+    assert (fitted.color.density, fitted.color.offset) == (1, 0)
+
+
+def test_a_palette_with_two_ends_is_never_blank():
+    drawn = scene(coloring="smooth", palette="furnace", density=5, offset=3, **SPIRAL)
+    blank = fractals.render(drawn, device="cpu", on_message=str).pixels
+    fitted = fractals.render(fractals.fit_colors(drawn), device="cpu", on_message=str).pixels
+    colors = [len(np.unique(pixels.reshape(-1, 3), axis=0)) for pixels in (blank, fitted)]
+    assert colors[0] < 4  # with the inside color
+    assert colors[1] > 30
+
+
+def test_the_curves_are_those_of_the_shading_program():
+    assert curved_values(scene(coloring="histogram")).max() == 1
+    assert curved_values(scene(coloring="smooth")).size <= SIZE[0] * SIZE[1]
+
+
+@pytest.mark.parametrize(("kind", "count"), [("palettes", 29), ("density,offset", 25)])
+def test_cells_of_a_sheet(kind, count):
+    found = list(sheet.cells(scene(**SPIRAL), kind))
+    assert len(found) == count
+    assert len({cell.label for cell in found}) == count
+    assert len({cell.pixels.tobytes() for cell in found}) == count
+    assert all((cell.strip is not None) == (kind == "palettes") for cell in found)
+
+
+@pytest.mark.slow
+def test_cells_of_colorings():
+    labels = [cell.label for cell in sheet.cells(scene(**SPIRAL), "colorings")]
+    assert {"smooth", "stripe_average", "slopes"} <= set(labels) <= set(catalog.names("coloring"))
+    assert not {"period", "speed"} & set(labels)  # of the inside, and of orbits that converge
+
+
+def test_an_unknown_kind_of_sheet():
+    with pytest.raises(OptionError, match="choose palettes"):
+        list(sheet.cells(scene(), "formulas"))
+
+
+def test_sheet_on_the_command_line(run):
+    code, _, err = run("sheet", "seahorse", "--of", "density,offset", "-o", "a.png")
+    assert (code, err) == (0, "fractals: a.png: 25 pictures\n")
+    with PIL.Image.open("a.png") as picture:
+        assert picture.size[0] == sheet.COLUMNS * (sheet.WIDTH + sheet.GAP) + sheet.GAP
+    assert run("sheet", "seahorse", "--of", "formulas")[0] == 2
+    assert run("sheet", "seahorse", "-o", "a.jpg")[0] == 2
+    assert run("sheet", "seahorse", "-o", "a.png")[0] == 1
+
+
+def test_a_new_coloring_is_fitted_unless_a_density_is_given(run):
+    small = "--size", "32x18", "--cpu"
+    code, _, err = run("render", "seahorse", "--coloring", "stripe_average", *small, "-o", "a.png")
+    assert code == 0
+    assert "are fitted to the coloring stripe_average" in err
+    color = fractals.load_scene("a.png").color
+    assert color.density > 1.5
+    assert color.palette == "auto"
+    given = "--coloring", "stripe_average", "--density", "0.7", "--palette", "ember"
+    code, _, err = run("render", "seahorse", *given, *small, "-o", "b.png")
+    assert (code, "fitted" in err) == (0, False)
+    color = fractals.load_scene("b.png").color
+    assert (color.density, color.offset, color.palette) == (0.7, 0.5, "ember")
+
+
+def test_recolor_takes_the_colors_and_layers_of_scenes(run):
+    assert run("compute", "mandelbrot", "--size", "32x18", "--cpu", "-o", "a.npz")[0] == 0
+    with open("colors.toml", "w") as file:
+        file.write(
+            '[view]\nwidth = "1"\n[color]\npalette = "ember"\n'
+            '[[color.layers]]\ncoloring = "count"\n'
+        )
+    code, _, err = run("recolor", "a.npz", "colors.toml", "--cpu", "-o", "a.png")
+    assert code == 0, err
+    drawn, raw = fractals.load_scene("a.png"), fractals.EscapeData.load("a.npz")
+    assert drawn.view == raw.scene.view
+    assert drawn.color.palette == "ember"
+    assert [layer.coloring.name for layer in drawn.color.layers] == ["count"]
+    assert drawn.color.density == raw.scene.color.density
