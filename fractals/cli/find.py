@@ -301,7 +301,7 @@ def interesting_command(
     windows are centered on the eye of a spiral or on a nucleus in them, where there is one.
     """
     from fractals.io.files import check_output, written
-    from fractals.tools import interesting, palette_sheet
+    from fractals.tools import interesting, sheet
 
     device, threads = device_request(options), options.pop("threads")
     scene = requested_scene(scenes, options)
@@ -335,9 +335,9 @@ def interesting_command(
         write_out("".join(f"{line}\n" for line in lines))
     if folder:
         with ProgressLine(program=program_of(scene)) as progress:
-            drawn = interesting.sheet([each.scene for each in found], device, threads, progress)
+            drawn = interesting.thumbnails(found, device, threads, progress)
         with written(folder / SHEET) as file:
-            file.write(palette_sheet.png(drawn))
+            file.write(sheet.png(drawn))
         tell(f"{folder / SHEET}: thumbnails of {len(found)} views")
 
 

@@ -23,6 +23,7 @@ from fractals.io.png import Pixels
 from fractals.rendering.render import compute, render
 from fractals.scene.geometry import matrix, place_of
 from fractals.scene.model import Scene
+from fractals.tools import sheet
 
 COUNT, MAX_COUNT = 6, 100  # views
 ACROSS = 160  # samples of the coarse picture
@@ -32,9 +33,7 @@ MIN_SCORE = 0.02  # a window with a lower score is empty
 # Highest period to search in a window: a picture shows orbits of some thousand steps.
 MAX_PERIOD = 20_000
 SPARE_DIGITS = 6  # of a center, beyond those that tell the view's samples apart
-THUMBNAIL = 320  # pixels across
-COLUMNS, GAP = 3, 10  # of the sheet: thumbnails a row, and pixels between them
-GROUND = (34, 34, 36)
+COLUMNS = 3  # of the sheet
 
 
 @dataclass(frozen=True)
@@ -184,24 +183,17 @@ def _centered(window: Scene, number: int) -> tuple[Scene, str]:
     return window, "detail"
 
 
-def sheet(
-    scenes: list[Scene],
+def thumbnails(
+    found: list[Suggestion],
     device: str = "auto",
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Pixels:
-    """Return thumbnails of scenes side by side, uint8 of shape (height, width, 3)."""
-    across, down = scenes[0].image.size
-    wide, high = THUMBNAIL, max(1, round(THUMBNAIL * down / across))
-    columns = min(COLUMNS, len(scenes))
-    rows = -(-len(scenes) // columns)
-    whole = np.empty((rows * (high + GAP) + GAP, columns * (wide + GAP) + GAP, 3), np.uint8)
-    whole[:] = GROUND
-    for k, scene in enumerate(scenes):
-        small = scene.replace(size=(wide, high), supersampling=2, bits=8)
-        image = render(small, device=device, threads=threads)
-        y, x = GAP + k // columns * (high + GAP), GAP + k % columns * (wide + GAP)
-        whole[y : y + high, x : x + wide] = image.pixels
+    """Return small pictures of views side by side, uint8 of shape (height, width, 3)."""
+    cells = []
+    for number, each in enumerate(found, 1):
+        image = render(sheet.reduced(each.scene), device=device, threads=threads)
+        cells.append(sheet.Cell(f"{number}  {each.kind}  {each.score:.3f}", image.pixels))
         if progress:
-            progress(k + 1, len(scenes))
-    return whole
+            progress(number, len(found))
+    return sheet.assemble(cells, min(COLUMNS, len(cells)))

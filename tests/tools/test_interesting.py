@@ -8,7 +8,7 @@ from support.scenes import scene
 
 from fractals import load_scene
 from fractals.errors import FractalsError, OptionError
-from fractals.tools.interesting import SHARE, best_windows, sheet, suggest
+from fractals.tools.interesting import SHARE, best_windows, suggest, thumbnails
 
 LIMIT = 1000
 
@@ -62,9 +62,11 @@ def test_views_lie_in_the_view():
         assert each.scene.color.palette == whole.color.palette
         assert 0 < each.score <= 1
     assert len({each.scene.view.center for each in found}) == 4
-    drawn = sheet([each.scene for each in found], device="cpu")
-    assert drawn.shape == (2 * 190 + 10, 3 * 330 + 10, 3)
-    assert drawn[10:190, 10:330].std() > 10
+    drawn = thumbnails(found, device="cpu")
+    pictures = [drawn[14:158, x : x + 256] for x in (14, 284, 554)]
+    assert all(picture.std() > 10 for picture in pictures)
+    assert drawn[158 + 36 + 60, 14:270].std() > 10  # the second row
+    assert drawn.shape[1] == 3 * 270 + 14
 
 
 @pytest.mark.parametrize("formula", ["logistic", "julia"])
