@@ -13,9 +13,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from gmpy2 import mpfr, mpq
 from numpy.typing import NDArray
 
 from fractals.color.spaces import Floats
+from fractals.deep.area import rounded
 from fractals.deep.misiurewicz import find_misiurewicz
 from fractals.deep.nucleus import find_nucleus
 from fractals.errors import FractalsError, OptionError
@@ -155,7 +157,7 @@ def _window(scene: Scene, x: float, y: float) -> Scene:
         title="A detail",
         note="",
         center=(_text(u, places), _text(v, places)),
-        width=_text(narrow, places),
+        width=rounded(mpfr(mpq(narrow))),
     )
 
 
