@@ -319,7 +319,7 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
         old = merged.get(key)
         if key in TABLES and isinstance(value, Mapping) and isinstance(old, Mapping):
             kept = dict(old)
-            if {"width", "zoom"} & set(value):
+            if any(value.get(size) is not None for size in ("width", "zoom")):
                 kept = {k: v for k, v in kept.items() if k not in ("width", "zoom")}
             merged[key] = {**kept, **value}
         else:

@@ -133,6 +133,8 @@ def test_width_replaces_zoom_and_zoom_width():
     assert (both.width, both.zoom) == (None, "4")
     assert load_scene(zoomed).replace(width="3").view.zoom is None
     assert load_scene(wide).replace(zoom="3").view.width is None
+    assert load_scene(zoomed).replace(width="3", zoom=None).view.width == "3"
+    assert load_scene(wide).replace(zoom=None).view.width == "2"
 
 
 # A table, and all that must be said of it.
