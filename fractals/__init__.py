@@ -6,6 +6,7 @@
     recolor, recolor_to   draw raw numbers in other colors, without iterating
     plan                  returns how a scene would be drawn: method, seconds, bytes
     find_nucleus, find_period   find the minibrot in a view
+    find_misiurewicz            find the eye of a spiral in a view
     devices               lists what can draw here
     load_formula          loads a formula from a Python file of yours
     names                 lists formulas, colorings, palettes or scenes by name
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from fractals.backends.probe import Device
     from fractals.catalog import names
     from fractals.color.palette import Palette
+    from fractals.deep.misiurewicz import Misiurewicz
     from fractals.deep.nucleus import Minibrot
     from fractals.errors import (
         DeviceError,
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from fractals.kernels.coloring import Coloring
     from fractals.kernels.formula import Formula
     from fractals.rendering.compute_store import Computed, compute_to
-    from fractals.rendering.find import find_nucleus, find_period
+    from fractals.rendering.find import find_misiurewicz, find_nucleus, find_period
     from fractals.rendering.fit import fit_colors
     from fractals.rendering.plan import Plan, plan
     from fractals.rendering.render import compute, recolor, render
@@ -63,6 +65,7 @@ _HOMES = {
     "Image": "io.image",
     "InputError": "errors",
     "Minibrot": "deep.nucleus",
+    "Misiurewicz": "deep.misiurewicz",
     "OptionError": "errors",
     "Palette": "color.palette",
     "Plan": "rendering.plan",
@@ -74,6 +77,7 @@ _HOMES = {
     "compute": "rendering.render",
     "compute_to": "rendering.compute_store",
     "devices": "backends.devices",
+    "find_misiurewicz": "rendering.find",
     "find_nucleus": "rendering.find",
     "find_period": "rendering.find",
     "fit_colors": "rendering.fit",
@@ -99,6 +103,7 @@ __all__ = [
     "Image",
     "InputError",
     "Minibrot",
+    "Misiurewicz",
     "OptionError",
     "Palette",
     "Plan",
@@ -111,6 +116,7 @@ __all__ = [
     "compute",
     "compute_to",
     "devices",
+    "find_misiurewicz",
     "find_nucleus",
     "find_period",
     "fit_colors",

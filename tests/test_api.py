@@ -25,7 +25,15 @@ from fractals.scene.model import TABLES, Scene
 
 HERE = Path(__file__).parent
 TINY = {"size": (8, 6), "supersampling": 1, "device": "cpu"}
-TAKE_SOURCES = ("render", "compute", "plan", "find_nucleus", "find_period", "load_scene")
+TAKE_SOURCES = (
+    "render",
+    "compute",
+    "plan",
+    "find_nucleus",
+    "find_period",
+    "find_misiurewicz",
+    "load_scene",
+)
 
 
 def test_scene_keywords_are_the_keys_of_a_scene():

@@ -1,4 +1,4 @@
-"""`fractals find`: the minibrot in a view, its period, and the embedded Julia sets."""
+"""`fractals find`: minibrots, periods, embedded Julia sets, and the eyes of spirals."""
 
 import math
 from pathlib import Path
@@ -10,21 +10,24 @@ import click
 from fractals.cli.command import Laidout, epilog, option, together, verb
 from fractals.cli.messages import print_json, tell, write_out
 from fractals.cli.options import (
+    device_options,
+    device_request,
     json_option,
     output_option,
     overwrite_option,
     scene_arguments,
     view_options,
 )
-from fractals.cli.progress import ProgressLine
+from fractals.cli.progress import ProgressLine, program_of
 from fractals.cli.scenes import requested_scene
-from fractals.cli.values import whole
-from fractals.errors import OptionError
+from fractals.cli.values import Whole, whole
+from fractals.errors import FractalsError, OptionError
 
 if TYPE_CHECKING:
     from fractals.deep.nucleus import Minibrot
     from fractals.scene.model import Scene
 
+SHEET = "sheet.png"  # thumbnails of the views that are suggested
 MAX_PERIOD = 10**18  # the bound of --max-period, far beyond any search
 
 search_options = together(
@@ -50,7 +53,7 @@ class Searches(Laidout, click.Group):
             from fractals.catalog import did_you_mean
 
             hint = did_you_mean(args[0][:50], self.commands)
-            hint = hint or "; choose nucleus, period or julia"
+            hint = hint or "; choose nucleus, period, julia, misiurewicz or interesting"
             raise OptionError(f"unknown search '{args[0]}'{hint}")
         return super().resolve_command(ctx, args)
 
@@ -74,15 +77,20 @@ class Searches(Laidout, click.Group):
             "find nucleus seahorse -o mini.toml",
             "find period --center=-1.75,0 --width 0.1",
             "find julia seahorse --fraction 0.5,0.75 -o julia.toml",
+            "find misiurewicz seahorse --at 200,120 -o eye.toml",
+            "find interesting seahorse -o views/",
         ]
     ),
 )
 @click.pass_context
 def find_command(context: click.Context) -> None:
-    """Find minibrots, their periods and embedded Julia sets in a view, at any depth.
+    """Find minibrots, their periods, embedded Julia sets, spirals and interesting views.
+
+    They are found inside the view of a scene, at any depth.
 
     A minibrot is a small copy of the set. A search takes the minibrot with the lowest period in
-    the view: the largest one.
+    the view: the largest one. With --at X,Y it searches a view of the same size around that pixel,
+    and --at X,Y --width 10% a tenth of that view.
     """
     if context.invoked_subcommand is None:
         write_out(context.get_help() + "\n")
@@ -203,6 +211,136 @@ def julia_command(
             write(scene, name)
 
 
+@verb(
+    "misiurewicz",
+    "find misiurewicz seahorse -o eye.toml",
+    "find misiurewicz seahorse --at 200,120 --digits 1000 -o eye.toml",
+    "find misiurewicz seahorse --json      # with preperiod, period and zoom factor",
+)
+@scene_arguments
+@search_options
+@option(
+    "--digits",
+    metavar="N",
+    section="Search",
+    help="Decimals of the center; a zoom to 1e-N needs N (default: 50 more than the view needs).",
+)
+@target_option
+@overwrite_option
+@json_option
+def misiurewicz_command(
+    scenes: tuple[str, ...],
+    max_period: str | None,
+    digits: str | None,
+    output: str,
+    overwrite: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Find the eye of a spiral near the center of the view, and write a scene centered on it.
+
+    The eye is a Misiurewicz point: its critical orbit ends in a repelling cycle. The view repeats
+    at each zoom by the printed factor, rotated by the printed angle, so one can zoom in without
+    end. The search begins near the center of the view; --at X,Y moves the center to a pixel.
+    """
+    from fractals.deep.misiurewicz import find_misiurewicz
+
+    check_target(output, overwrite)
+    scene = requested_scene(scenes, options)
+    places = None if digits is None else whole(digits)
+    if digits is not None and places is None:
+        raise OptionError(f"--digits: '{digits[:40]}' is not a whole number, 1 or more")
+    begun = monotonic()
+    with ProgressLine() as progress:
+        found = find_misiurewicz(scene, places, parse_limit(max_period), progress.search)
+    decimals = max(len(part.partition(".")[2]) for part in found.center)
+    tell(
+        f"Misiurewicz point of preperiod {found.preperiod} and period {found.period}: a zoom by "
+        f"{found.factor} repeats the view, rotated by {found.angle:.4g}°, {decimals} decimals, "
+        f"{monotonic() - begun:.1f} s"
+    )
+    drawn = found.scene()
+    if as_json:
+        print_json({**found.to_table(), "scene": drawn.to_table()})
+    if not as_json or output != "-":
+        write(drawn, output)
+
+
+@verb(
+    "interesting",
+    "find interesting seahorse               # six lines",
+    "find interesting seahorse -o views/     # scenes, and thumbnails in views/sheet.png",
+    "find interesting seahorse --count 12 --json",
+)
+@scene_arguments
+@view_options
+@option(
+    "--count",
+    type=Whole(1, 100),
+    metavar="N",
+    default=6,
+    section="Search",
+    help="Most views, 1 to 100 (default: 6).",
+)
+@output_option("Folder for a scene of each view and sheet.png.", metavar="FOLDER")
+@overwrite_option
+@json_option
+@device_options
+def interesting_command(
+    scenes: tuple[str, ...],
+    count: int,
+    output: str | None,
+    overwrite: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Suggest interesting views inside the view, and draw thumbnails of them.
+
+    The view is drawn coarsely and cut into windows an eighth as wide. A window scores by the
+    variety (entropy) of its counts, less the share that is inside the set or flat. The best
+    windows are centered on the eye of a spiral or on a nucleus in them, where there is one.
+    """
+    from fractals.io.files import check_output, written
+    from fractals.tools import interesting, sheet
+
+    device, threads = device_request(options), options.pop("threads")
+    scene = requested_scene(scenes, options)
+    names = [f"view-{k}.toml" for k in range(1, count + 1)]
+    folder = Path(output) if output else None
+    if folder:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FractalsError(f"the folder '{folder}' can't be made: {error.strerror}") from None
+        for name in (*names, SHEET):
+            check_output(folder / name, overwrite)
+    with ProgressLine(program=program_of(scene)) as progress:
+        found = interesting.suggest(scene, count, device, threads, progress)
+    lines = []
+    for name, each in zip(names, found, strict=False):
+        view = each.scene.view
+        lines.append(f"{each.score:.3f}  {each.kind:8}  {view.width}  {each.scene.title}")
+        if folder:
+            with written(folder / name) as file:
+                file.write(each.scene.to_toml().encode())
+            lines[-1] = f"{folder / name}  {lines[-1]}"
+    if as_json:
+        print_json(
+            [
+                {"score": each.score, "kind": each.kind, "scene": each.scene.to_table()}
+                for each in found
+            ]
+        )
+    else:
+        write_out("".join(f"{line}\n" for line in lines))
+    if folder:
+        with ProgressLine(program=program_of(scene)) as progress:
+            drawn = interesting.thumbnails(found, device, threads, progress)
+        with written(folder / SHEET) as file:
+            file.write(sheet.png(drawn))
+        tell(f"{folder / SHEET}: thumbnails of {len(found)} views")
+
+
 def search(scenes: tuple[str, ...], max_period: str | None, options: dict[str, Any]) -> "Minibrot":
     """Return the minibrot in view, and print one line about it."""
     from fractals.deep.nucleus import find_nucleus
@@ -273,5 +411,11 @@ def write(scene: "Scene", output: str) -> None:
     tell(f"{output}: {scene.title}")
 
 
-for each in (nucleus_command, period_command, julia_command):
+for each in (
+    nucleus_command,
+    period_command,
+    julia_command,
+    misiurewicz_command,
+    interesting_command,
+):
     find_command.add_command(each)

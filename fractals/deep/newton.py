@@ -114,15 +114,15 @@ def candidates(
     progress : callable, optional
         Called with "period", the steps taken and `max_period`.
     """
-    before, columns = (mpfr(0), mpfr(0)), _zero(formula)
+    before, columns = (mpfr(0), mpfr(0)), zero_tangents(formula)
     m = saved_m = 0
     saved, tolerance = before, mpfr(0)
-    bits = _bits(center, log2(radius) - GUARD_BITS, max_period)
-    for block in _blocks(formula, center, bits, max_period):
+    bits = orbit_bits(center, log2(radius) - GUARD_BITS, max_period)
+    for block in orbit_blocks(formula, center, bits, max_period):
         found, ended = [], False
         with gmpy2.context(precision=LOW_BITS):
             for x, y in block:
-                columns = _next_tangents(formula, before, columns)
+                columns = next_tangents(formula, before, columns)
                 before = +x, +y  # rounded to LOW_BITS
                 m += 1
                 if _is_within(before, columns, radius):
@@ -132,10 +132,10 @@ def candidates(
                     found.append(m - saved_m)
                     ended = True
                     break
-                if ended := _norm(before) > MAX_Z:
+                if ended := norm(before) > MAX_Z:
                     break
                 if m & (m - 1) == 0:  # after Brent, 1980
-                    saved_m, saved, tolerance = m, columns[0], _norm(columns[0]) * SAME
+                    saved_m, saved, tolerance = m, columns[0], norm(columns[0]) * SAME
         if progress:
             progress("period", m, max_period)
         yield found
@@ -173,20 +173,22 @@ def newton(
         number += 1
         aim = max(error - gain, goal) - GUARD_BITS
         low = max(LOW_BITS, math.ceil(error - aim))
-        bits = _bits(c, aim, start.period)
+        bits = orbit_bits(c, aim, start.period)
         title = f"Newton {number}, {math.ceil(-aim * math.log10(2))} digits"
-        z, columns, factors = _end(formula, c, start.period, bits, low, title, progress)
+        factors = _one(formula) if settle and goal == -math.inf else ()
+        z, columns, factors = _end(formula, c, start.period, bits, low, factors, title, progress)
         with gmpy2.context(precision=low):
-            move = _solve(z, columns)
-            moved, size = _norm(move), _size(formula, columns, factors)[0]
-        if not (gmpy2.is_finite(moved) and gmpy2.is_finite(size)):
+            move = solve_linear(z, columns)
+            moved = norm(move)
+            if factors:  # the size changes little where Newton's method converges
+                size = _size(formula, columns, factors)[0]
+                goal = log2(size) - FINE_BITS if size else goal
+        if not gmpy2.is_finite(moved) or math.isnan(goal) or goal == math.inf:
             return None
         with gmpy2.context(precision=bits):
             c = c[0] - move[0], c[1] - move[1]
-            if _norm((c[0] - start.center[0], c[1] - start.center[1])) > MAX_RADII * radius:
+            if norm((c[0] - start.center[0], c[1] - start.center[1])) > MAX_RADII * radius:
                 return None
-        if settle:
-            goal = log2(size) - FINE_BITS
         if moved == 0:
             return Root(c, start.period, aim + GUARD_BITS / 2, gain)
         now = log2(moved)
@@ -218,18 +220,18 @@ def measure(
         Called with "size", the steps taken, and the period of the root.
     """
     has_cardioid = formula.holomorphic and formula.degree == 2
-    before, columns, factors = (mpfr(0), mpfr(0)), _zero(formula), _one(formula)
+    before, columns, factors = (mpfr(0), mpfr(0)), zero_tangents(formula), _one(formula)
     second = ((mpfr(0), mpfr(0)),) * 2  # derivatives of z: by c twice, by c and z_1
     m = 0
-    bits = _bits(root.center, log2(radius) - GUARD_BITS, root.period)
-    for block in _blocks(formula, root.center, bits, root.period):
+    bits = orbit_bits(root.center, log2(radius) - GUARD_BITS, root.period)
+    for block in orbit_blocks(formula, root.center, bits, root.period):
         with gmpy2.context(precision=LOW_BITS):
             for x, y in block:
                 if m and has_cardioid:
                     second = _next_second(formula, before, columns[0], factors[0], second)
                 if m:
                     factors = _times_derivative(formula, before, factors)
-                columns = _next_tangents(formula, before, columns)
+                columns = next_tangents(formula, before, columns)
                 before = +x, +y
                 m += 1
                 if _is_within(before, columns, radius):
@@ -248,14 +250,14 @@ def log2(value: Any) -> float:
     return float(gmpy2.log2(value))
 
 
-def _bits(c: Point, aim: float, steps: int) -> int:
+def orbit_bits(c: Point, aim: float, steps: int) -> int:
     """Return the bits in which an orbit tells c from a point 2**aim away."""
     with gmpy2.context(precision=LOW_BITS):
-        size = max(0.0, log2(_norm((mpfr(c[0]), mpfr(c[1])))))
+        size = max(0.0, log2(norm((mpfr(c[0]), mpfr(c[1])))))
     return math.ceil(size - aim) + steps.bit_length()
 
 
-def _blocks(formula: Formula, c: Point, bits: int, steps: int) -> Iterator[list[Point]]:
+def orbit_blocks(formula: Formula, c: Point, bits: int, steps: int) -> Iterator[list[Point]]:
     """Yield the points z_1, z_2, ... of the orbit of 0 in lists."""
     with gmpy2.context(precision=bits):
         a, b = mpfr(c[0]), mpfr(c[1])
@@ -275,18 +277,19 @@ def _end(
     period: int,
     bits: int,
     low: int,
+    factors: Vectors,
     title: str,
     progress: Progress | None,
 ) -> tuple[Point, Vectors, Vectors]:
-    """Return z_p, dz_p/dc, and the product of the derivatives at z_1, ..., z_(p-1)."""
-    z, before, columns, factors = (0, 0), (mpfr(0), mpfr(0)), _zero(formula), _one(formula)
+    """Return z_p, dz_p/dc, and `factors` times the derivatives at z_1, ..., z_(p-1)."""
+    z, before, columns = (0, 0), (mpfr(0), mpfr(0)), zero_tangents(formula)
     m = 0
-    for block in _blocks(formula, c, bits, period):
+    for block in orbit_blocks(formula, c, bits, period):
         with gmpy2.context(precision=low):
             for z in block:
-                if m:
+                if m and factors:
                     factors = _times_derivative(formula, before, factors)
-                columns = _next_tangents(formula, before, columns)
+                columns = next_tangents(formula, before, columns)
                 before = +z[0], +z[1]
                 m += 1
         if progress:
@@ -294,7 +297,8 @@ def _end(
     return z, columns, factors
 
 
-def _zero(formula: Formula) -> Vectors:
+def zero_tangents(formula: Formula) -> Vectors:
+    """Return dz/dc of z_0 = 0."""
     zero = mpfr(0)
     return ((zero, zero),) if formula.holomorphic else ((zero, zero), (zero, zero))
 
@@ -309,13 +313,14 @@ def _times_derivative(formula: Formula, z: Point, columns: Vectors) -> Vectors:
     return tuple(formula.derivative(*z, *column) for column in columns)
 
 
-def _next_tangents(formula: Formula, z: Point, columns: Vectors) -> Vectors:
+def next_tangents(formula: Formula, z: Point, columns: Vectors) -> Vectors:
     """Return dz/dc after a step, from z and dz/dc before it."""
     (p, q), *others = _times_derivative(formula, z, columns)
     return ((p + 1, q), *((r, s + 1) for r, s in others))
 
 
-def _norm(z: Point) -> Any:
+def norm(z: Point) -> Any:
+    """Return the absolute value of z."""
     return gmpy2.hypot(*z)
 
 
@@ -332,7 +337,8 @@ def _times_adjugate(z: Point, columns: Vectors) -> Point:
     return s * z[0] - r * z[1], p * z[1] - q * z[0]
 
 
-def _solve(z: Point, columns: Vectors) -> Point:
+def solve_linear(z: Point, columns: Vectors) -> Point:
+    """Return the v with columns v = z."""
     x, y = _times_adjugate(z, columns)
     determinant = _determinant(columns)
     return x / determinant, y / determinant
@@ -341,8 +347,8 @@ def _solve(z: Point, columns: Vectors) -> Point:
 def _is_within(z: Point, columns: Vectors, radius: Any) -> bool:
     """Return whether z, linear in c, has a zero nearer than `radius`."""
     if len(columns) == 1:
-        return bool(_norm(z) < radius * _norm(columns[0]))
-    return bool(_norm(_times_adjugate(z, columns)) < radius * abs(_determinant(columns)))
+        return bool(norm(z) < radius * norm(columns[0]))
+    return bool(norm(_times_adjugate(z, columns)) < radius * abs(_determinant(columns)))
 
 
 def _size(formula: Formula, columns: Vectors, factors: Vectors) -> tuple[Any, float | None]:

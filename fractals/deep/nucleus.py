@@ -3,25 +3,23 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 import gmpy2
 from gmpy2 import mpfr, mpq
 
 from fractals.deep import newton
+from fractals.deep.area import Area, decimal_text, limit_for, rounded
 from fractals.deep.newton import Nucleus, Point, Progress, Root, log2
-from fractals.errors import FractalsError, OptionError, SceneError
-from fractals.kernels.formula import Formula
-from fractals.scene.geometry import limit_of, matrix, place_of
+from fractals.errors import FractalsError, OptionError
 from fractals.scene.model import Scene
 from fractals.scene.numbers import MAX_DIGITS
 
-# Highest period of a search if the scene's limit is "auto". A search takes time in proportion.
-MAX_STEPS = 10_000_000
 # Candidates from which Newton's method is started, until the search is given up.
 MAX_TRIES = 60
+# Steps of a search in gmpy2 alone. A longer search is compiled: seconds, the first time only.
+PLAIN_STEPS = 4096
 # log2 of a view's radius, in plane units, above which CELLS**2 orbits take about as long as one.
 SHALLOW = -100
 # Cells along a side of the view. In a smaller cell z depends on c more nearly linearly, so fewer
@@ -122,10 +120,8 @@ class Minibrot:
             home = mpfr(formula.width)
             width = mpfr(self.size) * home * mpq(9, 16) * mpfr(MARGIN) * shape
             width = home ** (1 - mpfr(fraction)) * width ** mpfr(fraction)
-            text = _rounded(width)
-        limit = old.iteration.max_iterations
-        if limit != "auto" and limit < 20 * self.period:
-            limit = "auto"
+            text = rounded(width)
+        limit = limit_for(old, self.period)
         return old.replace(
             title=title, note="", center=self.center, width=text, max_iterations=limit
         )
@@ -177,11 +173,11 @@ def find_nucleus(
             f"the nucleus of period {nucleus.period} takes {places} digits to name, and a scene "
             f"has at most {MAX_DIGITS}"
         )
-    x, y = (_decimal(part, places) for part in nucleus.center)
+    x, y = (decimal_text(part, places) for part in nucleus.center)
     return Minibrot(
         center=(x, y),
         period=nucleus.period,
-        size=_rounded(nucleus.size),
+        size=rounded(nucleus.size),
         angle=nucleus.angle,
         cardioid=nucleus.cardioid,
         found_in=scene,
@@ -192,46 +188,50 @@ class _Search:
     """A search for the nucleus of the lowest period in one view."""
 
     def __init__(self, scene: Scene, max_period: int | None, progress: Progress | None) -> None:
-        if scene.julia:
-            raise SceneError("a Julia set has no nuclei: find them in the set of its formula")
-        if max_period is not None and max_period < 1:
-            raise OptionError(
-                f"max_period {max_period}: give the highest period to look for, 1 or more"
-            )
-        if scene.view.projection != "plane":
-            raise SceneError("an exponential map has no middle to search in: --projection plane")
-        self.formula: Formula = scene.make_formula()
-        if not self.formula.additive or self.formula.degree < 2:
-            raise SceneError(
-                "nuclei are found of maps f(z) + c of a polynomial f, and "
-                f"'{self.formula.name}' is another"
-            )
+        self.area = area = Area(scene, max_period, "nuclei")
+        self.formula, self.radius, self.max_period = area.formula, area.radius, area.max_period
         self.progress = progress
-        width, center = place_of(scene, self.formula)
-        across, down = scene.image.size
-        self.width, self.height = mpq(width), mpq(width) * down / across
-        self.center = mpq(center[0]), mpq(center[1])
-        self.matrix = tuple(map(mpq, matrix(scene.view)))
-        with gmpy2.context(precision=newton.LOW_BITS):
-            self.radius = mpfr(gmpy2.hypot(self.width, self.height) / 2)
-            self.radius *= max(scene.view.stretch, 1 / scene.view.stretch)
-        auto = scene.iteration.max_iterations == "auto"
-        self.max_period = max_period or min(
-            limit_of(scene, self.formula, width), MAX_STEPS if auto else 2**31
-        )
         self.reached = False  # whether the search got to `max_period`
         self.nearest: tuple[Any, Root] | None = None
 
     def locate(self) -> Root:
         """Return a nucleus in view, of the lowest period found."""
+        plain = min(self.max_period, PLAIN_STEPS)
+        if self.formula.perturbed is None:
+            plain = self.max_period
         for cells in (CELLS,) if log2(self.radius) > SHALLOW else (1, CELLS):
-            for start in self._starts(cells):
+            for start in self._starts(cells, plain):
                 root = newton.newton(self.formula, start, self.radius, False, self.progress)
                 if root and self._is_in_view(root):
                     near = self.radius * gmpy2.exp2(-NEAR_BITS)
                     nucleus = newton.measure(self.formula, root, near, self.progress)
                     if nucleus:
                         return Root(root.center, nucleus.period, root.error, root.gain)
+            if self.reached:
+                break
+        if self.reached and plain < self.max_period:
+            return self._locate_compiled()
+        raise FractalsError(self._failure())
+
+    def _locate_compiled(self) -> Root:
+        """Return a nucleus in view as `locate` does, by compiled orbits near that of the center."""
+        from fractals.deep.near_orbits import NearOrbits
+
+        orbits = NearOrbits(
+            self.formula, self.area.center, self.radius, self.max_period, self.progress
+        )
+        near = self.radius * gmpy2.exp2(-NEAR_BITS)
+        for cells in (CELLS,) if log2(self.radius) > SHALLOW else (1, CELLS):
+            middles, radius = self._cells(cells)
+            found = orbits.candidates(middles, radius, MAX_TRIES)
+            for period, k in islice(found, MAX_TRIES):
+                start = Root(middles[k], period, log2(radius))
+                root = orbits.newton(start, self.progress)
+                if root and self._is_in_view(root):
+                    lowest = orbits.lowest_period(root, near)
+                    if lowest:
+                        return Root(root.center, lowest, root.error, root.gain)
+            self.reached = orbits.reached
             if self.reached:
                 break
         raise FractalsError(self._failure())
@@ -251,46 +251,35 @@ class _Search:
             f"Newton's method does not settle on the nucleus of period {root.period}"
         )
 
-    def _starts(self, cells: int) -> Iterator[Root]:
-        """Yield starts of Newton's method, by ascending period.
+    def _cells(self, cells: int) -> tuple[list[Point], Any]:
+        """Return the middles of cells, in which z depends on c more nearly linearly, and a radius.
 
-        The view is cut into cells, in each of which z depends on c more nearly linearly.
+        The view has `cells` of them along a side.
         """
-        middles = [self._middle(i, j, cells) for j in range(cells) for i in range(cells)]
-        radius = self.radius / cells * OVERLAP
+        middles = [self.area.middle(i, j, cells) for j in range(cells) for i in range(cells)]
+        return middles, self.radius / cells * OVERLAP
+
+    def _starts(self, cells: int, max_period: int) -> Iterator[Root]:
+        """Yield starts of Newton's method, by ascending period."""
+        middles, radius = self._cells(cells)
         searches = [
-            newton.candidates(self.formula, c, radius, self.max_period, self.progress)
-            for c in middles
+            newton.candidates(self.formula, c, radius, max_period, self.progress) for c in middles
         ]
         tries = 0
         for number, blocks in enumerate(zip_longest(*searches, fillvalue=[]), 1):
-            self.reached = number * newton.BLOCK >= self.max_period
+            self.reached = number * newton.BLOCK >= max_period
             for period, k in sorted((m, k) for k, found in enumerate(blocks) for m in found):
                 yield Root(middles[k], period, log2(radius))
                 tries += 1
                 if tries == MAX_TRIES:
                     return
 
-    def _middle(self, i: int, j: int, cells: int) -> Point:
-        right = (mpq(2 * i + 1, 2 * cells) - mpq(1, 2)) * self.width
-        up = (mpq(2 * j + 1, 2 * cells) - mpq(1, 2)) * self.height
-        (x, y), (a, b, c, d) = self.center, self.matrix
-        return x + a * right + b * up, y + c * right + d * up
-
     def _is_in_view(self, root: Root) -> bool:
-        right, up = self._offset(root)
+        right, up = self.area.offset(root.center)
         outside = max(abs(right), abs(up))
         if outside > 0.5 and (self.nearest is None or outside < self.nearest[0]):
             self.nearest = outside, root
         return bool(outside <= 0.5)
-
-    def _offset(self, root: Root) -> Point:
-        """Return a root's offset from the center, in view widths and heights."""
-        x, y = (mpq(a) - b for a, b in zip(root.center, self.center, strict=True))
-        a, b, c, d = self.matrix
-        area = a * d - b * c
-        right, up = (d * x - b * y) / area, (a * y - c * x) / area
-        return right / self.width, up / self.height
 
     def _failure(self) -> str:
         text = "no nucleus was found in the view"
@@ -300,7 +289,7 @@ class _Search:
         if self.nearest is None:
             return f"{text}: widen it, or move it to the edge of the set{hint}"
         root = self.nearest[1]
-        right, up = (float(part) for part in self._offset(root))
+        right, up = (float(part) for part in self.area.offset(root.center))
         sides = (right, "widths to the", "right", "left"), (up, "heights", "up", "down")
         way = " and ".join(
             f"{abs(far):.2g} {unit} {ahead if far > 0 else back}"
@@ -311,14 +300,3 @@ class _Search:
             f"{text}; the nearest is of period {root.period}, {way} from the center: "
             f"widen the view{hint}"
         )
-
-
-def _decimal(value: Any, places: int) -> str:
-    """Return a number with this many decimal places, without trailing zeros."""
-    text = format(value, f".{places}f").rstrip("0").rstrip(".")
-    return "0" if text in ("-0", "") else text
-
-
-def _rounded(value: Any) -> str:
-    """Return a number to six digits."""
-    return str(Decimal(format(value, ".5e")).normalize()).lower()

@@ -115,6 +115,19 @@ STATE_DZ = 7  # dz, or the first column of the Jacobian matrix: x, y, e
 STATE_DZ2 = 10  # second column of the matrix, if the formula is not holomorphic: x, y, e
 STATE_SIZE = 13
 
+# `state` (orbits, NEAR_SIZE) of the orbits of `fractals.kernels.near_orbits`.
+NEAR_Z = 0  # z, the difference from the reference: x, y, e
+NEAR_INDEX = 3  # m: z is the difference from the m-th point of the reference
+NEAR_STEP = 4  # steps taken
+NEAR_END = 5  # 1: the orbit has escaped, or a cycle attracts it
+NEAR_SAVED_STEP = 6  # step after which dz was saved
+NEAR_DZ = 7  # dz/dc, or the first column of the Jacobian matrix: x, y, e
+NEAR_DZ2 = 10  # second column of the matrix, if the formula is not holomorphic: x, y, e
+NEAR_SAVED = 13  # dz after an earlier step: x, y, e
+NEAR_POINT = 16  # the point of the orbit: x, y, e
+NEAR_C = 19  # c, the difference from the reference's: x, y, e
+NEAR_SIZE = 22
+
 # `tiny` (points, TINY_SIZE): points of the reference that float64 can't hold.
 TINY_INDEX = 0  # index of the point in the reference
 TINY_Z = 1  # the point: x, y, e

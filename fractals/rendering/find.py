@@ -1,8 +1,9 @@
-"""The public searches for nuclei: `find_nucleus` and `find_period`, of the scene of any sources."""
+"""The public searches of the scene of any sources: `find_nucleus`, `find_misiurewicz`, ..."""
 
 from typing import Unpack
 
-from fractals.deep import nucleus
+from fractals.deep import misiurewicz, nucleus
+from fractals.deep.misiurewicz import Misiurewicz
 from fractals.deep.newton import Progress
 from fractals.deep.nucleus import Minibrot
 from fractals.io.load import Source, load_scene
@@ -82,3 +83,54 @@ def find_period(
     3
     """
     return nucleus.find_period(load_scene(*sources, **keys), max_period, progress)
+
+
+@with_keywords(SceneKeywords)
+def find_misiurewicz(
+    *sources: Source,
+    digits: int | None = None,
+    max_period: int | None = None,
+    progress: Progress | None = None,
+    **keys: Unpack[SceneKeywords],
+) -> Misiurewicz:
+    """Find a Misiurewicz point near the center of a scene's view: the eye of a spiral.
+
+    The critical orbit of such a point ends in a repelling cycle. Around the point the set repeats
+    at each zoom by the same factor, without end. The search takes the point of the shortest period
+    in a small circle around the center, then in a larger one, then in parts of the view.
+
+    Parameters
+    ----------
+    *sources : str, Path, mapping or Scene
+        A scene, as of `fractals.load_scene`.
+    digits : int, optional
+        Decimals of the result; by default 50 more than the view needs.
+    max_period : int, optional
+        Highest preperiod plus period; by default as of `find_nucleus`.
+    progress : callable, optional
+        Called as ``progress(what, steps_done, steps)`` several times a second.
+    **keys
+        Keys of the scene, such as ``center`` and ``width``.
+
+    Returns
+    -------
+    Misiurewicz
+        Center, preperiod, period, and the zoom factor and rotation after which the view repeats;
+        ``misiurewicz.scene()`` shows it.
+
+    Raises
+    ------
+    SceneError
+        The scene is invalid, shows a Julia set, or has a formula without a complex derivative.
+    OptionError
+        A keyword is unknown, or `digits` or `max_period` is out of range.
+    FractalsError
+        No such point was found in view.
+
+    Examples
+    --------
+    >>> found = find_misiurewicz("seahorse")
+    >>> found.preperiod, found.period, found.factor
+    (28, 2, '1.1144')
+    """
+    return misiurewicz.find_misiurewicz(load_scene(*sources, **keys), digits, max_period, progress)

@@ -93,8 +93,8 @@ def _is_empty(pixels: Pixels) -> bool:
     return int(counts.max()) > EMPTY * pixels[..., 0].size
 
 
-def assemble(found: Sequence[Cell]) -> Pixels:
-    """Return a picture of cells, uint8 of shape (height, width, 3)."""
+def assemble(found: Sequence[Cell], columns: int = COLUMNS) -> Pixels:
+    """Return a picture of cells in rows, uint8 of shape (height, width, 3)."""
     import PIL.Image
     import PIL.ImageDraw
     import PIL.ImageFont
@@ -102,12 +102,12 @@ def assemble(found: Sequence[Cell]) -> Pixels:
     high = max(cell.pixels.shape[0] for cell in found)
     strip = STRIP + SEAM if any(cell.strip is not None for cell in found) else 0
     across, down = WIDTH + GAP, high + strip + TEXT + GAP
-    rows = -(-len(found) // COLUMNS)
-    whole = PIL.Image.new("RGB", (COLUMNS * across + GAP, rows * down + GAP), GROUND)
+    rows = -(-len(found) // columns)
+    whole = PIL.Image.new("RGB", (columns * across + GAP, rows * down + GAP), GROUND)
     pen: Any = PIL.ImageDraw.Draw(whole)
     font = PIL.ImageFont.load_default(14)
     for k, cell in enumerate(found):
-        x, y = GAP + k % COLUMNS * across, GAP + k // COLUMNS * down
+        x, y = GAP + k % columns * across, GAP + k // columns * down
         whole.paste(PIL.Image.fromarray(cell.pixels), (x, y))
         y += high + SEAM
         if cell.strip is not None:

@@ -17,7 +17,7 @@ def find(run):
     return lambda *arguments: run("find", *arguments)
 
 
-@pytest.mark.parametrize("verb", ["nucleus", "period", "julia"])
+@pytest.mark.parametrize("verb", ["nucleus", "period", "julia", "misiurewicz", "interesting"])
 def test_help_ends_with_three_examples(find, verb):
     code, out, _ = find(verb, "--help")
     examples = out.decode().split("Examples:")[1].strip().splitlines()
@@ -85,6 +85,55 @@ def test_a_low_limit_is_raised_and_said(find):
     assert "max_iterations 50 is too low for period 3" in err.splitlines()[1]
 
 
+def test_misiurewicz(find):
+    code, out, err = find("misiurewicz", "seahorse", "--digits", "200", "-o", "eye.toml")
+    assert (code, out) == (0, b"")
+    for words in ("preperiod 28", "period 2", "1.1144", "-23.83°", "200 decimals"):
+        assert words in err
+    eye = load_scene("eye.toml")
+    assert eye.view.width == load_scene("seahorse").view.width
+    assert len(eye.view.center[0]) == len("-0.") + 200
+    facts = json.loads(find("misiurewicz", "eye.toml", "--json")[1])
+    assert (facts["preperiod"], facts["period"], facts["factor"]) == (28, 2, "1.1144")
+    assert facts["scene"]["view"]["center"] == facts["center"]
+
+
+def test_interesting(find):
+    arguments = ("interesting", "seahorse", "--size", "160x90", "--count", "2", "--cpu")
+    code, out, err = find(*arguments, "-o", "views")
+    assert code == 0
+    assert [line.split()[0] for line in out.decode().splitlines()] == [
+        os.path.join("views", "view-1.toml"),
+        os.path.join("views", "view-2.toml"),
+    ]
+    assert "thumbnails of 2 views" in err
+    assert sorted(os.listdir("views")) == ["sheet.png", "view-1.toml", "view-2.toml"]
+    facts = json.loads(find(*arguments, "--json")[1])
+    assert [load_scene(each["scene"]) for each in facts] == [
+        load_scene("views/view-1.toml"),
+        load_scene("views/view-2.toml"),
+    ]
+    assert facts[0]["score"] >= facts[1]["score"]
+    code, _, err = find(*arguments, "-o", "views")
+    assert code == 1
+    assert "--overwrite" in err
+
+
+@pytest.mark.parametrize("search", ["nucleus", "julia", "misiurewicz"])
+def test_a_search_at_a_pixel(find, search):
+    """In a view of the whole set, the pixel of -1.755 or of -2."""
+    Path("view.toml").write_text(
+        '[view]\ncenter = ["-1.5", "0"]\nwidth = "1.5"\n[image]\nsize = [150, 100]'
+    )
+    x, expected = ("0", "-2") if search == "misiurewicz" else ("49", "-1.754877666")
+    x = "25" if search == "misiurewicz" else x
+    found = json.loads(find(search, "view.toml", "--at", f"{x},49", "--width", "5%", "--json")[1])
+    assert found["center"][0].startswith(expected)
+    assert found["center"][1] == "0"
+    if search != "misiurewicz":  # the main component
+        assert json.loads(find(search, "view.toml", "--json")[1])["period"] < found["period"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -101,6 +150,12 @@ def test_a_low_limit_is_raised_and_said(find):
         (["julia", *MINIBROT, "--fraction", "x"], 2, "--fraction: 'x'"),
         (["julia", *MINIBROT, "--fraction", "0.5,0.75"], 2, "--output"),
         (["nucles"], 2, "nucleus"),
+        (["interesting", "--center=3,0", "--width", "1", "--cpu"], 1, "nothing in the view"),
+        (["misiurewicz", "julia"], 3, "a Julia set has no Misiurewicz points"),
+        (["misiurewicz", "armada"], 3, "burning_ship"),
+        (["misiurewicz", "seahorse", "--digits", "x"], 2, "--digits: 'x'"),
+        (["misiurewicz", "seahorse", "--digits", "0"], 2, "digits 0"),
+        (["misiurewicz", "--center=3,0", "--width", "1"], 1, "no Misiurewicz point"),
     ],
 )
 def test_errors_are_one_line(find, arguments, code, words):

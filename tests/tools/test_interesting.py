@@ -1,0 +1,85 @@
+"""Suggested views: their score, that they lie apart in the view, and formulas without nuclei."""
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from support.scenes import scene
+
+from fractals import load_scene
+from fractals.errors import FractalsError, OptionError
+from fractals.tools.interesting import SHARE, best_windows, suggest, thumbnails
+
+LIMIT = 1000
+
+
+def counts_with(part, y, x):
+    """Return flat counts of 80x160 samples with a part at a place."""
+    counts = np.full((80, 160), 10, np.int32)
+    counts[y : y + part.shape[0], x : x + part.shape[1]] = part
+    return counts
+
+
+def test_varied_counts_win():
+    varied = np.arange(10 * 20, dtype=np.int32).reshape(10, 20) + 11
+    (score, x, y), *others = best_windows(counts_with(varied, 30, 60), LIMIT, 6)
+    assert x == 70
+    assert abs(y - 35) <= 5
+    assert score > 0.1
+    assert all(score > other for other, _, _ in others)
+
+
+def test_flat_and_inside_windows_lose():
+    assert best_windows(np.full((80, 160), 10, np.int32), LIMIT, 6) == []
+    assert best_windows(np.full((80, 160), LIMIT, np.int32), LIMIT, 6) == []
+    varied = np.arange(10 * 20, dtype=np.int32).reshape(10, 20) + 11
+    half = varied.copy()
+    half[:, ::2] = LIMIT
+    whole_score = best_windows(counts_with(varied, 30, 60), LIMIT, 1)[0][0]
+    assert best_windows(counts_with(half, 30, 60), LIMIT, 1)[0][0] < 0.7 * whole_score
+
+
+def test_windows_lie_apart():
+    noise = np.random.default_rng(1).integers(1, 500, (80, 160)).astype(np.int32)
+    found = best_windows(noise, LIMIT, 12)
+    assert len(found) == 12
+    for k, (score, x, y) in enumerate(found):
+        assert k == 0 or score <= found[k - 1][0]
+        assert all(abs(x - u) >= 20 or abs(y - v) >= 10 for _, u, v in found[:k])
+
+
+def test_views_lie_in_the_view():
+    whole = load_scene("seahorse", size=(160, 90), rotation=30, palette="ember")
+    found = suggest(whole, 4, device="cpu")
+    assert len(found) == 4
+    assert {each.kind for each in found} == {"spiral", "minibrot"}
+    x, y = map(Decimal, whole.view.center)
+    width = Decimal(whole.view.width)
+    for each in found:
+        u, v = map(Decimal, each.scene.view.center)
+        assert ((u - x) ** 2 + (v - y) ** 2).sqrt() < width * Decimal("0.58")
+        assert Decimal(each.scene.view.width) == width / SHARE
+        assert each.scene.color.palette == whole.color.palette
+        assert 0 < each.score <= 1
+    assert len({each.scene.view.center for each in found}) == 4
+    drawn = thumbnails(found, device="cpu")
+    pictures = [drawn[14:158, x : x + 256] for x in (14, 284, 554)]
+    assert all(picture.std() > 10 for picture in pictures)
+    assert drawn[158 + 36 + 60, 14:270].std() > 10  # the second row
+    assert drawn.shape[1] == 3 * 270 + 14
+
+
+@pytest.mark.parametrize("formula", ["logistic", "julia"])
+def test_formulas_without_nuclei(formula):
+    whole = scene("mandelbrot", julia=True) if formula == "julia" else scene(formula)
+    found = suggest(whole.replace(size=(160, 90)), 2, device="cpu")
+    assert [each.kind for each in found] == ["detail", "detail"]
+
+
+def test_errors():
+    with pytest.raises(OptionError, match="count 0"):
+        suggest(scene(), 0)
+    with pytest.raises(OptionError, match="'plane'"):
+        suggest(scene(projection="exponential"))
+    with pytest.raises(FractalsError, match="nothing in the view differs"):
+        suggest(scene(center=("-0.1", "0.1"), width="0.01"), device="cpu")
