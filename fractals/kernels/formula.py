@@ -134,7 +134,7 @@ class Formula:
     kink_degrees: tuple[int, ...] = ()
     kink_distance: Callable[..., Any] | None = None
     inside: Callable[[Any, Any], Any] | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
     tangent: Step | None = None
     start: Start | None = None
     uses_previous: bool = False

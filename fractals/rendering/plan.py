@@ -13,7 +13,7 @@ from fractals.io.load import Source
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
 from fractals.rendering.options import RenderKeywords, read_request, with_keywords
-from fractals.rendering.precision import depth_of, orbit_bits
+from fractals.rendering.precision import depth_of, needed_orbit_bits
 from fractals.rendering.probe import MIN_LIMIT
 from fractals.rendering.tiles import Tile, band_rows, make_tiles
 from fractals.scene import geometry
@@ -313,7 +313,7 @@ def make_plan(
     finest = geometry.finest(scene.view, width, scene.image.size)
     spacing = log2(finest / columns)
     digits, first = depth_of(scene, formula, width, center, spacing)
-    sample_bits = max(first, orbit_bits(scene, formula, width, center, spacing))
+    sample_bits = max(first, needed_orbit_bits(scene.julia, formula, width, center, spacing))
     deep = sample_bits + SPARE_BITS[number] > BITS[number]
     if deep and (number == "float32" or formula.perturbed is None):
         lacking = sample_bits + MIN_SPARE_BITS - BITS[number]

@@ -1,5 +1,6 @@
 """How deep a view is: the digits of its center, and the bits that distinguish its samples."""
 
+import functools
 import math
 import statistics
 from collections.abc import Iterator
@@ -52,8 +53,9 @@ def depth_of(
     return max(1, math.ceil(relative * math.log10(2)) + 1), relative
 
 
-def orbit_bits(
-    scene: Scene,
+@functools.lru_cache(maxsize=32)  # up to 100 ms, and the same for each new coloring of a view
+def needed_orbit_bits(
+    julia: tuple[str, str] | None,
     formula: Formula,
     width: Fraction,
     center: tuple[Fraction, Fraction],
@@ -65,11 +67,11 @@ def orbit_bits(
     """
     if not formula.perturbed:
         return 0.0
-    if not scene.julia:
+    if not julia:
         if not MIN_SPACING_BITS <= -log2_spacing <= MAX_SPACING_BITS:
             return 0.0
         return _parameter_bits(formula, center, width, log2_spacing)
-    c = Fraction(Decimal(scene.julia[0])), Fraction(Decimal(scene.julia[1]))
+    c = Fraction(Decimal(julia[0])), Fraction(Decimal(julia[1]))
     # The orbits' own numbers must distinguish the samples after a step near 0, too: rounded to
     # float64, they may all lie on a repelling cycle, from which they would never part.
     bits = 64 + math.ceil(formula.degree * max(0.0, -log2_spacing))
