@@ -75,8 +75,6 @@ class Searches(Laidout, click.Group):
     epilog=epilog(
         [
             "find nucleus seahorse -o mini.toml",
-            "find period --center=-1.75,0 --width 0.1",
-            "find julia seahorse --fraction 0.5,0.75 -o julia.toml",
             "find misiurewicz seahorse --at 200,120 -o eye.toml",
             "find interesting seahorse -o views/",
         ]

@@ -42,7 +42,8 @@ def fit_colors(scene: Scene) -> Scene:
 
     Examples
     --------
-    >>> fit_colors(Scene(color={"coloring": "stripe_average"})).color.density > 1
+    >>> seahorses = Scene().replace(center=("-0.7453", "0.1127"), width="0.0065")
+    >>> fit_colors(seahorses.replace(coloring="stripe_average")).color.density > 1
     True
     """
     plain = scene.replace(density=1.0, offset=0.0)

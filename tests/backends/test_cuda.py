@@ -160,7 +160,7 @@ def test_memory_is_not_allocated_for_each_strip(many_strips, monkeypatch):
         return draw_tile(opened_scene, tile, pixels, stop)
 
     run_all(opened_scene, draw, None)
-    arrays_a_tile = 5 + 1 + 2  # count, z and dz; rows; positions and colors
+    arrays_a_tile = 5 + 1 + 2 + 1  # count, z and dz; rows; positions and colors; a summary
     assert 0 < len(asked) <= STREAMS_PER_GPU * arrays_a_tile
     before = len(asked)
     run_all(opened_scene, draw, None)

@@ -175,7 +175,7 @@ def test_distance_coloring_is_the_distance_estimate(device):
 # The known locations, and what computing their reference orbits takes: some seconds are slow.
 KNOWN = {
     "rf_burning_ship": "direct",
-    "rf_cubic": "direct",
+    "rf_cubic": "perturbation",
     **dict.fromkeys(
         [
             "rf_e14",

@@ -105,7 +105,7 @@ def test_all_is_iterated_for_once():
         "stripes,density=5.last (inside too)",
     ]
     again = make_layers(layered({"coloring": "period"}, {"coloring": "multiplier"}))
-    assert again.statistics.planes == 9
+    assert again.statistics.planes == 15
     assert not make_layers(layered({"coloring": "count"})).statistics.planes
 
 
