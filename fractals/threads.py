@@ -231,7 +231,7 @@ _kept = _Kept()
 
 
 def _workers(count: int) -> _Workers:
-    """Return so many workers of the calling thread; they end when it does.
+    """Return `count` workers of the calling thread; they end when it does.
 
     A process that was forked, or moved to other cores, has others.
     """

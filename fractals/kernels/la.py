@@ -26,8 +26,8 @@ from fractals.kernels.primitives import number
 # Power of two by which a radius falls where the orbit dips towards 0: the entry ends before that
 # point. A smaller number cuts periods apart, a larger one joins periods to entries with tiny radii.
 DIP_BITS = 10
-# Room for stages. Each has at most half of the entries of the stage below, so an orbit of 2**64
-# points would need so many.
+# Room for stages. Each has at most half of the entries of the stage below, so 64 stages suffice for
+# an orbit of 2**64 points.
 MAX_STAGES = 64
 
 
