@@ -7,6 +7,8 @@ changes one of these names is served by an edit here alone.
 """
 
 import contextlib
+import functools
+import gc
 import importlib
 import itertools
 import os
@@ -37,6 +39,7 @@ from numba.core.typed_passes import (
     PreLowerStripPhis,
 )
 from numba.core.types.function_type import CompileResultWAP
+from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import (
     DeadBranchPrune,
     FixupArgs,
@@ -241,20 +244,48 @@ class _TellCallers(LoweringPass):  # type: ignore[misc]
 
 
 @contextlib.contextmanager
-def _quick_refresh() -> Iterator[None]:
-    """Let Numba look for new declarations only in what it knows, and only where there are some.
+def _quick_compiler() -> Iterator[None]:
+    """Have Numba do less in vain while it compiles a program, under Numba's compiler lock.
 
-    It looks at each call of an intrinsic, by importing all that it knows of Python and NumPy: the
-    imports are cached, but there are hundreds of calls. Numba's compiler lock is held meanwhile.
+    New declarations are looked for only where there are some; calls of an operator with the same
+    types are typed once; the size of a type is asked of LLVM once; and Python's garbage collector
+    waits, because next to nothing of what a compiler makes is garbage before the program is done.
+
+    `CPUContext.get_abi_sizeof`, and the names of `_quick_refresh` and `_typed_once`;
+    Numba 0.61.2 to 0.68.1.
+    """
+    target = cpu_target.target_context
+    if "refresh" in vars(target):  # a caller is being compiled
+        yield
+        return
+    contexts = target, target.typing_context
+    collecting = gc.isenabled()
+    refresh = _quick_refresh(contexts)
+    for context in contexts:
+        context.refresh = refresh
+    target.get_abi_sizeof = functools.cache(target.get_abi_sizeof)
+    BaseFunction.get_call_type, get_call_type = _typed_once, BaseFunction.get_call_type
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+        BaseFunction.get_call_type = get_call_type
+        del target.get_abi_sizeof
+        for context in contexts:
+            del context.refresh
+
+
+def _quick_refresh(contexts: Any) -> Callable[[], None]:
+    """Return what looks for new declarations only in what Numba knows, and only where there are some.
+
+    Numba looks at each call of an intrinsic, by importing all that it knows of Python and NumPy:
+    the imports are cached, but there are hundreds of calls.
 
     `CPUContext.refresh` and that of its `typing_context`, their `_registries` and
     `install_registry`, and the lists of a `Registry`; Numba 0.61.2 to 0.68.1.
     """
-    target = cpu_target.target_context
-    contexts = target, target.typing_context
-    if "refresh" in vars(target):  # a caller is being compiled
-        yield
-        return
     known: list[int] = []
 
     def refresh() -> None:
@@ -270,13 +301,31 @@ def _quick_refresh() -> Iterator[None]:
                 for registry in context._registries:
                     context.install_registry(registry)
 
-    for context in contexts:
-        context.refresh = refresh
-    try:
-        yield
-    finally:
-        for context in contexts:
-            del context.refresh
+    return refresh
+
+
+_get_call_type = BaseFunction.get_call_type
+
+
+def _typed_once(function: Any, context: Any, args: Any, kws: Any) -> Any:
+    """Return the signature of a call, found once for a built-in function and types.
+
+    Numba tries up to 20 declarations of an operator at each call, and formats a message for each
+    that does not fit: a program has a thousand calls of a hundred kinds.
+
+    `BaseFunction.get_call_type` and `_impl_keys`; Numba 0.61.2 to 0.68.1. A function that gets a
+    new declaration is a new object.
+    """
+    if kws:
+        return _get_call_type(function, context, args, kws)
+    found = function.__dict__.setdefault("_typed_once", {})
+    signature = found.get(args)
+    if signature is None:
+        signature = _get_call_type(function, context, args, kws)
+        # Other functions are compiled for each setting of the compiler.
+        if function._impl_keys[signature.args] is function.key[0]:
+            found[args] = signature
+    return signature
 
 
 # The passes of Numba that numeric code needs. Those left out inline closures, fuse array
@@ -305,7 +354,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
     steps: tuple[Any, ...] = (*_PASSES, NoPythonBackend)
 
     def _compile_core(self) -> Any:
-        with _quick_refresh():
+        with _quick_compiler():
             return super()._compile_core()
 
     def define_pipelines(self) -> Any:
