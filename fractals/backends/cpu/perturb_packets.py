@@ -41,6 +41,7 @@ from fractals.backends.cpu.packet_lists import (
     earlier_row,
     exponent_row,
     make_lists,
+    make_select_steps,
     row_count,
 )
 from fractals.backends.cpu.perturb_bla import COMPARE, IGNORE, REMEMBER, make_bla_steps
@@ -154,8 +155,10 @@ def make_finish(target, options):
     `most` is the limit of iterations as a float64.
     """
     jit, floatexp, julia = target.jit, options.floatexp, options.julia
-    _, _, sort, take = make_lists(target, options)
-    la_steps, bla_steps = make_la_steps(target, options), make_bla_steps(target, options)
+    put, put_packet, sort, take = make_lists(target, options)
+    select_steps = make_select_steps(target, options)
+    la_steps = make_la_steps(target, options, put_packet, select_steps)
+    bla_steps = make_bla_steps(target, options, put, put_packet, select_steps)
     write_escaped, write_remaining = make_write(target, options)
 
     @jit
