@@ -1,12 +1,13 @@
 """Iterates tiles by perturbation: the difference from a reference orbit."""
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,24 @@ FIRST_LIMIT = 2**22
 # Iterations of a reference orbit that ends only if it escapes. More of it is computed if samples of
 # the probe turn out to need it.
 MIN_LIMIT = 2**14
+
+
+# Bytes of tables that are kept for the next picture of the same orbits.
+MAX_LAST_TABLES = 2**26
+
+
+class _Tables(NamedTuple):
+    """What samples read of the reference orbits, in the order of `PerturbTables`."""
+
+    arrays: tuple[Any, ...]
+    ends: Indices
+    stage_count: int
+    level_count: int
+
+
+# The tables of the last picture, the orbits that they were made of, and all else that they depend
+# on. A zoom at 3 % a step has the same tables for some twenty pictures.
+last_tables: list[tuple[_Tables, list[Reference], tuple[Any, ...]]] = []
 
 
 class Perturbation(_Method):
@@ -197,6 +216,53 @@ class Perturbation(_Method):
         near_radius = any(len(reference.margins) for reference in references)
         if near_radius is not self.near_radius:
             self._compile(near_radius)
+        exponent, width = plan.exponent, 1.0
+        if plan.view.projection == "exponential":  # each sample has an exponent of its own
+            exponent = 0
+        else:
+            width = float(plan.width / Fraction(2) ** exponent)
+        self.escape_radius_squared = float(escape_radius**2)
+        facts = self.formula, self.julia, exponent, plan.extended, escape_radius
+        tables = self._tables(references, near_radius, facts)
+        ends = tables.ends
+        self.view = PerturbView(
+            escape_radius_squared=self.escape_radius_squared,
+            exponent=exponent,
+            width=width,
+            first_end=int(ends[0]),
+            rebase_start=int(ends[0]) + 1 if self.julia else 0,
+            rebase_end=int(ends[-1]),
+            first_launch=True,
+            step_budget=int(self.step_budget),
+            stage_count=tables.stage_count,
+            level_count=tables.level_count,
+        )
+        copied = {
+            place: PerturbTables(*map(place.to_device, tables.arrays))
+            for place in {self.backend, self.prober}
+        }
+        self.tables, self.probe_tables = copied[self.backend], copied[self.prober]
+
+    def _tables(
+        self, references: list[Reference], near_radius: bool, facts: tuple[Any, ...]
+    ) -> _Tables:
+        """Return the tables of these orbits: those of the last picture, if it had the same.
+
+        `facts` is all that they depend on beside the orbits and `near_radius`.
+        """
+        for made, orbits, known in last_tables:
+            same = len(orbits) == len(references) and all(map(operator.is_, orbits, references))
+            if same and known == facts:
+                return made
+        made = self._make_tables(references, near_radius, facts[2])
+        size = sum(table.nbytes for table in made.arrays)
+        last_tables[:] = [(made, references, facts)] if size <= MAX_LAST_TABLES else []
+        return made
+
+    def _make_tables(
+        self, references: list[Reference], near_radius: bool, exponent: int
+    ) -> _Tables:
+        plan, escape_radius = self.plan, self.scene.iteration.escape_radius
         orbits = []
         for reference in references:
             columns = [reference.orbit, reference.kinks(self.formula, plan.extended)]
@@ -213,35 +279,14 @@ class Perturbation(_Method):
         if not len(tiny):
             tiny = np.zeros((1, TINY_SIZE))
             tiny[0, TINY_INDEX] = -1  # of no point
-        exponent, width = plan.exponent, 1.0
-        if plan.view.projection == "exponential":  # each sample has an exponent of its own
-            exponent = 0
-        else:
-            width = float(plan.width / Fraction(2) ** exponent)
-        self.escape_radius_squared = float(escape_radius**2)
         levels, bla_tree = self._bla_tree(orbit, ends, exponent)
         stages, la_entries = self._stages(orbit, tiny, int(ends[0]))
         floatexp_tree = self._floatexp_tree(orbit, tiny, ends, levels)
-        self.view = PerturbView(
-            escape_radius_squared=self.escape_radius_squared,
-            exponent=exponent,
-            width=width,
-            first_end=int(ends[0]),
-            rebase_start=rebase_start,
-            rebase_end=int(ends[-1]),
-            first_launch=True,
-            step_budget=int(self.step_budget),
-            stage_count=len(stages),
-            level_count=len(levels),
-        )
+        counts = len(stages), len(levels)
         stages = stages if len(stages) else np.zeros((1, 2), np.int64)
         levels = levels if len(levels) else np.zeros(1, np.int64)
-        tables = orbit, tiny, stages, la_entries, levels, bla_tree, floatexp_tree
-        copied = {
-            place: PerturbTables(*(place.to_device(np.ascontiguousarray(part)) for part in tables))
-            for place in {self.backend, self.prober}
-        }
-        self.tables, self.probe_tables = copied[self.backend], copied[self.prober]
+        arrays = orbit, tiny, stages, la_entries, levels, bla_tree, floatexp_tree
+        return _Tables(tuple(map(np.ascontiguousarray, arrays)), ends, *counts)
 
     # The tables are made on the CPU, in well under a second. A table that a view has no use for has
     # one row, because arrays on a GPU can't be empty.

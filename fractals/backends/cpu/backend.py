@@ -70,7 +70,7 @@ class CpuBackend(HostMemory):
         """Return the program that places values, which a tile loop can also take."""
         place = self._compiled(palette_lookup.make_position_body, options)
         signature = palette_lookup.position_signature(REAL[self._number])
-        return Run(place, "plain", program=FunctionArgument(place, signature))
+        return Run(place, "plain", program=FunctionArgument.of(place, signature))
 
     def _by_color(self):
         """Return the program that paints channels as lanes, which a tile loop can also take."""
@@ -122,7 +122,7 @@ class CpuBackend(HostMemory):
             flat = EscapeTile(*(part.reshape(-1) for part in tile))
             wave(flat, *inputs, *own.scratch)
 
-        return Run(run, "packs", program=FunctionArgument(wave, direct.signature(real)))
+        return Run(run, "packs", program=FunctionArgument.of(wave, direct.signature(real)))
 
     def _compiled(self, make_body, options):
         def make():

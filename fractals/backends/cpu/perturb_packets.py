@@ -12,6 +12,8 @@ packets of similar samples are made up, without gaps (stream compaction).
 Every sample takes exactly the steps it would take alone, so results are the same to the last bit.
 """
 
+import functools
+
 from numba import types
 
 from fractals.backends.cpu.packet_lists import (
@@ -252,6 +254,7 @@ def make_body(target, options):
     return body
 
 
+@functools.cache
 def signature():
     """Return the types of a body's arguments."""
     real, index = types.float64, types.int64

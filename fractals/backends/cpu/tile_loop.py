@@ -298,6 +298,7 @@ def _pair(pairs, row, left, x, y, j):
             into[i, 0], into[i, 1] = xs[i], ys[i]
 
 
+@functools.cache
 def signature(real, color=None):
     """Return the types of the arguments of `draw` or `keep`.
 
@@ -409,7 +410,7 @@ def compile_tile_loop(backend, number, work, dtype=None):
 
     color = from_dtype(dtype)
     _, place, fill = programs
-    paint = FunctionArgument(fill, palette_lookup.signature(color))
+    paint = FunctionArgument.of(fill, palette_lookup.signature(color))
     draw_tiles = compiled(number, color)
     if draw_tiles is None:
         return None
