@@ -218,6 +218,17 @@ def compile_body(make, make_body, number, options, checked=False):
     return program(compiled, *_identity(make_body, number, options, checked))
 
 
+def typed_once(dispatcher, signature):
+    """Return a compiled function for many calls with arguments of the types of its signature.
+
+    Numba finds the type of a named tuple by a Python function, which takes 85 us for the arguments
+    of the loop over tiles. So only the first call looks at types, and raises TypeError.
+    """
+    run = dispatcher.get_overload(signature)
+    checking = iter((dispatcher,))
+    return lambda *arguments: next(checking, run)(*arguments)
+
+
 def is_stored(make_body, number, options):
     """Tell whether `compile_body` finds the program on the disk."""
     return code_cache.is_stored(*_identity(make_body, number, options, checked=False))
