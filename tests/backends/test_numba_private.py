@@ -237,6 +237,9 @@ def test_a_function_is_an_argument():
     assert numba_private.FunctionArgument.of(add, (types.float64[::1],)) is made
     call(made, values)
     assert values[0] == 3.0
+    other = numba_private.FunctionArgument.of(add, (types.float32[::1],))
+    call(other, np.zeros(1, np.float32))
+    assert len(call.signatures) == 2
 
 
 def test_parts_of_an_array():
