@@ -1,7 +1,7 @@
 """Plan: how a scene is drawn. Pure, cheap and printable; nothing is iterated here."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
