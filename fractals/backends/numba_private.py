@@ -287,16 +287,18 @@ def _quick_compiler() -> Iterator[None]:
     for context in contexts:
         context.refresh = refresh
     target.get_abi_sizeof = functools.cache(target.get_abi_sizeof)
-    BaseFunction.get_call_type = _typed_once
-    Inst._rec_list_vars = _variables_of
+    calls: Any = BaseFunction
+    statements: Any = Inst
+    calls.get_call_type = _typed_once
+    statements._rec_list_vars = _variables_of
     gc.disable()
     try:
         yield
     finally:
         if collecting:
             gc.enable()
-        BaseFunction.get_call_type = _get_call_type
-        Inst._rec_list_vars = _rec_list_vars
+        calls.get_call_type = _get_call_type
+        statements._rec_list_vars = _rec_list_vars
         del target.get_abi_sizeof
         for context in contexts:
             del context.refresh
@@ -329,8 +331,8 @@ def _quick_refresh(contexts: Any) -> Callable[[], None]:
     return refresh
 
 
-_get_call_type = BaseFunction.get_call_type
-_rec_list_vars = Inst._rec_list_vars
+_get_call_type: Any = BaseFunction.get_call_type
+_rec_list_vars: Any = Inst._rec_list_vars
 
 
 def _typed_once(function: Any, context: Any, args: Any, kws: Any) -> Any:

@@ -87,16 +87,13 @@ class Palette:
         usual = {"space": "oklab", "blend": "linear"}
         return {k: value for k, value in table.items() if value != usual.get(k, "")}
 
-    @functools.lru_cache(maxsize=8)  # noqa: B019 - a palette is a value, and eight are small
     def lookup(self, inside: str) -> NDArray[np.float32]:
         """Return the table the shading program reads, shape (ENTRIES + 2, 3), in linear light.
 
         Row k is the color at k / ENTRIES of a turn; the last row is the `inside` color. The array
         is shared by all callers: do not write to it.
         """
-        at = np.arange(ENTRIES + 1) / ENTRIES
-        rows = [self.linear(at), linear_from_srgb([parse_color(inside)])]
-        return np.clip(np.concatenate(rows), 0, 1).astype(np.float32)
+        return _lookup(self, inside)
 
     def linear(self, at: Floats) -> Floats:
         """Return the colors at places from 0 to 1, shape (n,), in linear light, shape (n, 3).
@@ -161,6 +158,13 @@ def _hues(at: Floats, places: Floats, colors: Floats) -> Floats:
     (_, c, h), (_, next_c, next_h) = colors[k].T, colors[np.minimum(k + 1, len(places) - 1)].T
     h, next_h = np.where(c < GRAY, next_h, h), np.where(next_c < GRAY, h, next_h)
     return np.asarray(h + share * ((next_h - h + 180) % 360 - 180))
+
+
+@functools.lru_cache(maxsize=8)
+def _lookup(palette: Palette, inside: str) -> NDArray[np.float32]:
+    at = np.arange(ENTRIES + 1) / ENTRIES
+    rows = [palette.linear(at), linear_from_srgb([parse_color(inside)])]
+    return np.clip(np.concatenate(rows), 0, 1).astype(np.float32)
 
 
 @functools.cache
