@@ -10,7 +10,7 @@ from fractals.io import png
 from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.io.load import Source
-from fractals.io.summary import Summary
+from fractals.io.summary import Summary, resolved_values
 from fractals.rendering.bands import Bands, Helpers, ended_on_error
 from fractals.rendering.compiled_tiles import DrawTiles
 from fractals.rendering.drawing import (
@@ -170,7 +170,9 @@ def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendere
     """Draw a picture into an open file as a PNG."""
     plan, timings = drawing.plan, drawing.timings
     picture = plan.scene.image
-    writer = png.Writer(file, png_beginning(plan.scene, picture.size, picture.bits))
+    found = drawing.source.max_iterations, drawing.source.count_offset
+    resolved = resolved_values(plan.scene, *found)
+    writer = png.Writer(file, png_beginning(plan.scene, picture.size, picture.bits, resolved))
     bands = Bands(plan, drawing.backend, writer, drawing.dtype)
     drawers = drawing.backend.threads  # 0: the calling thread draws, so that others compress
     timings["encode"] = 0.0

@@ -368,7 +368,7 @@ def test_show_and_convert(run):
     assert run("convert", "a.toml", "a.json")[0] == 0
     scenes = [fractals.load_scene(f"a.{suffix}") for suffix in ("png", "toml", "json")]
     assert scenes[0] == scenes[1] == scenes[2]
-    assert run("show", "a.png")[1] == Path("a.toml").read_bytes()
+    assert run("show", "a.png")[1].startswith(Path("a.toml").read_bytes())
     assert json.loads(run("show", "--json", "a.png")[1]) == json.loads(Path("a.json").read_text())
     assert "properties" in json.loads(run("show", "--schema")[1])
 
