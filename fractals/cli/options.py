@@ -47,6 +47,13 @@ color_options = together(
         help="Shift of the palette, in turns.",
     ),
     option(
+        "--fit/--no-fit",
+        default=None,
+        section="Colors",
+        help="Fit density and offset of the coloring and of all layers to their values. Without "
+        "either, only a coloring given by --coloring is fitted.",
+    ),
+    option(
         "--inside",
         metavar="COLOR",
         section="Colors",

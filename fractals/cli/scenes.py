@@ -28,6 +28,7 @@ from fractals.errors import OptionError, SceneError
 
 if TYPE_CHECKING:
     from fractals.scene.model import Scene
+    from fractals.scene.paint import Paint
 
 MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
 WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
@@ -86,7 +87,7 @@ def requested_scene(
     scene = load_scene(*([defaults] if defaults else []), *read, lost=lost)
     changes = scene_changes(scene, given, lost)
     tell_lost(lost)
-    if not changes:
+    if not (changes or given.get("fit")):
         return scene
     try:
         changed = scene.replace(**changes)
@@ -101,12 +102,13 @@ def fitted(before: "Scene", scene: "Scene", given: Mapping[str, Any]) -> "Scene"
     """Return a scene whose palette, density and offset fit a coloring that was given.
 
     What was given too stays. Density and offset are also fitted to a palette with two ends, because
-    those of a cyclic palette may lie far beyond an end, where the color stays the same.
+    those of a cyclic palette may lie far beyond an end, where the color stays the same. With --fit
+    they are fitted in any case, and those of the layers too.
     """
-    colors, old = scene.color, before.color
+    colors, old, fit = scene.color, before.color, given.get("fit")
     colored = "coloring" in given and colors.coloring.name != old.coloring.name
     ended = "palette" in given and old.make_palette().cyclic and not colors.make_palette().cyclic
-    if not (colored or ended) or {"density", "offset"} & given.keys():
+    if fit is False or not (colored or ended or fit) or {"density", "offset"} & given.keys():
         return scene
     from fractals.cli.progress import ProgressLine, program_of
     from fractals.rendering.fit import fit_colors
@@ -116,11 +118,18 @@ def fitted(before: "Scene", scene: "Scene", given: Mapping[str, Any]) -> "Scene"
     if colored and "transfer" not in given:
         scene = scene.replace(transfer="auto")
     with ProgressLine(program=program_of(scene)):
-        scene = fit_colors(scene)
-    named = f"the coloring {colors.coloring.name}" if colored else "a palette with two ends"
-    density, offset = scene.color.density, scene.color.offset
-    tell(f"density {density:g} and offset {offset:g} are fitted to {named}")
+        scene = fit_colors(scene, layers=bool(fit))
+    named = "a palette with two ends"
+    if colored or fit:
+        named = f"the coloring {colors.coloring.name}"
+    tell(f"{_fitted_values(scene.color)} are fitted to {named}")
+    for layer in scene.color.layers if fit else ():
+        tell(f"{_fitted_values(layer)} are fitted to the layer {layer.coloring.name}")
     return scene
+
+
+def _fitted_values(paint: "Paint") -> str:
+    return f"density {paint.density:g} and offset {paint.offset:g}"
 
 
 def with_colors(scene: "Scene", sources: tuple[str, ...], lost: list[str]) -> "Scene":
@@ -186,7 +195,7 @@ def read_stdin(lost: list[str]) -> dict[str, Any]:
 def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> dict[str, Any]:
     """Return the keys of the scene that options change, with their values."""
     changes = dict(given)
-    at, pan = changes.pop("at", None), changes.pop("pan", None)
+    at, pan, _ = (changes.pop(key, None) for key in ("at", "pan", "fit"))
     for key in ("center", "julia"):
         if key in changes:
             changes[key] = parse_point(changes[key], key)

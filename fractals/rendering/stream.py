@@ -22,12 +22,12 @@ from fractals.rendering.drawing import (
     run_all,
     run_compiled,
 )
+from fractals.rendering.fit import read_fitted_request
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import (
     RecolorKeywords,
     RenderKeywords,
     RenderOptions,
-    read_request,
     with_keywords,
 )
 from fractals.rendering.plan import Keeps
@@ -106,7 +106,7 @@ def render_to(
     >>> file.getvalue()[1:4]
     b'PNG'
     """
-    scene, options = read_request(sources, keywords)
+    scene, options = read_fitted_request(sources, keywords)
     target = PictureFile(path, scene.image, overwrite)
     plan, backend = open_plan(scene, options, _keeps(target))
     if not target.streams or plan.layers.whole:
