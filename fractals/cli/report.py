@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fractals.cli.messages import Verbosity, about, print_json, tell, write_out
+from fractals.cli.messages import Verbosity, about, print_json, settings, tell, write_out
 
 if TYPE_CHECKING:
     from fractals.io.summary import Summary
@@ -32,7 +32,7 @@ def report(
             "supersampling": drawn.scene.image.supersampling,
             **(summary.to_table() if summary else {}),
             "timings": drawn.timings,
-            "lost": lost or [],
+            "lost": settings(lost or []),
         }
         print_json(facts)
         return

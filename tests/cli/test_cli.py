@@ -407,11 +407,15 @@ def test_palette_files(run):
     Path("a.ugr").write_text("A {\ngradient:\n index=0 color=255 index=200 color=0\n}\nB {\n}\n")
     code, _, err = run("render", *SMALL, "--palette", "a.ugr", "-o", "a.png")
     assert code == 0
-    assert err.splitlines()[0].startswith("fractals: lost: a.ugr: 1 more gradients")
+    assert err.splitlines()[0].startswith(
+        "fractals: a.ugr: the first of 2 entries is read; 'fractals show FILE'"
+    )
     Path("a.toml").write_text('[color]\npalette = "a.ugr"')
     code, _, err = run("render", "a.toml", *SMALL, "-o", "c.png")
     assert code == 0
-    assert err.splitlines()[0].startswith("fractals: lost: a.ugr: 1 more gradients")
+    assert err.splitlines()[0].startswith(
+        "fractals: a.ugr: the first of 2 entries is read; 'fractals show FILE'"
+    )
     Path("a.ugr").unlink()
     assert fractals.load_scene("a.png").color.palette.stops == ((0, "#ff0000"), (0.5, "#000000"))
     assert run("render", "a.png", "--cpu", "-o", "b.png")[0] == 0

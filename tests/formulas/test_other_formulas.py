@@ -42,7 +42,9 @@ def step(formula, z, c, before=0):
 
 
 def wanted(name, z, c, before):
-    return naive.phoenix(z, c, before) if name == "phoenix" else naive.STEPS[name](z, c)
+    if name in ("phoenix", "spider"):
+        return getattr(naive, name)(z, c, before)
+    return naive.STEPS[name](z, c)
 
 
 @every_other
@@ -144,7 +146,7 @@ def exact(name, point, julia, max_iterations, radius=256):
             z, c = place, julia
         else:
             z, c = mpc({"logistic": "0.5", "lyapunov": "0.5", "nova": 1}.get(name, 0)), place
-            if name in ("newton", "halley", "collatz"):
+            if name in ("newton", "halley", "collatz", "spider"):
                 z = c
             if name == "sine":
                 z = mpmath.pi / 2
