@@ -313,7 +313,9 @@ def interesting_command(
         for name in (*names, SHEET):
             check_output(folder / name, overwrite)
     with ProgressLine(program=program_of(scene)) as progress:
-        found = interesting.suggest(scene, count, device, threads, progress)
+        found = interesting.find_interesting(
+            scene, count=count, device=device, threads=threads, progress=progress
+        )
     lines = []
     for name, each in zip(names, found, strict=False):
         view = each.scene.view
