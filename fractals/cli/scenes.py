@@ -24,7 +24,7 @@ from fractals.cli.values import (
     physical_size,
     relative,
 )
-from fractals.errors import OptionError, SceneError
+from fractals.errors import OptionError, SceneError, shown
 
 if TYPE_CHECKING:
     from fractals.scene.model import Scene
@@ -266,7 +266,7 @@ def moved_center(scene: "Scene", at: str | None, pan: str | None) -> tuple[str, 
         x, y = map(Fraction, parse_numbers(at, "at"))
         if not (0 <= x < columns and 0 <= y < rows):
             raise OptionError(
-                f"--at: {at[:40]} lies outside the {columns}x{rows} pixels of the scene"
+                f"--at: {shown(at, 40)} lies outside the {columns}x{rows} pixels of the scene"
             )
         right = (x + Fraction(1, 2) - Fraction(columns, 2)) * width / columns
         up = -(y + Fraction(1, 2) - Fraction(rows, 2)) * width / columns
@@ -308,7 +308,7 @@ def check_width(scene: "Scene") -> None:
         ratio = width / home
         times = f"{float(ratio):.0f}" if ratio < 10**6 else scientific(ratio)
         raise OptionError(
-            f"--width {scene.view.width[:40]} is {times} times the width "
+            f"--width {shown(scene.view.width, 40)} is {times} times the width "
             f"of the whole fractal, {float(home):g}: --size is for pixels; "
             f"--zoom {scientific(home / width)} draws so wide a view"
         )

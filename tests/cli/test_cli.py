@@ -148,6 +148,8 @@ def test_driver_without_toolkit(run, monkeypatch, request_, code, words):
 BAD = [
     (("render", "--formula", "mandelbrt"), 2, "did you mean 'mandelbrot'"),
     (("render", "--formula", "multibrot,power=99"), 2, "power is a whole number from 2 to 8"),
+    (("render", "mandelbrot,power=3"), 2, "is given as --formula mandelbrot,power=3"),
+    (("render", "--formula", "mandelbrot,power=3"), 2, "an option of halley, multibrot, newton"),
     (("render", "--formula", "multibrot,powr=3"), 2, "known options: 'power'"),
     (("render", "--palette", "embr"), 2, "did you mean 'ember'"),
     (("render", "--palette", "none.map"), 3, "none.map: no such file"),

@@ -151,7 +151,7 @@ BAD = [
     ({"formula": 3}, ["formula: "]),
     (
         {"formula": {"name": "mandelbrot", "power": 3}},
-        ["mandelbrot: unknown option 'power'; known options: none"],
+        ["known options: none; it is an option of halley, multibrot, newton, nova"],
     ),
     (
         {"formula": {"name": "multibrot", "pwer": 3}},
