@@ -137,7 +137,7 @@ def open_plan(
         options.on_message(plan.layers.note)
     if plan.deep and (missing := missing_digits(plan)):
         options.on_message(
-            f"the center lacks {missing} digits that tell samples apart: they are taken as 0"
+            f"the center has {missing} decimals fewer than this width requires: zeros are added"
         )
     return plan, backend
 
