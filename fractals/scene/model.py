@@ -169,7 +169,7 @@ class Image(Table):
     """Pixels of the picture, samples of a pixel, and how a file keeps them."""
 
     size: tuple[Side, Side] = Field((1920, 1080), description="(width, height) in pixels")
-    supersampling: int = Field(2, ge=1, le=16, description="n: n x n samples a pixel")
+    supersampling: int = Field(2, ge=1, le=16, description="n: n x n samples per pixel")
     antialias: Literal["grid", "jittered", "adaptive"] = Field(
         "grid", description="how samples are chosen and averaged"
     )

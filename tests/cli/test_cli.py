@@ -190,7 +190,7 @@ BAD = [
     (("render", "nosuch.png"), 3, "no such file"),
     (("render", "foo.bar"), 3, "not a scene"),
     (("render", "-o", "missing/a.png"), 1, "does not exist"),
-    (("render", "-o", "a.xyz"), 2, "names no type of picture"),
+    (("render", "-o", "a.xyz"), 2, "unknown type of picture"),
     (("render", "--siz", "4"), 2, "did you mean '--size'?"),
     (("rendr",), 2, "did you mean 'render'"),
     (("compute", "-o", "a.png"), 2, ".npz"),

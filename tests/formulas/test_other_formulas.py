@@ -254,9 +254,9 @@ def test_hybrid_of_one_formula_twice_is_every_second_step():
 @pytest.mark.parametrize(
     ("formula", "line"),
     [
-        ({"name": "hybrid", "formulas": ["mandelbrot", "newton"]}, "'newton' is none of"),
+        ({"name": "hybrid", "formulas": ["mandelbrot", "newton"]}, "'newton' is not one of"),
         ({"name": "hybrid", "formulas": []}, "a list of 1 to 6 names"),
-        ({"name": "hybrid", "formulas": [{"name": "multibrot"}]}, "none of"),
+        ({"name": "hybrid", "formulas": [{"name": "multibrot"}]}, "not one of"),
         ({"name": "phoenix", "memory": 7}, "memory is a number from -2 to 2"),
         ({"name": "newton", "relaxation": 2}, "relaxation is a number from 0.01 to 1.99"),
         ({"name": "newton", "polynomial": "z**3 -"}, "column 7"),
