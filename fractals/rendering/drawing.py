@@ -27,7 +27,7 @@ from fractals.backends.cache_folder import take_messages
 from fractals.backends.devices import choose, open_chosen
 from fractals.deep import orbit_cache
 from fractals.errors import OptionError
-from fractals.io.escape_data import EscapeData, parts_of, planes_for
+from fractals.io.escape_data import EscapeData, arrays_of, parts_of, planes_for
 from fractals.io.png import Pixels
 from fractals.io.summary import Summary, Tally
 from fractals.kernels import tally as tally_counts
@@ -137,7 +137,7 @@ def open_plan(
         options.on_message(plan.layers.note)
     if plan.deep and (missing := missing_digits(plan)):
         options.on_message(
-            f"the center lacks {missing} digits that tell samples apart: they are taken as 0"
+            f"the center has {missing} decimals fewer than this width requires: zeros are added"
         )
     return plan, backend
 
@@ -389,6 +389,24 @@ def compute_all(drawing: Drawing, planes: Planes, progress: Progress | None = No
         return compute_tile(drawing, tile, own, stop)
 
     run_all(drawing, compute_one, progress)
+
+
+def compute_data(plan: Plan, backend: Backend, options: RenderOptions) -> EscapeData:
+    """Compute the raw numbers of a plan; see `open_plan`."""
+    drawing = open_drawing(plan, backend, options, shading=False)
+    n = plan.supersampling
+    shape = (plan.size[1] * n, plan.size[0] * n)
+    planes = {name: np.empty(shape, dtype) for name, dtype in drawing.planes.items()}
+    compute_all(drawing, planes, options.progress)
+    return EscapeData(
+        **arrays_of(planes),
+        max_iterations=drawing.source.max_iterations,
+        scene=plan.scene,
+        timings=drawing.timings,
+        device=plan.device,
+        method=plan.method,
+        count_offset=drawing.source.count_offset,
+    )
 
 
 def compiled_draws(drawing: Drawing) -> list[DrawTiles]:

@@ -421,7 +421,7 @@ def test_digits_that_are_missing_are_said():
     told = []
     drawn = scene(center=["-0.75", "0.1"], width="1e-30", size=(10, 10))
     raw = fractals.compute(drawn, device="cpu", on_message=told.append)
-    assert told == ["the center lacks 29 digits that tell samples apart: they are taken as 0"]
+    assert told == ["the center has 29 decimals fewer than this width requires: zeros are added"]
     assert raw.method == "perturbation"
 
 
