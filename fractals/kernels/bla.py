@@ -447,7 +447,8 @@ def make_holomorphic_entries(target, formula):
             if b * d2 > 0:
                 r_c = min(r_c, TOLERANCE * a2 / (2 * d2 * b))
         r = r if a > 0 and r == r else number(0, r)
-        return Skip(*A, *D, *B, *E, *F, r, r_c)
+        (ax, ay), (dx, dy), (bx, by), (ex, ey), (fx, fy) = A, D, B, E, F
+        return Skip(ax, ay, dx, dy, bx, by, ex, ey, fx, fy, r, r_c)
 
     return single, joined
 
