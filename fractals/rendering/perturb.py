@@ -37,6 +37,7 @@ from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
 from fractals.rendering.iteration import WITHOUT_END, FindOrbit, Stop, _Method, never
 from fractals.rendering.plan import Plan
+from fractals.scene.geometry import matrix
 from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
 
@@ -294,12 +295,18 @@ class Perturbation(_Method):
 
     def _bla_tree(self, orbit: Points, ends: Indices, exponent: int) -> tuple[Indices, Points]:
         """Return the first rows of the tree's levels, and the tree."""
+        plan = self.plan
         begins = np.cumsum([0, *bla.level_sizes(len(orbit))])
         levels = begins[:-1].astype(np.int64)
         columns = BLA_SIZE if self.formula.holomorphic else MATRIX_SIZE
         tree = np.zeros((max(1, begins[-1]), columns))
         fill = self.cpu.compile(bla.make_tree_body, self.formula)
-        fill(tree, orbit, levels, ends, exponent, self.escape_radius_squared)
+        largest_c = 0.0
+        if not self.julia and plan.view.projection == "plane":
+            largest_c = _largest_part(plan)
+        if largest_c < 2.0**bla.MIN_CURVED_EXPONENT:
+            largest_c = 0.0
+        fill(tree, orbit, levels, ends, exponent, largest_c, self.escape_radius_squared)
         return levels, tree
 
     def _stages(self, orbit: Points, tiny: Points, first_end: int) -> tuple[Indices, Points]:
@@ -345,6 +352,13 @@ class Perturbation(_Method):
                 self._use(references)
 
         return self._settled_limit(limit, prepare)
+
+
+def _largest_part(plan: Plan) -> float:
+    """Return an upper bound of the parts of samples' distances from the center, in plane units."""
+    a, b, c, d = (abs(part) for part in matrix(plan.view))
+    width, height = plan.width + plan.pixel, plan.pixel * (plan.size[1] + 1)
+    return float(max(a * width + b * height, c * width + d * height) / 2)
 
 
 def _last_within(orbit: Points, escape_radius: float) -> int:

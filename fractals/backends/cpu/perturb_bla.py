@@ -125,7 +125,7 @@ def make_bla_steps(target, options, put, put_packet, select_steps):
     def skipped(row, packet, g):
         """Return the packet after a skip by an entry of the tree."""
         x, y, a, b, count, tangents, earlier, own = packet
-        tangents = skip_tangents(row, x, y, tangents, g)
+        tangents = skip_tangents(row, x, y, a, b, tangents, g)
         x, y = skip(row, x, y, a, b)
         return Packet(x, y, a, b, count, tangents, earlier, own)
 
