@@ -36,7 +36,7 @@ from fractals.kernels.tally import NONE_YET
 from fractals.rendering.antialias import Antialiasing
 from fractals.rendering.compiled_tiles import DrawTiles, StageTicks, tiles_drawn, tiles_kept
 from fractals.rendering.cost import check_cost
-from fractals.rendering.iteration import FindOrbit, Method, Stop, never
+from fractals.rendering.iteration import FindOrbit, GridMethod, Method, Stop, never
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps, Plan, make_plan, missing_digits
 from fractals.rendering.sampling import Index
@@ -205,6 +205,17 @@ def open_drawing(
     for line in take_messages():
         options.on_message(line)
     return drawing
+
+
+def sampled(drawing: Drawing, step: int = 1) -> Drawing:
+    """Return a drawing of the same view with one sample a pixel, or one in step x step pixels.
+
+    It is for raw numbers; its tiles count samples. Nothing is compiled or probed again.
+    """
+    assert isinstance(drawing.source, GridMethod), "stored raw numbers have a grid of their own"
+    plan = replace(drawing.plan, supersampling=1)
+    source = drawing.source.sampled(plan, step)
+    return replace(drawing, plan=plan, source=source, painter=None, tally=Tally())
 
 
 @contextlib.contextmanager

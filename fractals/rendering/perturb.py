@@ -34,7 +34,7 @@ from fractals.kernels.layout import (
 )
 from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
-from fractals.rendering.iteration import WITHOUT_END, FindOrbit, Stop, _Method, never
+from fractals.rendering.iteration import WITHOUT_END, FindOrbit, Stop, GridMethod, never
 from fractals.rendering.plan import Plan
 from fractals.rendering.probe import is_settled, limit_from
 from fractals.scene.layers import Layers
@@ -51,7 +51,7 @@ FIRST_LIMIT = 2**22
 MIN_LIMIT = 2**14
 
 
-class Perturbation(_Method):
+class Perturbation(GridMethod):
     """Iterates the difference from a reference orbit: see `fractals.kernels.perturb`.
 
     Parameters

@@ -201,7 +201,7 @@ def test_bounded_launches_of_julia_sets(monkeypatch, julia):
 
 def watch_launches(monkeypatch, most):
     """Bound launches to so many iterations; return the list of where they began and ended."""
-    monkeypatch.setattr(iteration._Method, "_steps_a_launch", lambda self: most)
+    monkeypatch.setattr(iteration.GridMethod, "_steps_a_launch", lambda self: most)
     launches, real = [], CudaBackend.compile
 
     def compile(self, make_body, *options):

@@ -52,7 +52,7 @@ def test_packs_have_the_statistics_of_plain_loops(julia, mask):
 def test_launches_in_parts_continue_statistics(formula, precision, monkeypatch):
     drawn = scene(formula, max_iterations=120, size=(23, 9), layers=LAYERS)
     whole = statistics_of(drawn, device="simulator", precision=precision)
-    monkeypatch.setattr(iteration._Method, "_steps_a_launch", lambda self: 7)
+    monkeypatch.setattr(iteration.GridMethod, "_steps_a_launch", lambda self: 7)
     assert same(statistics_of(drawn, device="simulator", precision=precision), whole)
 
 
