@@ -270,7 +270,6 @@ class Where:
     h: int = 0
     step: int = 1
     layer: int = 0
-    last: bool = False
     paint: int = 0
 
 
@@ -283,7 +282,7 @@ def pack(kind: int, where: Where, payload: bytes, form: int, ends: tuple[float, 
         where.frame,
         *(value % 65_536 for value in (where.x, where.y, where.w, where.h)),
         where.step,
-        where.last,
+        0,
         where.paint,
         *ends,
         len(payload),

@@ -354,16 +354,22 @@ def compute_tile(
         Returns True once the tile is no longer needed: the planes are then undefined.
     """
     clock = _Clock(drawing.backend)
-    count, x, y, p, q, watched = drawing.source.iterate(tile, stop=stop)
+    raw = drawing.source.iterate(tile, stop=stop)
     clock.lap("iterate")
+    copy_numbers(drawing, raw, planes)
+    clock.lap("copy")
+    return clock.seconds
+
+
+def copy_numbers(drawing: Drawing, raw: EscapeTile, planes: Planes) -> None:
+    """Copy a tile's raw numbers into arrays of its samples; `planes` as of `compute_tile`."""
+    count, x, y, p, q, watched = raw
     found = {"count": [count], "z": [x, y], "dz": [p, q]}
     names = drawing.plan.layers.statistics.names
     found |= {name: [watched[k]] for k, name in enumerate(names)}
     for name, plane in planes.items():
         for on_device, part in zip(found[name], parts_of(plane), strict=True):
             drawing.backend.to_host(on_device, part)
-    clock.lap("copy")
-    return clock.seconds
 
 
 def draw_all(drawing: Drawing, progress: Progress | None = None) -> Pixels:
