@@ -1,0 +1,2 @@
+/** Panels around the picture. @param {import("../explorer.js").Explorer} explorer */
+export function mountPanels(explorer) {}
