@@ -62,6 +62,7 @@ def suggest(
     device: str = "auto",
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    centers: bool = True,
 ) -> list[Suggestion]:
     """Return interesting views inside a view, the best first.
 
@@ -76,6 +77,8 @@ def suggest(
     threads : int, optional
     progress : callable, optional
         Called as ``progress(done, count)`` after each view.
+    centers : bool
+        False: views are not centered on what is in them, which takes seconds.
 
     Raises
     ------
@@ -97,7 +100,7 @@ def suggest(
     found: list[Suggestion] = []
     for score, x, y in best_windows(raw.count, raw.max_iterations, count):
         window = _window(scene, x / size[0], y / size[1])
-        centered, kind = _centered(window, len(found))
+        centered, kind = _centered(window, len(found)) if centers else (window, "detail")
         if any(centered.view == other.scene.view for other in found):
             centered, kind = window, "detail"
         found.append(Suggestion(centered, round(score, 3), kind))

@@ -1,0 +1,134 @@
+"""Scenes that mutate a scene: other palettes, colorings and layers, and places near by."""
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fractals import catalog
+from fractals.color import palette
+from fractals.errors import FractalsError
+from fractals.rendering.fit import fit_colors
+from fractals.rendering.plan import make_plan
+from fractals.rendering.render import render
+from fractals.scene.model import Scene
+from fractals.tools import interesting, sheet
+
+COUNT = 12  # scenes of a sheet
+COLUMNS = 4
+PLACES = 4  # of these, other places in the view
+# Colorings that change a picture most, and that need no iterate by iterate sums in deep views.
+PLAIN = ("smooth", "slopes", "distance", "field_lines", "final_angle", "decomposition", "rank")
+RICH = ("stripe_average", "triangle_average", "orbit_trap", "curvature_average", "atom_domains")
+LAYERS: tuple[dict[str, Any], ...] = (
+    {"coloring": "slopes", "blend": "soft_light", "opacity": 0.9},
+    {"coloring": "slopes", "blend": "overlay", "opacity": 0.6},
+    {"coloring": "distance", "palette": "ink", "blend": "multiply", "opacity": 0.7},
+    {"coloring": "field_lines", "palette": "ink", "blend": "soft_light", "opacity": 0.5},
+)
+
+
+def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tuple[str, Scene]]:
+    """Yield COUNT scenes that are like a scene, each with a few words about what differs.
+
+    Parameters
+    ----------
+    scene : Scene
+    seed : int
+        The same seed gives the same scenes.
+    device : str
+        On which places near by are searched.
+    """
+    chance = random.Random(seed)
+    deep = make_plan(scene).deep
+    names = sorted(set(catalog.names("palette")) - {scene.color.palette})
+    chance.shuffle(names)
+    colorings = [*PLAIN] if deep else [*PLAIN, *RICH]
+    chance.shuffle(colorings)
+    places = _places(scene, device)
+    made, tried = 0, 0
+    while made < COUNT and tried < 5 * COUNT:
+        name = names[tried % len(names)]
+        kind = tried % 4
+        if kind == 3 and not places:
+            kind = chance.randrange(3)
+        makers: list[Callable[[], tuple[str, Scene]]] = [
+            lambda name=name: _repainted(scene, name, chance),
+            lambda name=name, k=tried: _recolored(scene, name, colorings[k % len(colorings)]),
+            lambda name=name: _layered(scene, name, chance),
+            lambda name=name: _moved(places.pop(0), name, chance),
+        ]
+        tried += 1
+        try:
+            found = makers[kind]()
+            make_plan(found[1])
+        except FractalsError:  # the coloring has no meaning for the formula, or the depth
+            continue
+        made += 1
+        yield found
+
+
+def _places(scene: Scene, device: str) -> list[Scene]:
+    try:
+        found = interesting.suggest(scene, PLACES, device, centers=False)
+    except FractalsError:
+        return []
+    return [each.scene.replace(title="") for each in found]
+
+
+def _density(scene: Scene, chance: random.Random) -> float:
+    wanted = scene.color.density * chance.choice((0.5, 1.0, 1.0, 1.5, 2.5))
+    return min(1e6, max(-1e6, float(f"{wanted:.3g}")))
+
+
+def _repainted(scene: Scene, name: str, chance: random.Random) -> tuple[str, Scene]:
+    look = scene.replace(
+        palette=name, density=_density(scene, chance), offset=round(chance.random(), 3)
+    )
+    return f"palette {name}", look if palette.load(name).cyclic else fit_colors(look)
+
+
+def _recolored(scene: Scene, name: str, coloring: str) -> tuple[str, Scene]:
+    look = scene.replace(coloring=coloring, palette=name, transfer="auto", layers=[])
+    return f"{coloring}, {name}", fit_colors(look)
+
+
+def _layered(scene: Scene, name: str, chance: random.Random) -> tuple[str, Scene]:
+    layer = chance.choice(LAYERS)
+    below = scene.replace(layers=[], palette=name, offset=round(chance.random(), 3))
+    return f"{name} under {layer['coloring']}", below.replace(layers=[layer])
+
+
+def _moved(place: Scene, name: str, chance: random.Random) -> tuple[str, Scene]:
+    return f"near by, {name}", place.replace(palette=name, offset=round(chance.random(), 3))
+
+
+def draw_sheet(
+    scene: Scene,
+    seed: int = 0,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[list[Scene], bytes]:
+    """Return COUNT scenes like a scene, and a PNG of small pictures of them, numbered.
+
+    Parameters
+    ----------
+    scene, seed
+        As of `mutations`.
+    device, threads
+        As of `fractals.render`.
+    progress : callable, optional
+        Called as ``progress(done, COUNT)`` after each picture.
+    """
+    scenes, cells = [], []
+    for label, found in mutations(scene, seed, device):
+        image = render(
+            sheet.reduced(found), device=device, threads=threads, on_message=lambda line: None
+        )
+        scenes.append(found)
+        cells.append(sheet.Cell(f"{len(scenes)}  {label}", image.pixels))
+        if progress:
+            progress(len(scenes), COUNT)
+    if not cells:
+        raise FractalsError("no mutation of the scene can be drawn: choose another view")
+    return scenes, sheet.png(sheet.assemble(cells, COLUMNS))
