@@ -1,7 +1,45 @@
 /** Entry of the page: makes the model, the canvas and the panels. */
 import { Explorer } from "./explorer.js";
+import { attachGestures } from "./gestures.js";
+import { attachKeys } from "./keys.js";
 import { mountPanels } from "./panels/index.js";
 
-const explorer = new Explorer();
-Object.assign(window, { explorer });
-mountPanels(explorer);
+const LIMIT = 4096; // device pixels of a side
+const NEAR = 10; // ms until an answer begins: a slow line compresses
+
+const canvas = document.getElementById("view");
+const options = new URLSearchParams(location.search); // ?plain: no WebGL2; ?line=remote or local
+
+/** Tell whether the server is on this machine, by its name and by how soon it answers. */
+function isRemote() {
+  if (options.has("line")) return options.get("line") === "remote";
+  if (!["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)) return true;
+  const times = performance.getEntriesByType("resource").map((each) => each.responseStart - each.requestStart);
+  return times.length > 0 && Math.min(...times) > NEAR; // an ssh tunnel has a local name too
+}
+
+/** Call `changed` with the canvas's size in device pixels, now and whenever it changes. */
+function watchSize(changed) {
+  const exact = "devicePixelContentBoxSize" in ResizeObserverEntry.prototype;
+  new ResizeObserver(([entry]) => {
+    const box = exact ? entry.devicePixelContentBoxSize[0] : entry.contentBoxSize[0];
+    const ratio = exact ? 1 : devicePixelRatio;
+    changed([box.inlineSize, box.blockSize].map((side) => Math.max(1, Math.min(LIMIT, Math.round(side * ratio)))));
+  }).observe(canvas, { box: exact ? "device-pixel-content-box" : "content-box" });
+}
+
+let explorer = null;
+watchSize((size) => {
+  if (explorer) {
+    explorer.resize(size);
+    return;
+  }
+  [canvas.width, canvas.height] = size;
+  explorer = new Explorer(canvas, { plain: options.has("plain"), remote: isRemote(), link: location.hash.slice(1) });
+  Object.assign(window, { explorer });
+  attachGestures(explorer, canvas);
+  attachKeys(explorer, canvas);
+  mountPanels(explorer);
+  addEventListener("hashchange", () => explorer.open({ link: location.hash.slice(1) }));
+  explorer.start();
+});

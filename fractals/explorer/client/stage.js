@@ -1,5 +1,6 @@
 /** The canvas: the newest picture, and older ones beneath, under the map of the user's moves. */
 import { PlainRenderer } from "./canvas2d.js";
+import { PIXELS } from "./decode.js";
 import { compose, IDENTITY, isIdentity, scaleOf } from "./frames.js";
 import { Picture } from "./picture.js";
 import { makeRenderer } from "./renderer.js";
@@ -43,6 +44,7 @@ export class Stage {
     if (fresh) {
       const { frame, size } = this.picture;
       this.#bake();
+      for (const each of this.older) each.stale = true;
       this.picture = new Picture(frame, size);
     }
     this.coming = { layers: layers.map((layer) => ({ ...layer })), tables: [] };
@@ -69,8 +71,9 @@ export class Stage {
     this.changed();
   }
 
-  add(message, exact) {
-    if (exact) this.picture.addPixels(message);
+  /** Take a tile. @param {import("./decode.js").Message} message */
+  add(message) {
+    if (message.kind === PIXELS) this.picture.addPixels(message);
     else this.picture.addValues(message);
     this.changed();
   }
@@ -93,6 +96,12 @@ export class Stage {
     const under = covers ? [] : this.older.map((each) => this.#under(each, map, coarse)).filter(({ map: its }) => near(its));
     under.sort((one, other) => one.above - other.above || other.grain - one.grain);
     renderer.draw(under, picture, how);
+  }
+
+  /** Return the canvas as it is now: RGB, rows from the top. @param {number[]} map @returns {Uint8Array} */
+  read(map) {
+    this.draw(map);
+    return this.renderer.read();
   }
 
   #under({ image, map: its, stale, foreign }, map, coarse) {
