@@ -111,7 +111,9 @@ class GridMethod:
         other._place(plan)
         if step > 1 and not plan.explicit_positions:
             other.columns, other.rows = (
-                np.ascontiguousarray(part[:, other._picked(np.arange(-(-part.shape[1] // step)), k)])
+                np.ascontiguousarray(
+                    part[:, other._picked(np.arange(-(-part.shape[1] // step)), k)]
+                )
                 for k, part in enumerate((other.columns, other.rows))
             )
             other.all_columns = self.backend.to_device(other.columns)
