@@ -190,9 +190,9 @@ def surprise_command(
         check_output(each, overwrite)
     with ProgressLine(program="a sheet of surprises") as progress:
         found, sheet = surprise.draw_sheet(scene, seed, device, threads, progress)
-    for name, each in zip(names, found, strict=False):
+    for name, mutated in zip(names, found, strict=False):
         with written(name, overwrite) as file:
-            file.write(each.to_toml().encode())
+            file.write(mutated.to_toml().encode())
     with written(path, overwrite) as file:
         file.write(sheet)
     tell(f"{path}: {len(found)} pictures, and their scenes in {where}/")

@@ -167,7 +167,10 @@ class ViewWork:
         backend = self.engine.backend(plan.precision)
         drawing = open_drawing(plan, backend, self._options(), shading=False)
         single = sampled(drawing)
-        return Picture(self.request, drawing, single, ViewValues(single))
+        values = ViewValues(single)
+        one = Tile(0, 0, 1, 1)
+        values.plain(one, single.source.iterate(one, 1))  # compiles: the coarse picture is timed
+        return Picture(self.request, drawing, single, values)
 
     def _recolored(self) -> Picture | None:
         """Return the picture of the same view in other colors, from numbers that are kept."""

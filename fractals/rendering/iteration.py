@@ -172,12 +172,14 @@ class GridMethod:
     def iterate(
         self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
     ) -> EscapeTile:
+        """Return the escape data of a tile's samples: see `Method.iterate`."""
         shape, across, down = self._inputs(tile, self.plan.supersampling)
         return self._iterate(shape, across, down, max_iterations or self.max_iterations, stop)
 
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
     ) -> EscapeTile:
+        """Return the escape data of listed samples: see `Method.iterate_some`."""
         across, down = self._listed(self.samples, i, j, shape)
         return self._iterate(shape, across, down, self.max_iterations, stop)
 
