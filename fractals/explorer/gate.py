@@ -158,10 +158,10 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-async def _answer(
-    send: Send, status: int, headers: Iterable[tuple[bytes, bytes]] = ()
-) -> None:
-    body = b"" if status == 303 else f"{status}: open the address that the server printed\n".encode()
+async def _answer(send: Send, status: int, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
+    body = (
+        b"" if status == 303 else f"{status}: open the address that the server printed\n".encode()
+    )
     head = [
         (b"content-type", b"text/plain; charset=utf-8"),
         (b"content-length", str(len(body)).encode()),

@@ -206,7 +206,8 @@ class Jobs:
                 stdout=asyncio.subprocess.PIPE,
                 limit=LINE,
             )
-            assert job.process.stdin and job.process.stdout
+            assert job.process.stdin
+            assert job.process.stdout
             with contextlib.suppress(ConnectionError):
                 job.process.stdin.write(line.encode())
                 await job.process.stdin.drain()

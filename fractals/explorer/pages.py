@@ -235,5 +235,3 @@ def _file(name: str) -> Response:
     if path is None:
         return Response(status_code=404)
     return Response(path.read_bytes(), media_type=TYPES[path.suffix], headers=FRESH)
-
-

@@ -167,7 +167,10 @@ class ViewWork:
         backend = self.engine.backend(plan.precision)
         drawing = open_drawing(plan, backend, self._options(), shading=False)
         single = sampled(drawing)
-        return Picture(self.request, drawing, single, ViewValues(single))
+        values = ViewValues(single)
+        one = Tile(0, 0, 1, 1)
+        values.plain(one, single.source.iterate(one, 1))  # compiles: the coarse picture is timed
+        return Picture(self.request, drawing, single, values)
 
     def _recolored(self) -> Picture | None:
         """Return the picture of the same view in other colors, from numbers that are kept."""
@@ -204,8 +207,13 @@ class ViewWork:
         painter = None
         if not request.values and not picture.drawing.plan.layers.whole:
             single = picture.single.plan
-            painter = Painter(coarse.backend if coarse else picture.single.backend, single.scene,
-                              single, single.layers, np.uint8)
+            painter = Painter(
+                coarse.backend if coarse else picture.single.backend,
+                single.scene,
+                single,
+                single.layers,
+                np.uint8,
+            )
         rows = max(1, down // (4 * max(1, picture.single.backend.threads)))
         strips = [Tile(0, y, across, min(rows, down - y)) for y in range(0, down, rows)]
 
@@ -240,8 +248,13 @@ class ViewWork:
         if picture.raw is None:
             picture.rate = across * down / max(seconds, 1e-4) / threads
         self._describe(picture)
-        where = {"frame": request.frame, "step": step, "w": across, "h": down,
-                 "paint": request.paint}
+        where = {
+            "frame": request.frame,
+            "step": step,
+            "w": across,
+            "h": down,
+            "paint": request.paint,
+        }
         if request.values:
             for k, (each, part) in enumerate(zip(picture.values.layers, whole, strict=True)):
                 self._put(pack_values(Where(**where, layer=k), each.centered(part), request.remote))
@@ -251,10 +264,15 @@ class ViewWork:
         inside = counts >= source.max_iterations
         escaped = counts[~inside]
         request.say(
-            "drawn", frame=request.frame, paint=request.paint, ms=round(1e3 * seconds, 1),
-            max_iterations=source.max_iterations, inside=round(float(inside.mean()), 4),
+            "drawn",
+            frame=request.frame,
+            paint=request.paint,
+            ms=round(1e3 * seconds, 1),
+            max_iterations=source.max_iterations,
+            inside=round(float(inside.mean()), 4),
             least=int(escaped.min()) if escaped.size else None,
-            most=int(escaped.max()) if escaped.size else None, **{"pass": "coarse"},
+            most=int(escaped.max()) if escaped.size else None,
+            **{"pass": "coarse"},
         )
         yield None
 
@@ -269,8 +287,9 @@ class ViewWork:
 
     def _describe(self, picture: Picture) -> None:
         request = self.request
-        request.say("layers", frame=request.frame, paint=request.paint,
-                    layers=picture.values.described())
+        request.say(
+            "layers", frame=request.frame, paint=request.paint, layers=picture.values.described()
+        )
         if request.values:
             for k, table in enumerate(picture.values.tables()):
                 where = Where(request.frame, w=3, h=len(table), layer=k, paint=request.paint)
@@ -303,8 +322,10 @@ class ViewWork:
         if planes:
             source = single.source
             picture.raw = EscapeData(
-                **arrays_of(planes), max_iterations=source.max_iterations,
-                scene=at_one_sample(single.plan.scene), method=single.plan.method,
+                **arrays_of(planes),
+                max_iterations=source.max_iterations,
+                scene=at_one_sample(single.plan.scene),
+                method=single.plan.method,
                 count_offset=source.count_offset,
             )
         self._drawn("values", begun)
@@ -375,8 +396,11 @@ class ViewWork:
             yield from self._batches(picture, self._tiles(picture, n), keep)
             source = drawing.source
             raw = EscapeData(
-                **arrays_of(planes), max_iterations=source.max_iterations, scene=scene,
-                method=plan.method, count_offset=source.count_offset,
+                **arrays_of(planes),
+                max_iterations=source.max_iterations,
+                scene=scene,
+                method=plan.method,
+                count_offset=source.count_offset,
             )
             return open_drawing(plan, backend, self._options(), stored=raw)
         painter = Painter(backend, scene, plan, plan.layers, pixel_type(scene))
@@ -395,7 +419,9 @@ class ViewWork:
             for x in range(0, width, side)
         ]
         x, y = self.request.focus
-        return sorted(tiles, key=lambda t: math.hypot(t.x + t.width / 2 - x, t.y + t.height / 2 - y))
+        return sorted(
+            tiles, key=lambda t: math.hypot(t.x + t.width / 2 - x, t.y + t.height / 2 - y)
+        )
 
     def _batches(
         self, picture: Picture, tiles: Sequence[Tile], work: Callable[[Tile], dict[str, float]]
@@ -422,8 +448,10 @@ class ViewWork:
     def _drawn(self, name: str, begun: float) -> None:
         request, source = self.request, self.picture.single.source if self.picture else None
         request.say(
-            "drawn", frame=request.frame, paint=request.paint,
+            "drawn",
+            frame=request.frame,
+            paint=request.paint,
             ms=round(1e3 * (monotonic() - begun), 1),
-            max_iterations=source.max_iterations if source else None, **{"pass": name},
+            max_iterations=source.max_iterations if source else None,
+            **{"pass": name},
         )
-

@@ -304,9 +304,7 @@ def pack_values(where: Where, values: NDArray[np.float32], remote: bool) -> byte
     return pack(VALUES, where, _deflated(rows), DEFLATE, (low, high))
 
 
-def pack_pixels(
-    where: Where, pixels: NDArray[np.uint8], remote: bool, kind: int = PIXELS
-) -> bytes:
+def pack_pixels(where: Where, pixels: NDArray[np.uint8], remote: bool, kind: int = PIXELS) -> bytes:
     """Return the message of pixels in sRGB."""
     if not remote:
         return pack(kind, where, np.ascontiguousarray(pixels).tobytes(), RAW, (0.0, 0.0))

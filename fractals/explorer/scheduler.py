@@ -25,7 +25,7 @@ MAX_EXPRESSIONS = 50  # programs of users' expressions: each stays in memory
 Steps = Iterator[float | None]  # None: go on; a time of `monotonic`: not before
 
 
-class Stale(Exception):  # noqa: N818 - no error
+class Stale(Exception):
     """Work that was replaced by newer work."""
 
 

@@ -177,6 +177,7 @@ class Running:
     sockets: list[socket.socket] = field(default_factory=list)
     port: int = 0
     server: uvicorn.Server | None = None
+    _closed: bool = False
 
     @classmethod
     def listen(cls, explorer: Explorer, address: Address) -> "Running":
@@ -218,7 +219,7 @@ class Running:
         return self.url + self.explorer.gate.invitation()
 
     def serve(self) -> None:
-        """Serve until `end`, or Ctrl-C."""
+        """Serve until `close`, or Ctrl-C."""
         config = uvicorn.Config(
             self.explorer.gate,
             log_level="critical",
@@ -238,6 +239,7 @@ class Running:
             ssl_keyfile=self.address.key,
         )
         self.server = uvicorn.Server(config)
+        self.server.should_exit = self._closed
         try:
             self.server.run(sockets=self.sockets)
         finally:
@@ -246,8 +248,9 @@ class Running:
             if self.address.uds:
                 Path(self.address.uds).unlink(missing_ok=True)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Stop serving."""
+        self._closed = True
         if self.server:
             self.server.should_exit = True
 
@@ -283,7 +286,7 @@ def start(
     scene: Scene,
     device: str = "auto",
     threads: int | None = None,
-    address: Address = Address(),  # noqa: B008 - frozen
+    address: Address = Address(),
     read_only: bool = False,
     memory: int = 2**30,
     clients: int = 16,
@@ -308,10 +311,8 @@ def start(
     return Running.listen(explorer, address)
 
 
-def open_browser(running: Running) -> None:
-    """Open the page in the user's browser, once the server answers."""
-    timer = threading.Timer(0.3, lambda: webbrowser.open(running.invitation()))
+def open_browser(address: str) -> None:
+    """Open an address in the user's browser, once the server answers."""
+    timer = threading.Timer(0.3, lambda: webbrowser.open(address))
     timer.daemon = True
     timer.start()
-
-

@@ -55,7 +55,7 @@ class Terms:
     clients: int = 16
 
 
-class TooManyMessages(Exception):  # noqa: N818 - it closes the connection
+class TooManyMessages(Exception):
     """A client sends more messages than it may."""
 
 
@@ -114,7 +114,7 @@ class Session:
         from fractals import __version__
 
         if message.v != VERSION:
-            raise OptionError(f"protocol {message.v}: this server speaks {VERSION}: reload the page")
+            raise OptionError(f"protocol {message.v}: the server has {VERSION}: reload the page")
         self.hello = message
         may = not self.terms.read_only
         self.say(

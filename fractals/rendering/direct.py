@@ -11,7 +11,7 @@ from fractals.kernels import escape
 from fractals.kernels.escape import EscapeOptions
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import first_size, state_size
-from fractals.rendering.iteration import Stop, GridMethod, never
+from fractals.rendering.iteration import GridMethod, Stop, never
 from fractals.rendering.plan import Plan
 from fractals.rendering.probe import is_settled, limit_from
 from fractals.scene.layers import Layers

@@ -111,7 +111,9 @@ class GridMethod:
         other._place(plan)
         if step > 1 and not plan.explicit_positions:
             other.columns, other.rows = (
-                np.ascontiguousarray(part[:, other._picked(np.arange(-(-part.shape[1] // step)), k)])
+                np.ascontiguousarray(
+                    part[:, other._picked(np.arange(-(-part.shape[1] // step)), k)]
+                )
                 for k, part in enumerate((other.columns, other.rows))
             )
             other.all_columns = self.backend.to_device(other.columns)
@@ -170,12 +172,14 @@ class GridMethod:
     def iterate(
         self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
     ) -> EscapeTile:
+        """Return the escape data of a tile's samples: see `Method.iterate`."""
         shape, across, down = self._inputs(tile, self.plan.supersampling)
         return self._iterate(shape, across, down, max_iterations or self.max_iterations, stop)
 
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
     ) -> EscapeTile:
+        """Return the escape data of listed samples: see `Method.iterate_some`."""
         across, down = self._listed(self.samples, i, j, shape)
         return self._iterate(shape, across, down, self.max_iterations, stop)
 

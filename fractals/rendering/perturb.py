@@ -34,7 +34,7 @@ from fractals.kernels.layout import (
 )
 from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
-from fractals.rendering.iteration import WITHOUT_END, FindOrbit, Stop, GridMethod, never
+from fractals.rendering.iteration import WITHOUT_END, FindOrbit, GridMethod, Stop, never
 from fractals.rendering.plan import Plan
 from fractals.rendering.probe import is_settled, limit_from
 from fractals.scene.layers import Layers

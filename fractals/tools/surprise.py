@@ -51,15 +51,17 @@ def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tupl
         kind = tried % 4
         if kind == 3 and not places:
             kind = chance.randrange(3)
-        makers: list[Callable[[], tuple[str, Scene]]] = [
-            lambda name=name: _repainted(scene, name, chance),
-            lambda name=name, k=tried: _recolored(scene, name, colorings[k % len(colorings)]),
-            lambda name=name: _layered(scene, name, chance),
-            lambda name=name: _moved(places.pop(0), name, chance),
-        ]
+        coloring = colorings[tried % len(colorings)]
         tried += 1
         try:
-            found = makers[kind]()
+            if kind == 0:
+                found = _repainted(scene, name, chance)
+            elif kind == 1:
+                found = _recolored(scene, name, coloring)
+            elif kind == 2:
+                found = _layered(scene, name, chance)
+            else:
+                found = _moved(places.pop(0), name, chance)
             make_plan(found[1])
         except FractalsError:  # the coloring has no meaning for the formula, or the depth
             continue
