@@ -285,6 +285,9 @@ export class Explorer extends EventTarget {
     return canvas;
   }
 
+  /** Return the canvas as it is now: RGB, rows from the top. @returns {Uint8Array} */
+  readPixels() { return this.stage.read(this.map); }
+
   /** Let a paused view go on. */
   goOn() { this.connection.send({ t: "go_on", frame: this.#chain.newest }); }
 

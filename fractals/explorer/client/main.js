@@ -22,9 +22,12 @@ function isRemote() {
 function watchSize(changed) {
   const exact = "devicePixelContentBoxSize" in ResizeObserverEntry.prototype;
   new ResizeObserver(([entry]) => {
-    const box = exact ? entry.devicePixelContentBoxSize[0] : entry.contentBoxSize[0];
-    const ratio = exact ? 1 : devicePixelRatio;
-    changed([box.inlineSize, box.blockSize].map((side) => Math.max(1, Math.min(LIMIT, Math.round(side * ratio)))));
+    const sides = (box) => [box.inlineSize, box.blockSize];
+    const near = sides(entry.contentBoxSize[0]).map((side) => side * devicePixelRatio);
+    const found = exact ? sides(entry.devicePixelContentBoxSize[0]) : near;
+    // A device scale that is only emulated is missing from the exact box.
+    const sure = found.map((side, k) => Math.abs(side - near[k]) <= 1 ? side : near[k]);
+    changed(sure.map((side) => Math.max(1, Math.min(LIMIT, Math.round(side)))));
   }).observe(canvas, { box: exact ? "device-pixel-content-box" : "content-box" });
 }
 

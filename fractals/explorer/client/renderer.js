@@ -39,6 +39,8 @@ export class Renderer {
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8UI, 128, 128, 0, gl.RED_INTEGER, gl.UNSIGNED_BYTE, encoding);
     this.nothing = this.#texture(gl.TEXTURE_2D_ARRAY, gl.NEAREST);
     gl.texImage3D(gl.TEXTURE_2D_ARRAY, 0, gl.R32F, 1, 1, 1, 0, gl.RED, gl.FLOAT, null);
+    this.blank = this.#texture(gl.TEXTURE_2D, gl.NEAREST);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, 1, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
   }
 
   /** Draw older pictures, and the newest one.
@@ -138,8 +140,8 @@ export class Renderer {
     if (!values && !shown) return;
     gl.useProgram(use.program);
     this.#corners(use, picture.size, target);
-    const units = { values: values ? this.textures[plane].texture : this.nothing, exact: shown ? this.textures.exact.texture : this.encoding,
-      tables: this.tables?.texture ?? this.encoding, encoding: this.encoding };
+    const units = { values: values ? this.textures[plane].texture : this.nothing, exact: shown ? this.textures.exact.texture : this.blank,
+      tables: this.tables?.texture ?? this.blank, encoding: this.encoding };
     Object.entries(units).forEach(([name, texture], unit) => {
       gl.activeTexture(gl.TEXTURE0 + unit);
       gl.bindTexture(name === "values" ? gl.TEXTURE_2D_ARRAY : gl.TEXTURE_2D, texture);
