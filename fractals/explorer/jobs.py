@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import os
 import secrets
 import shutil
 import sys
@@ -21,13 +22,14 @@ from fractals.explorer.session import Session
 from fractals.explorer.views import Place, decimal_text, decimals, octaves, significant
 from fractals.rendering.cost import check_cost
 from fractals.rendering.plan import make_plan
-from fractals.scene.model import Scene
+from fractals.scene.model import Scene, validate
 
 MEMORY = 2**34  # bytes of address space of a process: Numba's libraries map some of these
 MAX_EXPORTS, MAX_SEARCHES = 2, 4  # of all clients together
 MAX_SAMPLES = 2**33  # of an export
 KEPT_SECONDS = 600.0  # until an exported file is removed
 QUOTA = 2**31  # bytes of exported files that are kept
+PARENT = str(Path(__file__).parents[2])  # of the package, for processes
 LINE = 2**24  # bytes of a line of a process: a scene with all its digits
 
 
@@ -89,8 +91,6 @@ class Jobs:
             if table := facts.get("scene"):
                 table["image"] = {"size": list(scene.image.size)}
                 table["color"] = scene.to_table()["color"]
-                from fractals.scene.model import validate
-
                 place = Place.of(validate(table, ""), scene.image.size)
                 facts["octaves"] = octaves(place)
             session.say("found", job=message.job, what=message.what, **facts)
@@ -198,10 +198,13 @@ class Jobs:
         finish: Callable[[dict[str, Any]], None],
     ) -> None:
         if not job.cancelled:
+            paths = [PARENT, *filter(None, [os.environ.get("PYTHONPATH")])]
             job.process = await asyncio.create_subprocess_exec(
                 sys.executable,
+                "-P",  # never a package of this name in the current folder
                 "-m",
                 "fractals.explorer.work",
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=LINE,

@@ -1,15 +1,14 @@
 """A view in passes: a coarse picture, tiles from the focus outwards, and at rest exact tiles."""
 
-import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fractals.explorer.picture import Picture, Request, at_one_sample, needs_of
 from fractals.explorer.protocol import Where, pack_pixels, pack_table, pack_values
 from fractals.explorer.scheduler import Engine, Steps, Work
 from fractals.explorer.values import ViewValues
@@ -36,83 +35,6 @@ SIDES = (256, 128, 64, 32)  # pixels of a tile
 FRAME_RATE = 20  # coarse pictures a second that the step is chosen for
 STEPS = (2, 4, 8)  # pixels a sample of the coarse picture
 LONG = 3600.0  # seconds until paused work looks again whether it may go on
-
-
-@dataclass
-class Request:
-    """What a client wants to see.
-
-    Attributes
-    ----------
-    scene : Scene
-        Of the size of the canvas.
-    frame, paint : int
-        As of PROTOCOL.md.
-    focus : tuple of float
-        Pixel at which tiles begin.
-    moving : bool
-        Whether only the coarse picture is drawn at first.
-    values, remote : bool
-        Whether values are sent for a shader; whether messages are compressed.
-    keeps_raw : bool
-        Whether raw numbers stay in memory for a recoloring.
-    put : callable
-        ``put(message, frame, paint)`` sends.
-    """
-
-    scene: Scene
-    frame: int
-    paint: int
-    focus: tuple[float, float]
-    moving: bool
-    values: bool
-    remote: bool
-    put: Callable[[str | bytes, int, int], None]
-    keeps_raw: bool = True
-
-    def say(self, kind: str, **keys: Any) -> None:
-        """Send a text message."""
-        self.put(json.dumps({"t": kind, **keys}), 0, 0)
-
-
-@dataclass
-class Picture:
-    """A view that is drawn: what a later recoloring or a question about it needs.
-
-    Attributes
-    ----------
-    drawing : Drawing
-        With the scene's own supersampling.
-    single : Drawing
-        With one sample a pixel; iterated, or read from `raw`.
-    raw : EscapeData, optional
-        Of all samples of `single`, once they are computed.
-    rate : float
-        Samples a second of one thread, in the coarse picture.
-    seconds : float
-        Work so far.
-    raw_is_exact : bool
-        Whether `raw` has the very numbers that the scene's own colorings are computed from.
-    """
-
-    request: Request
-    drawing: Drawing
-    single: Drawing
-    values: ViewValues
-    raw: EscapeData | None = None
-    rate: float = 0.0
-    seconds: float = 0.0
-    raw_is_exact: bool = True
-
-
-def _needs(plan: Plan) -> tuple[bool, tuple[str, ...]]:
-    return plan.layers.derivative, tuple(plan.layers.statistics.names)
-
-
-def at_one_sample(scene: Scene) -> Scene:
-    """Return a scene with one sample a pixel, on the grid."""
-    update = {"supersampling": 1, "antialias": "grid"}
-    return scene.model_copy(update={"image": scene.image.model_copy(update=update)})
 
 
 class ViewWork:
@@ -188,7 +110,7 @@ class ViewWork:
         stored = open_drawing(single, backend, self._options(), shading=False, stored=before.raw)
         picture = Picture(self.request, before.drawing, stored, ViewValues(stored), before.raw)
         picture.rate = before.rate
-        old_needs, needs = (_needs(each) for each in (before.drawing.plan, plan))
+        old_needs, needs = (needs_of(each) for each in (before.drawing.plan, plan))
         if old_needs != needs:  # statistics are computed step by step, and z then rounds otherwise
             picture.drawing = open_drawing(plan, backend, self._options(), shading=False)
         picture.raw_is_exact = before.raw_is_exact and old_needs == needs

@@ -20,7 +20,7 @@ from fractals.backends.devices import Choice, choose, open_chosen
 from fractals.errors import FractalsError, OptionError
 
 SMALL, VIEW, SHEET, IDLE = 0, 1, 2, 3  # which work comes first
-MAX_EXPRESSIONS = 50  # programs of users' expressions: each stays in memory
+MAX_PROGRAMS = 100  # that users' expressions and options made: each stays in memory
 
 Steps = Iterator[float | None]  # None: go on; a time of `monotonic`: not before
 
@@ -81,7 +81,7 @@ class Engine:
         self._changed = threading.Condition()
         self._turn = itertools.count(1)
         self._ended = False
-        self._expressions: set[str] = set()
+        self._programs: set[str] = set()
         self.thread = threading.Thread(target=self._run, name="fractals-explorer", daemon=True)
         self.thread.start()
 
@@ -100,13 +100,16 @@ class Engine:
             self._backends[number] = backend
         return self._backends[number]
 
-    def admit(self, expression: str) -> None:
-        """Count a user's expression; raise an `OptionError` if there were too many."""
-        self._expressions.add(expression)
-        if len(self._expressions) > MAX_EXPRESSIONS:
+    def admit(self, label: str) -> None:
+        """Count a program that is not of the catalog; raise an `OptionError` if it is one too many.
+
+        `label` is that of the formula or the statistic.
+        """
+        if label not in self._programs and len(self._programs) >= MAX_PROGRAMS:
             raise OptionError(
-                f"the server has compiled {MAX_EXPRESSIONS} expressions: restart it for more"
+                f"the server has compiled {MAX_PROGRAMS} programs: restart it for more"
             )
+        self._programs.add(label)
 
     def submit(self, work: Work) -> None:
         """Add work in place of older work of the same key."""

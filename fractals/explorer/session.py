@@ -12,7 +12,8 @@ from fractals import catalog
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
 from fractals.explorer.outbox import Outbox
-from fractals.explorer.passes import Picture, Request, ViewWork
+from fractals.explorer.passes import ViewWork
+from fractals.explorer.picture import Picture, Request
 from fractals.explorer.protocol import VERSION, Hello, Open, Paint, View
 from fractals.explorer.scheduler import SMALL, VIEW, Engine, Work
 from fractals.explorer.views import (
@@ -25,7 +26,8 @@ from fractals.explorer.views import (
     octaves,
 )
 from fractals.rendering.plan import make_plan
-from fractals.scene.model import Scene
+from fractals.scene.layers import make_layers
+from fractals.scene.model import Scene, validate
 
 MAX_FRAMES = 256  # of a client
 RATE, BURST = 40.0, 120.0  # messages a second, and at once
@@ -189,9 +191,12 @@ class Session:
         return self.terms.scene
 
     def _admitted(self, scene: Scene) -> Scene:
-        formula = scene.make_formula()
-        if catalog_name(scene) is None:
-            self.engine.admit(formula.label)
+        """Return a scene, unless it needs one program of its own too many."""
+        if getattr(scene.formula, "model_extra", None):
+            self.engine.admit(scene.make_formula().label)
+        for layer in make_layers(scene).drawn:
+            if layer.coloring.statistic and layer.paint.coloring.model_extra:
+                self.engine.admit(layer.coloring.statistic_label)
         return scene
 
     def julia_scene(self, frame: int, at: tuple[int, int]) -> Scene:
@@ -203,8 +208,6 @@ class Session:
         table["view"] = {}
         table["julia"] = list(text_of(place, at))
         table |= {"title": "", "note": ""}
-        from fractals.scene.model import validate
-
         scene = validate(table, "")
         return scene.model_copy(update={"color": self.color})
 
@@ -305,7 +308,8 @@ class Session:
         """Show the newest frame in other colors."""
         place = self.place(self.newest)
         table = place.scene().to_values()
-        color = outside.scene_of({**_drawable(table), "color": message.color}).color
+        painted = {**_drawable(table), "color": message.color}
+        color = self._admitted(outside.scene_of(painted)).color
         scene = place.scene().model_copy(update={"color": color})
         make_plan(scene, self.engine.kind)
         self.color, self.paint = color, message.seq
@@ -365,12 +369,6 @@ def _changes_values(before: Scene, scene: Scene) -> bool:
         [facts(paint) for paint in (each.color, *each.color.layers)] for each in (before, scene)
     )
     return old != new
-
-
-def catalog_name(scene: Scene) -> str | None:
-    """Return the name of a scene's formula in the catalog; None for an expression."""
-    name = getattr(scene.formula, "name", None)
-    return name if name in catalog.names("formula") and name != "expression" else None
 
 
 def text_of(place: Place, at: tuple[int, int]) -> tuple[str, str]:
