@@ -28,8 +28,8 @@ const ICONS = {
   gallery: "M4 5h7v6H4zM13 5h7v6h-7zM4 13h7v6H4zM13 13h7v6h-7z",
   color: "M12 3.5c3.2 3.7 6 7 6 10.300a6 6 0 0 1-12 0C6 10.500 8.800 7.200 12 3.500zM9 14a3 3 0 0 0 3 3",
   formula: "M15.500 5.200c-2.300-1-3.600.2-4 2.600L9.700 17c-.4 2.200-1.700 3.100-3.700 2.400M8 10.500h6M14.500 14l4.500 5M19 14l-4.500 5",
-  find: "M12 12m-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0M12 3v5M12 16v5M3 12h5M16 12h5",
-  inspect: "M5 19l1-4L16 5l3 3L9 18zM14 7l3 3M5 21h14",
+  find: "M10.500 10.500m-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0M15 15l5 5",
+  inspect: "M12 12m-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0M12 3v5M12 16v5M3 12h5M16 12h5",
   surprise: "M12 3l1.900 5.600L19.500 10.500l-5.600 1.900L12 18l-1.900-5.600L4.500 10.500l5.600-1.900zM18.500 16v4M16.500 18h4M5.500 16.500v3M4 18h3",
   bookmark: "M7 4h10v16l-5-4-5 4z",
   share: "M10 14a4 4 0 0 0 5.700 0l3-3a4 4 0 0 0-5.700-5.700l-1.200 1.200M14 10a4 4 0 0 0-5.700 0l-3 3a4 4 0 0 0 5.700 5.700l1.200-1.200",
@@ -133,7 +133,8 @@ export function slider({ label, value, least, most, step = 0, log = false, hint 
     onchange(given);
   };
   field.addEventListener("change", typed);
-  const made = row(label, field, { hint });
+  const short = hint.length < 40;
+  const made = row(label, field, { hint: short ? "" : hint, value: short && hint && element("span.faint", {}, hint) });
   made.classList.add("slider-row");
   made.querySelector(".row-head").append(field);
   made.querySelector(".row-head").after(bar);

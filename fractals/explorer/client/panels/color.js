@@ -32,7 +32,7 @@ export function colorPanel({ explorer, notify, upload, opened }) {
   const strip = element("div.strip.large");
   const name = element("span.grow.strong");
   const gallery = paletteGallery(catalog, choose);
-  const editor = paletteEditor(catalog, (palette) => edit({ palette }, true));
+  const editor = paletteEditor(catalog, (palette, done) => edit({ palette }, !done));
   editor.node.hidden = true;
   const editing = button("Edit", () => {
     editor.node.hidden = !editor.node.hidden;
@@ -59,7 +59,7 @@ export function colorPanel({ explorer, notify, upload, opened }) {
   const values = section("Values", true, histogram.node, fit, density, offset, transfer, equalise);
 
   // Coloring
-  const coloring = select("Coloring", catalog.colorings.map(({ name: id, title }) => [id, `${words(id)}: ${title}`]), "smooth", (value) => edit({ coloring: value, palette: paintOf().palette }));
+  const coloring = select("Coloring", catalog.colorings.map(({ name: id, title }) => [id, `${words(id)}: ${title}`]), "smooth", (value) => edit({ coloring: value, transfer: "auto", mask: "auto" }));
   const options = element("div.stack", { role: "group", "aria-label": "Options of the coloring" });
   const mask = select("Draw where", [["auto", "As the coloring needs"], ["escaped", "Orbits escape"], ["inside", "Orbits stay"], ["all", "Everywhere"]], "auto", (value) => edit({ mask: value }));
   const inside = element("input", { type: "color", oninput: () => change({ ...color(), inside: inside.value }, true), onchange: () => change({ ...color(), inside: inside.value }) });
@@ -166,6 +166,6 @@ export function field(option, value, put) {
   // Bounds above zero that are decades apart are for equal factors.
   const log = option.least > 0 && option.most / option.least > 500;
   const whole = option.type === "int";
-  return slider({ label, value, least: option.least, most: option.most, log, step: whole ? 1 : 0, hint: option.meaning && words(option.meaning),
+  return slider({ label, value, least: option.least, most: option.most, log, step: whole ? 1 : 0, hint: option.meaning ?? "",
     oninput: (now) => option.part === "color" && put(now, true), onchange: put });
 }

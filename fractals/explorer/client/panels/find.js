@@ -7,7 +7,7 @@ import { difference, path } from "./flight.js";
 const SIXTEENTHS = 16;
 const STEPS = 64; // of an octave
 
-export function findPanel({ explorer, notify }) {
+export function findPanel({ explorer, canvas, notify, julia }) {
   let job = null;
   let flight = null;
   const bar = progress(() => cancel());
@@ -32,7 +32,7 @@ export function findPanel({ explorer, notify }) {
       const answer = await mine.done;
       job = null;
       facts(answer);
-      if (answer.scene) await fly(mine.id, answer);
+      if (answer.scene) await fly(answer);
     } catch (error) {
       if (!error.cancelled) notify(error.message, "error");
     } finally {
@@ -47,59 +47,56 @@ export function findPanel({ explorer, notify }) {
   }
 
   /** Fly to what was found, then open it: exact, and upright. */
-  async function fly(id, { center, scene, octaves }) {
+  async function fly({ center, scene, octaves }) {
     const first = explorer.placed;
-    if (still() || !center || octaves === undefined || first.formula === undefined) return explorer.open({ scene });
-    const offset = () => {
-      const { center: middle, width, rotation, size } = explorer.placed;
-      const [x, y] = [0, 1].map((k) => difference(center[k], middle[k], width) * size[0]);
-      const turn = (-rotation * Math.PI) / 180;
-      const up = explorer.scene.view?.mirror ? y : -y;
-      // Pixels, y down; the view's rotation turns the picture back.
-      return [x * Math.cos(turn) + up * Math.sin(turn), -x * Math.sin(turn) + up * Math.cos(turn)];
-    };
-    const start = offset();
-    const way = path(Math.hypot(...start) / first.size[0], octaves - first.octaves);
-    flight = { stop: () => ((flight.stopped = true), null), stopped: false };
-    const mine = flight;
-    const stopped = () => mine.stop();
-    explorer.addEventListener("gesture", stopped, { once: true });
-    bar.show(0, "Flying there");
-    const began = performance.now();
-    await new Promise((resolve) => {
-      const step = () => {
-        const time = (performance.now() - began) / 1000;
-        if (mine.stopped || time >= way.seconds) return resolve();
-        const { octaves: in_, share } = way.at(time);
-        bar.show(time / way.seconds, "Flying there");
-        const placed = explorer.placed;
-        const here = offset();
-        // The similarity from the placed view to the wanted one: the target keeps its digits.
-        const scale = Math.round((first.octaves + in_ - placed.octaves) * STEPS);
-        const wanted = start.map((value) => value * (1 - share) * 2 ** in_);
-        const by = wanted.map((value, k) => Math.round((value - here[k]) * SIXTEENTHS));
-        const at = here.map((value, k) => Math.round((value + placed.size[k] / 2) * SIXTEENTHS));
-        if (scale > 0 && by.every((value) => Math.abs(value) < 2 ** 20)) explorer.move({ about: id, at, by, scale, stage: "moving", step: "flight" });
-        return next(resolve, step);
-      };
-      step();
-    });
-    explorer.removeEventListener("gesture", stopped);
-    flight = null;
-    if (!mine.stopped) explorer.open({ scene });
+    const { mirror, stretch } = explorer.scene.view ?? {};
+    const plain = center && Number.isFinite(octaves) && (stretch ?? 1) === 1 && !first.julia;
+    if (plain && !still()) {
+      const start = offset(center, explorer, mirror);
+      const way = path(Math.hypot(...start) / first.size[0], octaves - first.octaves);
+      bar.show(0, "Flying there");
+      if (!(await along(way, center, mirror, start, first.octaves))) return;
+    }
+    explorer.open({ scene });
   }
-  /** Call `step` in the frame after the newest move was placed: moves are relative to it. */
-  function next(resolve, step) {
-    const go = () => requestAnimationFrame(step);
-    explorer.addEventListener("placed", go, { once: true });
+
+  /** Move the picture along a path. Return false if the user stopped it. */
+  function along(way, center, mirror, start, octaves) {
+    return new Promise((resolve) => {
+      let time = 0;
+      const end = (arrived) => {
+        stop();
+        flight = null;
+        for (const name of ["pointerdown", "wheel"]) canvas.removeEventListener(name, interrupt);
+        resolve(arrived);
+      };
+      const interrupt = () => end(false);
+      const stop = explorer.animate((seconds) => {
+        time += seconds;
+        const { octaves: deeper, share } = way.at(time);
+        bar.show(time / way.seconds, "Flying there");
+        // Each move is relative to the newest frame, whose text is exact, so errors do not add up.
+        const [a, b, c, d, e, f] = explorer.map;
+        const { size, octaves: placed } = explorer.placed;
+        const [x, y] = offset(center, explorer, mirror).map((value, k) => value + size[k] / 2);
+        const here = [a * x + b * y + e, c * x + d * y + f];
+        const scale = Math.round(STEPS * (octaves + deeper - placed - Math.log2(Math.hypot(a, c))));
+        const by = start.map((value, k) => explorer.size[k] / 2 + value * (1 - share) * 2 ** deeper - here[k]);
+        if (scale > 0) explorer.move({ at: sixteenths(here), by: sixteenths(by), scale, stage: "moving", focus: sixteenths(here), step: "flight" });
+        if (time >= way.seconds) end(true);
+      });
+      for (const name of ["pointerdown", "wheel"]) canvas.addEventListener(name, interrupt, { passive: true });
+      flight = { stop: interrupt };
+    });
   }
 
   const nucleus = () => search({ what: "nucleus" }, "Searching for a minibrot");
   const embedded = (fraction, name) => () => search({ what: "julia", fraction }, `Searching for the Julia set at ${name}`);
   const node = element("div.stack", {},
-    element("p.hint", {}, "Small copies of the set lie in every view of its border. Draw a box with Shift to search in a part of the view."),
+    element("p.hint", {}, "Small copies of the set lie in every view of its border. While this panel is open, a box drawn with Shift searches a part of the view."),
     button("Fly to the minibrot", nucleus, { kind: "primary wide-button" }),
     bar, found,
+    button("Julia set of the middle", () => julia.enter(true), { kind: "wide-button" }),
     section("Embedded Julia sets", true,
       element("p.hint", {}, "On the way to the minibrot, at this share of the depth."),
       element("div.segments", { role: "group", "aria-label": "Share of the depth" },
@@ -107,7 +104,22 @@ export function findPanel({ explorer, notify }) {
     section("More", true, element("div.line", {},
       button("Period of the view", () => search({ what: "period" }, "Computing the period"), { kind: "quiet" }),
       button("Misiurewicz point", () => search({ what: "misiurewicz" }, "Searching for a Misiurewicz point"), { kind: "quiet" }))));
-  return { node, nucleus, cancel, rect: (rect) => search({ what: "nucleus", rect }, "Searching for a minibrot in the box") };
+  explorer.addEventListener("selection", (event) => {
+    if (!node.isConnected) return;
+    event.preventDefault();
+    search({ what: "nucleus", rect: event.detail.rect }, "Searching for a minibrot in the box");
+  });
+  return { node, nucleus, cancel };
+}
+
+const sixteenths = (point) => point.map((value) => Math.round(SIXTEENTHS * value));
+
+/** Return where a point of the plane lies, in pixels from the middle of the placed frame, y down. */
+function offset(center, { placed }, mirror) {
+  const [x, y] = [0, 1].map((k) => difference(center[k], placed.center[k], placed.width) * placed.size[0]);
+  const turn = (-placed.rotation * Math.PI) / 180;
+  const up = x * Math.sin(turn) + y * Math.cos(turn);
+  return [x * Math.cos(turn) - y * Math.sin(turn), mirror ? up : -up];
 }
 
 /** The keys of the find panel work while it is closed: they open it. */

@@ -12,8 +12,7 @@ const POINTER = [
 ];
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc", " ": "Space", Control: "Ctrl" };
 
-const key = (text) => element("span.keys", {}, text.replace(/\+$/, "+plus").split("+").map((part) => {
-  const name = part === "plus" ? "+" : part;
+const key = (text) => element("span.keys", {}, text.split(/(?<=.)\+/).map((name) => {
   return element("kbd", {}, NAMES[name] ?? (name.length === 1 ? name.toUpperCase() : name));
 }));
 
@@ -21,9 +20,9 @@ export function helpPanel({ explorer }) {
   const group = (title, lines) => element("section", {}, element("h3", {}, title),
     element("dl.keys-list", {}, lines.map(([names, text]) => element("div", {}, element("dt", {}, names), element("dd", {}, text)))));
   const build = () => {
-    const groups = Map.groupBy(commands, (command) => command.group);
+    const groups = Map.groupBy(commands.filter((command) => !command.hidden), (command) => command.group);
     return [group("Mouse and touch", POINTER.map(([what, text]) => [element("span", {}, what), text])),
-      ...[...groups].map(([title, list]) => group(title, list.map((command) => [distinct(command.keys).map(key), command.title])))];
+      ...[...groups].map(([title, list]) => group(title, list.map((command) => [shown(command.keys).map(key), command.title])))];
   };
   const about = element("p.hint");
   const columns = element("div.columns");
@@ -37,5 +36,5 @@ export function helpPanel({ explorer }) {
   };
 }
 
-/** Leave out the second of two keys that people see as one: "?" and "Shift+?". */
-const distinct = (keys) => keys.filter((name) => !(name.startsWith("Shift+") && keys.includes(name.slice(6)))).slice(0, 2);
+/** Two keys fit in a line, or one with a modifier. */
+const shown = (keys) => keys.slice(0, keys[0].includes("+", 1) ? 1 : 2);

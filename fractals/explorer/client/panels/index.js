@@ -80,7 +80,7 @@ export function mountPanels(explorer) {
 
   function open(id, { focus = true } = {}) {
     const panel = PANELS.find((one) => one.id === id);
-    if (!explorer.catalog) return void explorer.addEventListener("welcome", () => open(id), { once: true });
+    if (!explorer.catalog) return void explorer.addEventListener("catalog", () => open(id), { once: true });
     if (current?.id === id) return built.get(id);
     close(false);
     unfold(false);
@@ -107,6 +107,11 @@ export function mountPanels(explorer) {
     return true;
   }
 
+  /** Escape ends one thing: a search or flight, then a Julia set, then the panel. */
+  function escape() {
+    return [...built.values()].some((made) => made.cancel?.()) || julia.leave() || close();
+  }
+
   function frame(panel) {
     const made = panel.build(context);
     const body = element("div.body", {}, made.node);
@@ -114,6 +119,8 @@ export function mountPanels(explorer) {
       button("Close", () => close(), { symbol: "close", bare: true, kind: "quiet" }));
     const node = element(`section.panel.glass${panel.wide ? ".wide" : ""}.panel-${panel.id}`, { "aria-label": panel.title }, head, body);
     swipe(head, node, close);
+    // Keys belong to a field while it is edited, but for this one.
+    node.addEventListener("keydown", (event) => event.key === "Escape" && event.target.matches("input, select, textarea") && escape());
     return { ...made, node };
   }
 
@@ -147,10 +154,11 @@ export function mountPanels(explorer) {
 
   const julia = juliaTool(context);
   root.append(...julia.node);
+  context.julia = julia;
   addCommands(
     ...PANELS.map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void (current?.id === id ? close() : open(id)) })),
     { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => void root.classList.toggle("bare") },
-    { id: "close", group: "Panels", title: "Close the panel", keys: ["Escape"], run: () => close() },
+    { id: "close", group: "Panels", title: "Cancel, leave a Julia set, or close the panel", keys: ["Escape"], run: escape },
     ...julia.commands,
     ...favourites(context),
   );
@@ -163,7 +171,8 @@ function favourites({ explorer, notify }) {
   return [1, 2, 3, 4, 6, 7, 8, 9, 10].map((number, index) => ({
     id: `favourite-${number}`,
     group: "Color",
-    title: `Favorite palette ${index + 1}`,
+    title: "Favorite palettes: F1 to F4, F6 to F10",
+    hidden: index > 0,
     keys: [`F${number}`],
     run: () => {
       const palette = kept.get("favourites", [])[index];

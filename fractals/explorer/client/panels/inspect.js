@@ -30,6 +30,7 @@ export function inspectPanel({ explorer, canvas, notify }) {
     busy = true;
     try {
       const told = await explorer.request({ t: "pick", at: at.map((value) => Math.round(value * 16)), ...(full ? { full } : {}) });
+      if (!told) return; // a newer point was asked for
       put(0, told.center[0]);
       put(1, told.center[1]);
       values.Count.textContent = told.inside ? "does not escape" : told.count.toLocaleString("en");

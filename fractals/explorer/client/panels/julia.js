@@ -40,9 +40,10 @@ export function juliaTool({ explorer, canvas }) {
     pointer = detail ? [detail.x, detail.y] : null;
     show();
   });
-  const enter = () => {
+  /** Go into the Julia set of the pointer's point, or of the middle. */
+  const enter = (middle = false) => {
     if (!explorer.placed || explorer.placed.julia) return false;
-    const at = (pointer ?? [canvas.width / 2, canvas.height / 2]).map((value) => Math.round(value * 16));
+    const at = (pointer && middle !== true ? pointer : [canvas.width / 2, canvas.height / 2]).map((value) => Math.round(value * 16));
     const { center, width, rotation } = explorer.placed;
     from = { ...explorer.scene, view: { ...explorer.scene.view, center, width, rotation } };
     stop();
@@ -52,6 +53,7 @@ export function juliaTool({ explorer, canvas }) {
     if (!from || !explorer.placed?.julia) return false;
     explorer.open({ scene: { ...from, color: explorer.scene.color } });
     from = null;
+    return true;
   };
   // In the capture phase: a click while J is held goes in, and moves nothing.
   canvas.addEventListener("pointerdown", (event) => {
@@ -67,10 +69,11 @@ export function juliaTool({ explorer, canvas }) {
   addEventListener("blur", stop);
   return {
     node: [node, back],
+    leave,
+    enter,
     commands: [
       { id: "julia", group: "Find", title: "Hold: Julia set of the point under the pointer; click goes in", keys: ["j"], start, stop },
-      { id: "julia-enter", group: "Find", title: "Go into the Julia set of the point under the pointer, or the middle", keys: ["Shift+J"], run: enter },
-      { id: "julia-leave", group: "Find", title: "Back from the Julia set", keys: ["Escape"], run: leave },
+      { id: "julia-enter", group: "Find", title: "Go into the Julia set of the point under the pointer, or the middle", keys: ["Shift+J"], run: () => enter() },
     ],
   };
 }

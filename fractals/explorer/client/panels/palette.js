@@ -48,7 +48,7 @@ export function paletteGallery(catalog, choose) {
 /**
  * An editor of a palette's stops.
  * @param {object} catalog
- * @param {(table: object) => void} change called at each step of a drag
+ * @param {(table: object, done: boolean) => void} change called at each step of a drag, and at its end
  */
 export function paletteEditor(catalog, change) {
   let table = { stops: [[0, "#000000"], [0.5, "#ffffff"]], cyclic: true };
@@ -57,7 +57,7 @@ export function paletteEditor(catalog, change) {
   const stops = element("div.stops", { role: "group", "aria-label": "Stops" });
   const color = element("input", { type: "color", "aria-label": "Color of the stop" });
   const text = element("input.hex", { type: "text", "aria-label": "Color as text", spellcheck: false, autocomplete: "off" });
-  const changed = () => change(structuredClone(table));
+  const changed = (done = true) => change(structuredClone(table), done);
   const at = (event) => {
     const box = track.getBoundingClientRect();
     return Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
@@ -67,22 +67,22 @@ export function paletteEditor(catalog, change) {
     table.stops.sort((a, b) => a[0] - b[0]);
     picked = table.stops.indexOf(one);
   };
-  const place = (value) => {
+  const place = (value, done) => {
     table.stops[picked][0] = Math.round(1e4 * Math.min(1, Math.max(0, value))) / 1e4;
     sort();
     draw();
-    changed();
+    changed(done);
   };
-  const recolor = (value, except) => {
+  const recolor = (value, done, except) => {
     table.stops[picked][1] = value;
     draw(except);
-    changed();
+    changed(done);
   };
   const add = (where) => {
     if (table.stops.length >= MOST_STOPS) return;
     table.stops.push([where, mixed(table, where)]);
     picked = table.stops.length - 1;
-    place(where);
+    place(where, true);
   };
   const remove = () => {
     if (table.stops.length < 3) return;
@@ -93,13 +93,12 @@ export function paletteEditor(catalog, change) {
     stops.children[picked].focus();
   };
   const part = (label, index, most) =>
-    slider({ label, value: 0, least: 0, most, digits: 3, oninput: (value) => {
-      const parts = oklch(table.stops[picked][1]);
-      parts[index] = value;
-      held[index] = value;
-      recolor(hex(index === 2 ? [parts[0], parts[1], value] : [parts[0], parts[1], held[2]]), "sliders");
-      tracks();
-    } });
+    slider({ label, value: 0, least: 0, most, digits: 3, oninput: (value) => tune(index, value, false), onchange: (value) => tune(index, value, true) });
+  const tune = (index, value, done) => {
+    held[index] = value;
+    recolor(hex(held), done, "sliders");
+    tracks();
+  };
   // The hue of a gray is lost in its hexadecimal text, so the sliders keep their own.
   const held = [0, 0, 0];
   const parts = [part("Lightness", 0, 1), part("Chroma", 1, 0.37), part("Hue", 2, 360)];
@@ -112,8 +111,9 @@ export function paletteEditor(catalog, change) {
     [1, 0.37, 360].forEach((most, index) =>
       parts[index].querySelector("input[type=range]").style.setProperty("--track", `linear-gradient(to right, ${ramp(index, most)})`));
   };
-  color.addEventListener("input", () => recolor(color.value));
-  text.addEventListener("change", () => (/^#[0-9a-f]{6}$/i.test(text.value) ? recolor(text.value.toLowerCase()) : draw()));
+  color.addEventListener("input", () => recolor(color.value, false));
+  color.addEventListener("change", () => recolor(color.value, true));
+  text.addEventListener("change", () => (/^#[0-9a-f]{6}$/i.test(text.value) ? recolor(text.value.toLowerCase(), true) : draw()));
   track.addEventListener("dblclick", (event) => add(at(event)));
 
   function handle(stop, index) {
@@ -130,7 +130,7 @@ export function paletteEditor(catalog, change) {
     made.addEventListener("focus", () => index !== picked && ((picked = index), draw("focus")));
     made.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -0.01, ArrowRight: 0.01, ArrowDown: -0.01, ArrowUp: 0.01, PageDown: -0.1, PageUp: 0.1 }[event.key];
-      if (step) place(table.stops[picked][0] + step);
+      if (step) place(table.stops[picked][0] + step, true);
       else if (event.key === "Delete" || event.key === "Backspace") remove();
       else return;
       event.preventDefault();
@@ -145,10 +145,11 @@ export function paletteEditor(catalog, change) {
     picked = index;
     draw();
     stops.setPointerCapture(event.pointerId);
-    const drag = (move) => place(at(move));
+    const drag = (move) => place(at(move), false);
     stops.addEventListener("pointermove", drag);
     stops.addEventListener("lostpointercapture", () => {
       stops.removeEventListener("pointermove", drag);
+      changed();
       stops.children[picked].focus();
     }, { once: true });
   });

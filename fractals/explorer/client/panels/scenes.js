@@ -18,7 +18,7 @@ export function galleryPanel({ explorer, close, upload }) {
   } });
   const list = element("ul.cards", { "aria-label": "Scenes" }, explorer.catalog.scenes.map(({ name, title }) =>
     card(thumbnail(`/thumbnail/scene/${name}.png`), title, () => (explorer.open({ gallery: name }), close()))));
-  return { node: list, actions: element("div.line.grow.end", {}, filter, fileButton("Open a file", upload, "quiet")) };
+  return { node: list, actions: element("div.line.grow.end", {}, filter, fileButton("Open file", upload, "quiet")) };
 }
 
 export function surprisePanel({ explorer, notify, close }) {
@@ -36,7 +36,7 @@ export function surprisePanel({ explorer, notify, close }) {
     const mine = explorer.job({ t: "surprise", seed: Math.floor(Math.random() * 2 ** 31) }, (told) => {
       if (told.t !== "surprised") return;
       count += 1;
-      const image = told.preview?.tagName ? told.preview : explorer.pixelsOf(told.preview ?? told);
+      const image = explorer.pixelsOf(told.preview);
       list.replaceChild(card(image, told.label, () => (explorer.open({ scene: told.scene }), close())), list.children[told.index]);
       bar.show(count / SHEET, `${count} of ${SHEET}`);
     });

@@ -8,11 +8,11 @@ const FORECAST_MS = 300; // after the last change of a size
 export function sharePanel({ explorer, notify }) {
   const parts = [
     ["Link", "link", "Holds the whole scene with all digits. Opens in a browser that reaches this explorer."],
-    ["Scene as TOML", "toml", "A file for fractals render."],
+    ["TOML", "toml", "A file for fractals render."],
     ["Command line", "command", "Draws this picture without the explorer."],
   ].map(([name, key, hint]) => {
     const text = element("textarea.mono", { readOnly: true, rows: key === "toml" ? 9 : 3, spellcheck: false });
-    const copy = button(`Copy ${name.toLowerCase()}`, () => copyText(text.value, notify), { symbol: "copy", kind: "quiet" });
+    const copy = button(`Copy ${name === "TOML" ? name : name.toLowerCase()}`, () => copyText(text.value, notify), { symbol: "copy", kind: "quiet" });
     return { key, text, node: element("div.stack", {}, row(name, text, { hint }), element("div.line", {}, copy)) };
   });
   async function sync() {
@@ -62,7 +62,7 @@ export function exportPanel({ explorer, notify }) {
     asked += 1;
     const mine = asked;
     try {
-      const told = await explorer.job({ ...message(), forecast: true }).done;
+      const told = await explorer.request({ ...message(), forecast: true });
       if (mine === asked) forecast.textContent = `About ${duration(told.seconds)} and ${bytes(told.memory)} of memory for ${(told.samples / 1e6).toLocaleString("en", { maximumSignificantDigits: 3 })} million samples.`;
     } catch (error) {
       if (mine === asked) forecast.textContent = error.message;
@@ -71,16 +71,19 @@ export function exportPanel({ explorer, notify }) {
   async function draw() {
     if (job) return;
     result.replaceChildren();
+    start.classList.add("primary");
     bar.show(null, "Starting");
     const kind = format.querySelector('[aria-pressed="true"]').dataset.value;
     job = explorer.job({ ...message(), format: kind, keep: keep.querySelector("input").checked }, (told) => {
       if (told.t === "progress") bar.show(told.of ? told.done / told.of : null, told.what);
     });
     start.disabled = true;
+    bar.scrollIntoView({ block: "nearest" });
     try {
       const told = await job.done;
       const link = element("a.button.primary.wide-button", { href: told.url, download: "" }, `Download (${bytes(told.bytes)})`);
       result.append(link, element("p.hint", {}, `Drawn in ${duration(told.seconds)}. The server keeps the file for 10 minutes.`));
+      start.classList.remove("primary");
       link.focus();
     } catch (error) {
       notify(error.cancelled ? "The export was cancelled." : error.message, error.cancelled ? "info" : "error");

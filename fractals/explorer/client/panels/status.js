@@ -21,7 +21,7 @@ export function statusLine({ explorer, notify }) {
   const place = () => {
     const placed = explorer.placed;
     if (!placed) return;
-    zoom.textContent = `${decimal(placed.zoom)} ×`;
+    zoom.textContent = decimal(placed.zoom);
     scale.textContent = scaleWords(placed.octaves);
     clearTimeout(waiting);
     waiting = setTimeout(() => tell("Drawing", true), PATIENCE_MS);
