@@ -3,18 +3,19 @@
  *
  * Events: "welcome", "placed", "painted", "layers", "drawn", "status", "paused", "message"
  * ({text, kind}), "connected", "disconnected", "selection" ({rect}; cancelable), "pointer" ({x, y} in
- * device pixels, or null), "history", "link". The detail is the server's message, or as given.
+ * device pixels, or null), "history", "catalog", "gesture" (the user moves). The detail is the server's message, or as given.
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
 import { apply, Chain, compose, IDENTITY, inverse, mapOf, merged } from "./frames.js";
 import { History } from "./history.js";
 import { Connection } from "./net.js";
+import { Paints } from "./paints.js";
+import { canvasOf } from "./picture.js";
 import { Requests } from "./requests.js";
 import { Stage } from "./stage.js";
 
 const BETWEEN = 40; // ms between views: the server accepts 40 messages a second
 const KEPT = 250; // frames back that the server surely keeps
-const LINK_AFTER = 600; // ms of rest until the address gets the link
 
 export class Explorer extends EventTarget {
   welcome = null; // the message `welcome`
@@ -32,13 +33,11 @@ export class Explorer extends EventTarget {
   #flight = null; // the `view` or `open` that is not answered: an entry of the queue, with its id
   #sent = 0; // time of the newest view
   #origin = 0; // number of the scene that was opened
-  #paint = { seq: 0, flight: null, wanted: null, accepted: null, values: false };
-  #live = false; // the user is changing colors
-  #cycling = 0;
+  #first; // keys of the first `open`
+  #paints = new Paints(this, (message) => this.#sendPaint(message));
   #animations = new Set();
   #ticking = 0;
   #time = 0;
-  #linkTimer = 0;
   #focus = null;
 
   /** @param {HTMLCanvasElement} canvas @param {{plain?: boolean, remote?: boolean, link?: string}} [options]
@@ -61,8 +60,6 @@ export class Explorer extends EventTarget {
     document.addEventListener("visibilitychange", () => this.#wake());
   }
 
-  #first;
-
   /** Connect, and show the first scene. */
   start() {
     this.connection.connect();
@@ -78,8 +75,8 @@ export class Explorer extends EventTarget {
 
   /** Whether the canvas shows the exact pixels of the view, and nothing is under way. */
   get settled() {
-    return this.connected && !this.#flight && !this.#queue.length && !this.#paint.flight && !this.#paint.wanted
-      && !this.#cycling && this.drawn?.pass === "exact" && this.drawn.paint === this.#paint.seq;
+    return this.connected && !this.#flight && !this.#queue.length && this.#paints.settled
+      && this.drawn?.pass === "exact" && this.drawn.paint === this.#paints.seq;
   }
 
   /** The map from the newest frame's pixels to the canvas. */
@@ -87,11 +84,10 @@ export class Explorer extends EventTarget {
     return [this.#flight, ...this.#queue].reduce((map, entry) => entry ? this.#moved(map, entry) : map, IDENTITY);
   }
 
-  #moved(map, { move, size, state, about }) {
+  #moved(map, { move, size, state }) {
     if (state) return inverse(this.#chain.of(state.frame) ?? IDENTITY);
     if (size) return compose(map, size.map);
-    if (move && (!move.about || about)) return compose(map, mapOf(move));
-    return map;
+    return move ? compose(map, mapOf(move)) : map;
   }
 
   /** Return a point of the canvas in the newest frame. @param {number[]} at in sixteenths of a pixel */
@@ -105,7 +101,8 @@ export class Explorer extends EventTarget {
   /** Move the picture, at once. Lengths are sixteenths of a device pixel, as in the protocol.
    * @param {{at?: number[], by?: number[], scale?: number, turn?: number, about?: number,
    *   stage?: "moving"|"settled", focus?: number[], step?: string}} wish
-   * `step`: moves of the same name, less than half a second apart, are undone as one. */
+   * `step`: moves of the same name, less than half a second apart, are undone as one. With `about`, the
+   * server takes the fixed point from a search, and `at` is where it lies on the canvas, about. */
   move({ at, by = [0, 0], scale = 0, turn = 0, about, stage = "settled", focus, step = "" }) {
     if (!this.placed || this.#opening) return;
     const entry = { move: { at: at ?? this.size.map((side) => 8 * side), by, scale, turn, about }, stage };
@@ -182,7 +179,7 @@ export class Explorer extends EventTarget {
     const kept = state.origin === this.#origin && state.frame > this.#frame - KEPT;
     const [width, height] = state.scene.image?.size ?? [];
     if (!kept || width !== this.size[0] || height !== this.size[1]) return { t: "open", scene: state.scene };
-    if (JSON.stringify(state.scene.color) !== JSON.stringify(this.scene.color)) this.#setColor(state.scene.color, false);
+    if (JSON.stringify(state.scene.color) !== JSON.stringify(this.scene.color)) this.#paints.set(state.scene.color, false);
     return { t: "view", base: state.frame };
   }
 
@@ -193,42 +190,8 @@ export class Explorer extends EventTarget {
    * @param {object} color the whole table `color` @param {{live?: boolean}} [options] */
   paint(color, { live = false } = {}) {
     if (!this.scene) return;
-    if (!this.#live) this.#remember("");
-    this.#live = live;
-    this.#setColor(color, live);
-  }
-
-  #setColor(color, live) {
-    const quick = sameButNumbers(color, this.#paint.accepted ?? {});
-    this.scene = { ...this.scene, color };
-    this.drawn = null;
-    if (quick) this.stage.adjust((layer, k) => numbersOf(k ? color.layers?.[k - 1] : color, layer));
-    if (live && quick) return;
-    this.#paint.wanted = color;
-    this.#sendPaint();
-  }
-
-  /** Whether pixels that arrive have colors that the user has changed since. */
-  get #repainting() { return this.#live || Boolean(this.#paint.flight || this.#paint.wanted); }
-
-  #sendPaint() {
-    const paint = this.#paint;
-    if (!paint.wanted || paint.flight || !this.connected || this.#opening || !this.#chain.newest) return;
-    const seq = paint.seq % 65_535 + 1;
-    paint.flight = { seq, color: paint.wanted };
-    paint.wanted = null;
-    this.connection.send({ t: "paint", seq, color: paint.flight.color });
-  }
-
-  #painted(message) {
-    const paint = this.#paint;
-    paint.flight = null;
-    Object.assign(paint, { seq: message.seq, accepted: message.color, values: message.values });
-    this.drawn = null;
-    if (!paint.wanted && !this.#live) this.scene = { ...this.scene, color: message.color };
-    this.#say("painted", message);
-    this.#sendPaint();
-    this.#linkSoon();
+    if (!this.#paints.live) this.#remember("");
+    this.#paints.set(color, live);
   }
 
   /** Cycle the palette. @param {number} speed turns a second; 0 stops, in the colors then shown */
@@ -237,17 +200,14 @@ export class Explorer extends EventTarget {
       this.#tell("Palette cycling is off, because the system asks for reduced motion.");
       return;
     }
-    const phase = this.stage.phase;
-    this.#cycling = speed;
-    this.stage.hideExact = Boolean(speed);
-    if (!speed && phase) {
-      this.stage.phase = 0;
-      const cyclic = (k) => this.layers[k]?.cyclic !== false;
-      const on = (table, k) => cyclic(k) ? { ...table, offset: round(((table.offset ?? 0) + phase) % 1) } : table;
-      const { color } = this.scene;
-      this.paint({ ...on(color, 0), ...(color.layers && { layers: color.layers.map((layer, k) => on(layer, k + 1)) }) });
-    }
+    this.#paints.cycle(speed);
     this.#wake();
+  }
+
+  #sendPaint(message) {
+    if (!this.connected || this.#opening || !this.placed) return false;
+    this.connection.send(message);
+    return true;
   }
 
   // ---------------------------------------------------------------- requests
@@ -274,16 +234,7 @@ export class Explorer extends EventTarget {
   }
 
   /** Return a canvas of a preview. @param {import("./decode.js").Message} preview */
-  pixelsOf({ w, h, data }) {
-    const canvas = Object.assign(document.createElement("canvas"), { width: w, height: h });
-    const image = new ImageData(w, h);
-    for (let from = 0, to = 0; from < data.length; to++) {
-      for (let channel = 0; channel < 3; channel++) image.data[to++] = data[from++];
-      image.data[to] = 255;
-    }
-    canvas.getContext("2d").putImageData(image, 0, 0);
-    return canvas;
-  }
+  pixelsOf(preview) { return canvasOf(preview); }
 
   /** Return the canvas as it is now: RGB, rows from the top. @returns {Uint8Array} */
   readPixels() { return this.stage.read(this.map); }
@@ -311,10 +262,10 @@ export class Explorer extends EventTarget {
     const seconds = Math.min(0.1, (time - this.#time) / 1000);
     this.#time = time;
     for (const each of this.#animations) each(seconds);
-    if (this.#cycling) this.stage.phase = (this.stage.phase + this.#cycling * seconds) % 1;
+    if (this.#paints.cycling) this.#paints.tick(seconds);
     this.#send(time);
     this.stage.draw(this.map);
-    if (this.#animations.size || this.#cycling) this.#wake();
+    if (this.#animations.size || this.#paints.cycling) this.#wake();
   }
 
   /** Send the next move, unless one is unanswered. */
@@ -322,12 +273,12 @@ export class Explorer extends EventTarget {
     if (!this.#queue.length || this.#flight || !this.connected) return;
     if (time - this.#sent < BETWEEN) return this.#wake();
     const entry = this.#queue.shift();
-    const message = entry.open ? { t: "open", size: this.size, ...entry.open }
+    const message = entry.open ? { t: "open", ...entry.open }
       : entry.size ? { t: "view", base: this.#chain.newest, size: this.size }
       : entry.state ? this.#restoring(entry.state)
       : { t: "view", base: this.#chain.newest, stage: entry.stage, ...plain(entry.move) };
     if (!message) return this.#wake();
-    if (message.t === "open") Object.assign(message, { size: this.size, ...(this.#chain.newest && !message.base && { base: this.#chain.newest }) });
+    if (message.t === "open") Object.assign(message, { size: this.size }, this.placed && !entry.again && { base: this.#chain.newest });
     else if (this.#focus && !entry.size) message.focus = this.#focus.map(Math.round);
     this.#flight = { ...entry, id: ++this.#frame, open: message.t === "open" };
     this.#sent = time;
@@ -372,7 +323,7 @@ export class Explorer extends EventTarget {
     this.stage.place(message.frame, [width, height], map);
     if (message.scene) {
       this.#origin++;
-      this.#paint = { seq: 0, flight: null, wanted: null, accepted: message.scene.color, values: false };
+      this.#paints.start(message.scene.color);
       this.scene = message.scene;
     } else {
       const { zoom, ...view } = this.scene.view ?? {};
@@ -386,23 +337,25 @@ export class Explorer extends EventTarget {
       Object.assign(state, { frame: message.frame, scene, origin: this.#origin });
     }
     this.#say("placed", message);
-    this.#sendPaint();
-    this.#linkSoon();
+    this.#paints.next();
     this.#wake();
   }
 
+  #painted(message) {
+    this.#paints.accepted(message);
+    this.#say("painted", message);
+    this.#paints.next();
+  }
+
   #described(message) {
-    const before = this.layers, { picture } = this.stage;
-    const same = (layer, k) => ["coloring", "c0", "transfer"].every((key) => layer[key] === before[k]?.[key]);
-    const fresh = !picture.empty && (this.#paint.values || before.length !== message.layers.length || !message.layers.every(same));
-    this.#paint.values = false;
+    const fresh = this.#paints.takeFresh(this.layers, message.layers) && !this.stage.picture.empty;
     this.layers = message.layers;
     this.stage.colors(message.layers, fresh);
     this.#say("layers", message);
   }
 
   #finished(message) {
-    if (message.paint !== this.#paint.seq) return;
+    if (message.paint !== this.#paints.seq) return;
     this.drawn = message;
     this.status = null;
     this.stage.arrived(message.pass);
@@ -422,32 +375,24 @@ export class Explorer extends EventTarget {
       }
       this.#say("history");
       this.#wake();
-    } else if (message.re === "paint" && message.seq === this.#paint.flight?.seq) {
-      this.#paint.flight = null;
-      if (!this.#paint.wanted) {
-        this.scene = { ...this.scene, color: this.#paint.accepted };
-        this.#say("painted", { ...message, color: this.scene.color });
-        this.#queue.push({ move: { at: [0, 0], by: [0, 0], scale: 0, turn: 0 } }); // draws it again
-        this.#wake();
-      }
-      this.#sendPaint();
-    }
+    } else if (message.re === "paint" && this.#paints.refused(message.seq)) this.#say("painted", { ...message, color: this.scene.color });
+    this.#paints.next();
     this.#tell(message.message, "error");
   }
 
   /** Tell whether a binary message belongs to what is shown now. */
   #wanted({ kind, frame, paint }) {
     if (kind === PREVIEW || kind === TABLE) return true;
-    return frame === this.#chain.newest && paint === this.#paint.seq;
+    return frame === this.#chain.newest && paint === this.#paints.seq;
   }
 
   #binary(message) {
     if (message.kind === PREVIEW) this.requests.preview(message);
     else if (message.kind === TABLE && this.requests.table(message)) return;
-    else if (message.frame !== this.#chain.newest || message.paint !== this.#paint.seq) return;
+    else if (message.frame !== this.#chain.newest || message.paint !== this.#paints.seq) return;
     else if (message.kind === TABLE) this.stage.table(message);
     else if (message.kind === VALUES) this.stage.add(message);
-    else if (message.kind === PIXELS && !this.#repainting) this.stage.add(message);
+    else if (message.kind === PIXELS && (this.#paints.settled || this.#paints.cycling)) this.stage.add(message);
   }
 
   #lost(line) {
@@ -455,8 +400,7 @@ export class Explorer extends EventTarget {
     if (this.#flight && !this.#flight.open) this.#queue.unshift(this.#flight);
     this.#flight = null;
     this.#queue = this.#queue.filter(({ open, again }) => !open || !again);
-    if (this.#paint.flight) this.#paint.wanted ??= this.#paint.flight.color;
-    this.#paint.flight = null;
+    this.#paints.lost();
     this.connected = false;
     this.drawn = this.status = null;
     this.#say("disconnected", { text: line });
@@ -467,43 +411,9 @@ export class Explorer extends EventTarget {
   #say(name, detail = null) { this.dispatchEvent(new CustomEvent(name, { detail })); }
 
   #tell(text, kind = "info") { this.#say("message", { text, kind }); }
-
-  /** Put the link of the scene into the address once the view rests. */
-  #linkSoon() {
-    clearTimeout(this.#linkTimer);
-    this.#linkTimer = setTimeout(() => {
-      if (!this.connected || document.hidden) return;
-      const frame = this.#chain.newest;
-      this.request({ t: "link" }).then((message) => {
-        if (frame !== this.#chain.newest) return;
-        history.replaceState(null, "", `#${message.link}`);
-        this.#say("link", message);
-      }, () => {});
-    }, LINK_AFTER);
-  }
 }
-
-const round = (value) => Math.round(value * 1e6) / 1e6;
 
 /** Return the keys of a `view` message that a move needs. */
 function plain({ at, by, scale, turn, about }) {
   return about ? { about, by, scale, turn } : { at, by, scale, turn };
-}
-
-const NUMBERS = ["density", "offset", "blend", "opacity"];
-
-/** Tell whether two tables of colors differ at most in what the shader takes as it is. */
-function sameButNumbers(one, other) {
-  const text = (color) => JSON.stringify(color, (key, value) => NUMBERS.includes(key) ? undefined : value);
-  return text(one) === text(other);
-}
-
-/** Return what a table says of a layer's numbers. */
-function numbersOf(table, layer) {
-  const { density, offset, opacity, blend } = table ?? {};
-  const number = (value, otherwise) => Number.isFinite(value) ? value : otherwise;
-  return {
-    density: number(density, layer.density), offset: number(offset, layer.offset), opacity: number(opacity, layer.opacity),
-    blend: blend && blend !== "auto" ? blend : layer.blend,
-  };
 }

@@ -17,10 +17,12 @@ export function attachGestures(explorer, canvas) {
     const box = canvas.getBoundingClientRect();
     return [(event.clientX - box.left) * canvas.width / box.width, (event.clientY - box.top) * canvas.height / box.height];
   };
+  const begun = () => explorer.dispatchEvent(new Event("gesture")); // ends a flight
   const fine = (point) => point.map((part) => Math.round(16 * part));
 
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
+    begun();
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? PIXELS_A_LINE
       : event.deltaMode === WheelEvent.DOM_DELTA_PAGE ? canvas.clientHeight : 1;
     const length = event.deltaY * unit;
@@ -34,6 +36,7 @@ export function attachGestures(explorer, canvas) {
 
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button > 1) return;
+    begun();
     canvas.setPointerCapture(event.pointerId);
     down.set(event.pointerId, place(event));
     const box = event.shiftKey && down.size === 1 && event.pointerType === "mouse";

@@ -92,6 +92,7 @@ export function attachKeys(explorer, canvas) {
     const name = nameOf(event), command = commands.find(({ keys }) => keys.includes(name));
     if (!command) return;
     event.preventDefault();
+    if (command.group === "Move") explorer.dispatchEvent(new Event("gesture"));
     if (!command.start) command.run?.(explorer);
     else if (!held.has(event.code)) {
       held.set(event.code, command);

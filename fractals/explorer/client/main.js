@@ -5,6 +5,7 @@ import { attachKeys } from "./keys.js";
 import { mountPanels } from "./panels/index.js";
 
 const LIMIT = 4096; // device pixels of a side
+const REST = 600; // ms without a move until the address gets the link
 const NEAR = 10; // ms until an answer begins: a slow line compresses
 
 const canvas = document.getElementById("view");
@@ -31,6 +32,23 @@ function watchSize(changed) {
   }).observe(canvas, { box: exact ? "device-pixel-content-box" : "content-box" });
 }
 
+/** Keep the scene's link in the address, and open a link that the user puts there. */
+function keepLink(explorer) {
+  let timer = 0;
+  const soon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      const { placed } = explorer;
+      if (!explorer.connected || document.hidden) return;
+      const answer = await explorer.request({ t: "link" }).catch(() => null);
+      if (answer && placed === explorer.placed) history.replaceState(null, "", `#${answer.link}`);
+    }, REST);
+  };
+  explorer.addEventListener("placed", soon);
+  explorer.addEventListener("painted", soon);
+  addEventListener("hashchange", () => explorer.open({ link: location.hash.slice(1) }));
+}
+
 let explorer = null;
 watchSize((size) => {
   if (explorer) {
@@ -43,6 +61,6 @@ watchSize((size) => {
   attachGestures(explorer, canvas);
   attachKeys(explorer, canvas);
   mountPanels(explorer);
-  addEventListener("hashchange", () => explorer.open({ link: location.hash.slice(1) }));
+  keepLink(explorer);
   explorer.start();
 });

@@ -3,7 +3,7 @@ import { parse, raw } from "./decode.js";
 
 const RATE = 36, BURST = 100; // messages a second, and at once: the server accepts 40 and 120
 const WAITS = [500, 1000, 2000, 4000, 8000]; // ms until another try
-const NO_COOKIE = 4401, NO_ROOM = 1013;
+const NO_COOKIE = 4401, NO_ROOM = 1013, NO_REASON = 1006;
 
 export class Connection {
   #socket = null;
@@ -105,9 +105,11 @@ export class Connection {
     });
   }
 
-  #closed(code, reason) {
+  async #closed(code, reason) {
     this.#socket = null;
     this.#waiting = [];
+    this.#timer = -1;
+    if (code === NO_REASON && this.#tries) code = await refusal();
     const line = code === NO_COOKIE ? "The server does not know this browser. Open the address that it printed."
       : code === NO_ROOM ? "The server is full. This page tries again."
       : reason || "The connection is lost. This page tries again.";
@@ -119,4 +121,10 @@ export class Connection {
   #retry() {
     if (!this.#socket && !document.hidden && (!this.#timer || navigator.onLine)) this.connect();
   }
+}
+
+/** Return why no connection is made: a browser does not tell a page the status of a refused WebSocket. */
+async function refusal() {
+  const status = await fetch("/client/main.js", { method: "HEAD", cache: "no-store" }).then((answer) => answer.status, () => 0);
+  return status === 401 ? NO_COOKIE : NO_REASON;
 }

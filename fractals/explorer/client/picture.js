@@ -54,14 +54,9 @@ export class Picture {
 
   /** Keep sRGB pixels. @param {import("./decode.js").Message} message */
   addPixels({ x, y, w, h, step, data }) {
-    const opaque = new Uint8Array(w * h * 4).fill(255);
-    for (let k = 0, from = 0, to = 0; k < w * h; k++, to++) {
-      opaque[to++] = data[from++];
-      opaque[to++] = data[from++];
-      opaque[to++] = data[from++];
-    }
+    const pixels = opaque(data);
     if (step > 1) {
-      this.coarse = { step, w, h, pixels: opaque };
+      this.coarse = { step, w, h, pixels };
       this.changes.coarse = true;
       return;
     }
@@ -70,8 +65,8 @@ export class Picture {
       this.exact = new Uint8Array(width * height * 4);
       this.changes.exact = true;
     }
-    for (let row = 0; row < h; row++) this.exact.set(opaque.subarray(row * w * 4, (row + 1) * w * 4), ((y + row) * width + x) * 4);
-    this.#changed("exact", { x, y, w, h, data: opaque });
+    for (let row = 0; row < h; row++) this.exact.set(pixels.subarray(row * w * 4, (row + 1) * w * 4), ((y + row) * width + x) * 4);
+    this.#changed("exact", { x, y, w, h, data: pixels });
   }
 
   #changed(plane, tile) {
@@ -89,4 +84,22 @@ export class Picture {
     this.complete &&= this.fine !== null;
     this.changes.tiles = this.changes.tiles.filter(({ plane }) => plane !== "exact");
   }
+}
+
+/** Return a canvas of sRGB pixels. @param {import("./decode.js").Message} message */
+export function canvasOf({ w, h, data }) {
+  const canvas = Object.assign(document.createElement("canvas"), { width: w, height: h });
+  canvas.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(opaque(data)), w, h), 0, 0);
+  return canvas;
+}
+
+/** Return RGB bytes with 255 after each three. @param {Uint8Array} data */
+function opaque(data) {
+  const found = new Uint8Array(data.length / 3 * 4).fill(255);
+  for (let from = 0, to = 0; from < data.length; to++) {
+    found[to++] = data[from++];
+    found[to++] = data[from++];
+    found[to++] = data[from++];
+  }
+  return found;
 }
