@@ -69,7 +69,7 @@ export function icon(name) {
 export function button(label, onclick, { kind = "", symbol = "", bare = false, ...rest } = {}) {
   return element(
     `button${kind && "." + kind.replaceAll(" ", ".")}${bare ? ".bare" : ""}`,
-    { type: "button", onclick, "aria-label": bare ? label : null, title: bare ? label : null, ...rest },
+    { type: "button", onclick, ...(bare && { "aria-label": label }), title: bare ? label : null, ...rest },
     symbol && icon(symbol),
     bare ? null : element("span", {}, label),
   );
@@ -190,6 +190,19 @@ export function progress(oncancel) {
     text.textContent = told;
   };
   return Object.assign(made, { show, hide: () => (made.hidden = true) });
+}
+
+const RETRIES = 30; // of a thumbnail that the server has not drawn yet
+
+/** Return a picture that the server draws when it is first asked for; busy, it asks to come back. */
+export function thumbnail(src) {
+  const image = element("img", { alt: "", loading: "lazy", decoding: "async", width: 256, height: 144 });
+  let left = RETRIES;
+  image.classList.add("waiting");
+  image.addEventListener("load", () => image.classList.remove("waiting"));
+  image.addEventListener("error", () => left-- && setTimeout(() => (image.src = `${src}?${left}`), 1500 + 1500 * Math.random()));
+  image.src = src;
+  return image;
 }
 
 /** "soft_light" -> "Soft light". */

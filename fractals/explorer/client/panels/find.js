@@ -3,11 +3,12 @@
 import { addCommands } from "../keys.js";
 import { button, element, progress, section, still } from "../ui.js";
 import { difference, path } from "./flight.js";
+import { decimal } from "./scale.js";
 
 const SIXTEENTHS = 16;
 const STEPS = 64; // of an octave
 
-export function findPanel({ explorer, canvas, notify, julia }) {
+export function findPanel({ explorer, notify, julia }) {
   let job = null;
   let flight = null;
   const bar = progress(() => cancel());
@@ -42,7 +43,7 @@ export function findPanel({ explorer, canvas, notify, julia }) {
   }
 
   function facts(answer) {
-    const lines = [["Period", answer.period?.toLocaleString("en")], ["Size", answer.size], ["Turned by", answer.angle === undefined ? null : `${Math.round(answer.angle)}°`]];
+    const lines = [["Period", answer.period?.toLocaleString("en")], ["Size", answer.size && decimal(answer.size)], ["Turned by", answer.angle === undefined ? null : `${Math.round(answer.angle)}°`]];
     found.replaceChildren(...lines.filter(([, value]) => value !== null && value !== undefined).flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, String(value))]));
   }
 
@@ -67,7 +68,7 @@ export function findPanel({ explorer, canvas, notify, julia }) {
       const end = (arrived) => {
         stop();
         flight = null;
-        for (const name of ["pointerdown", "wheel"]) canvas.removeEventListener(name, interrupt);
+        explorer.removeEventListener("gesture", interrupt);
         resolve(arrived);
       };
       const interrupt = () => end(false);
@@ -85,7 +86,7 @@ export function findPanel({ explorer, canvas, notify, julia }) {
         if (scale > 0) explorer.move({ at: sixteenths(here), by: sixteenths(by), scale, stage: "moving", focus: sixteenths(here), step: "flight" });
         if (time >= way.seconds) end(true);
       });
-      for (const name of ["pointerdown", "wheel"]) canvas.addEventListener(name, interrupt, { passive: true });
+      explorer.addEventListener("gesture", interrupt);
       flight = { stop: interrupt };
     });
   }

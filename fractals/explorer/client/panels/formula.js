@@ -1,7 +1,11 @@
 /** The formula panel: the catalog with thumbnails, options, and the user's own expression. */
 
-import { button, element, row, section } from "../ui.js";
+import { button, element, row, section, thumbnail } from "../ui.js";
 import { field } from "./color.js";
+
+/** Return a formula's options as those of a coloring; the catalog has their defaults only. */
+const optionsOf = (known) => Object.entries(known?.options ?? {}).map(([name, value]) =>
+  ({ name, default: value, type: typeof value === "number" ? "float" : "text" }));
 
 export function formulaPanel({ explorer }) {
   const { catalog } = explorer;
@@ -27,7 +31,7 @@ export function formulaPanel({ explorer }) {
     catalog.formulas.filter(({ name }) => name !== "expression").map(({ name, title }) => {
       const [first, ...rest] = title.split(", ");
       return element("li", {}, element("button.card", { type: "button", dataset: { name }, onclick: () => explorer.open({ formula: name }) },
-        element("img", { src: `/thumbnail/formula/${name}.png`, alt: "", loading: "lazy", width: 256, height: 144 }),
+        thumbnail(`/thumbnail/formula/${name}.png`),
         element("span.caption", {}, first), rest.length > 0 && element("span.faint.mono", {}, rest.join(", "))));
     }));
   const own = section("Your own", true, form);
@@ -38,7 +42,7 @@ export function formulaPanel({ explorer }) {
     for (const card of list.querySelectorAll(".card")) card.setAttribute("aria-pressed", String(card.dataset.name === now.name));
     if (now.name === "expression" && document.activeElement !== text) text.value = now.step ?? text.value;
     const known = catalog.formulas.find(({ name }) => name === now.name);
-    const wanted = now.name === "expression" ? [] : (known?.options ?? []);
+    const wanted = now.name === "expression" ? [] : optionsOf(known);
     chosen.hidden = wanted.length === 0;
     options.replaceChildren(...wanted.map((option) => field(option, now[option.name] ?? option.default, (value) =>
       explorer.open({ formula: { ...named(), [option.name]: value } }))));

@@ -46,6 +46,7 @@ export function mountPanels(explorer) {
     const tool = button(panel.title, () => (current?.id === panel.id ? close() : open(panel.id)), {
       kind: panel.main ? "tool" : "tool extra",
       symbol: panel.id,
+      "aria-label": panel.title,
       "aria-expanded": "false",
       "aria-keyshortcuts": panel.key,
       dataset: { key: panel.key.toUpperCase(), panel: panel.id },
@@ -119,8 +120,6 @@ export function mountPanels(explorer) {
       button("Close", () => close(), { symbol: "close", bare: true, kind: "quiet" }));
     const node = element(`section.panel.glass${panel.wide ? ".wide" : ""}.panel-${panel.id}`, { "aria-label": panel.title }, head, body);
     swipe(head, node, close);
-    // Keys belong to a field while it is edited, but for this one.
-    node.addEventListener("keydown", (event) => event.key === "Escape" && event.target.matches("input, select, textarea") && escape());
     return { ...made, node };
   }
 

@@ -61,7 +61,12 @@ export function inspectPanel({ explorer, canvas, notify }) {
   canvas.addEventListener("blur", () => (pinned = null));
   const more = toggle("Distance and period, which take longer", false, (value) => ((full = value), again()));
   const node = element("div", {}, section("Point under the pointer", true, facts, more), section("Coordinates", true, texts.map((text) => text.node)));
-  return { node, shown: () => (explorer.placed && put(2, explorer.placed.width), again()) };
+  const shown = () => {
+    if (explorer.pointer) pinned = [explorer.pointer.x, explorer.pointer.y];
+    if (explorer.placed) put(2, explorer.placed.width);
+    again();
+  };
+  return { node, shown };
 }
 
 export async function copyText(text, notify) {

@@ -23,13 +23,13 @@ export function layerStack(catalog, { pick, change }) {
     const now = [...layers()];
     const [one] = now.splice(index - 1, 1);
     now.splice(index - 1 + step, 0, one);
-    pick(index + step);
     put(now);
+    pick(index + step);
   };
   const add = () => {
     const now = [...layers(), { coloring: "slopes", palette: "auto", blend: "soft_light", opacity: 0.7 }];
-    pick(now.length);
     put(now);
+    pick(now.length);
   };
   const remove = (index) => {
     pick(Math.max(0, Math.min(picked, layers().length - 1)));

@@ -1,6 +1,6 @@
 /** Scenes to choose from: the gallery, a sheet of twelve surprises, the user's bookmarks. */
 
-import { button, element, progress } from "../ui.js";
+import { button, element, progress, thumbnail, words } from "../ui.js";
 import { fileButton } from "./files.js";
 
 const SHEET = 12;
@@ -9,7 +9,6 @@ const SHEET = 12;
 function card(image, title, onclick, extra = null) {
   return element("li", {}, element("button.card", { type: "button", onclick }, image, element("span.caption", {}, title)), extra);
 }
-const thumbnail = (src) => element("img", { src, alt: "", loading: "lazy", decoding: "async", width: 256, height: 144 });
 
 export function galleryPanel({ explorer, close, upload }) {
   const filter = element("input.search", { type: "search", placeholder: "Search", "aria-label": "Search the gallery", oninput: () => {
@@ -37,7 +36,7 @@ export function surprisePanel({ explorer, notify, close }) {
       if (told.t !== "surprised") return;
       count += 1;
       const image = explorer.pixelsOf(told.preview);
-      list.replaceChild(card(image, told.label, () => (explorer.open({ scene: told.scene }), close())), list.children[told.index]);
+      list.replaceChild(card(image, words(told.label), () => (explorer.open({ scene: told.scene }), close())), list.children[told.index]);
       bar.show(count / SHEET, `${count} of ${SHEET}`);
     });
     job = mine;
