@@ -190,7 +190,7 @@ export class Explorer extends EventTarget {
    * @param {object} color the whole table `color` @param {{live?: boolean}} [options] */
   paint(color, { live = false } = {}) {
     if (!this.scene) return;
-    if (!this.#paints.live) this.#remember("");
+    if (!this.#paints.live) this.#remember("paint");
     this.#paints.set(color, live);
   }
 

@@ -3,10 +3,11 @@
  *
  * `keys` are like "Control+z", "Shift+N", "ArrowLeft", "j": modifiers Control (or Meta), Alt, Shift in
  * this order, then KeyboardEvent.key. Shift is left out where it only makes the character, as in "+".
+ * Of commands with the same key, the newest runs; if its `run` returns false, the one before it does.
  * `start` and `stop` are called when a key is pressed, and when it or the focus is lost.
  *
  * @typedef {import("./explorer.js").Explorer} Explorer
- * @typedef {{id: string, title: string, group: string, keys: string[], run?: (explorer: Explorer) => void,
+ * @typedef {{id: string, title: string, group: string, keys: string[], run?: (explorer: Explorer) => boolean|void,
  *   start?: (explorer: Explorer) => void, stop?: (explorer: Explorer) => void}} Command
  */
 const OCTAVES_A_SECOND = 2;
@@ -37,7 +38,7 @@ function dive(direction) {
         rest += direction * 64 * OCTAVES_A_SECOND * seconds;
         const scale = Math.trunc(rest), at = explorer.pointer;
         rest -= scale;
-        if (scale) explorer.move({ at: at ? [16 * at.x, 16 * at.y].map(Math.round) : undefined, scale, stage: "moving", step: "dive" });
+        if (scale) explorer.move({ at: at ? [16 * at.x, 16 * at.y].map(Math.round) : undefined, scale, stage: "moving", step: `dive ${direction}` });
       });
     },
     stop() {
@@ -72,10 +73,10 @@ export function nameOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
 
 /** Tell whether keys belong to a field, a list or a button and not to the picture. */
 function isTyping({ target, key }) {
-  if (!(target instanceof HTMLElement)) return false;
+  if (!(target instanceof HTMLElement) || key === "Escape") return false;
   if (target.closest("input, select, textarea, [contenteditable], dialog[open]")) return true;
   const moves = key.startsWith("Arrow") || ["Home", "Enter", " "].includes(key);
-  return moves && target.closest("button, a, [role=slider], [role=listbox], [role=menu], [role=tablist], [role=radiogroup]") !== null;
+  return moves && target.closest("button, a, summary, [role=slider], [role=listbox], [role=menu], [role=tablist], [role=radiogroup]") !== null;
 }
 
 /** @param {Explorer} explorer @param {HTMLElement} canvas */
@@ -89,15 +90,16 @@ export function attachKeys(explorer, canvas) {
 
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || isTyping(event)) return;
-    const name = nameOf(event), command = commands.find(({ keys }) => keys.includes(name));
-    if (!command) return;
+    const name = nameOf(event), found = commands.filter(({ keys }) => keys.includes(name)).reverse();
+    if (!found.length || (held.has(event.code) && event.repeat)) return;
     event.preventDefault();
-    if (command.group === "Move") explorer.dispatchEvent(new Event("gesture"));
-    if (!command.start) command.run?.(explorer);
-    else if (!held.has(event.code)) {
-      held.set(event.code, command);
-      command.start(explorer);
+    if (found[0].group === "Move") explorer.dispatchEvent(new Event("gesture"));
+    if (!found[0].start) {
+      found.find(({ run }) => run?.(explorer) !== false);
+      return;
     }
+    held.set(event.code, found[0]);
+    found[0].start(explorer);
   });
   addEventListener("keyup", ({ code }) => release(code));
   addEventListener("blur", () => [...held.keys()].forEach(release));
