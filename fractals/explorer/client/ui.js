@@ -133,7 +133,7 @@ export function slider({ label, value, least, most, step = 0, log = false, hint 
     onchange(given);
   };
   field.addEventListener("change", typed);
-  const short = hint.length < 40;
+  const short = label.length + hint.length < 38;
   const made = row(label, field, { hint: short ? "" : hint, value: short && hint && element("span.faint", {}, hint) });
   made.classList.add("slider-row");
   made.querySelector(".row-head").append(field);
@@ -222,6 +222,9 @@ export function bytes(count) {
   const unit = count < 1e6 ? ["kB", 1e3] : count < 1e9 ? ["MB", 1e6] : ["GB", 1e9];
   return `${Number((count / unit[1]).toPrecision(2))} ${unit[0]}`;
 }
+
+/** Return whether panels are sheets that cover the middle of the picture. */
+export const narrow = () => matchMedia("(max-width: 700px)").matches;
 
 /** Return whether the user asked for less motion. */
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

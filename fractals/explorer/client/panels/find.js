@@ -1,14 +1,14 @@
 /** The find panel: minibrots, embedded Julia sets and periods of the view, and the flight there. */
 
 import { addCommands } from "../keys.js";
-import { button, element, progress, section, still } from "../ui.js";
+import { button, element, narrow, progress, section, still } from "../ui.js";
 import { difference, path } from "./flight.js";
 import { decimal } from "./scale.js";
 
 const SIXTEENTHS = 16;
 const STEPS = 64; // of an octave
 
-export function findPanel({ explorer, notify, julia }) {
+export function findPanel({ explorer, notify, julia, close }) {
   let job = null;
   let flight = null;
   const bar = progress(() => cancel());
@@ -49,6 +49,7 @@ export function findPanel({ explorer, notify, julia }) {
 
   /** Fly to what was found, then open it: exact, and upright. */
   async function fly({ center, scene, octaves }) {
+    if (narrow()) close(); // the sheet would cover the minibrot; a touch still ends the flight
     const first = explorer.placed;
     const { mirror, stretch } = explorer.scene.view ?? {};
     const plain = center && Number.isFinite(octaves) && (stretch ?? 1) === 1 && !first.julia;

@@ -1,11 +1,14 @@
 /** The formula panel: the catalog with thumbnails, options, and the user's own expression. */
 
-import { button, element, row, section, thumbnail } from "../ui.js";
+import { button, element, row, section, thumbnail, words } from "../ui.js";
 import { field } from "./color.js";
 
 /** Return a formula's options as those of a coloring; the catalog has their defaults only. */
 const optionsOf = (known) => Object.entries(known?.options ?? {}).map(([name, value]) =>
   ({ name, default: value, type: typeof value === "number" ? "float" : "text" }));
+
+/** The formula that everybody knows comes first. */
+const byFame = (a, b) => (b.name === "mandelbrot") - (a.name === "mandelbrot");
 
 export function formulaPanel({ explorer }) {
   const { catalog } = explorer;
@@ -28,8 +31,8 @@ export function formulaPanel({ explorer }) {
 
   const options = element("div.stack");
   const list = element("ul.cards.small", { "aria-label": "Formulas" },
-    catalog.formulas.filter(({ name }) => name !== "expression").map(({ name, title }) => {
-      const [first, ...rest] = title.split(", ");
+    [...catalog.formulas].filter(({ name }) => name !== "expression").sort(byFame).map(({ name, title }) => {
+      const [first, ...rest] = /^[A-Z]/.test(title) ? title.split(", ") : [words(name), title];
       return element("li", {}, element("button.card", { type: "button", dataset: { name }, onclick: () => explorer.open({ formula: name }) },
         thumbnail(`/thumbnail/formula/${name}.png`),
         element("span.caption", {}, first), rest.length > 0 && element("span.faint.mono", {}, rest.join(", "))));

@@ -1,7 +1,7 @@
 /** The frame of the user interface: toolbar, panels, status line, messages, dropped files. */
 
 import { addCommands } from "../keys.js";
-import { button, element, kept } from "../ui.js";
+import { button, element, kept, narrow } from "../ui.js";
 import { bookmarksPanel, galleryPanel, surprisePanel } from "./scenes.js";
 import { colorPanel } from "./color.js";
 import { exportPanel, sharePanel } from "./share.js";
@@ -91,6 +91,7 @@ export function mountPanels(explorer) {
     slot.append(made.node);
     tools.get(id).setAttribute("aria-expanded", "true");
     root.dataset.open = panel.wide ? "wide" : "side";
+    more.classList.toggle("on", !panel.main);
     made.shown?.();
     if (focus) made.node.querySelector("h2").focus({ preventScroll: true });
     return made;
@@ -102,6 +103,7 @@ export function mountPanels(explorer) {
     tools.get(current.id).setAttribute("aria-expanded", "false");
     current = null;
     delete root.dataset.open;
+    more.classList.remove("on");
     made.hidden?.();
     made.node.remove();
     if (focus) canvas.focus({ preventScroll: true });
@@ -123,18 +125,23 @@ export function mountPanels(explorer) {
     return { ...made, node };
   }
 
-  function notify(text, kind = "info", action = null) {
+  function notify(text, kind = "info", action = null, lasting = Boolean(action)) {
     const line = element(`div.message.glass.${kind}`, {}, element("span.grow", {}, text),
       action && button(action[0], () => (action[1](), line.remove()), { kind: "quiet" }),
       button("Dismiss", () => line.remove(), { symbol: "close", bare: true, kind: "quiet" }));
     messages.append(line);
     while (messages.children.length > 3) messages.firstChild.remove();
-    if (!action) setTimeout(() => line.remove(), kind === "error" ? 2 * MESSAGE_MS : MESSAGE_MS);
+    if (!lasting) setTimeout(() => line.remove(), kind === "error" ? 2 * MESSAGE_MS : MESSAGE_MS);
     return line;
   }
   explorer.addEventListener("message", ({ detail }) => notify(detail.text, detail.kind));
   let lost = null;
-  explorer.addEventListener("disconnected", () => (lost ??= notify("The server does not answer. Trying again.", "error", ["Try now", () => location.reload()])));
+  explorer.addEventListener("disconnected", ({ detail }) => {
+    const text = detail?.text || "The server does not answer. Trying again.";
+    if (lost?.isConnected && lost.firstChild.textContent === text) return;
+    lost?.remove();
+    lost = notify(text, "error", null, true);
+  });
   explorer.addEventListener("connected", () => (lost?.remove(), (lost = null)));
 
   async function upload(file) {
@@ -185,7 +192,7 @@ function favourites({ explorer, notify }) {
 function swipe(head, node, close) {
   let start = null;
   head.addEventListener("pointerdown", (event) => {
-    if (event.target.closest("button") || !matchMedia("(max-width: 700px)").matches) return;
+    if (event.target.closest("button") || !narrow()) return;
     start = event.clientY;
     head.setPointerCapture(event.pointerId);
   });

@@ -14,6 +14,7 @@ export function statusLine({ explorer, notify }) {
   const live = element("p.hidden-text", { role: "status", "aria-live": "polite" });
   const node = element("footer.status.glass", { "aria-label": "Status" }, zoom, scale, element("span.doing", {}, dot, state));
   let waiting = 0;
+  let question = null; // whether a paused view goes on
   const tell = (text, busy) => {
     state.textContent = text;
     node.classList.toggle("busy", busy);
@@ -23,10 +24,15 @@ export function statusLine({ explorer, notify }) {
     if (!placed) return;
     zoom.textContent = decimal(placed.zoom);
     scale.textContent = scaleWords(placed.octaves);
+    question?.remove();
+    drawing();
+  };
+  const drawing = () => {
     clearTimeout(waiting);
     waiting = setTimeout(() => tell("Drawing", true), PATIENCE_MS);
   };
   explorer.addEventListener("placed", place);
+  explorer.addEventListener("painted", ({ detail }) => detail.values && drawing());
   explorer.addEventListener("status", ({ detail }) => {
     clearTimeout(waiting);
     const steps = detail.steps ? ` · ${detail.steps.toLocaleString("en")} steps` : "";
@@ -42,7 +48,8 @@ export function statusLine({ explorer, notify }) {
   });
   explorer.addEventListener("paused", ({ detail }) => {
     tell("Paused", false);
-    notify(`This view has taken ${Math.round(detail.seconds)} s.`, "info", ["Go on", () => explorer.goOn()]);
+    question?.remove();
+    question = notify(`This view has taken ${Math.round(detail.seconds)} s.`, "info", ["Go on", () => explorer.goOn()]);
   });
   explorer.addEventListener("disconnected", () => tell("Not connected", false));
   place();
