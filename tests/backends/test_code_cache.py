@@ -457,7 +457,7 @@ def test_a_second_picture_loads_no_program(monkeypatch):
     def loaded(*_):
         raise AssertionError("loaded again")
 
-    monkeypatch.setattr(code_cache, "_store", loaded)
+    monkeypatch.setattr(code_cache.Store, "load", loaded)
     fractals.render(drawn, {"view": {"width": "2"}}, device="cpu", on_message=str)
 
 
