@@ -443,3 +443,54 @@ def test_a_read_only_server_keeps_nothing(own_server):
 def test_parse_raises_one_kind_of_error(text):
     with pytest.raises(OptionError):
         protocol.parse(text)
+
+
+def values_sent(client, paint):
+    return [t for t in client.tiles if t.kind == protocol.VALUES and t.paint == paint]
+
+
+def test_another_palette_sends_no_values_again(server):
+    async def talk(client):
+        await opened(client)
+        await client.exact(1)
+        first = client.texts[-1], next(m for m in client.texts if m["t"] == "layers")
+        await client.say("paint", seq=1, color={"palette": "ember", "density": 3.0})
+        painted = await client.until("painted", seq=1)
+        layers = await client.until("layers", paint=1)
+        await client.exact(1, paint=1)
+        await client.say("paint", seq=2, color={"palette": "ember", "transfer": "sqrt"})
+        other = await client.until("painted", seq=2)
+        await client.exact(1, paint=2)
+        return first[1], painted, layers, other, client
+
+    first, painted, layers, other, client = server.run(talk)
+    assert painted["values"] is False
+    assert layers["layers"][0]["c0"] == first["layers"][0]["c0"]
+    assert layers["layers"][0]["density"] == 3.0
+    assert not values_sent(client, 1)
+    assert other["values"] is True
+    assert values_sent(client, 2)
+    tables = [t.paint for t in client.tiles if t.kind == protocol.TABLE]
+    assert tables == [0, 1, 2]
+
+
+def test_a_palette_that_changes_while_values_are_computed_goes_on(server):
+    """No tile is computed again: each part of the picture is sent once."""
+    size = (900, 700)
+
+    async def talk(client):
+        await opened(client, size=list(size))
+        await client.until("drawn", **{"pass": "coarse"})
+        for seq, density in enumerate((2.0, 3.0, 4.0), 1):
+            await client.say("paint", seq=seq, color={"density": density})
+            await client.until("painted", seq=seq)
+        await client.exact(1, paint=3)
+        return client
+
+    client = server.run(talk, size=size)
+    tiles = [t for t in client.tiles if t.kind == protocol.VALUES and t.step == 1]
+    assert sum(t.w * t.h for t in tiles) == size[0] * size[1]
+    painted = [m["values"] for m in client.texts if m["t"] == "painted"]
+    assert painted == [False, False, False]
+    drawn = fractals.render(SEAHORSE, size=size, density=4.0, device="cpu").pixels
+    assert np.array_equal(client.pixels, drawn)
