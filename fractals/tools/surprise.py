@@ -52,6 +52,7 @@ def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tupl
     colorings = [*PLAIN] if deep else [*PLAIN, *RICH]
     chance.shuffle(colorings)
     places = _places(scene, device)
+    seen: set[str] = set()
     for k in range(MAX_TRIES):
         name, coloring, kind = names[k % len(names)], colorings[k % len(colorings)], k % 4
         if kind == 3 and not places:
@@ -68,7 +69,10 @@ def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tupl
             make_plan(found[1])
         except FractalsError:  # the coloring has no meaning for the formula, or the depth
             continue
-        yield found
+        text = found[1].to_json()
+        if text not in seen:
+            seen.add(text)
+            yield found
 
 
 def is_flat(pixels: Pixels) -> bool:
