@@ -115,7 +115,7 @@ def test_killed_at_any_moment(tmp_path):
         device = ("python", "cpu")[turn % 2]
         command = [sys.executable, "-c", CHILD, path, str(turn), tmp_path / "a.json", device]
         child = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE)
-        goal = (seen[-1] if seen else 0) + dice.randrange(1, 9)
+        goal = (seen[-1] if seen else 0) + dice.randrange(1, 17)
         while child.poll() is None and counted(path) < goal:
             time.sleep(0.001)
         time.sleep(dice.random() * 0.02)
