@@ -1,14 +1,23 @@
 """A view in passes: a coarse picture, tiles from the focus outwards, and at rest exact tiles."""
 
 import math
+import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.explorer.picture import Picture, Request, at_one_sample, needs_of
+from fractals.explorer.picture import (
+    Picture,
+    Request,
+    at_one_sample,
+    needs_of,
+    same_values,
+    same_view,
+)
 from fractals.explorer.protocol import Where, pack_pixels, pack_table, pack_values
 from fractals.explorer.scheduler import Engine, Steps, Work
 from fractals.explorer.values import ViewValues
@@ -42,32 +51,77 @@ class ViewWork:
 
     def __init__(self, engine: Engine, request: Request, before: Picture | None) -> None:
         self.engine, self.request, self.before = engine, request, before
+        self.rate = before.rate if before else 0.0
         self.begun = monotonic()
         self.allowed = MAX_SECONDS
         self.picture: Picture | None = None
-        self.done = False
+        self.exact = False  # whether values are complete, and exact tiles are next
+        self.lock = threading.Lock()  # held while a message of the newest paint is put
 
     def steps(self, work: Work) -> Steps:
         """Yield after each step: see `fractals.explorer.scheduler`."""
         self.work = work
+        try:
+            yield from self._passes(work)
+        finally:
+            with self.lock:
+                self.exact = True
+
+    def _passes(self, work: Work) -> Steps:
         request = self.request
         request.say("status", frame=request.frame, what="preparing")
-        picture = self.picture = self._recolored() or self._opened()
+        picture = self._kept() or self._recolored() or self._opened()
+        self.before = None  # its arrays are large
+        with self.lock:
+            self.picture = picture
+            picture.values.repaint(request.scene)  # it may have changed meanwhile
         work.check()
-        yield None
-        yield from self._coarse(picture)
-        if request.moving:
-            yield self.begun + REST
-        if request.values and picture.raw is None:
-            yield from self._values(picture)
-        elif request.values:
-            yield from self._recolor_values(picture)
+        if picture.complete and request.values:
+            self._describe(picture)
+        else:
+            yield None
+            yield from self._coarse(picture)
+            if request.moving:
+                yield self.begun + REST
+            if request.values and picture.raw is None:
+                yield from self._values(picture)
+            elif request.values:
+                yield from self._recolor_values(picture)
+        with self.lock:
+            picture.complete = self.exact = True
         yield self.begun + REST
         request.say("status", frame=request.frame, what="exact")
         yield from self._exact(picture)
-        self.done = True
+
+    def repaint(self, scene: Scene, paint: int, say: Callable[[], None]) -> bool:
+        """Take colors that change no value while values are computed; False: draw anew.
+
+        ``say()`` tells the client, between the last message of the old paint and the first of the
+        new one.
+        """
+        with self.lock:
+            old = self.request.scene
+            if self.exact or self.work.stale() or not same_values(old, scene):
+                return False
+            self.request.scene, self.request.paint = scene, paint
+            say()
+            if self.picture:
+                self.picture.values.repaint(scene)
+        if self.picture and self.picture.values.settled:
+            self._describe(self.picture)
+        return True
 
     # ------------------------------------------------------------------ preparing
+
+    def _kept(self) -> Picture | None:
+        """Return the picture before, if the client has its values and they are the same."""
+        before, scene = self.before, self.request.scene
+        if before is None or not before.complete:
+            return None
+        old = before.request.scene
+        if not (same_view(old, scene) and same_values(old, scene)):
+            return None
+        return replace(before, request=self.request, seconds=0.0)
 
     def _options(self) -> RenderOptions:
         said = [monotonic()]
@@ -99,8 +153,7 @@ class ViewWork:
         before, scene = self.before, self.request.scene
         if before is None or before.raw is None:
             return None
-        old = before.request.scene
-        if old.model_copy(update={"color": scene.color}) != scene:
+        if not same_view(before.request.scene, scene):
             return None
         plan = self._plan(scene)
         if plan.layers.lacking(before.raw.planes):
@@ -165,23 +218,19 @@ class ViewWork:
         self.work.check()
         for each, part in zip(picture.values.layers, whole, strict=True):
             each.settle(part)
+        picture.values.settled = True
         seconds = monotonic() - begun
         threads = max(1, picture.single.backend.threads)
         if picture.raw is None:
             picture.rate = across * down / max(seconds, 1e-4) / threads
         self._describe(picture)
-        where = {
-            "frame": request.frame,
-            "step": step,
-            "w": across,
-            "h": down,
-            "paint": request.paint,
-        }
         if request.values:
             for k, (each, part) in enumerate(zip(picture.values.layers, whole, strict=True)):
-                self._put(pack_values(Where(**where, layer=k), each.centered(part), request.remote))
+                where = Where(request.frame, w=across, h=down, step=step, layer=k)
+                self._put(pack_values, where, each.centered(part), request.remote)
         elif painter:
-            self._put(pack_pixels(Where(**where), pixels, request.remote))
+            where = Where(request.frame, w=across, h=down, step=step)
+            self._put(pack_pixels, where, pixels, request.remote)
         source = picture.single.source
         inside = counts >= source.max_iterations
         escaped = counts[~inside]
@@ -194,13 +243,14 @@ class ViewWork:
             inside=round(float(inside.mean()), 4),
             least=int(escaped.min()) if escaped.size else None,
             most=int(escaped.max()) if escaped.size else None,
+            method=picture.drawing.plan.method,
             **{"pass": "coarse"},
         )
         yield None
 
     def _step(self, picture: Picture) -> int:
         """Return the step at which a coarse picture takes a twentieth of a second, or the last."""
-        rate = picture.rate or (self.before.rate if self.before else 0.0)
+        rate = picture.rate or self.rate
         pixels = math.prod(self.request.scene.image.size)
         at_once = rate * max(1, picture.single.backend.threads) / FRAME_RATE
         if picture.raw is not None:
@@ -214,8 +264,8 @@ class ViewWork:
         )
         if request.values:
             for k, table in enumerate(picture.values.tables()):
-                where = Where(request.frame, w=3, h=len(table), layer=k, paint=request.paint)
-                self._put(pack_table(where, table))
+                where = Where(request.frame, w=3, h=len(table), layer=k)
+                self._put(pack_table, where, table)
 
     # ------------------------------------------------------------------ tiles
 
@@ -271,10 +321,8 @@ class ViewWork:
     ) -> None:
         request = self.request
         for k, (each, part) in enumerate(zip(picture.values.layers, found, strict=True)):
-            where = Where(
-                request.frame, tile.x, tile.y, tile.width, tile.height, 1, k, request.paint
-            )
-            self._put(pack_values(where, each.centered(part), request.remote))
+            where = Where(request.frame, tile.x, tile.y, tile.width, tile.height, 1, k)
+            self._put(pack_values, where, each.centered(part), request.remote)
 
     def _exact(self, picture: Picture) -> Steps:
         """Draw the pixels of `fractals.render`."""
@@ -289,9 +337,8 @@ class ViewWork:
             rgb = np.empty((tile.height, tile.width, 3), drawing.dtype)
             draw_tile(drawing, tile, rgb, self.work.stale)
             if not self.work.stale():
-                place = tile.x, tile.y, tile.width, tile.height
-                where = Where(request.frame, *place, paint=request.paint)
-                self._put(pack_pixels(where, rgb, request.remote))
+                where = Where(request.frame, tile.x, tile.y, tile.width, tile.height)
+                self._put(pack_pixels, where, rgb, request.remote)
             return {}
 
         yield from self._batches(picture, tiles, work)
@@ -364,8 +411,16 @@ class ViewWork:
     def _run(self, tiles: Iterable[Tile], work: Callable[[Tile], dict[str, float]]) -> None:
         run_tiles(list(tiles), work, self.engine.backend("float64").threads)
 
-    def _put(self, message: bytes) -> None:
-        self.request.put(message, self.request.frame, self.request.paint)
+    def _put(self, pack: Callable[..., bytes], where: Where, *content: Any) -> None:
+        """Send a message of the newest paint."""
+        request = self.request
+        while True:
+            paint = request.paint
+            message = pack(replace(where, paint=paint), *content)
+            with self.lock:
+                if request.paint == paint:
+                    request.put(message, request.frame, paint)
+                    return
 
     def _drawn(self, name: str, begun: float) -> None:
         request, source = self.request, self.picture.single.source if self.picture else None

@@ -10,6 +10,7 @@ from fractals.io.escape_data import EscapeData
 from fractals.rendering.drawing import Drawing
 from fractals.rendering.plan import Plan
 from fractals.scene.model import Scene
+from fractals.scene.paint import Paint
 
 
 @dataclass
@@ -67,6 +68,8 @@ class Picture:
         Work so far.
     raw_is_exact : bool
         Whether `raw` has the very numbers that the scene's own colorings are computed from.
+    complete : bool
+        Whether the client has all values.
     """
 
     request: Request
@@ -77,11 +80,27 @@ class Picture:
     rate: float = 0.0
     seconds: float = 0.0
     raw_is_exact: bool = True
+    complete: bool = False
 
 
 def needs_of(plan: Plan) -> tuple[bool, tuple[str, ...]]:
     """Return what the colorings of a plan need besides count and z."""
     return plan.layers.derivative, tuple(plan.layers.statistics.names)
+
+
+def same_view(old: Scene, scene: Scene) -> bool:
+    """Tell whether two scenes differ in nothing but their colors."""
+    return old.model_copy(update={"color": scene.color}) == scene
+
+
+def same_values(old: Scene, scene: Scene) -> bool:
+    """Tell whether the layers of two scenes have equal values, however these are colored."""
+
+    def facts(paint: Paint) -> tuple[Any, ...]:
+        return paint.coloring, paint.transfer, paint.mask, paint.range
+
+    first, second = ([each.color, *each.color.layers] for each in (old, scene))
+    return [facts(paint) for paint in first] == [facts(paint) for paint in second]
 
 
 def at_one_sample(scene: Scene) -> Scene:

@@ -46,7 +46,7 @@ def drawn(engine: Engine, work: Work, scene: Scene) -> Generator[None, None, Pix
 
     options = RenderOptions(force=True, progress=watch, on_message=lambda line: None)
     if plan.layers.whole:
-        return draw_image(plan.keeping_raw(), backend, options).pixels
+        return draw_image(plan, backend, options).pixels
     drawing = open_drawing(plan, backend, options)
     width, height = plan.size
     pixels = np.empty((height, width, 3), np.uint8)

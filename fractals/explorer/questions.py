@@ -195,14 +195,20 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
     scene = session.scene(message.frame)
 
     def steps(work: Work) -> Steps:
-        for index, (label, mutated) in enumerate(surprises.mutations(scene, message.seed)):
+        index = 0
+        for label, mutated in surprises.mutations(scene, message.seed):
             try:
                 pixels = yield from drawn(session.engine, work, small(mutated))
             except FractalsError:
                 continue
+            if surprises.is_flat(pixels):
+                continue
             table = mutated.to_table()
             session.say("surprised", job=message.job, index=index, label=label, scene=table)
             _put_preview(session, message.job, index, pixels)
+            index += 1
+            if index == surprises.COUNT:
+                break
         session.say("done", job=message.job)
 
     session.ask("surprise", steps, message, SHEET)

@@ -13,7 +13,7 @@ from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
 from fractals.explorer.outbox import Outbox
 from fractals.explorer.passes import ViewWork
-from fractals.explorer.picture import Picture, Request
+from fractals.explorer.picture import Picture, Request, same_values
 from fractals.explorer.protocol import VERSION, Hello, Open, Paint, View
 from fractals.explorer.scheduler import SMALL, VIEW, Engine, Work
 from fractals.explorer.views import (
@@ -243,7 +243,6 @@ class Session:
         whole: bool,
     ) -> None:
         scene = place.scene().model_copy(update={"color": self.color})
-        plan = make_plan(scene, self.engine.kind)  # raises where the view can't be drawn
         self.frames[frame] = place
         while len(self.frames) > MAX_FRAMES:
             self.frames.popitem(last=False)
@@ -258,9 +257,8 @@ class Session:
             "zoom": zoom_text(home),
             "octaves": home,
             "rotation": place.rotation,
-            "formula": plan.formula.title,
+            "formula": scene.make_formula().title,
             "julia": list(scene.julia) if scene.julia else None,
-            "method": plan.method,
             "map": map_between(base, place) if base else None,
         }
         if whole:
@@ -275,10 +273,11 @@ class Session:
         """Return the picture that is shown, once it is begun."""
         return self.view.picture if self.view else None
 
-    def draw(self, scene: Scene, moving: bool, re: str) -> None:
-        """Draw the newest frame in place of older work."""
+    def draw(self, scene: Scene, moving: bool, re: str, kept: bool = False) -> None:
+        """Draw the newest frame in place of older work; `kept`: values that wait are still sent."""
         assert self.hello
-        self.outbox.drop(self.newest, self.paint)
+        if not kept:
+            self.outbox.drop(self.newest, self.paint)
         frame, paint = self.newest, self.paint
         samples = scene.image.size[0] * scene.image.size[1] * BYTES_A_SAMPLE
         request = Request(
@@ -312,17 +311,18 @@ class Session:
         color = self._admitted(outside.scene_of(painted)).color
         scene = place.scene().model_copy(update={"color": color})
         make_plan(scene, self.engine.kind)
-        self.color, self.paint = color, message.seq
+        table = scene.to_table()["color"]
+
+        def tell(values: bool) -> None:
+            self.color, self.paint = color, message.seq
+            self.say("painted", seq=message.seq, frame=self.newest, values=values, color=table)
+
+        if self.view and self.view.repaint(scene, message.seq, lambda: tell(False)):
+            return
         before = self.picture
-        lacking = before is None or before.raw is None
-        self.say(
-            "painted",
-            seq=message.seq,
-            frame=self.newest,
-            values=lacking or _changes_values(before.request.scene, scene) if before else True,
-            color=scene.to_table()["color"],
-        )
-        self.draw(scene, False, "paint")
+        kept = bool(before and before.complete and same_values(before.request.scene, scene))
+        tell(not kept)
+        self.draw(scene, False, "paint", kept)
 
     def on_go_on(self, message: protocol.GoOn) -> None:
         """Continue a view that was paused."""
@@ -359,16 +359,6 @@ def _for_canvas(scene: Scene) -> Scene:
 def _drawable(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys that decide which colors a scene may have."""
     return {key: table[key] for key in ("formula", "julia") if key in table}
-
-
-def _changes_values(before: Scene, scene: Scene) -> bool:
-    def facts(paint: Any) -> Any:
-        return paint.coloring, paint.transfer, paint.mask, paint.range
-
-    old, new = (
-        [facts(paint) for paint in (each.color, *each.color.layers)] for each in (before, scene)
-    )
-    return old != new
 
 
 def text_of(place: Place, at: tuple[int, int]) -> tuple[str, str]:

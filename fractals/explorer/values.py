@@ -13,7 +13,8 @@ from fractals.rendering.drawing import Drawing
 from fractals.rendering.fit import CURVES
 from fractals.rendering.shading import Painter
 from fractals.rendering.tiles import Tile
-from fractals.scene.layers import ResolvedLayer
+from fractals.scene.layers import ResolvedLayer, make_layers
+from fractals.scene.model import Scene
 
 Floats = NDArray[np.float64]
 
@@ -70,11 +71,18 @@ class ViewValues:
 
     def __init__(self, drawing: Drawing) -> None:
         plan = drawing.plan
-        self.drawing = drawing
+        self.drawing, self.color = drawing, plan.scene.color
+        self.settled = False  # whether the coarse picture has set c0
         self.painter = Painter(drawing.backend, plan.scene, plan, plan.layers, np.uint8)
         self.layers = [
             LayerValues(layer, self.painter.value_program(layer)) for layer in plan.layers.drawn
         ]
+
+    def repaint(self, scene: Scene) -> None:
+        """Take other palettes, densities, offsets and blends, which change no value."""
+        self.color = scene.color
+        for each, layer in zip(self.layers, make_layers(scene).drawn, strict=True):
+            each.layer = layer
 
     def plain(self, tile: Tile, raw: EscapeTile) -> list[Floats]:
         """Return each layer's values v of a tile's samples, before the transfer."""
@@ -91,8 +99,8 @@ class ViewValues:
 
     def tables(self) -> list[NDArray[np.float32]]:
         """Return the layers' lookup tables, in the space in which their colors are mixed."""
-        color = self.drawing.plan.scene.color
-        found = [each.layer.paint.make_palette().lookup(color.inside) for each in self.layers]
+        inside = self.color.inside
+        found = [each.layer.paint.make_palette().lookup(inside) for each in self.layers]
         if len(found) > 1:
             found = [spaces.srgb_from_linear(table).astype(np.float32) for table in found]
         return found

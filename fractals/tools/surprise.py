@@ -4,9 +4,12 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from fractals import catalog
 from fractals.color import palette
 from fractals.errors import FractalsError
+from fractals.io.png import Pixels
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.plan import make_plan
 from fractals.rendering.render import render
@@ -14,6 +17,8 @@ from fractals.scene.model import Scene
 from fractals.tools import interesting, sheet
 
 COUNT = 12  # scenes of a sheet
+MAX_TRIES = 4 * COUNT  # mutations from which these are taken: many a coloring shows nothing
+FLAT = 8.0  # standard deviation of luminance, of 255, below which a picture shows nothing
 COLUMNS = 4
 PLACES = 4  # of these, other places in the view
 # Colorings that change a picture most, and that need no iterate by iterate sums in deep views.
@@ -28,7 +33,9 @@ LAYERS: tuple[dict[str, Any], ...] = (
 
 
 def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tuple[str, Scene]]:
-    """Yield COUNT scenes that are like a scene, each with a few words about what differs.
+    """Yield up to MAX_TRIES scenes that are like a scene, each with a label for people.
+
+    Take the first COUNT whose pictures are not flat: see `is_flat`.
 
     Parameters
     ----------
@@ -45,14 +52,11 @@ def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tupl
     colorings = [*PLAIN] if deep else [*PLAIN, *RICH]
     chance.shuffle(colorings)
     places = _places(scene, device)
-    made, tried = 0, 0
-    while made < COUNT and tried < 5 * COUNT:
-        name = names[tried % len(names)]
-        kind = tried % 4
+    seen: set[str] = set()
+    for k in range(MAX_TRIES):
+        name, coloring, kind = names[k % len(names)], colorings[k % len(colorings)], k % 4
         if kind == 3 and not places:
             kind = chance.randrange(3)
-        coloring = colorings[tried % len(colorings)]
-        tried += 1
         try:
             if kind == 0:
                 found = _repainted(scene, name, chance)
@@ -65,8 +69,20 @@ def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tupl
             make_plan(found[1])
         except FractalsError:  # the coloring has no meaning for the formula, or the depth
             continue
-        made += 1
-        yield found
+        text = found[1].to_json()
+        if text not in seen:
+            seen.add(text)
+            yield found
+
+
+def is_flat(pixels: Pixels) -> bool:
+    """Tell whether a picture has nearly one luminance, so that nothing is seen."""
+    luminance = pixels @ np.array([0.2126, 0.7152, 0.0722])
+    return bool(luminance.std() < FLAT)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _places(scene: Scene, device: str) -> list[Scene]:
@@ -86,22 +102,25 @@ def _repainted(scene: Scene, name: str, chance: random.Random) -> tuple[str, Sce
     look = scene.replace(
         palette=name, density=_density(scene, chance), offset=round(chance.random(), 3)
     )
-    return f"palette {name}", look if palette.load(name).cyclic else fit_colors(look)
+    return _words(name).capitalize(), look if palette.load(name).cyclic else fit_colors(look)
 
 
 def _recolored(scene: Scene, name: str, coloring: str) -> tuple[str, Scene]:
     look = scene.replace(coloring=coloring, palette=name, transfer="auto", layers=[])
-    return f"{coloring}, {name}", fit_colors(look)
+    return f"{_words(name).capitalize()}, by {_words(coloring)}", fit_colors(look)
 
 
 def _layered(scene: Scene, name: str, chance: random.Random) -> tuple[str, Scene]:
     layer = chance.choice(LAYERS)
     below = scene.replace(layers=[], palette=name, offset=round(chance.random(), 3))
-    return f"{name} under {layer['coloring']}", below.replace(layers=[layer])
+    label = f"{_words(name).capitalize()} under {_words(layer['coloring'])}"
+    return label, below.replace(layers=[layer])
 
 
 def _moved(place: Scene, name: str, chance: random.Random) -> tuple[str, Scene]:
-    return f"near by, {name}", place.replace(palette=name, offset=round(chance.random(), 3))
+    return f"Near by, in {_words(name)}", place.replace(
+        palette=name, offset=round(chance.random(), 3)
+    )
 
 
 def draw_sheet(
@@ -127,10 +146,14 @@ def draw_sheet(
         image = render(
             sheet.reduced(found), device=device, threads=threads, on_message=lambda line: None
         )
+        if is_flat(image.pixels):
+            continue
         scenes.append(found)
         cells.append(sheet.Cell(f"{len(scenes)}  {label}", image.pixels))
         if progress:
             progress(len(scenes), COUNT)
+        if len(scenes) == COUNT:
+            break
     if not cells:
         raise FractalsError("no mutation of the scene can be drawn: choose another view")
     return scenes, sheet.png(sheet.assemble(cells, COLUMNS))
