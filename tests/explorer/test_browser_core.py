@@ -1,4 +1,4 @@
-"""The explorer's page in a browser: the canvas has the bits of `fractals.render`, after any move."""
+"""The explorer's page in a browser: the canvas has the bits of `fractals.render` after any move."""
 
 import os
 import re
@@ -117,9 +117,6 @@ def pinch(tab):
     tab.touch("touchEnd")
 
 
-# ---------------------------------------------------------------------- bits
-
-
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
 def test_settled_canvas_is_the_rendered_picture(tab, scene):
     tab.open(scene)
@@ -162,9 +159,6 @@ def test_slow_lines_and_pages_without_webgl_show_the_same_bits(new_tab, query):
     tab.open(SCENES["julia with layers"])
     wheel(tab, 1)
     tab.assert_exact()
-
-
-# ---------------------------------------------------------------------- moves
 
 
 @pytest.mark.parametrize(
@@ -216,7 +210,8 @@ def test_the_newest_view_wins(tab):
     """Of many moves, one is unanswered at a time, and the last one is what is shown."""
     width = float(tab.settle()["view"]["width"])
     tab.run("""() => {
-        const { connection } = explorer, send = connection.send.bind(connection), { on } = connection;
+        const { connection, connection: { on } } = explorer;
+        const send = connection.send.bind(connection);
         window.most = window.views = 0;
         let waiting = 0;
         connection.send = (message) => {
@@ -263,9 +258,6 @@ def test_moves_of_one_frame_are_joined_exactly(tab):
     assert 0 < worst <= 1 / 16
 
 
-# ---------------------------------------------------------------------- colors
-
-
 def test_live_colors_need_no_server_and_can_be_undone(tab):
     before = tab.settle()["color"]
     shown = tab.pixels()
@@ -308,9 +300,6 @@ def test_the_palette_cycles_unless_motion_is_reduced(tab):
     tab.until("explorer.stage.phase > 0.01")
     tab.run("() => explorer.cycle(0)")
     assert tab.assert_exact()["color"]["offset"] != before
-
-
-# ---------------------------------------------------------------------- resilience
 
 
 def test_a_lost_context_is_filled_from_kept_arrays(tab):

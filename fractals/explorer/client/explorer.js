@@ -6,7 +6,7 @@
  * device pixels, or null), "history", "catalog", "gesture" (the user moves). The detail is the server's message, or as given.
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
-import { apply, Chain, compose, IDENTITY, inverse, mapOf, merged } from "./frames.js";
+import { apply, Chain, compose, IDENTITY, inverse, mapOf, merged, messageOf } from "./frames.js";
 import { History } from "./history.js";
 import { Connection } from "./net.js";
 import { Paints } from "./paints.js";
@@ -73,7 +73,7 @@ export class Explorer extends EventTarget {
   get canUndo() { return this.#history.canUndo; }
   get canRedo() { return this.#history.canRedo; }
 
-  /** Whether the canvas shows the exact pixels of the view, and nothing is under way. */
+  /** Whether the canvas shows the view's exact pixels, and nothing is under way. */
   get settled() {
     return this.connected && !this.#flight && !this.#queue.length && this.#paints.settled
       && this.drawn?.pass === "exact" && this.drawn.paint === this.#paints.seq;
@@ -95,8 +95,6 @@ export class Explorer extends EventTarget {
     const inside = apply(inverse(this.map), at.map((part) => part / 16));
     return inside.map((part) => Math.max(-(2 ** 20) + 1, Math.min(2 ** 20 - 1, Math.round(16 * part))));
   }
-
-  // ---------------------------------------------------------------- moves
 
   /** Move the picture, at once. Lengths are sixteenths of a device pixel, as in the protocol.
    * @param {{at?: number[], by?: number[], scale?: number, turn?: number, about?: number,
@@ -147,8 +145,6 @@ export class Explorer extends EventTarget {
     this.open({ scene: { ...this.scene, view } });
   }
 
-  // ---------------------------------------------------------------- undo
-
   #remember(step) {
     this.#history.note(step, () => this.#now());
     this.#say("history");
@@ -183,8 +179,6 @@ export class Explorer extends EventTarget {
     return { t: "view", base: state.frame };
   }
 
-  // ---------------------------------------------------------------- colors
-
   /** Change colors. `live`: more changes follow at once; density, offset, blend and opacity are
    * then shown without the server, which gets the newest table at the end.
    * @param {object} color the whole table `color` @param {{live?: boolean}} [options] */
@@ -210,8 +204,6 @@ export class Explorer extends EventTarget {
     return true;
   }
 
-  // ---------------------------------------------------------------- requests
-
   /** Send a question: `pick`, `fit`, `histogram`, `link`, `bookmarks`, `bookmark`, `lookup`, or `export`
    * with `forecast`. Frame, job and sequence number are added; `at` is a point of the canvas.
    * @param {object} message @returns {Promise<object|null>} rejects with an Error; null: replaced */
@@ -235,14 +227,10 @@ export class Explorer extends EventTarget {
 
   /** Return a canvas of a preview. @param {import("./decode.js").Message} preview */
   pixelsOf(preview) { return canvasOf(preview); }
-
   /** Return the canvas as it is now: RGB, rows from the top. @returns {Uint8Array} */
   readPixels() { return this.stage.read(this.map); }
-
   /** Let a paused view go on. */
   goOn() { this.connection.send({ t: "go_on", frame: this.#chain.newest }); }
-
-  // ---------------------------------------------------------------- each frame of the screen
 
   /** Call a function before each frame of the screen, with the seconds since the last.
    * @param {(seconds: number) => void} each @returns {() => void} ends it */
@@ -259,6 +247,7 @@ export class Explorer extends EventTarget {
 
   #tick(time) {
     this.#ticking = 0;
+    if (document.hidden) return; // it goes on once the page is seen
     const seconds = Math.min(0.1, (time - this.#time) / 1000);
     this.#time = time;
     for (const each of this.#animations) each(seconds);
@@ -276,7 +265,7 @@ export class Explorer extends EventTarget {
     const message = entry.open ? { t: "open", ...entry.open }
       : entry.size ? { t: "view", base: this.#chain.newest, size: this.size }
       : entry.state ? this.#restoring(entry.state)
-      : { t: "view", base: this.#chain.newest, stage: entry.stage, ...plain(entry.move) };
+      : { t: "view", base: this.#chain.newest, stage: entry.stage, ...messageOf(entry.move) };
     if (!message) return this.#wake();
     if (message.t === "open") Object.assign(message, { size: this.size }, this.placed && !entry.again && { base: this.#chain.newest });
     else if (this.#focus && !entry.size) message.focus = this.#focus.map(Math.round);
@@ -285,8 +274,6 @@ export class Explorer extends EventTarget {
     this.drawn = null;
     this.connection.send({ ...message, frame: this.#frame });
   }
-
-  // ---------------------------------------------------------------- messages
 
   #text(message) {
     if (this.requests.text(message)) return;
@@ -406,14 +393,7 @@ export class Explorer extends EventTarget {
     this.#say("disconnected", { text: line });
   }
 
-  // ---------------------------------------------------------------- telling
-
   #say(name, detail = null) { this.dispatchEvent(new CustomEvent(name, { detail })); }
 
   #tell(text, kind = "info") { this.#say("message", { text, kind }); }
-}
-
-/** Return the keys of a `view` message that a move needs. */
-function plain({ at, by, scale, turn, about }) {
-  return about ? { about, by, scale, turn } : { at, by, scale, turn };
 }

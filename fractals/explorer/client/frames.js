@@ -68,6 +68,11 @@ export function merged(first, second) {
   return { at, by, scale, turn, about: first.about };
 }
 
+/** Return the keys of a `view` message that a move needs. @param {Move} move */
+export function messageOf({ at, by, scale, turn, about }) {
+  return about ? { about, by, scale, turn } : { at, by, scale, turn };
+}
+
 /** Where the frames lie that the view was moved from, relative to the newest one. */
 export class Chain {
   #maps = new Map();
