@@ -8,6 +8,7 @@
     find_nucleus, find_period   find the minibrot in a view
     find_misiurewicz            find the eye of a spiral in a view
     find_interesting            suggest interesting views inside a view
+    explore               shows a scene in the browser, to move about in
     devices               lists what can draw here
     load_formula          loads a formula from a Python file of yours
     names                 lists formulas, colorings, palettes or scenes by name
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         OptionError,
         SceneError,
     )
+    from fractals.explorer.start import explore
     from fractals.io.escape_data import EscapeData
     from fractals.io.formula_file import load_formula
     from fractals.io.image import Image
@@ -80,6 +82,7 @@ _HOMES = {
     "compute": "rendering.render",
     "compute_to": "rendering.compute_store",
     "devices": "backends.devices",
+    "explore": "explorer.start",
     "find_interesting": "tools.interesting",
     "find_misiurewicz": "rendering.find",
     "find_nucleus": "rendering.find",
@@ -121,6 +124,7 @@ __all__ = [
     "compute",
     "compute_to",
     "devices",
+    "explore",
     "find_interesting",
     "find_misiurewicz",
     "find_nucleus",

@@ -4,7 +4,7 @@ import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import PIL.Image
 
@@ -75,11 +75,16 @@ def read_comment(path: str | Path) -> str | None:
     if Path(path).stat().st_size > MAX_FILE:
         raise SceneError(f"{shown(path)}: a picture whose scene is read has at most 1 GiB")
     with open(path, "rb") as file:
-        try:
-            with PIL.Image.open(file, formats=FORMATS) as picture:
-                comment = picture.getexif().get_ifd(EXIF).get(USER_COMMENT)
-        except Exception as error:  # Pillow raises many types for damaged data
-            raise ValueError(str(error) or type(error).__name__) from None
+        return comment_in(file)
+
+
+def comment_in(file: BinaryIO) -> str | None:
+    """Return the JSON of the scene inside an open picture, or None; as of `read_comment`."""
+    try:
+        with PIL.Image.open(file, formats=FORMATS) as picture:
+            comment = picture.getexif().get_ifd(EXIF).get(USER_COMMENT)
+    except Exception as error:  # Pillow raises many types for damaged data
+        raise ValueError(str(error) or type(error).__name__) from None
     if not isinstance(comment, bytes) or not comment.startswith(ASCII + b"{"):
         return None
     return comment.removeprefix(ASCII).decode("ascii", "replace")

@@ -36,7 +36,7 @@ from fractals.kernels.tally import NONE_YET
 from fractals.rendering.antialias import Antialiasing
 from fractals.rendering.compiled_tiles import DrawTiles, StageTicks, tiles_drawn, tiles_kept
 from fractals.rendering.cost import check_cost
-from fractals.rendering.iteration import FindOrbit, Method, Stop, never
+from fractals.rendering.iteration import FindOrbit, GridMethod, Method, Stop, never
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps, Plan, make_plan, missing_digits
 from fractals.rendering.sampling import Index
@@ -207,6 +207,17 @@ def open_drawing(
     return drawing
 
 
+def sampled(drawing: Drawing, step: int = 1) -> Drawing:
+    """Return a drawing of the same view with one sample a pixel, or one in step x step pixels.
+
+    It is for raw numbers; its tiles count samples. Nothing is compiled or probed again.
+    """
+    assert isinstance(drawing.source, GridMethod), "stored raw numbers have a grid of their own"
+    plan = replace(drawing.plan, supersampling=1)
+    source = drawing.source.sampled(plan, step)
+    return replace(drawing, plan=plan, source=source, painter=None, tally=Tally())
+
+
 @contextlib.contextmanager
 def compilation_explained(plan: Plan) -> Iterator[None]:
     """Turn Numba's error about a formula from outside the package into one line.
@@ -343,16 +354,22 @@ def compute_tile(
         Returns True once the tile is no longer needed: the planes are then undefined.
     """
     clock = _Clock(drawing.backend)
-    count, x, y, p, q, watched = drawing.source.iterate(tile, stop=stop)
+    raw = drawing.source.iterate(tile, stop=stop)
     clock.lap("iterate")
+    copy_numbers(drawing, raw, planes)
+    clock.lap("copy")
+    return clock.seconds
+
+
+def copy_numbers(drawing: Drawing, raw: EscapeTile, planes: Planes) -> None:
+    """Copy a tile's raw numbers into arrays of its samples; `planes` as of `compute_tile`."""
+    count, x, y, p, q, watched = raw
     found = {"count": [count], "z": [x, y], "dz": [p, q]}
     names = drawing.plan.layers.statistics.names
     found |= {name: [watched[k]] for k, name in enumerate(names)}
     for name, plane in planes.items():
         for on_device, part in zip(found[name], parts_of(plane), strict=True):
             drawing.backend.to_host(on_device, part)
-    clock.lap("copy")
-    return clock.seconds
 
 
 def draw_all(drawing: Drawing, progress: Progress | None = None) -> Pixels:

@@ -35,11 +35,12 @@ from fractals.kernels.layout import (
 )
 from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
-from fractals.rendering.iteration import WITHOUT_END, FindOrbit, Stop, _Method, never
+from fractals.rendering.iteration import WITHOUT_END, FindOrbit, GridMethod, Stop, never
 from fractals.rendering.plan import Plan
 from fractals.scene.geometry import matrix
 from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
+from fractals.scene.numbers import log2
 
 Points = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -70,7 +71,7 @@ class _Tables(NamedTuple):
 last_tables: list[tuple[_Tables, list[Reference], tuple[Any, ...]]] = []
 
 
-class Perturbation(_Method):
+class Perturbation(GridMethod):
     """Iterates the difference from a reference orbit: see `fractals.kernels.perturb`.
 
     Parameters
@@ -224,7 +225,8 @@ class Perturbation(_Method):
         else:
             width = float(plan.width / Fraction(2) ** exponent)
         self.escape_radius_squared = float(escape_radius**2)
-        facts = self.formula, self.julia, exponent, plan.extended, escape_radius
+        largest_c = 0.0 if self.julia else _largest_c(plan)
+        facts = self.formula, self.julia, exponent, largest_c, plan.extended, escape_radius
         tables = self._tables(references, near_radius, facts)
         ends = tables.ends
         self.view = PerturbView(
@@ -256,13 +258,13 @@ class Perturbation(_Method):
             same = len(orbits) == len(references) and all(map(operator.is_, orbits, references))
             if same and known == facts:
                 return made
-        made = self._make_tables(references, near_radius, facts[2])
+        made = self._make_tables(references, near_radius, *facts[2:4])
         size = sum(table.nbytes for table in made.arrays)
         last_tables[:] = [(made, references, facts)] if size <= MAX_LAST_TABLES else []
         return made
 
     def _make_tables(
-        self, references: list[Reference], near_radius: bool, exponent: int
+        self, references: list[Reference], near_radius: bool, exponent: int, largest_c: float
     ) -> _Tables:
         plan, escape_radius = self.plan, self.scene.iteration.escape_radius
         orbits = []
@@ -281,7 +283,7 @@ class Perturbation(_Method):
         if not len(tiny):
             tiny = np.zeros((1, TINY_SIZE))
             tiny[0, TINY_INDEX] = -1  # of no point
-        levels, bla_tree = self._bla_tree(orbit, ends, exponent)
+        levels, bla_tree = self._bla_tree(orbit, ends, exponent, largest_c)
         stages, la_entries = self._stages(orbit, tiny, int(ends[0]))
         floatexp_tree = self._floatexp_tree(orbit, tiny, ends, levels)
         counts = len(stages), len(levels)
@@ -293,19 +295,15 @@ class Perturbation(_Method):
     # The tables are made on the CPU, in well under a second. A table that a view has no use for has
     # one row, because arrays on a GPU can't be empty.
 
-    def _bla_tree(self, orbit: Points, ends: Indices, exponent: int) -> tuple[Indices, Points]:
+    def _bla_tree(
+        self, orbit: Points, ends: Indices, exponent: int, largest_c: float
+    ) -> tuple[Indices, Points]:
         """Return the first rows of the tree's levels, and the tree."""
-        plan = self.plan
         begins = np.cumsum([0, *bla.level_sizes(len(orbit))])
         levels = begins[:-1].astype(np.int64)
         columns = BLA_SIZE if self.formula.holomorphic else MATRIX_SIZE
         tree = np.zeros((max(1, begins[-1]), columns))
         fill = self.cpu.compile(bla.make_tree_body, self.formula)
-        largest_c = 0.0
-        if not self.julia and plan.view.projection == "plane":
-            largest_c = _largest_part(plan)
-        if largest_c < 2.0**bla.MIN_CURVED_EXPONENT:
-            largest_c = 0.0
         fill(tree, orbit, levels, ends, exponent, largest_c, self.escape_radius_squared)
         return levels, tree
 
@@ -354,11 +352,23 @@ class Perturbation(_Method):
         return self._settled_limit(limit, prepare)
 
 
-def _largest_part(plan: Plan) -> float:
-    """Return an upper bound of the parts of samples' distances from the center, in plane units."""
+def _largest_c(plan: Plan) -> float:
+    """Return an upper bound of the parts of samples' distances from the reference, in plane units.
+
+    It is a power of two, so that the steps of a zoom share their tables; or 0, which leaves out the
+    terms of second order in c.
+    """
+    if plan.view.projection != "plane":
+        return 0.0
     a, b, c, d = (abs(part) for part in matrix(plan.view))
     width, height = plan.width + plan.pixel, plan.pixel * (plan.size[1] + 1)
-    return float(max(a * width + b * height, c * width + d * height) / 2)
+    moved = (
+        abs(there - here)
+        for there, here in zip(plan.anchor or plan.center, plan.center, strict=True)
+    )
+    reach = max(a * width + b * height, c * width + d * height) / 2 + max(moved)
+    exponent = math.ceil(log2(Fraction(reach)))
+    return 2.0**exponent if exponent >= bla.MIN_CURVED_EXPONENT else 0.0
 
 
 def _last_within(orbit: Points, escape_radius: float) -> int:

@@ -74,6 +74,7 @@ def find_interesting(
     device: str = "auto",
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    centers: bool = True,
     **keys: Unpack[SceneKeywords],
 ) -> list[Suggestion]:
     """Return interesting views inside a scene's view, the best first.
@@ -92,6 +93,8 @@ def find_interesting(
         Most CPU threads.
     progress : callable, optional
         Called as ``progress(done, count)`` after each view.
+    centers : bool
+        False: views are not centered on what is in them, which takes seconds.
     **keys
         Keys of the scene, such as ``center`` and ``width``.
 
@@ -130,7 +133,7 @@ def find_interesting(
     images = partial(_images, scene, size)
     for score, x, y in best_windows(raw.count, raw.max_iterations, count, images):
         window = _window(scene, x / size[0], y / size[1])
-        centered, kind = _centered(window, len(found))
+        centered, kind = _centered(window, len(found)) if centers else (window, "detail")
         if any(centered.view == other.scene.view for other in found):
             centered, kind = window, "detail"
         found.append(Suggestion(centered, round(score, 3), kind))
