@@ -20,6 +20,7 @@ from fractals.io.files import (
     printable,
 )
 from fractals.io.foreign import MAX_BYTES
+from fractals.io.summary import RESOLVED
 from fractals.scene.model import Scene, validate
 
 MAX_DIGITS = 20_000  # of a coordinate: its picture takes minutes
@@ -164,19 +165,24 @@ def _read(name: str, entry: str, data: bytes) -> tuple[dict[str, Any], list[str]
         text = _text_in_picture(suffix, data)
         if text is None:
             raise SceneError(f"{shown(name, 80)}: this picture carries no scene")
-        return parse_scene(text), []
+        return _without_resolved(parse_scene(text)), []
     if suffix == ".json":
-        return _table(parse_json(data)), []
+        return _without_resolved(_table(parse_json(data))), []
     form = formats.find(name)
     if suffix == ".toml" and form is None:
         table = parse_toml(data.decode("utf-8"))
-        form = None if table.keys() <= Scene.model_fields.keys() else formats.claimant(table)
+        form = None if table.keys() <= {*Scene.model_fields, RESOLVED} else formats.claimant(table)
         if form is None:
-            return _palette_or_scene(table), []
+            return _palette_or_scene(_without_resolved(table)), []
     if form is None:
         raise SceneError(f"{shown(name, 80)}: unknown format: a file ends in {formats.suffixes()}")
     found = form.read(data, entry)
     return dict(found.table), [shown(printable(line)) for line in listed(found.lost)]
+
+
+def _without_resolved(table: dict[str, Any]) -> dict[str, Any]:
+    """Return a table without what "auto" was in a picture; it is found again."""
+    return {key: value for key, value in table.items() if key != RESOLVED}
 
 
 def _table(value: Any) -> dict[str, Any]:
