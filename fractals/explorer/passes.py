@@ -119,6 +119,8 @@ class ViewWork:
         if before is None or not before.complete:
             return None
         old = before.request.scene
+        if before.request.frame != self.request.frame:
+            return None  # the client has no values of a frame that is new, even at the same place
         if not (same_view(old, scene) and same_values(old, scene)):
             return None
         return replace(before, request=self.request, seconds=0.0)

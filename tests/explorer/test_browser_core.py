@@ -229,6 +229,18 @@ def test_the_newest_view_wins(tab):
     tab.run("() => { delete explorer.connection.send; }")
 
 
+def test_a_view_that_cannot_be_drawn_returns_to_its_base(tab):
+    before = tab.open({**DIRECT, "formula": "newton"})
+    tab.run("""() => {
+        window.told = [];
+        explorer.addEventListener("message", ({ detail }) => told.push(detail.text));
+        explorer.move({ scale: 64 * 50 });
+    }""")
+    tab.until("told.length")
+    assert "newton" in tab.run("told")[0]
+    assert tab.assert_exact()["view"]["width"] == before["view"]["width"]
+
+
 def test_moves_of_one_frame_are_joined_exactly(tab):
     """A joined move lies within a sixteenth of a pixel of the two moves."""
     worst = tab.run("""async () => {

@@ -28,7 +28,7 @@ PANELS = (
     *("Inspect", "Bookmarks", "Share", "Export", "Help"),
 )
 KEYS = dict(zip(PANELS, "gcfmribse?", strict=True))
-TARGET = 44  # CSS pixels, WCAG 2.5.5
+# Targets of less than 44 CSS pixels (WCAG 2.5.5); a group of choices has 44 in all.
 SMALL = """() => [...document.querySelectorAll("#ui :is(button, a, select, summary)")]
     .filter((each) => each.checkVisibility({ visibilityProperty: true }))
     .map((each) => [each.getBoundingClientRect(), each])
@@ -59,6 +59,7 @@ def browser():
 @pytest.fixture(scope="module")
 def shared_tab(browser, server):
     tab = browsers.Tab(browser, server.running, size=SIZE, panels=True)
+    tab.page.set_default_timeout(1000 * browsers.PATIENCE)
     tab.until("explorer.catalog")
     yield tab
     tab.close()
@@ -271,7 +272,7 @@ def test_an_export_has_the_bits_of_the_canvas(tab):
     panel.get_by_text("million samples").wait_for()
     panel.get_by_role("button", name="Export", exact=True).click()
     link = panel.get_by_role("link", name="Download")
-    link.wait_for(timeout=1000 * browsers.PATIENCE)
+    link.wait_for()
     data = tab.run(
         """async (url) => {
         const bytes = new Uint8Array(await (await fetch(url)).arrayBuffer());
@@ -347,6 +348,7 @@ def test_names_are_told_to_screen_readers(tab):
 @pytest.mark.parametrize("size", [SIZE, (390, 844)])
 def test_targets_are_large_enough_and_nothing_overflows(browser, server, size):
     tab = browsers.Tab(browser, server.running, size=size, panels=True)
+    tab.page.set_default_timeout(1000 * browsers.PATIENCE)
     tab.until("explorer.catalog && explorer.placed")
     for title in PANELS:
         opened(tab, title)

@@ -18,7 +18,7 @@ const BETWEEN = 40; // ms between views: the server accepts 40 messages a second
 const KEPT = 250; // frames back that the server surely keeps
 
 export class Explorer extends EventTarget {
-  welcome = null; // the message `welcome`
+  welcome = null; // the message
   catalog = null; // `/catalog.json`
   placed = null; // the message `placed` of the newest frame
   scene = null; // the whole table of the scene, with the place and colors of now
@@ -39,6 +39,7 @@ export class Explorer extends EventTarget {
   #ticking = 0;
   #time = 0;
   #focus = null;
+  #returned = false; // to the base of a view that can't be drawn
 
   /** @param {HTMLCanvasElement} canvas @param {{plain?: boolean, remote?: boolean, link?: string}} [options]
    * `plain`: no WebGL2; `remote`: a slow line; `link`: of the scene to open first */
@@ -129,8 +130,7 @@ export class Explorer extends EventTarget {
 
   /** Show another scene: the keys of the message `open`. @param {object} what */
   open(what) {
-    const sent = { ...what };
-    if (sent.julia) sent.julia = { frame: this.#chain.newest, at: this.#here(sent.julia.at) };
+    const sent = what.julia ? { julia: { frame: this.#chain.newest, at: this.#here(what.julia.at) } } : what;
     if (this.placed) this.#remember("");
     this.#queue = this.#queue.filter(({ after }) => after); // moves of a view that is left
     this.#queue.push({ open: sent });
@@ -173,8 +173,7 @@ export class Explorer extends EventTarget {
   #restoring(state) {
     if (!state.scene) return null;
     const kept = state.origin === this.#origin && state.frame > this.#frame - KEPT;
-    const [width, height] = state.scene.image?.size ?? [];
-    if (!kept || width !== this.size[0] || height !== this.size[1]) return { t: "open", scene: state.scene };
+    if (!kept || state.scene.image?.size?.join() !== this.size.join()) return { t: "open", scene: state.scene };
     if (JSON.stringify(state.scene.color) !== JSON.stringify(this.scene.color)) this.#paints.set(state.scene.color, false);
     return { t: "view", base: state.frame };
   }
@@ -294,8 +293,7 @@ export class Explorer extends EventTarget {
     this.#say("welcome", message);
     this.#say("connected");
     // After a lost connection, the server gets the scene that is shown.
-    const again = this.scene ? { scene: this.scene } : this.#first;
-    this.#queue.unshift({ open: again, again: Boolean(this.scene) });
+    this.#queue.unshift({ open: this.scene ? { scene: this.scene } : this.#first, again: Boolean(this.scene) });
     this.#wake();
   }
 
@@ -303,11 +301,10 @@ export class Explorer extends EventTarget {
     const flight = this.#flight;
     if (message.frame !== flight?.id) return;
     this.#flight = null;
-    const [width, height] = message.size;
     let map = IDENTITY; // the scene is shown again after a lost connection
     if (flight.again) this.#chain.start(message.frame);
     else map = this.#chain.add(message.frame, message.base, message.map);
-    this.stage.place(message.frame, [width, height], map);
+    this.stage.place(message.frame, message.size, map);
     if (message.scene) {
       this.#origin++;
       this.#paints.start(message.scene.color);
@@ -318,6 +315,7 @@ export class Explorer extends EventTarget {
       this.scene = { ...this.scene, view: { ...view, center, width: across, rotation }, image: { ...this.scene.image, size: message.size } };
     }
     this.placed = message;
+    this.#returned = flight.returned;
     this.drawn = null;
     for (const state of flight.after ?? []) {
       const scene = message.scene ?? { ...this.scene, color: state.color };
@@ -361,6 +359,9 @@ export class Explorer extends EventTarget {
         this.#queue.push({ open: {} });
       }
       this.#say("history");
+      this.#wake();
+    } else if (message.re === "view" && message.frame === this.#chain.newest && this.placed.base && !this.#returned) {
+      this.#queue = [{ state: { frame: this.placed.base, scene: this.scene, origin: this.#origin }, returned: true }];
       this.#wake();
     } else if (message.re === "paint" && this.#paints.refused(message.seq)) this.#say("painted", { ...message, color: this.scene.color });
     this.#paints.next();

@@ -193,15 +193,43 @@ export function progress(oncancel) {
 }
 
 const RETRIES = 30; // of a thumbnail that the server has not drawn yet
+const AT_ONCE = 3; // of the 6 connections that a browser opens: uploads and downloads need the others
+const queue = []; // thumbnails that are in view
+let loading = 0;
+const inView = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting) continue;
+    inView.unobserve(target);
+    queue.push(target);
+  }
+  loadNext();
+});
+
+function loadNext() {
+  while (loading < AT_ONCE && queue.length) {
+    const image = queue.shift();
+    if (image.isConnected) {
+      loading += 1;
+      image.src = image.dataset.src;
+    } else inView.observe(image); // its panel was closed
+  }
+}
 
 /** Return a picture that the server draws when it is first asked for; busy, it asks to come back. */
 export function thumbnail(src) {
-  const image = element("img", { alt: "", loading: "lazy", decoding: "async", width: 256, height: 144 });
+  const image = element("img.waiting", { alt: "", decoding: "async", width: 256, height: 144, dataset: { src } });
   let left = RETRIES;
-  image.classList.add("waiting");
-  image.addEventListener("load", () => image.classList.remove("waiting"));
-  image.addEventListener("error", () => left-- && setTimeout(() => (image.src = `${src}?${left}`), 1500 + 1500 * Math.random()));
-  image.src = src;
+  const ended = () => {
+    loading -= 1;
+    loadNext();
+  };
+  image.addEventListener("load", () => (image.classList.remove("waiting"), ended()));
+  image.addEventListener("error", () => {
+    image.removeAttribute("src");
+    if (left--) setTimeout(() => inView.observe(image), 1500 + 1500 * Math.random());
+    ended();
+  });
+  inView.observe(image);
   return image;
 }
 
