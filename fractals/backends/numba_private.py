@@ -402,6 +402,19 @@ _PASSES = (
 )
 
 
+class _Passes(PassManager):  # type: ignore[misc]
+    """Runs passes without Numba's events and timings of each.
+
+    `PassManager._runPass`, its `_analysis`, and the `analysis` of a pass; Numba 0.61.2 to 0.68.1.
+    """
+
+    def _runPass(self, _index: int, step: Any, state: Any) -> None:
+        step.analysis = self._analysis
+        step.run_initialization(state)
+        step.run_pass(state)
+        step.run_finalizer(state)
+
+
 class _Compiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler with the passes of `_PASSES` alone.
 
@@ -415,7 +428,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
             return super()._compile_core()
 
     def define_pipelines(self) -> Any:
-        passes = PassManager("numeric")
+        passes = _Passes("numeric")
         for step in self.steps:
             passes.add_pass(step, step._name)
         passes.finalize()
