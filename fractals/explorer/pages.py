@@ -200,7 +200,7 @@ class Pages:
             return JSONResponse({"error": "this server is read-only"}, status_code=403)
         length = request.headers.get("content-length", "")
         if not length.isdecimal() or int(length) > MAX_BYTES:
-            error = f"a file has at most {MAX_BYTES} bytes"
+            error = f"a file has at most {MAX_BYTES // 2**20} MiB"
             return JSONResponse({"error": error}, status_code=413)
         data = bytearray()
         async with self.uploads:

@@ -128,10 +128,11 @@ export class Explorer extends EventTarget {
     this.#wake();
   }
 
-  /** Show another scene: the keys of the message `open`. @param {object} what */
-  open(what) {
+  /** Show another scene: the keys of the message `open`.
+   * @param {object} what @param {string} [step] as of `move`: a flight and its end are undone as one */
+  open(what, step = "") {
     const sent = what.julia ? { julia: { frame: this.#chain.newest, at: this.#here(what.julia.at) } } : what;
-    if (this.placed) this.#remember("");
+    if (this.placed) this.#remember(step);
     this.#queue = this.#queue.filter(({ after }) => after); // moves of a view that is left
     this.#queue.push({ open: sent });
     this.#wake();

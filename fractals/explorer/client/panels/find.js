@@ -59,7 +59,7 @@ export function findPanel({ explorer, notify, julia, close }) {
       bar.show(0, "Flying there");
       if (!(await along(way, center, mirror, start, first.octaves))) return;
     }
-    explorer.open({ scene });
+    explorer.open({ scene }, "flight");
   }
 
   /** Move the picture along a path. Return false if the user stopped it. */

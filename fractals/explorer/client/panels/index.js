@@ -153,7 +153,8 @@ export function mountPanels(explorer) {
       else explorer.paint({ ...explorer.scene.color, palette: told.palette });
       if (told.lost?.length) notify(`Settings without an equivalent: ${told.lost.join("; ")}`);
     } catch (error) {
-      notify(error.message, "error");
+      const unsent = error instanceof TypeError; // of `fetch`, which says no more
+      notify(unsent ? `${file.name} was not sent: it is a folder, or the server does not answer` : error.message, "error");
     }
   }
   drop(veil, (file) => upload(file));
