@@ -29,6 +29,8 @@ from fractals.backends.cpu.simd.memory import (
 )
 from fractals.backends.cpu.simd.pack import (
     any_lane,
+    count_under,
+    everywhere,
     first_lanes,
     indices,
     lane_count,
@@ -80,7 +82,7 @@ def make_body(target, options):
     )  # rows of an earlier z; of lanes returned to a block's start
     vectors = VECTORS.get(size, FEW_VECTORS)
     list_rows = MAX_ROWS + 2 * planes
-    keep_row = 5 if derivative else 3  # of statistics, after count, z and dz of replayed lanes
+    keep_row = 4 if derivative else 2  # of statistics, after z and dz of replayed lanes
     longest = MAX_BLOCK_PERIODIC if options.interior_shortcuts else MAX_BLOCK
 
     near = make_near(target, formula, derivative)
@@ -199,7 +201,8 @@ def make_body(target, options):
         count, x, y, dx, dy, statistics = tile
         numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
-        one, most = number(1, zero), number(max_iterations, zero)
+        none, one = everywhere(0, zero), everywhere(1, zero)
+        most = everywhere(max_iterations, zero)
         escape_radius_squared = splat(point[2], vectors)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
         row_u, row_v = splat(rows[0, j], vectors), splat(rows[1, j], vectors)
@@ -210,7 +213,7 @@ def make_body(target, options):
             valid = first_lanes(width - i, zero)
             inside = within(ca, cb)
             alive = ~inside
-            n, k = zero, 0
+            n, k = none, 0
             if early > 0:  # a first step that no lane is kept from is quicker
                 state, n, k = advance(state, ca, cb, point), one, 1
                 alive = alive & near(state, escape_radius_squared)
@@ -218,7 +221,7 @@ def make_body(target, options):
                 alive = alive & valid
             while k < early and any_lane(alive):
                 state = select_each(alive, advance(state, ca, cb, point), state)
-                n = n + select(alive, one, zero)
+                n = count_under(alive, n)
                 alive = alive & near(state, escape_radius_squared)
                 k += 1
             gone = ~(alive | inside)
@@ -327,28 +330,29 @@ def make_body(target, options):
         count, x, y, dx, dy, statistics = tile
         numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
-        one, lanes = number(1, zero), lane_count(zero)
+        lanes = lane_count(zero)
         escape_radius_squared = splat(point[2], vectors)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
         row = pending * room
         for i in range(0, back, lanes):
             lane = load_rows(numbers, row + i, room, zero, carried)
             ca, cb = c_of(lane, a, b)
-            state, n = lane[:size], zero
+            state, n = lane[:size], load(places, 2 * room + i, zero)
             alive = first_lanes(back - i, zero)
             while any_lane(alive):
                 for _ in range(UNROLL):
                     state = select_each(alive, advance(state, ca, cb, point), state)
-                    n = n + select(alive, one, zero)
+                    n = count_under(alive, n)
                     alive = alive & near(state, escape_radius_squared)
-            store_rows(numbers, i, room, (n, state[0], state[1]))
-            keep_slope(numbers, 3 * room, room, i, state)
+            store(places, 2 * room + i, n)
+            store_rows(numbers, i, room, (state[0], state[1]))
+            keep_slope(numbers, 2 * room, room, i, state)
             if planes:
                 keep_statistics(numbers, keep_row * room, room, i, state)
         for t in range(back):
-            k, n = places[room + t], places[2 * room + t] + int(numbers[t])
-            count[k], x[k], y[k] = n, numbers[room + t], numbers[2 * room + t]
-            copy_slope(dx, dy, k, numbers, 3 * room, t, room)
+            k, n = places[room + t], places[2 * room + t]
+            count[k], x[k], y[k] = n, numbers[t], numbers[room + t]
+            copy_slope(dx, dy, k, numbers, 2 * room, t, room)
             if planes:
                 copy_statistics(statistics, k, len(count), numbers, keep_row * room, t, room)
 

@@ -59,6 +59,10 @@ def register_bytes(features):
 
 FEATURES = host_features()
 REGISTER = register_bytes(FEATURES)
+# Registers for masks: with them a mask is one bit a lane. Without them a mask is a vector whose
+# lanes are all ones or all zeros, as comparisons leave it; LLVM would otherwise pack bits into
+# smaller vectors and unpack them again in each round of a loop.
+MASK_REGISTERS = REGISTER == 64
 # x86 CPUs before 2013 have no fused multiply-add, and packs gain nothing from the C library's.
 FUSED = "fma" in FEATURES or "sse2" not in FEATURES
 
@@ -84,6 +88,8 @@ class Pack(types.Type):
     @property
     def vector(self):
         """The LLVM type of one vector."""
+        if self.element == types.boolean and not MASK_REGISTERS:
+            return ir.VectorType(ir.IntType(8 * REGISTER // self.lanes), self.lanes)
         return ir.VectorType(LLVM[self.element], self.lanes)
 
 
@@ -141,6 +147,26 @@ def _spread(builder, scalar, lanes):
     nothing = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(nothing, scalar, INT32(0))
     return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(INT32, lanes), None))
+
+
+def to_mask(builder, bits):
+    """Return the vector of a mask, from the bits of a comparison."""
+    if MASK_REGISTERS:
+        return bits
+    lanes = bits.type.count
+    return builder.sext(bits, ir.VectorType(ir.IntType(8 * REGISTER // lanes), lanes))
+
+
+def to_bits(builder, mask):
+    """Return a vector of one bit a lane, from that of a mask."""
+    if MASK_REGISTERS:
+        return mask
+    return builder.icmp_signed("<", mask, ir.Constant(mask.type, None))  # x86 reads only the sign
+
+
+def to_integer(builder, mask):
+    """Return an integer whose bits are the lanes of a mask's vector, lane 0 the lowest."""
+    return builder.bitcast(to_bits(builder, mask), ir.IntType(mask.type.count))
 
 
 def filled(builder, pack, scalar):
@@ -212,6 +238,12 @@ def _mask(a, b):
     return pack and pack.mask
 
 
+def _compare(function, relation):
+    return lambda builder, *vectors: to_mask(
+        builder, getattr(builder, function)(relation, *vectors)
+    )
+
+
 def llvm_function(name):
     """Return what calls LLVM's function of this name for vectors like its first argument."""
 
@@ -228,12 +260,12 @@ define(operator.add, _common, IRBuilder.fadd, *BOTH)
 define(operator.sub, _common, IRBuilder.fsub, *BOTH)
 define(operator.mul, _common, IRBuilder.fmul, *BOTH)
 define(operator.truediv, _common, IRBuilder.fdiv, *BOTH)
-define(operator.lt, _mask, lambda b, *v: b.fcmp_ordered("<", *v), *BOTH)
-define(operator.le, _mask, lambda b, *v: b.fcmp_ordered("<=", *v), *BOTH)
-define(operator.gt, _mask, lambda b, *v: b.fcmp_ordered(">", *v), *BOTH)
-define(operator.ge, _mask, lambda b, *v: b.fcmp_ordered(">=", *v), *BOTH)
-define(operator.eq, _mask, lambda b, *v: b.fcmp_ordered("==", *v), *BOTH)
-define(operator.ne, _mask, lambda b, *v: b.fcmp_unordered("!=", *v), *BOTH)
+define(operator.lt, _mask, _compare("fcmp_ordered", "<"), *BOTH)
+define(operator.le, _mask, _compare("fcmp_ordered", "<="), *BOTH)
+define(operator.gt, _mask, _compare("fcmp_ordered", ">"), *BOTH)
+define(operator.ge, _mask, _compare("fcmp_ordered", ">="), *BOTH)
+define(operator.eq, _mask, _compare("fcmp_ordered", "=="), *BOTH)
+define(operator.ne, _mask, _compare("fcmp_unordered", "!="), *BOTH)
 define(operator.and_, same(types.Boolean), IRBuilder.and_, (Pack, Pack))
 define(operator.or_, same(types.Boolean), IRBuilder.or_, (Pack, Pack))
 define(operator.invert, same(types.Boolean), IRBuilder.not_, (Pack,))
@@ -244,7 +276,7 @@ define(primitives.sqrt, same(types.Float), llvm_function("sqrt"), (Pack,))
 define(
     primitives.select,
     lambda mask, a, b: a if _is_pack(mask, types.Boolean) and a == b else None,
-    IRBuilder.select,
+    lambda builder, mask, a, b: builder.select(to_bits(builder, mask), a, b),
     (Pack, Pack, Pack),
 )
 
@@ -279,7 +311,10 @@ def truncate(context, value):
     pack = Pack(types.int32, value.vectors, value.lanes)
 
     def generate(context, builder, signature, args):
-        return each(builder, lambda vector: builder.fptosi(vector, pack.vector), args[0])
+        cast = builder.fptosi if isinstance(value.element, types.Float) else builder.trunc
+        if value == pack:
+            return args[0]
+        return each(builder, lambda vector: cast(vector, pack.vector), args[0])
 
     return pack(value), generate
 
@@ -301,7 +336,7 @@ def any_lane(context, mask):
         joined = vectors[0]
         for vector in vectors[1:]:
             joined = builder.or_(joined, vector)
-        bits = builder.bitcast(joined, ir.IntType(mask.lanes))
+        bits = to_integer(builder, joined)
         return builder.icmp_unsigned("!=", bits, bits.type(0))
 
     return types.boolean(mask), generate
@@ -340,7 +375,7 @@ def first_lanes(context, count, like):
         scalar = context.cast(builder, args[0], signature.args[0], integer.element)
         end = _spread(builder, scalar, like.lanes)
         vectors = [builder.icmp_signed("<", own, end) for own in _lane_numbers(integer)]
-        return join(builder, vectors)
+        return join(builder, [to_mask(builder, vector) for vector in vectors])
 
     return like.mask(count, like), generate
 
@@ -349,6 +384,18 @@ def first_lanes(context, count, like):
 def lane_count(context, like):
     """Return how many lanes a pack has."""
     return types.int64(like), lambda *_: INT64(like.vectors * like.lanes)
+
+
+@intrinsic
+def everywhere(context, value, like):
+    """Return a pack of whole numbers, as wide as the elements of `like`, each `value`."""
+    integer = like.integer
+
+    def generate(context, builder, signature, args):
+        scalar = context.cast(builder, args[0], signature.args[0], integer.element)
+        return filled(builder, integer, scalar)
+
+    return integer(value, like), generate
 
 
 @intrinsic
@@ -362,3 +409,18 @@ def indices(context, first, like):
         return join(builder, [builder.add(start, own) for own in _lane_numbers(integer)])
 
     return integer(first, like), generate
+
+
+@intrinsic
+def count_under(context, mask, n):
+    """Return the whole numbers `n`, plus 1 in the lanes under `mask`."""
+
+    def generate(context, builder, signature, args):
+        def apply(vector, number):
+            if MASK_REGISTERS:
+                return builder.add(number, builder.zext(vector, number.type))
+            return builder.sub(number, vector)  # all ones is -1
+
+        return each(builder, apply, *args)
+
+    return n(mask, n), generate
