@@ -30,6 +30,7 @@ from fractals.backends.cpu.simd.memory import (
 from fractals.backends.cpu.simd.pack import (
     any_lane,
     count_under,
+    each_vector,
     everywhere,
     first_lanes,
     indices,
@@ -144,6 +145,13 @@ def make_body(target, options):
 
     go_on = jit(go_on)
 
+    @jit
+    def tested(state, a, b, point, escape_radius_squared, alive, n):
+        """Take a step with a test in the lanes that are alive."""
+        state = select_each(alive, advance(state, a, b, point), state)
+        n = count_under(alive, n)
+        return state, alive & near(state, escape_radius_squared), n
+
     if derivative:
 
         def put_slope(p, q, k, state, gone, valid):
@@ -215,14 +223,14 @@ def make_body(target, options):
             alive = ~inside
             n, k = none, 0
             if early > 0:  # a first step that no lane is kept from is quicker
-                state, n, k = advance(state, ca, cb, point), one, 1
+                state, n, k = each_vector(advance, (state, ca, cb, point)), one, 1
                 alive = alive & near(state, escape_radius_squared)
             if i + lanes > width:  # testing that is quicker than masking each pack
                 alive = alive & valid
             while k < early and any_lane(alive):
-                state = select_each(alive, advance(state, ca, cb, point), state)
-                n = count_under(alive, n)
-                alive = alive & near(state, escape_radius_squared)
+                state, alive, n = each_vector(
+                    tested, (state, ca, cb, point, escape_radius_squared, alive, n)
+                )
                 k += 1
             gone = ~(alive | inside)
             at = j * width + i
@@ -271,9 +279,11 @@ def make_body(target, options):
                 state, still = lane[:size], valid
                 for _ in range(steps // UNROLL):
                     for _ in range(UNROLL):
-                        state, still = go_on(state, ca, cb, point, escape_radius_squared, still)
+                        state, still = each_vector(
+                    go_on, (state, ca, cb, point, escape_radius_squared, still))
                 for _ in range(steps % UNROLL):
-                    state, still = go_on(state, ca, cb, point, escape_radius_squared, still)
+                    state, still = each_vector(
+                    go_on, (state, ca, cb, point, escape_radius_squared, still))
                 still = still & near(state, escape_radius_squared)
                 gone = valid & ~still
                 closing = any_lane(gone) or end != i
@@ -341,9 +351,9 @@ def make_body(target, options):
             alive = first_lanes(back - i, zero)
             while any_lane(alive):
                 for _ in range(UNROLL):
-                    state = select_each(alive, advance(state, ca, cb, point), state)
-                    n = count_under(alive, n)
-                    alive = alive & near(state, escape_radius_squared)
+                    state, alive, n = each_vector(
+                        tested, (state, ca, cb, point, escape_radius_squared, alive, n)
+                    )
             store(places, 2 * room + i, n)
             store_rows(numbers, i, room, (state[0], state[1]))
             keep_slope(numbers, 2 * room, room, i, state)

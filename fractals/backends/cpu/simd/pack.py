@@ -424,3 +424,65 @@ def count_under(context, mask, n):
         return each(builder, apply, *args)
 
     return n(mask, n), generate
+
+
+# --- Functions of one vector, applied to each vector of packs
+
+
+def _with_vectors(kind, vectors):
+    """Return a type with all its packs replaced by packs of so many vectors."""
+    if isinstance(kind, Pack):
+        return Pack(kind.element, vectors, kind.lanes)
+    if isinstance(kind, types.BaseTuple):
+        return types.Tuple([_with_vectors(part, vectors) for part in kind])
+    return kind
+
+
+def _packs_in(kind):
+    if isinstance(kind, Pack):
+        return [kind]
+    return [p for part in kind for p in _packs_in(part)] if isinstance(kind, types.BaseTuple) else []
+
+
+def _vector_of(context, builder, kind, value, k):
+    """Return a value with each of its packs replaced by the pack of its vector k alone."""
+    if isinstance(kind, Pack):
+        return join(builder, [builder.extract_value(value, k)])
+    if not isinstance(kind, types.BaseTuple):
+        return value
+    parts = zip(kind, cgutils.unpack_tuple(builder, value), strict=True)
+    parts = [_vector_of(context, builder, part, of, k) for part, of in parts]
+    return context.make_tuple(builder, _with_vectors(kind, 1), parts)
+
+
+def _joined(context, builder, kind, values):
+    """Return the value of a type whose packs have these values' vectors."""
+    if isinstance(kind, Pack):
+        return join(builder, [builder.extract_value(value, 0) for value in values])
+    parts = zip(*(cgutils.unpack_tuple(builder, value) for value in values), strict=True)
+    parts = [_joined(context, builder, part, of) for part, of in zip(kind, parts, strict=True)]
+    return context.make_tuple(builder, kind, parts)
+
+
+@intrinsic
+def each_vector(context, function, arguments):
+    """Return ``function(*arguments)``, computed for one vector after the other.
+
+    The packs in the arguments, and in the tuples among them, have the same number of vectors; so
+    have those returned. A function of whole packs applies its first operation to all vectors, then
+    the second, and so on; the results between them need more registers than a CPU has.
+    """
+    (vectors,) = {pack.vectors for pack in _packs_in(arguments)}
+    single = context.resolve_function_type(function, tuple(_with_vectors(arguments, 1)), {})
+    kind = _with_vectors(single.return_type, vectors)
+
+    def generate(context, builder, signature, args):
+        call_one = context.get_function(function, single)
+        context.add_linking_libs(getattr(call_one, "libs", ()))
+        found = []
+        for k in range(vectors):
+            one = _vector_of(context, builder, arguments, args[1], k)
+            found.append(call_one(builder, cgutils.unpack_tuple(builder, one)))
+        return _joined(context, builder, kind, found)
+
+    return kind(function, arguments), generate
