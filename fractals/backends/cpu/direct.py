@@ -45,6 +45,7 @@ from fractals.kernels.primitives import number, select
 # Vectors in a pack, by the numbers of a state. More vectors hide the latency of `fma`, as long as
 # the states of all lanes fit into the 32 vector registers.
 VECTORS = {2: 4, 3: 3, 4: 3}
+TESTED_VECTORS = VECTORS
 FEW_VECTORS = 2  # for longer states
 EARLY = 16  # steps of `first_steps`; with a limit of 32 or less it takes all steps
 MIN_BLOCK, MAX_BLOCK = 12, 192  # steps without a test
@@ -81,7 +82,7 @@ def make_body(target, options):
         carried,
         carried + 2,
     )  # rows of an earlier z; of lanes returned to a block's start
-    vectors = VECTORS.get(size, FEW_VECTORS)
+    vectors, few = VECTORS.get(size, FEW_VECTORS), TESTED_VECTORS.get(size, FEW_VECTORS)
     list_rows = MAX_ROWS + 2 * planes
     keep_row = 4 if derivative else 2  # of statistics, after z and dz of replayed lanes
     longest = MAX_BLOCK_PERIODIC if options.interior_shortcuts else MAX_BLOCK
@@ -208,12 +209,12 @@ def make_body(target, options):
         """
         count, x, y, dx, dy, statistics = tile
         numbers, places, room = lists
-        zero = splat(point[0] - point[0], vectors)
+        zero = splat(point[0] - point[0], few)
         none, one = everywhere(0, zero), everywhere(1, zero)
         most = everywhere(max_iterations, zero)
-        escape_radius_squared = splat(point[2], vectors)
-        a, b = splat(point[0], vectors), splat(point[1], vectors)
-        row_u, row_v = splat(rows[0, j], vectors), splat(rows[1, j], vectors)
+        escape_radius_squared = splat(point[2], few)
+        a, b = splat(point[0], few), splat(point[1], few)
+        row_u, row_v = splat(rows[0, j], few), splat(rows[1, j], few)
         lanes = lane_count(zero)
         for i in range(0, width, lanes):
             u, v = place(us, vs, i, row_u, row_v)
@@ -339,10 +340,10 @@ def make_body(target, options):
         """Take the last steps of `back` escaped lanes again, and store their results."""
         count, x, y, dx, dy, statistics = tile
         numbers, places, room = lists
-        zero = splat(point[0] - point[0], vectors)
+        zero = splat(point[0] - point[0], few)
         lanes = lane_count(zero)
-        escape_radius_squared = splat(point[2], vectors)
-        a, b = splat(point[0], vectors), splat(point[1], vectors)
+        escape_radius_squared = splat(point[2], few)
+        a, b = splat(point[0], few), splat(point[1], few)
         row = pending * room
         for i in range(0, back, lanes):
             lane = load_rows(numbers, row + i, room, zero, carried)

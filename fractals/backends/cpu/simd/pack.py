@@ -63,6 +63,7 @@ REGISTER = register_bytes(FEATURES)
 # lanes are all ones or all zeros, as comparisons leave it; LLVM would otherwise pack bits into
 # smaller vectors and unpack them again in each round of a loop.
 MASK_REGISTERS = REGISTER == 64
+FEW_REGISTERS = "sse2" in FEATURES and not MASK_REGISTERS  # 16 vector registers; elsewhere 32
 # x86 CPUs before 2013 have no fused multiply-add, and packs gain nothing from the C library's.
 FUSED = "fma" in FEATURES or "sse2" not in FEATURES
 
@@ -418,7 +419,8 @@ def count_under(context, mask, n):
     def generate(context, builder, signature, args):
         def apply(vector, number):
             if MASK_REGISTERS:
-                return builder.add(number, builder.zext(vector, number.type))
+                more = builder.add(number, all_lanes(number.type, 1))
+                return builder.select(vector, more, number)  # one instruction
             return builder.sub(number, vector)  # all ones is -1
 
         return each(builder, apply, *args)
