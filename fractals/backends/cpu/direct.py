@@ -51,6 +51,7 @@ EARLY = 16  # steps of `first_steps`; with a limit of 32 or less it takes all st
 MIN_BLOCK, MAX_BLOCK = 12, 192  # steps without a test
 MAX_BLOCK_PERIODIC = 48  # the same where cycles are looked for after each block
 UNROLL = 3  # steps in one round of a loop; a divisor of the block lengths
+REPLAY_UNROLL = 3
 SAMPLES = 18432  # most samples in one list: the states left after 16 steps fit into a core's cache
 ROOM = 528  # elements after the end of an array that a pack may read or write
 # Rows of the list without statistics: state (up to 8 numbers) and c twice, and an earlier z.
@@ -149,9 +150,10 @@ def make_body(target, options):
     @jit
     def tested(state, a, b, point, escape_radius_squared, alive, n):
         """Take a step with a test in the lanes that are alive."""
-        state = select_each(alive, advance(state, a, b, point), state)
-        n = count_under(alive, n)
-        return state, alive & near(state, escape_radius_squared), n
+        after = advance(state, a, b, point)
+        # The test does not wait for the selection; in lanes not alive its result is not used.
+        on = alive & near(after, escape_radius_squared)
+        return select_each(alive, after, state), on, count_under(alive, n)
 
     if derivative:
 
@@ -351,7 +353,7 @@ def make_body(target, options):
             state, n = lane[:size], load(places, 2 * room + i, zero)
             alive = first_lanes(back - i, zero)
             while any_lane(alive):
-                for _ in range(UNROLL):
+                for _ in range(REPLAY_UNROLL):
                     state, alive, n = each_vector(
                         tested, (state, ca, cb, point, escape_radius_squared, alive, n)
                     )
