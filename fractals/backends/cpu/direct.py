@@ -28,6 +28,8 @@ from fractals.backends.cpu.simd.memory import (
     store_rows,
 )
 from fractals.backends.cpu.simd.pack import (
+    FEW_REGISTERS,
+    MASK_REGISTERS,
     any_lane,
     count_under,
     each_vector,
@@ -43,15 +45,24 @@ from fractals.kernels.orbit import make_near, make_orbit, state_size
 from fractals.kernels.primitives import number, select
 
 # Vectors in a pack, by the numbers of a state. More vectors hide the latency of `fma`, as long as
-# the states of all lanes fit into the 32 vector registers.
-VECTORS = {2: 4, 3: 3, 4: 3}
-TESTED_VECTORS = VECTORS
+# the states of all lanes fit into the vector registers. Of a sample's own c a register holds
+# nothing: it is an operand in memory. Unrolled steps make LLVM reorder the vectors' instructions;
+# beyond so many vectors they spill. Measured with benchmarks/limit/limit.py.
+TESTED_VECTORS = {2: 3 if FEW_REGISTERS else 4, 3: 3, 4: 3}  # of steps with a test
+BLOCK_VECTORS = {3: 3, 4: 3}  # of steps without a test
 FEW_VECTORS = 2  # for longer states
+UNROLL = 3  # steps in one round of a loop
+# Vectors and steps in one round for states of two numbers: where each sample has a c, and in Julia
+# sets, whose c takes two registers.
+if MASK_REGISTERS:
+    OWN_C, SAME_C = (8, 1), (6, 3)
+elif FEW_REGISTERS:
+    OWN_C, SAME_C = (7, 1), (5, 2)
+else:
+    OWN_C, SAME_C = (4, 3), (4, 3)
 EARLY = 16  # steps of `first_steps`; with a limit of 32 or less it takes all steps
 MIN_BLOCK, MAX_BLOCK = 12, 192  # steps without a test
 MAX_BLOCK_PERIODIC = 48  # the same where cycles are looked for after each block
-UNROLL = 3  # steps in one round of a loop; a divisor of the block lengths
-REPLAY_UNROLL = 3
 SAMPLES = 18432  # most samples in one list: the states left after 16 steps fit into a core's cache
 ROOM = 528  # elements after the end of an array that a pack may read or write
 # Rows of the list without statistics: state (up to 8 numbers) and c twice, and an earlier z.
@@ -83,7 +94,7 @@ def make_body(target, options):
         carried,
         carried + 2,
     )  # rows of an earlier z; of lanes returned to a block's start
-    vectors, few = VECTORS.get(size, FEW_VECTORS), TESTED_VECTORS.get(size, FEW_VECTORS)
+    few, vectors, unroll = pack_shape(size, julia)
     list_rows = MAX_ROWS + 2 * planes
     keep_row = 4 if derivative else 2  # of statistics, after z and dz of replayed lanes
     longest = MAX_BLOCK_PERIODIC if options.interior_shortcuts else MAX_BLOCK
@@ -280,13 +291,15 @@ def make_body(target, options):
                 ca, cb = c_of(lane, a, b)
                 valid = first_lanes(left - i, zero)
                 state, still = lane[:size], valid
-                for _ in range(steps // UNROLL):
-                    for _ in range(UNROLL):
+                for _ in range(steps // unroll):
+                    for _ in range(unroll):
                         state, still = each_vector(
-                    go_on, (state, ca, cb, point, escape_radius_squared, still))
-                for _ in range(steps % UNROLL):
+                            go_on, (state, ca, cb, point, escape_radius_squared, still)
+                        )
+                for _ in range(steps % unroll):
                     state, still = each_vector(
-                    go_on, (state, ca, cb, point, escape_radius_squared, still))
+                        go_on, (state, ca, cb, point, escape_radius_squared, still)
+                    )
                 still = still & near(state, escape_radius_squared)
                 gone = valid & ~still
                 closing = any_lane(gone) or end != i
@@ -353,7 +366,7 @@ def make_body(target, options):
             state, n = lane[:size], load(places, 2 * room + i, zero)
             alive = first_lanes(back - i, zero)
             while any_lane(alive):
-                for _ in range(REPLAY_UNROLL):
+                for _ in range(UNROLL):
                     state, alive, n = each_vector(
                         tested, (state, ca, cb, point, escape_radius_squared, alive, n)
                     )
@@ -396,6 +409,17 @@ def make_body(target, options):
         restore_mode(mode)
 
     return body
+
+
+def pack_shape(size, julia):
+    """Return the vectors of a step with and without a test, and the steps in one round.
+
+    `size` is that of a state; `julia` tells whether all samples have the same c.
+    """
+    tested = TESTED_VECTORS.get(size, FEW_VECTORS)
+    if size == 2:
+        return tested, *(SAME_C if julia else OWN_C)
+    return tested, BLOCK_VECTORS.get(size, FEW_VECTORS), UNROLL
 
 
 def make_statistics_stores(jit, own, planes):

@@ -136,9 +136,7 @@ def _compressed(context, builder, array, value, index, lanes, vector):
         parts = ir.VectorType(INT32, 8)
         order = builder.load(_address_of_order(builder, count, word), align=8)
         order = builder.zext(order, parts)
-        packed = call(
-            builder, "llvm.x86.avx2.permd", parts, builder.bitcast(vector, parts), order
-        )
+        packed = call(builder, "llvm.x86.avx2.permd", parts, builder.bitcast(vector, parts), order)
         at = _address(context, builder, array, value, index)
         at = builder.bitcast(at, parts.as_pointer())
         builder.store(packed, at, align=array.dtype.bitwidth // 8)

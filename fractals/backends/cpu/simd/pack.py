@@ -443,7 +443,9 @@ def _with_vectors(kind, vectors):
 def _packs_in(kind):
     if isinstance(kind, Pack):
         return [kind]
-    return [p for part in kind for p in _packs_in(part)] if isinstance(kind, types.BaseTuple) else []
+    return (
+        [p for part in kind for p in _packs_in(part)] if isinstance(kind, types.BaseTuple) else []
+    )
 
 
 def _vector_of(context, builder, kind, value, k):
