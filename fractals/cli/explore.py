@@ -24,7 +24,7 @@ from fractals.errors import FractalsError, OptionError
 
 
 @verb(
-    "explore",
+    "explore                              # the gallery",
     "explore seahorse",
     "explore --no-browser --port 8000     # then, elsewhere: ssh -L 8000:127.0.0.1:8000 HOST",
     "explore place.kfr --gpu --read-only --host 0.0.0.0 --allow-host fractals.example",
@@ -108,7 +108,8 @@ def explore_command(
     """Explore a scene in the browser: zoom to any depth, recolor, find, keep and share.
 
     The server draws, on this machine's cores or GPU, and the browser shows the very pixels that
-    'fractals render' draws. The printed address opens the page once. Ctrl-C ends the server.
+    'fractals render' draws. The printed address opens the page once. Without a scene, the page
+    starts with the gallery. Ctrl-C ends the server.
     """
     device = device_request(options)
     scene = requested_scene(scenes, options, defaults=scene_table())
@@ -126,6 +127,7 @@ def explore_command(
         read_only=read_only,
         memory=memory,
         clients=clients,
+        gallery=not scenes and all(value in (None, ()) for value in options.values()),
         on_message=tell,
     )
 

@@ -26,6 +26,7 @@ from fractals.scene.model import Scene
 from fractals.tools import sheet
 
 CLIENT = Path(__file__).parent / "client"
+THUMBNAILS = Path(__file__).parent / "thumbnails"  # made by scripts/thumbnails.py
 TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -48,6 +49,17 @@ def client_files() -> dict[str, Path]:
     """Return the files of the page, by the only names under which they are served."""
     files = [path for path in CLIENT.rglob("*") if path.is_file() and path.suffix in TYPES]
     return {path.relative_to(CLIENT).as_posix(): path for path in files}
+
+
+@functools.cache
+def thumbnail_files() -> dict[tuple[str, str], Path]:
+    """Return the pictures in the package by kind and name; others are drawn when asked for."""
+    return {(path.parent.name, path.stem): path for path in THUMBNAILS.glob("*/*.webp")}
+
+
+def formula_scene(name: str) -> Scene:
+    """Return the scene of a formula's thumbnail."""
+    return Scene().replace(formula=name, zoom=0.75, size=(256, 144))
 
 
 def catalog_table() -> dict[str, Any]:
@@ -128,7 +140,7 @@ class Pages:
             Route("/", self.page),
             Route("/client/{name:path}", self.file),
             Route("/catalog.json", self.catalog),
-            Route("/thumbnail/{kind}/{name}.png", self.thumbnail),
+            Route("/thumbnail/{kind}/{name}", self.thumbnail),
             Route("/bookmark/{name}.png", self.bookmark),
             Route("/download/{name}/{file}", self.download),
             Route("/upload", self.upload, methods=["POST"]),
@@ -157,11 +169,11 @@ class Pages:
             colors = sheet.turn(name, STRIP[0])
             row = np.ascontiguousarray(np.broadcast_to(colors, (STRIP[1], STRIP[0], 3)))
             return Response(png_of(row), media_type="image/png", headers=KEEP)
+        if made := thumbnail_files().get((kind, name)):
+            return Response(made.read_bytes(), media_type="image/webp", headers=KEEP)
         if kind == "scene":
-            scene = outside.scene_of(catalog.read("gallery", name))
-        else:
-            scene = Scene().replace(formula=name, size=(256, 192))
-        return await self._drawn(scene)
+            return await self._drawn(outside.scene_of(catalog.read("gallery", name)))
+        return await self._drawn(formula_scene(name))
 
     async def bookmark(self, request: Request) -> Response:
         """Answer a small picture of a bookmark."""

@@ -26,7 +26,6 @@ from fractals.explorer.pages import Pages
 from fractals.explorer.previews import Thumbnails
 from fractals.explorer.scheduler import Engine, internal
 from fractals.explorer.session import Session, Terms, TooManyMessages
-from fractals.scene.model import Scene
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 HELLO_SECONDS = 10.0
@@ -283,15 +282,12 @@ def _unix_socket(path: str) -> socket.socket:
 
 
 def start(
-    scene: Scene,
+    terms: Terms,
     device: str = "auto",
     threads: int | None = None,
     address: Address = Address(),
-    read_only: bool = False,
-    memory: int = 2**30,
-    clients: int = 16,
 ) -> Running:
-    """Return a server of a scene that listens; call its `serve`.
+    """Return a server that listens; call its `serve`.
 
     Raises
     ------
@@ -304,7 +300,6 @@ def start(
 
     if bool(address.cert) != bool(address.key):
         raise OptionError("--cert and --key belong together: give both")
-    terms = Terms(scene, read_only, address.local, memory, clients)
     cache = Path(platformdirs.user_cache_dir("fractals", False)) / "thumbnails"
     data = bookmarks_folder() if address.local else None
     explorer = Explorer(terms, device, threads, bool(address.cert), data, cache)

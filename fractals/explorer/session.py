@@ -48,6 +48,10 @@ class Terms:
         Whether the server can be reached from this machine only: bookmarks are files then.
     memory : int
         Bytes of raw numbers that are kept for all clients together.
+    clients : int
+        Most pages that are connected at once.
+    gallery : bool
+        Whether the page starts with the gallery, because no scene was asked for.
     """
 
     scene: Scene
@@ -55,6 +59,7 @@ class Terms:
     local: bool = True
     memory: int = 2**30
     clients: int = 16
+    gallery: bool = False
 
 
 class TooManyMessages(Exception):
@@ -125,6 +130,7 @@ class Session:
             version=__version__,
             device=self.engine.choice.device.name,
             title=self.terms.scene.title,
+            gallery=self.terms.gallery,
             read_only=self.terms.read_only,
             bookmarks=may and self.terms.local,
             upload=may,

@@ -33,6 +33,7 @@ def explore(
     read_only: bool = False,
     memory: int = 1024,
     clients: int = 16,
+    gallery: bool | None = None,
     on_message: Callable[[str], None] = warnings.warn,
     **keys: Unpack[SceneKeywords],
 ) -> "Running":
@@ -63,6 +64,8 @@ def explore(
         MiB of raw numbers that are kept for recoloring, for all clients together.
     clients : int
         Most pages that are connected at once.
+    gallery : bool, optional
+        Whether the page starts with the gallery; by default, if no source and no key is given.
     on_message : callable
         Called with lines such as the address; `warnings.warn` by default.
     **keys
@@ -87,11 +90,20 @@ def explore(
     _check("memory", memory, 1, 2**20)
     _check("clients", clients, 1, MAX_CLIENTS)
     from fractals.explorer import server
+    from fractals.explorer.session import Terms
 
     scene = load_scene(*sources, **keys)
     scene.to_table()  # raises for a formula without a name, which no page could share
     address = server.Address(host, port, uds, cert, key, tuple(allow_hosts))
-    running = server.start(scene, device, threads, address, read_only, memory * 2**20, clients)
+    terms = Terms(
+        scene,
+        read_only,
+        address.local,
+        memory * 2**20,
+        clients,
+        gallery=not (sources or keys) if gallery is None else gallery,
+    )
+    running = server.start(terms, device, threads, address)
     if not address.local and not cert:
         on_message(
             f"{host}: others on the network can read plain HTTP: give --cert and --key, or keep "

@@ -190,6 +190,37 @@ def test_fit_spreads_the_palette_over_the_view(tab):
     tab.assert_exact()
 
 
+# ---------------------------------------------------------------------- start page
+
+
+def test_without_a_scene_the_page_starts_with_the_gallery(browser, own_server):
+    running = own_server(gallery=True).running
+    tab = browsers.Tab(browser, running, size=SIZE, panels=True)
+    tab.page.set_default_timeout(1000 * browsers.PATIENCE)
+    panel = tab.page.get_by_role("region", name="Gallery", exact=True)
+    panel.wait_for()
+    assert tab.run("document.activeElement.textContent") == "Gallery"
+    tab.until("document.querySelector('.card img').naturalWidth === 256")
+    tab.page.keyboard.press("Escape")
+    panel.wait_for(state="detached")
+    tab.settle()
+    tab.until("location.hash")
+    tab.page.reload()  # the address has the scene now
+    tab.until("window.explorer?.catalog && explorer.placed")
+    assert panel.count() == 0
+    tab.close()
+
+
+def test_moving_the_picture_closes_the_start_page(browser, own_server):
+    tab = browsers.Tab(browser, own_server(gallery=True).running, size=(390, 844), panels=True)
+    panel = tab.page.get_by_role("region", name="Gallery", exact=True)
+    panel.wait_for()
+    tab.page.mouse.move(200, 60)
+    tab.page.mouse.wheel(0, -100)
+    panel.wait_for(state="detached")
+    tab.close()
+
+
 # ---------------------------------------------------------------------- find
 
 

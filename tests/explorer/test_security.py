@@ -8,6 +8,7 @@ import socket
 import pytest
 
 import fractals
+from fractals.explorer import pages
 
 KEY = "dGhlIHNhbXBsZSBub25jZQ=="
 
@@ -129,9 +130,9 @@ PATHS = [
     "/client//etc/passwd",
     "/client/%2fetc%2fpasswd",
     "/client/__init__.py",
-    "/thumbnail/scene/..%2f..%2fx.png",
-    "/thumbnail/scene/nope.png",
-    "/thumbnail/nope/seahorse.png",
+    "/thumbnail/scene/..%2f..%2fx.webp",
+    "/thumbnail/scene/nope",
+    "/thumbnail/nope/seahorse",
     "/bookmark/..%2fx.png",
     "/bookmark/" + "0" * 32 + ".png",
     "/download/" + "0" * 32 + "/x.png",
@@ -167,6 +168,25 @@ def test_headers_of_every_answer(server):
         assert "referrer-policy: no-referrer" in head
         assert "access-control" not in head
         assert "server: " not in head
+
+
+def fetch(server, path):
+    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=240)
+    cookie, _ = entered(server)
+    line.request("GET", path, headers={"Cookie": cookie})
+    answer = line.getresponse()
+    data = answer.read()
+    line.close()
+    return answer.status, answer.headers["Content-Type"], data
+
+
+def test_thumbnails_are_files_of_the_package_or_drawn(server, monkeypatch):
+    path = "/thumbnail/formula/tricorn"
+    status, kind, data = fetch(server, path)
+    assert (status, kind, data[8:12]) == (200, "image/webp", b"WEBP")
+    monkeypatch.setattr(pages, "thumbnail_files", dict)
+    status, kind, data = fetch(server, path)
+    assert (status, kind, data[1:4]) == (200, "image/png", b"PNG")
 
 
 def upload(server, name, data, origin=True, length=None):

@@ -3,14 +3,19 @@
 import importlib.util
 import os
 import stat
+from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image, ImageOps
 
 import fractals
 from fractals import catalog
 from fractals.errors import FractalsError, OptionError
-from fractals.explorer import pages
+from fractals.explorer import pages, server
 from fractals.tools import surprise
+
+GALLERY = Path(__file__).parents[2] / "gallery"
 
 
 def test_explore_serves_until_it_is_closed(tmp_path):
@@ -92,6 +97,60 @@ def test_the_catalog_has_typed_options():
     kinds = {option["type"] for each in table["colorings"] for option in each["options"]}
     assert kinds <= {"int", "float", "text", "choice"}
     assert {"seahorse"} <= {each["name"] for each in table["scenes"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ((), True),
+        (("--cpu", "--read-only"), True),
+        (("seahorse",), False),
+        (("--rotation", "0"), False),
+        (("--palette", "ember"), False),
+    ],
+)
+def test_the_gallery_is_the_start_page_if_no_scene_is_given(run, monkeypatch, arguments, shown):
+    calls = []
+    monkeypatch.setattr(server, "start", lambda terms, *_: calls.append(terms) or Nothing())
+    assert run("explore", "--no-browser", *arguments)[0] == 0
+    assert [terms.gallery for terms in calls] == [shown]
+
+
+def test_the_gallery_is_the_start_page_in_python_as_well(monkeypatch):
+    calls = []
+    monkeypatch.setattr(server, "start", lambda terms, *_: calls.append(terms) or Nothing())
+    quiet = {"browser": False, "on_message": lambda line: None}
+    fractals.explore(**quiet)
+    fractals.explore("seahorse", **quiet)
+    fractals.explore(palette="ember", **quiet)
+    assert [terms.gallery for terms in calls] == [True, False, False]
+
+
+class Nothing:
+    """A server that ends at once."""
+
+    def invitation(self):
+        return "-"
+
+    def serve(self):
+        pass
+
+
+def test_every_scene_and_formula_has_a_thumbnail():
+    wanted = {("scene", name) for name in catalog.names("gallery")}
+    wanted |= {("formula", name) for name in catalog.names("formula") if name != "expression"}
+    files = pages.thumbnail_files()
+    assert files.keys() == wanted
+    assert sum(path.stat().st_size for path in files.values()) < 600_000
+
+
+@pytest.mark.parametrize("name", catalog.names("gallery"))
+def test_a_thumbnail_shows_the_picture_of_the_gallery(name):
+    with Image.open(pages.thumbnail_files()["scene", name]) as small:
+        size, found = small.size, np.asarray(small.convert("RGB"), float)
+    with Image.open(GALLERY / f"{name}.png") as picture:
+        wanted = np.asarray(ImageOps.fit(picture.convert("RGB"), size), float)
+    assert abs(found - wanted).mean() < 12
 
 
 def test_the_page_is_in_the_package():

@@ -215,7 +215,7 @@ function loadNext() {
   }
 }
 
-/** Return a picture that the server draws when it is first asked for; busy, it asks to come back. */
+/** Return a picture. The server may have to draw it first; busy, it asks to come back. */
 export function thumbnail(src) {
   const image = element("img.waiting", { alt: "", decoding: "async", width: 256, height: 144, dataset: { src } });
   let left = RETRIES;

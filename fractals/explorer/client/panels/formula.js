@@ -34,7 +34,7 @@ export function formulaPanel({ explorer }) {
     [...catalog.formulas].filter(({ name }) => name !== "expression").sort(byFame).map(({ name, title }) => {
       const [first, ...rest] = /^[A-Z]/.test(title) ? title.split(", ") : [words(name), title];
       return element("li", {}, element("button.card", { type: "button", dataset: { name }, onclick: () => explorer.open({ formula: name }) },
-        thumbnail(`/thumbnail/formula/${name}.png`),
+        thumbnail(`/thumbnail/formula/${name}`),
         element("span.caption", {}, first), rest.length > 0 && element("span.faint.mono", {}, rest.join(", "))));
     }));
   const own = section("Your own", true, form);

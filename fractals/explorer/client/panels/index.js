@@ -81,7 +81,7 @@ export function mountPanels(explorer) {
 
   function open(id, { focus = true } = {}) {
     const panel = PANELS.find((one) => one.id === id);
-    if (!explorer.catalog) return void explorer.addEventListener("catalog", () => open(id), { once: true });
+    if (!explorer.catalog) return void explorer.addEventListener("catalog", () => open(id, { focus }), { once: true });
     if (current?.id === id) return built.get(id);
     close(false);
     unfold(false);
@@ -169,7 +169,18 @@ export function mountPanels(explorer) {
     ...favourites(context),
   );
   findCommands(context);
+  startPage(explorer, open, () => current?.id === "gallery" && close());
   return context;
+}
+
+/** Show the gallery first if neither the server nor the address names a scene; moving the picture closes it. */
+function startPage(explorer, open, close) {
+  if (location.hash) return;
+  explorer.addEventListener("welcome", ({ detail }) => {
+    if (!detail.gallery) return;
+    open("gallery");
+    explorer.addEventListener("gesture", close, { once: true });
+  }, { once: true });
 }
 
 /** The commands that choose favourite palettes; F5, F11 and F12 stay the browser's. */

@@ -16,7 +16,7 @@ export function galleryPanel({ explorer, close, upload }) {
     for (const item of list.children) item.hidden = !item.textContent.toLowerCase().includes(wanted);
   } });
   const list = element("ul.cards", { "aria-label": "Scenes" }, explorer.catalog.scenes.map(({ name, title }) =>
-    card(thumbnail(`/thumbnail/scene/${name}.png`), title, () => (explorer.open({ gallery: name }), close()))));
+    card(thumbnail(`/thumbnail/scene/${name}`), title, () => (explorer.open({ gallery: name }), close()))));
   return { node: list, actions: element("div.line.grow.end", {}, filter, fileButton("Open file", upload, "quiet")) };
 }
 
