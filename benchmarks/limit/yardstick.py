@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fractals.backends.cpu.simd.pack import REGISTER
 from fractals.errors import DeviceError, FractalsError
 from fractals.rendering.drawing import Drawing
 from fractals.rendering.sampling import coordinates
@@ -124,7 +125,8 @@ def build(numbers: Sequence[str], folder: str) -> list[Library]:
         raise DeviceError(f"the C needs AVX2, and this processor is {platform.machine()}")
     compiler = find_compiler()
     libraries = [Library(compiler, folder, n, width) for n in numbers for width in WIDTHS]
-    usable = [library for library in libraries if library.supported]
+    widest = max(256, 8 * REGISTER)  # of the registers that ours is compiled for
+    usable = [library for library in libraries if library.supported and library.width <= widest]
     if not usable:
         raise DeviceError("the C needs AVX2, which this processor lacks")
     return usable

@@ -8,6 +8,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from numba.extending import register_jitable
 from support.scenes import slow_but
 
 import fractals.backends.cpu.target  # noqa: F401 - what the functions of formulas are for single numbers
@@ -26,6 +27,9 @@ from fractals.backends.cpu.simd.memory import (
 )
 from fractals.backends.cpu.simd.pack import (
     any_lane,
+    count_under,
+    each_vector,
+    everywhere,
     first_lanes,
     indices,
     lane_count,
@@ -181,6 +185,53 @@ def test_memory_beyond_a_mask_stays(dtype):
         assert out[0] == whole[0] == -1
 
 
+@real
+def test_steps_are_counted_under_a_mask(dtype):
+    @numba.njit
+    def count(out, short, a, most):
+        like = load(a, 0, splat(a[0], VECTORS))
+        n = everywhere(most, like)
+        for k in range(8):
+            n = count_under(like < number(k, like), n)
+        store(out, 0, n)
+        store(short, 0, truncate(n))
+        return lane_count(like)
+
+    a = np.random.default_rng(3).uniform(0, 8, 64 * VECTORS).astype(dtype)
+    out, short = np.zeros(len(a), f"i{a.itemsize}"), np.zeros(len(a), np.int32)
+    lanes = count(out, short, a, 2**31 - 20)
+    expected = 2**31 - 20 + (a[:, None] < np.arange(8)).sum(1)
+    assert (out[:lanes] == expected[:lanes]).all()
+    assert (short[:lanes] == expected[:lanes]).all()
+    assert not short[lanes:].any()
+
+
+@real
+def test_a_function_of_one_vector_is_applied_to_each(dtype):
+    @register_jitable
+    def clamp(pair, most, values, small):
+        x, y = pair
+        kept = small & (x < most)
+        return (select(kept, fma(x, y, y), x), y + number(values[1], y)), kept
+
+    def compute(out, a, whole):
+        like = splat(a[0], VECTORS)
+        pair, most = (load(a, 0, like), load(a, 200, like)), splat(a[1], VECTORS)
+        small = load(a, 400, like) < most
+        if whole:
+            (x, y), kept = clamp(pair, most, a, small)
+        else:
+            (x, y), kept = each_vector(clamp, (pair, most, a, small))
+        store_rows(out, 0, 200, (x, y, select(kept, x, y)))
+
+    a, outs = np.random.default_rng(4).normal(size=800).astype(dtype), np.zeros((2, 800), dtype)
+    run = numba.njit(compute)
+    for whole in (0, 1):
+        run(outs[whole], a, whole)
+    assert outs[0].any()
+    assert same_bits(*outs)
+
+
 def test_rows_are_a_tuple_of_packs():
     @numba.njit
     def swap(out, a, max_iterations):
@@ -253,7 +304,7 @@ HASWELL = "+sse2,+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+avx,+avx2,+bmi,+bmi2,+fma
 def test_on_other_cpus(features):
     """Compile for a CPU with less: with AVX2, and where packs can't be fused."""
     home = Path(__file__).parent
-    chosen = "lanes or arithmetic or lists or memory or rows or infinities"
+    chosen = "lanes or arithmetic or lists or memory or rows or infinities or mask or vector"
     chosen += " or parameters-z or julia-dz"  # of the random views
     files = ["test_pack.py"] + ["test_direct.py"] * ("fma" in features)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts="]

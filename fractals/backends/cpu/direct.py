@@ -29,7 +29,12 @@ from fractals.backends.cpu.simd.memory import (
     store_rows,
 )
 from fractals.backends.cpu.simd.pack import (
+    FEW_REGISTERS,
+    MASK_REGISTERS,
     any_lane,
+    count_under,
+    each_vector,
+    everywhere,
     first_lanes,
     indices,
     lane_count,
@@ -41,13 +46,24 @@ from fractals.kernels.orbit import make_near, make_orbit, state_size
 from fractals.kernels.primitives import number, select
 
 # Vectors in a pack, by the numbers of a state. More vectors hide the latency of `fma`, as long as
-# the states of all lanes fit into the 32 vector registers.
-VECTORS = {2: 4, 3: 3, 4: 3}
+# the states of all lanes fit into the vector registers. Of a sample's own c a register holds
+# nothing: it is an operand in memory. Unrolled steps make LLVM reorder the vectors' instructions;
+# beyond so many vectors they spill. Measured with benchmarks/limit/limit.py.
+TESTED_VECTORS = {2: 3 if FEW_REGISTERS else 4, 3: 3, 4: 3}  # of steps with a test
+BLOCK_VECTORS = {3: 3, 4: 3}  # of steps without a test
 FEW_VECTORS = 2  # for longer states
+UNROLL = 3  # steps in one round of a loop
+# Vectors and steps in one round for states of two numbers: where each sample has a c, and in Julia
+# sets, whose c takes two registers.
+if MASK_REGISTERS:
+    OWN_C, SAME_C = (8, 1), (6, 3)
+elif FEW_REGISTERS:
+    OWN_C, SAME_C = (7, 1), (5, 2)
+else:
+    OWN_C, SAME_C = (4, 3), (4, 3)
 EARLY = 16  # steps of `first_steps`; with a limit of 32 or less it takes all steps
 MIN_BLOCK, MAX_BLOCK = 12, 192  # steps without a test
 MAX_BLOCK_PERIODIC = 48  # the same where cycles are looked for after each block
-UNROLL = 3  # steps in one round of a loop; a divisor of the block lengths
 SAMPLES = 18432  # most samples in one list: the states left after 16 steps fit into a core's cache
 ROOM = 528  # elements after the end of an array that a pack may read or write
 # Rows of the list without statistics: state (up to 8 numbers) and c twice, and an earlier z.
@@ -79,9 +95,9 @@ def make_body(target, options):
         carried,
         carried + 2,
     )  # rows of an earlier z; of lanes returned to a block's start
-    vectors = VECTORS.get(size, FEW_VECTORS)
+    few, vectors, unroll = pack_shape(size, julia)
     list_rows = MAX_ROWS + 2 * planes
-    keep_row = 5 if derivative else 3  # of statistics, after count, z and dz of replayed lanes
+    keep_row = 4 if derivative else 2  # of statistics, after z and dz of replayed lanes
     longest = MAX_BLOCK_PERIODIC if options.interior_shortcuts else MAX_BLOCK
 
     near = make_near(target, formula, derivative)
@@ -143,6 +159,14 @@ def make_body(target, options):
 
     go_on = jit(go_on)
 
+    @jit
+    def tested(state, a, b, point, escape_radius_squared, alive, n):
+        """Take a step with a test in the lanes that are alive."""
+        after = advance(state, a, b, point)
+        # The test does not wait for the selection; in lanes not alive its result is not used.
+        on = alive & near(after, escape_radius_squared)
+        return select_each(alive, after, state), on, count_under(alive, n)
+
     if derivative:
 
         def put_slope(p, q, k, state, gone, valid):
@@ -199,11 +223,12 @@ def make_body(target, options):
         """
         count, x, y, dx, dy, statistics = tile
         numbers, places, room = lists
-        zero = splat(point[0] - point[0], vectors)
-        one, most = number(1, zero), number(max_iterations, zero)
-        escape_radius_squared = splat(point[2], vectors)
-        a, b = splat(point[0], vectors), splat(point[1], vectors)
-        row_u, row_v = splat(rows[0, j], vectors), splat(rows[1, j], vectors)
+        zero = splat(point[0] - point[0], few)
+        none, one = everywhere(0, zero), everywhere(1, zero)
+        most = everywhere(max_iterations, zero)
+        escape_radius_squared = splat(point[2], few)
+        a, b = splat(point[0], few), splat(point[1], few)
+        row_u, row_v = splat(rows[0, j], few), splat(rows[1, j], few)
         lanes = lane_count(zero)
         for i in range(0, width, lanes):
             u, v = place(us, vs, i, row_u, row_v)
@@ -211,16 +236,16 @@ def make_body(target, options):
             valid = first_lanes(width - i, zero)
             inside = within(ca, cb)
             alive = ~inside
-            n, k = zero, 0
+            n, k = none, 0
             if early > 0:  # a first step that no lane is kept from is quicker
-                state, n, k = advance(state, ca, cb, point), one, 1
+                state, n, k = each_vector(advance, (state, ca, cb, point)), one, 1
                 alive = alive & near(state, escape_radius_squared)
             if i + lanes > width:  # testing that is quicker than masking each pack
                 alive = alive & valid
             while k < early and any_lane(alive):
-                state = select_each(alive, advance(state, ca, cb, point), state)
-                n = n + select(alive, one, zero)
-                alive = alive & near(state, escape_radius_squared)
+                state, alive, n = each_vector(
+                    tested, (state, ca, cb, point, escape_radius_squared, alive, n)
+                )
                 k += 1
             gone = ~(alive | inside)
             at = j * width + i
@@ -267,11 +292,15 @@ def make_body(target, options):
                 ca, cb = c_of(lane, a, b)
                 valid = first_lanes(left - i, zero)
                 state, still = lane[:size], valid
-                for _ in range(steps // UNROLL):
-                    for _ in range(UNROLL):
-                        state, still = go_on(state, ca, cb, point, escape_radius_squared, still)
-                for _ in range(steps % UNROLL):
-                    state, still = go_on(state, ca, cb, point, escape_radius_squared, still)
+                for _ in range(steps // unroll):
+                    for _ in range(unroll):
+                        state, still = each_vector(
+                            go_on, (state, ca, cb, point, escape_radius_squared, still)
+                        )
+                for _ in range(steps % unroll):
+                    state, still = each_vector(
+                        go_on, (state, ca, cb, point, escape_radius_squared, still)
+                    )
                 still = still & near(state, escape_radius_squared)
                 gone = valid & ~still
                 closing = any_lane(gone) or end != i
@@ -327,29 +356,30 @@ def make_body(target, options):
         """Take the last steps of `back` escaped lanes again, and store their results."""
         count, x, y, dx, dy, statistics = tile
         numbers, places, room = lists
-        zero = splat(point[0] - point[0], vectors)
-        one, lanes = number(1, zero), lane_count(zero)
-        escape_radius_squared = splat(point[2], vectors)
-        a, b = splat(point[0], vectors), splat(point[1], vectors)
+        zero = splat(point[0] - point[0], few)
+        lanes = lane_count(zero)
+        escape_radius_squared = splat(point[2], few)
+        a, b = splat(point[0], few), splat(point[1], few)
         row = pending * room
         for i in range(0, back, lanes):
             lane = load_rows(numbers, row + i, room, zero, carried)
             ca, cb = c_of(lane, a, b)
-            state, n = lane[:size], zero
+            state, n = lane[:size], load(places, 2 * room + i, zero)
             alive = first_lanes(back - i, zero)
             while any_lane(alive):
                 for _ in range(UNROLL):
-                    state = select_each(alive, advance(state, ca, cb, point), state)
-                    n = n + select(alive, one, zero)
-                    alive = alive & near(state, escape_radius_squared)
-            store_rows(numbers, i, room, (n, state[0], state[1]))
-            keep_slope(numbers, 3 * room, room, i, state)
+                    state, alive, n = each_vector(
+                        tested, (state, ca, cb, point, escape_radius_squared, alive, n)
+                    )
+            store(places, 2 * room + i, n)
+            store_rows(numbers, i, room, (state[0], state[1]))
+            keep_slope(numbers, 2 * room, room, i, state)
             if planes:
                 keep_statistics(numbers, keep_row * room, room, i, state)
         for t in range(back):
-            k, n = places[room + t], places[2 * room + t] + int(numbers[t])
-            count[k], x[k], y[k] = n, numbers[room + t], numbers[2 * room + t]
-            copy_slope(dx, dy, k, numbers, 3 * room, t, room)
+            k, n = places[room + t], places[2 * room + t]
+            count[k], x[k], y[k] = n, numbers[t], numbers[room + t]
+            copy_slope(dx, dy, k, numbers, 2 * room, t, room)
             if planes:
                 copy_statistics(statistics, k, len(count), numbers, keep_row * room, t, room)
 
@@ -380,6 +410,17 @@ def make_body(target, options):
         restore_mode(mode)
 
     return body
+
+
+def pack_shape(size, julia):
+    """Return the vectors of a step with and without a test, and the steps in one round.
+
+    `size` is that of a state; `julia` tells whether all samples have the same c.
+    """
+    tested = TESTED_VECTORS.get(size, FEW_VECTORS)
+    if size == 2:
+        return tested, *(SAME_C if julia else OWN_C)
+    return tested, BLOCK_VECTORS.get(size, FEW_VECTORS), UNROLL
 
 
 def make_statistics_stores(jit, own, planes):

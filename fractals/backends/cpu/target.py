@@ -5,7 +5,6 @@ import math
 
 import numba
 from numba import types
-from numba.extending import lower_builtin
 
 from fractals.backends import code_cache, numba_private
 from fractals.backends.code_cache import program
@@ -27,8 +26,7 @@ def _declare(function, result, *kinds):
     """
 
     def register(lower):
-        numba_private.declare(function, result)
-        lower_builtin(function, *kinds)(lower)
+        numba_private.declare(function, result, lower, kinds)
         return lower
 
     return register

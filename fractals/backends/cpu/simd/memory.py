@@ -8,6 +8,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from fractals.backends.cpu.simd.pack import (
+    FEATURES,
     INT32,
     INT64,
     NAMES,
@@ -18,9 +19,13 @@ from fractals.backends.cpu.simd.pack import (
     filled,
     intrinsic,
     join,
+    to_bits,
+    to_integer,
     vectors_of,
 )
 from fractals.backends.numba_private import array_struct
+
+ORDER = ir.VectorType(ir.IntType(8), 8)
 
 
 def _address(context, builder, array, value, index, offset=0):
@@ -84,10 +89,33 @@ def masked_store(context, array, index, mask, value):
         for k, (lanes, vector) in enumerate(pairs):
             at = _address(context, builder, array, args[0], index, k * value.lanes)
             at = builder.bitcast(at, value.vector.as_pointer())
-            call(builder, name, ir.VoidType(), vector, at, INT32(width // 8), lanes)
+            bits = to_bits(builder, lanes)
+            call(builder, name, ir.VoidType(), vector, at, INT32(width // 8), bits)
         return context.get_dummy_value()
 
     return types.none(array, index, mask, value), generate
+
+
+def _address_of_order(builder, lanes, word):
+    """Return the address of the order of 8 parts of a register that brings lanes to its front.
+
+    `word` holds a bit for each lane that is to come to the front.
+    """
+    name = f"fractals_order_of_{lanes}"
+    module = builder.module
+    if name in module.globals:
+        table = module.globals[name]
+    else:
+        rows = []
+        for chosen in range(1 << lanes):
+            front = [lane for lane in range(lanes) if chosen >> lane & 1]
+            parts = [lane * 8 // lanes + part for lane in front for part in range(8 // lanes)]
+            rows.append(ir.Constant(ORDER, parts + [0] * (8 - len(parts))))
+        kind = ir.ArrayType(ORDER, 1 << lanes)
+        table = ir.GlobalVariable(module, kind, name)
+        table.initializer = ir.Constant(kind, rows)
+        table.linkage, table.global_constant = "internal", True
+    return builder.gep(table, [INT32(0), builder.zext(word, INT32)], inbounds=True)
 
 
 def _compressed(context, builder, array, value, index, lanes, vector):
@@ -103,12 +131,24 @@ def _compressed(context, builder, array, value, index, lanes, vector):
         builder.store(packed, at, align=array.dtype.bitwidth // 8)
         taken = call(builder, f"llvm.ctpop.i{count}", word, builder.bitcast(lanes, word))
         return builder.add(index, builder.zext(taken, INT64))
+    if REGISTER == 32 and "avx2" in FEATURES:
+        word = to_integer(builder, lanes)
+        parts = ir.VectorType(INT32, 8)
+        order = builder.load(_address_of_order(builder, count, word), align=8)
+        order = builder.zext(order, parts)
+        packed = call(builder, "llvm.x86.avx2.permd", parts, builder.bitcast(vector, parts), order)
+        at = _address(context, builder, array, value, index)
+        at = builder.bitcast(at, parts.as_pointer())
+        builder.store(packed, at, align=array.dtype.bitwidth // 8)
+        taken = call(builder, "llvm.ctpop.i32", INT32, builder.zext(word, INT32))
+        return builder.add(index, builder.zext(taken, INT64))
+    bits = to_bits(builder, lanes)
     for k in range(count):  # every lane is written; the next one writes over those not taken
         builder.store(
             builder.extract_element(vector, INT32(k)),
             _address(context, builder, array, value, index),
         )
-        taken = builder.extract_element(lanes, INT32(k))
+        taken = builder.extract_element(bits, INT32(k))
         index = builder.add(index, builder.zext(taken, INT64))
     return index
 
@@ -233,7 +273,8 @@ def select_each(context, mask, a, b):
 
     def generate(context, builder, signature, args):
         pairs = zip(*(cgutils.unpack_tuple(builder, arg) for arg in args[1:]), strict=True)
-        packs = [each(builder, builder.select, args[0], *pair) for pair in pairs]
+        bits = each(builder, lambda vector: to_bits(builder, vector), args[0])
+        packs = [each(builder, builder.select, bits, *pair) for pair in pairs]
         return context.make_tuple(builder, signature.return_type, packs)
 
     return a(mask, a, b), generate

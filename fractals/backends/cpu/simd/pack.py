@@ -59,6 +59,11 @@ def register_bytes(features):
 
 FEATURES = host_features()
 REGISTER = register_bytes(FEATURES)
+# Registers for masks: with them a mask is one bit a lane. Without them a mask is a vector whose
+# lanes are all ones or all zeros, as comparisons leave it; LLVM would otherwise pack bits into
+# smaller vectors and unpack them again in each round of a loop.
+MASK_REGISTERS = REGISTER == 64
+FEW_REGISTERS = "sse2" in FEATURES and not MASK_REGISTERS  # 16 vector registers; elsewhere 32
 # x86 CPUs before 2013 have no fused multiply-add, and packs gain nothing from the C library's.
 FUSED = "fma" in FEATURES or "sse2" not in FEATURES
 
@@ -84,6 +89,8 @@ class Pack(types.Type):
     @property
     def vector(self):
         """The LLVM type of one vector."""
+        if self.element == types.boolean and not MASK_REGISTERS:
+            return ir.VectorType(ir.IntType(8 * REGISTER // self.lanes), self.lanes)
         return ir.VectorType(LLVM[self.element], self.lanes)
 
 
@@ -141,6 +148,26 @@ def _spread(builder, scalar, lanes):
     nothing = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(nothing, scalar, INT32(0))
     return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(INT32, lanes), None))
+
+
+def to_mask(builder, bits):
+    """Return the vector of a mask, from the bits of a comparison."""
+    if MASK_REGISTERS:
+        return bits
+    lanes = bits.type.count
+    return builder.sext(bits, ir.VectorType(ir.IntType(8 * REGISTER // lanes), lanes))
+
+
+def to_bits(builder, mask):
+    """Return a vector of one bit a lane, from that of a mask."""
+    if MASK_REGISTERS:
+        return mask
+    return builder.icmp_signed("<", mask, ir.Constant(mask.type, None))  # x86 reads only the sign
+
+
+def to_integer(builder, mask):
+    """Return an integer whose bits are the lanes of a mask's vector, lane 0 the lowest."""
+    return builder.bitcast(to_bits(builder, mask), ir.IntType(mask.type.count))
 
 
 def filled(builder, pack, scalar):
@@ -212,6 +239,12 @@ def _mask(a, b):
     return pack and pack.mask
 
 
+def _compare(function, relation):
+    return lambda builder, *vectors: to_mask(
+        builder, getattr(builder, function)(relation, *vectors)
+    )
+
+
 def llvm_function(name):
     """Return what calls LLVM's function of this name for vectors like its first argument."""
 
@@ -228,12 +261,12 @@ define(operator.add, _common, IRBuilder.fadd, *BOTH)
 define(operator.sub, _common, IRBuilder.fsub, *BOTH)
 define(operator.mul, _common, IRBuilder.fmul, *BOTH)
 define(operator.truediv, _common, IRBuilder.fdiv, *BOTH)
-define(operator.lt, _mask, lambda b, *v: b.fcmp_ordered("<", *v), *BOTH)
-define(operator.le, _mask, lambda b, *v: b.fcmp_ordered("<=", *v), *BOTH)
-define(operator.gt, _mask, lambda b, *v: b.fcmp_ordered(">", *v), *BOTH)
-define(operator.ge, _mask, lambda b, *v: b.fcmp_ordered(">=", *v), *BOTH)
-define(operator.eq, _mask, lambda b, *v: b.fcmp_ordered("==", *v), *BOTH)
-define(operator.ne, _mask, lambda b, *v: b.fcmp_unordered("!=", *v), *BOTH)
+define(operator.lt, _mask, _compare("fcmp_ordered", "<"), *BOTH)
+define(operator.le, _mask, _compare("fcmp_ordered", "<="), *BOTH)
+define(operator.gt, _mask, _compare("fcmp_ordered", ">"), *BOTH)
+define(operator.ge, _mask, _compare("fcmp_ordered", ">="), *BOTH)
+define(operator.eq, _mask, _compare("fcmp_ordered", "=="), *BOTH)
+define(operator.ne, _mask, _compare("fcmp_unordered", "!="), *BOTH)
 define(operator.and_, same(types.Boolean), IRBuilder.and_, (Pack, Pack))
 define(operator.or_, same(types.Boolean), IRBuilder.or_, (Pack, Pack))
 define(operator.invert, same(types.Boolean), IRBuilder.not_, (Pack,))
@@ -244,7 +277,7 @@ define(primitives.sqrt, same(types.Float), llvm_function("sqrt"), (Pack,))
 define(
     primitives.select,
     lambda mask, a, b: a if _is_pack(mask, types.Boolean) and a == b else None,
-    IRBuilder.select,
+    lambda builder, mask, a, b: builder.select(to_bits(builder, mask), a, b),
     (Pack, Pack, Pack),
 )
 
@@ -279,7 +312,10 @@ def truncate(context, value):
     pack = Pack(types.int32, value.vectors, value.lanes)
 
     def generate(context, builder, signature, args):
-        return each(builder, lambda vector: builder.fptosi(vector, pack.vector), args[0])
+        cast = builder.fptosi if isinstance(value.element, types.Float) else builder.trunc
+        if value == pack:
+            return args[0]
+        return each(builder, lambda vector: cast(vector, pack.vector), args[0])
 
     return pack(value), generate
 
@@ -301,7 +337,7 @@ def any_lane(context, mask):
         joined = vectors[0]
         for vector in vectors[1:]:
             joined = builder.or_(joined, vector)
-        bits = builder.bitcast(joined, ir.IntType(mask.lanes))
+        bits = to_integer(builder, joined)
         return builder.icmp_unsigned("!=", bits, bits.type(0))
 
     return types.boolean(mask), generate
@@ -340,7 +376,7 @@ def first_lanes(context, count, like):
         scalar = context.cast(builder, args[0], signature.args[0], integer.element)
         end = _spread(builder, scalar, like.lanes)
         vectors = [builder.icmp_signed("<", own, end) for own in _lane_numbers(integer)]
-        return join(builder, vectors)
+        return join(builder, [to_mask(builder, vector) for vector in vectors])
 
     return like.mask(count, like), generate
 
@@ -349,6 +385,18 @@ def first_lanes(context, count, like):
 def lane_count(context, like):
     """Return how many lanes a pack has."""
     return types.int64(like), lambda *_: INT64(like.vectors * like.lanes)
+
+
+@intrinsic
+def everywhere(context, value, like):
+    """Return a pack of whole numbers, as wide as the elements of `like`, each `value`."""
+    integer = like.integer
+
+    def generate(context, builder, signature, args):
+        scalar = context.cast(builder, args[0], signature.args[0], integer.element)
+        return filled(builder, integer, scalar)
+
+    return integer(value, like), generate
 
 
 @intrinsic
@@ -362,3 +410,83 @@ def indices(context, first, like):
         return join(builder, [builder.add(start, own) for own in _lane_numbers(integer)])
 
     return integer(first, like), generate
+
+
+@intrinsic
+def count_under(context, mask, n):
+    """Return the whole numbers `n`, plus 1 in the lanes under `mask`."""
+
+    def generate(context, builder, signature, args):
+        def apply(vector, number):
+            if MASK_REGISTERS:
+                more = builder.add(number, all_lanes(number.type, 1))
+                return builder.select(vector, more, number)  # one instruction
+            return builder.sub(number, vector)  # all ones is -1
+
+        return each(builder, apply, *args)
+
+    return n(mask, n), generate
+
+
+# --- Functions of one vector, applied to each vector of packs
+
+
+def _with_vectors(kind, vectors):
+    """Return a type with all its packs replaced by packs of so many vectors."""
+    if isinstance(kind, Pack):
+        return Pack(kind.element, vectors, kind.lanes)
+    if isinstance(kind, types.BaseTuple):
+        return types.Tuple([_with_vectors(part, vectors) for part in kind])
+    return kind
+
+
+def _packs_in(kind):
+    if isinstance(kind, Pack):
+        return [kind]
+    return (
+        [p for part in kind for p in _packs_in(part)] if isinstance(kind, types.BaseTuple) else []
+    )
+
+
+def _vector_of(context, builder, kind, value, k):
+    """Return a value with each of its packs replaced by the pack of its vector k alone."""
+    if isinstance(kind, Pack):
+        return join(builder, [builder.extract_value(value, k)])
+    if not isinstance(kind, types.BaseTuple):
+        return value
+    parts = zip(kind, cgutils.unpack_tuple(builder, value), strict=True)
+    parts = [_vector_of(context, builder, part, of, k) for part, of in parts]
+    return context.make_tuple(builder, _with_vectors(kind, 1), parts)
+
+
+def _joined(context, builder, kind, values):
+    """Return the value of a type whose packs have these values' vectors."""
+    if isinstance(kind, Pack):
+        return join(builder, [builder.extract_value(value, 0) for value in values])
+    parts = zip(*(cgutils.unpack_tuple(builder, value) for value in values), strict=True)
+    parts = [_joined(context, builder, part, of) for part, of in zip(kind, parts, strict=True)]
+    return context.make_tuple(builder, kind, parts)
+
+
+@intrinsic
+def each_vector(context, function, arguments):
+    """Return ``function(*arguments)``, computed for one vector after the other.
+
+    The packs in the arguments, and in the tuples among them, have the same number of vectors; so
+    have those returned. A function of whole packs applies its first operation to all vectors, then
+    the second, and so on; the results between them need more registers than a CPU has.
+    """
+    (vectors,) = {pack.vectors for pack in _packs_in(arguments)}
+    single = context.resolve_function_type(function, tuple(_with_vectors(arguments, 1)), {})
+    kind = _with_vectors(single.return_type, vectors)
+
+    def generate(context, builder, signature, args):
+        call_one = context.get_function(function, single)
+        context.add_linking_libs(getattr(call_one, "libs", ()))
+        found = []
+        for k in range(vectors):
+            one = _vector_of(context, builder, arguments, args[1], k)
+            found.append(call_one(builder, cgutils.unpack_tuple(builder, one)))
+        return _joined(context, builder, kind, found)
+
+    return kind(function, arguments), generate
