@@ -15,9 +15,11 @@ export class History {
   get canRedo() { return this.#forth.length > 0; }
 
   /** Note the state before a change. @param {string} step changes of the same name, shortly one
-   * after the other, are one step; "" is always a step of its own @param {() => State} now */
+   * after the other, are one step; those of "flight 1" are one step however long it takes; "" is
+   * always a step of its own @param {() => State} now */
   note(step, now) {
-    const same = step && step === this.#step && performance.now() - this.#when < TOGETHER;
+    const soon = step.startsWith("flight ") || performance.now() - this.#when < TOGETHER;
+    const same = step && step === this.#step && soon;
     this.#step = step;
     this.#when = performance.now();
     if (same) return;

@@ -11,6 +11,7 @@ const STEPS = 64; // of an octave
 export function findPanel({ explorer, notify, julia, close }) {
   let job = null;
   let flight = null;
+  let flights = 0; // so far
   const bar = progress(() => cancel());
   const found = element("dl.facts", { "aria-live": "polite" });
 
@@ -50,6 +51,7 @@ export function findPanel({ explorer, notify, julia, close }) {
   /** Fly to what was found, then open it: exact, and upright. */
   async function fly({ center, scene, octaves }) {
     if (narrow()) close(); // the sheet would cover the minibrot; a touch still ends the flight
+    flights += 1;
     const first = explorer.placed;
     const { mirror, stretch } = explorer.scene.view ?? {};
     const plain = center && Number.isFinite(octaves) && (stretch ?? 1) === 1 && !first.julia;
@@ -59,7 +61,7 @@ export function findPanel({ explorer, notify, julia, close }) {
       bar.show(0, "Flying there");
       if (!(await along(way, center, mirror, start, first.octaves))) return;
     }
-    explorer.open({ scene }, "flight");
+    explorer.open({ scene }, `flight ${flights}`);
   }
 
   /** Move the picture along a path. Return false if the user stopped it. */
@@ -84,7 +86,7 @@ export function findPanel({ explorer, notify, julia, close }) {
         const here = [a * x + b * y + e, c * x + d * y + f];
         const scale = Math.round(STEPS * (octaves + deeper - placed - Math.log2(Math.hypot(a, c))));
         const by = start.map((value, k) => explorer.size[k] / 2 + value * (1 - share) * 2 ** deeper - here[k]);
-        if (scale > 0) explorer.move({ at: sixteenths(here), by: sixteenths(by), scale, stage: "moving", focus: sixteenths(here), step: "flight" });
+        if (scale > 0) explorer.move({ at: sixteenths(here), by: sixteenths(by), scale, stage: "moving", focus: sixteenths(here), step: `flight ${flights}` });
         if (time >= way.seconds) end(true);
       });
       explorer.addEventListener("gesture", interrupt);
