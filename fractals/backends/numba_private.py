@@ -15,7 +15,7 @@ import os
 import secrets
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import llvmlite.binding
@@ -29,7 +29,6 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
-from numba.core.imputils import Registry
 from numba.core.ir import Inst, Loc, Var
 from numba.core.registry import cpu_target
 from numba.core.runtime import _nrt_python
@@ -199,30 +198,14 @@ def name_intrinsic(intrinsic: Any, name: str) -> None:
     intrinsic._set_uuid(name)
 
 
-def declare(
-    function: Any, result: Callable[..., Any], lower: Callable[..., Any], kinds: Sequence[Any]
-) -> None:
-    """Have the CPU compile a function by ``lower``, where ``result(*types)`` is a type.
+def declare(function: Any, result: Callable[..., Any]) -> None:
+    """Have a function typed on the CPU by ``result(*types)``, before Numba's own declarations.
 
-    Numba's own declarations serve the types for which `result` returns None.
-
-    Parameters
-    ----------
-    function : callable
-    result : callable
-    lower : callable
-        ``lower(context, builder, signature, args)``, as of `numba.extending.lower_builtin`. That
-        would register it for CUDA too.
-    kinds : sequence of types
-        What `lower` takes.
+    `result` returns a type, or None for types that other declarations serve.
 
     `numba.core.typing.templates.AbstractTemplate`, its `metadata`, `infer`, `infer_global` and
-    `signature`, `numba.core.imputils.Registry` and `CPUContext.install_registry`; Numba 0.61.2 to
-    0.68.1. The target "cpu" is more specific than Numba's "generic".
+    `signature`; Numba 0.61.2 to 0.68.1. The target "cpu" is more specific than Numba's "generic".
     """
-    registry = Registry()
-    registry.lower(function, *kinds)(lower)
-    cpu_target.target_context.install_registry(registry)
 
     def generic(_template: Any, args: Any, kws: Any) -> Any:
         found = None if kws else result(*args)

@@ -21,7 +21,7 @@ from numba.core import compiler, ir
 from numba.core.bytecode import FunctionIdentity
 from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
-from numba.extending import overload, register_jitable
+from numba.extending import lower_builtin, overload, register_jitable
 
 from fractals.backends import numba_private
 from fractals.backends.code_cache import Store
@@ -183,11 +183,11 @@ def test_a_function_is_declared_before_those_of_numba():
     def halved(v):
         raise NotImplementedError
 
+    numba_private.declare(halved, lambda v: v if v == types.float64 else None)
+
+    @lower_builtin(halved, types.float64)
     def lower(context, builder, signature, args):
         return builder.fmul(args[0], context.get_constant(types.float64, 0.5))
-
-    result = lambda v: v if v == types.float64 else None  # noqa: E731
-    numba_private.declare(halved, result, lower, [types.float64])
 
     @overload(halved)
     def others(v):

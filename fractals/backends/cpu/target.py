@@ -5,6 +5,7 @@ import math
 
 import numba
 from numba import types
+from numba.extending import lower_builtin
 
 from fractals.backends import code_cache, numba_private
 from fractals.backends.code_cache import program
@@ -26,7 +27,8 @@ def _declare(function, result, *kinds):
     """
 
     def register(lower):
-        numba_private.declare(function, result, lower, kinds)
+        numba_private.declare(function, result)
+        lower_builtin(function, *kinds)(lower)
         return lower
 
     return register
@@ -49,15 +51,23 @@ def _pair(*kinds):
     return _one_type(*kinds) if len(kinds) == 2 else None
 
 
+def _cast(context, builder, signature, args):
+    """Return the arguments in the type of the result: CUDA's compiler finds this code too."""
+    return [
+        context.cast(builder, value, kind, signature.return_type)
+        for value, kind in zip(args, signature.args, strict=True)
+    ]
+
+
 @_declare(min, _pair, types.Number, types.Number)
-def _min(_context, builder, signature, args):
-    a, b = args
+def _min(context, builder, signature, args):
+    a, b = _cast(context, builder, signature, args)
     return builder.select(_is_less(builder, signature.return_type, b, a), b, a)
 
 
 @_declare(max, _pair, types.Number, types.Number)
-def _max(_context, builder, signature, args):
-    a, b = args
+def _max(context, builder, signature, args):
+    a, b = _cast(context, builder, signature, args)
     return builder.select(_is_less(builder, signature.return_type, a, b), b, a)
 
 
