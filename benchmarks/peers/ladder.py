@@ -47,7 +47,7 @@ from fractals.tools.bench import measure, report
 
 OURS, AGAIN, EVERY_STEP, C = "fractals", "fractals again", "fractals, every step", "C"
 MODULES = {  # in rungs/
-    "naive": "naive",
+    "naive": "naive_jit",
     "numpy": "numpy_arrays",
     "taichi": "taichi_fields",
     "jax": "jax_rows",
