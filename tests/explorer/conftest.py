@@ -5,6 +5,7 @@ import pytest
 for name in ("starlette", "uvicorn", "websockets"):
     pytest.importorskip(name, reason="the extra 'explore' is not installed")
 
+from support import browser as browsers  # noqa: E402
 from support.explorer import start  # noqa: E402 - it imports these
 
 
@@ -30,3 +31,13 @@ def own_server(tmp_path):
     for made, thread in started:
         made.running.close()
         thread.join(20)
+
+
+@pytest.fixture(scope="module")  # a session's browser would leave an event loop to other tests
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        found = browsers.launched(playwright)
+        yield found
+        found.close()

@@ -41,16 +41,6 @@ SILENT = "() => { explorer.connection.send = () => {}; }"  # nothing reaches the
 
 
 @pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        found = browsers.launched(playwright)
-        yield found
-        found.close()
-
-
-@pytest.fixture(scope="module")
 def shared_tab(browser, server):
     tab = browsers.Tab(browser, server.running)
     yield tab

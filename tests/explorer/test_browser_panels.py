@@ -47,16 +47,6 @@ SENT = """() => {
 
 
 @pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        found = browsers.launched(playwright)
-        yield found
-        found.close()
-
-
-@pytest.fixture(scope="module")
 def shared_tab(browser, server):
     tab = browsers.Tab(browser, server.running, size=SIZE, panels=True)
     tab.page.set_default_timeout(1000 * browsers.PATIENCE)

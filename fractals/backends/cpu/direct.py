@@ -47,8 +47,8 @@ from fractals.kernels.primitives import number, select
 
 # Vectors in a pack, by the numbers of a state. More vectors hide the latency of `fma`, as long as
 # the states of all lanes fit into the vector registers. Of a sample's own c a register holds
-# nothing: it is an operand in memory. Unrolled steps make LLVM reorder the vectors' instructions;
-# beyond so many vectors they spill. Measured with benchmarks/limit/limit.py.
+# nothing: it is an operand in memory. LLVM reorders the instructions of unrolled steps, and with
+# more vectors than these it spills registers. Measured with benchmarks/limit/limit.py.
 TESTED_VECTORS = {2: 3 if FEW_REGISTERS else 4, 3: 3, 4: 3}  # of steps with a test
 BLOCK_VECTORS = {3: 3, 4: 3}  # of steps without a test
 FEW_VECTORS = 2  # for longer states

@@ -7,7 +7,7 @@ from typing import Any
 MAX_BYTES = 16 * 2**20  # of a file that is read; the largest known has 2
 
 
-# The end of the line that `first_of` returns, by which it is told from lines of lost settings.
+# The end of the line that `first_of` returns. Lines about lost settings never end like this.
 LISTED = "'fractals show FILE' lists them, and FILE#NAME selects one"
 
 

@@ -432,7 +432,7 @@ def count_under(context, mask, n):
 
 
 def _with_vectors(kind, vectors):
-    """Return a type with all its packs replaced by packs of so many vectors."""
+    """Return a type in which each pack has this number of vectors."""
     if isinstance(kind, Pack):
         return Pack(kind.element, vectors, kind.lanes)
     if isinstance(kind, types.BaseTuple):
