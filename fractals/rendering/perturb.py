@@ -123,7 +123,7 @@ class Perturbation(GridMethod):
             self.derivative,
             floatexp=plan.extended,
             explicit_positions=plan.explicit_positions,
-            per_sample_exponent=plan.explicit_positions and self.samples.scaled,
+            per_sample_exponent=plan.per_sample_exponent,
             near_radius=near_radius,
         )
         self.run = self.run_probe = backend.compile(perturb.make_body, options)
@@ -220,9 +220,9 @@ class Perturbation(GridMethod):
         if near_radius is not self.near_radius:
             self._compile(near_radius)
         exponent, width = plan.exponent, 1.0
-        if plan.view.projection == "exponential":  # each sample has an exponent of its own
+        if plan.per_sample_exponent:
             exponent = 0
-        else:
+        if plan.view.projection == "plane":
             width = float(plan.width / Fraction(2) ** exponent)
         self.escape_radius_squared = float(escape_radius**2)
         largest_c = 0.0 if self.julia else _largest_c(plan)

@@ -26,6 +26,9 @@ BITS = {"float64": 53, "float32": 24}
 # log2 of the samples' distance, below which each difference has an exponent of its own: squares of
 # differences must stay above 2**-1074, the smallest float64, with bits to spare.
 EXTENDED = -900
+# Octaves of an exponential map whose samples share an exponent. More would bring squares of their
+# differences closer to the ends of float64.
+SHARED_OCTAVES = 64
 GUARD_BITS = 64  # of a reference orbit, beyond the bits that tell samples apart
 MIN_SPARE_BITS = 2  # log2 of the fewest steps of the number type between neighbouring samples
 # Rounding errors grow along an orbit as the distance of neighbours does, so perturbation begins
@@ -236,6 +239,13 @@ class Plan:
     def extended(self) -> bool:
         """Tell whether each difference is iterated with an exponent of its own."""
         return self.exponent != 0
+
+    @property
+    def per_sample_exponent(self) -> bool:
+        """Tell whether each sample's position has an exponent of its own: in long strips."""
+        if self.view.projection == "plane" or not self.extended:
+            return False
+        return log2(self.width / self.finest) > SHARED_OCTAVES
 
     @property
     def largest_tile(self) -> int:
