@@ -19,7 +19,7 @@ from fractals.films import encode
 from fractals.films.encode import DEFAULTS, Encoder, Video, choose_video
 from fractals.films.flashes import Flashes
 from fractals.films.loops import MOST_FPS, check_loop, write_loop
-from fractals.films.plan import Chosen
+from fractals.films.plan import SEGMENT, Chosen
 from fractals.films.planes import Frame, rounded
 from fractals.films.work import Work, open_work, sync
 from fractals.io.files import check_output, published, written
@@ -28,7 +28,6 @@ from fractals.io.image import Image
 if TYPE_CHECKING:
     from fractals.films.film import Film
 
-SEGMENT = 120  # frames that are encoded together: what is lost if the process is killed
 NUMBERED = re.compile(r"%0?(\d?)d")
 SUFFIXES = (*DEFAULTS, *MOST_FPS)
 SPARE = 1.1  # times the forecast must be free on the disk
