@@ -107,7 +107,8 @@ def make_output(
     """Return what a film is written to, after all checks that need no drawing."""
     numbers = _numbers(film, frames)
     name = str(path)
-    if codec == "png" or name.endswith(("/", os.sep)) or name.lower().endswith(".png"):
+    folder = name.endswith(("/", os.sep)) or os.path.isdir(name)
+    if codec == "png" or folder or name.lower().endswith(".png"):
         return _sequence(name, numbers, bits, lossless, overwrite)
     suffix = Path(name).suffix.lower()
     if suffix not in SUFFIXES:
