@@ -285,7 +285,7 @@ class Encoder:
             *("-i", "pipe:0", "-an", *CODECS[video.codec].options),
             *("-pix_fmt", _stored(video, self._convert.pixel_format)),
             *_tags(video),
-            *(*EXACT, *_container(video.suffix), str(path)),
+            *(*EXACT, *_container(video.suffix), f"file:{path}"),
         ]
         self._messages: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
         environment = {**os.environ, **QUIET.get(video.codec, {})}
@@ -373,7 +373,7 @@ def join(
     listing = path.with_suffix(".txt")
     names = [os.path.relpath(each, path.parent) for each in segments]
     listing.write_text("ffconcat version 1.0\n" + "".join(f"file '{name}'\n" for name in names))
-    arguments = [*COMMON, *SAFE, "-f", "concat", "-i", str(listing)]
+    arguments = [*COMMON, *SAFE, "-f", "concat", "-i", f"file:{listing}"]
     if sound:
         arguments += _sound_input(*sound)
         arguments += ["-map", "0:v", "-map", "1:a:0", *AUDIO[suffix], "-t", f"{seconds:.6f}"]
@@ -384,7 +384,7 @@ def join(
         arguments += ["-movflags", "+faststart"]
     if sound:
         arguments += ["-af", "apad"]
-    run([*arguments, *_container(suffix), str(path)])
+    run([*arguments, *_container(suffix), f"file:{path}"])
     listing.unlink()
 
 

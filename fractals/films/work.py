@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import re
+import secrets
 import shutil
 import zlib
 from collections.abc import Iterator, Mapping
@@ -34,6 +35,8 @@ class Work:
     def __init__(self, path: Path, suffix: str) -> None:
         self.path, self.suffix = path, suffix
         self.segments = path / SEGMENTS
+        # An encoder of a process that was killed may still write to its own draft.
+        self._token = secrets.token_hex(4)
 
     def find(self, first: int) -> Path | None:
         """Return the whole segment that begins with a frame; damaged ones are removed."""
@@ -47,7 +50,19 @@ class Work:
 
     def draft(self, first: int) -> Path:
         """Return the path of a segment that is being written."""
-        return self.segments / f".{first:08d}{self.suffix}"
+        return self.segments / f".{first:08d}-{self._token}{self.suffix}"
+
+    @property
+    def joined(self) -> Path:
+        """Return the path of the film while it is joined."""
+        return self.segments / f".joined-{self._token}{self.suffix}"
+
+    def clean(self) -> None:
+        """Remove drafts that processes before this one left."""
+        with writing(self.segments):
+            self.segments.mkdir(exist_ok=True)
+            for path in self.segments.glob(".*"):
+                path.unlink()
 
     def keep(self, first: int) -> Path:
         """Give a draft that is whole its name, and return its path."""
@@ -115,10 +130,9 @@ def open_work(path: Path, facts: Mapping[str, Any], suffix: str, again: bool) ->
     header["checksum"] = _checksum(header)
     with _locked(folder):
         if not _resumes(folder, header, again):
-            with writing(folder):
-                work.segments.mkdir(exist_ok=True)
             with written(folder / HEADER) as file:
                 file.write(header_text(header).encode() + b"\n")
+        work.clean()
         yield work
 
 

@@ -251,7 +251,7 @@ def _publish(film: "Film", output: Output, work: Work, segments: list[Path]) -> 
     """Join the segments, check the number of frames, and give the film its name."""
     assert output.video
     suffix, count = output.video.suffix, len(output.numbers)
-    joined = work.path / f"joined{suffix}"
+    joined = work.joined
     seconds = count / film.fps
     encode.join(segments, joined, suffix, seconds, output.sound, film.scene.title)
     found = encode.count_frames(joined)

@@ -292,7 +292,7 @@ def test_arguments_are_safe(tmp_path, cycle, ffmpeg, monkeypatch):
         real(self, arguments, *more, **options)
 
     monkeypatch.setattr(encode.subprocess.Popen, "__init__", spy)
-    cycle.save(tmp_path / "a 'b' $(touch c).mp4", frames=(0, 4))
+    cycle.save(tmp_path / "-a 'b' $(touch c): d.mp4", frames=(0, 4))
     made = [(arguments, options) for arguments, options in calls if "-i" in arguments]
     assert len(made) >= 3
     for arguments, options in made:
