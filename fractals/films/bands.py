@@ -36,6 +36,12 @@ from fractals.scene.numbers import decimal_places, log2
 MIN_BITS, MIN_TURN = 3, 8  # of a band: log2 of its rows, and columns of its coarsest level
 # Share of a texel's width by which columns may be too few, so that they are not a twelfth too many.
 LACKING = 0.3
+# Levels by which bands below the deepest rim are finer than frames need, so that the last frames are
+# means of four samples a texel, as the frames before them are of more.
+FINER = 1
+# Level at the rim over log2 of the density. At 0 noise of the samples is seen, at 1 frames are soft.
+# Of frames of four places the distance from 8x8 samples is least between 0.5 and 0.75.
+SOFTNESS = 0.6
 MARGIN = 2  # rows between the beginning of the strip and the rim
 # Octaves of c that share an exponent. All bands between two multiples of it share their tables.
 SHARED_OCTAVES = 64
@@ -96,11 +102,14 @@ class Layout:
         log2 of the rows of a band; also the coarsest level.
     depth : float
         Octaves from the widest to the deepest frame.
+    rim_level : float
+        Level that serves the pixels at the rim of a frame, between two whole numbers.
     """
 
     turn: int
     bits: int
     depth: float
+    rim_level: float
 
     @property
     def columns(self) -> int:
@@ -126,17 +135,19 @@ class Layout:
     def needed(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands whose level the frames between two depths in octaves need."""
         slack = 1.5 * 2**level
-        first = MARGIN + (shallow + max(level - 1, 0)) * self.octave - slack
-        last = MARGIN + (deep + level + 1) * self.octave + slack
+        begins, ends = max(0.0, level - 1 - self.rim_level), level + 1 - self.rim_level
+        first = MARGIN + (shallow + begins) * self.octave - slack
+        last = MARGIN + (deep + ends) * self.octave + slack
         if level == self.bits:
             last = math.inf
         begin = max(0, math.floor(first / self.rows))
         return range(begin, int(min(self.bands, last // self.rows + 1)))
 
     def finest(self, band: int) -> int:
-        """Return the finest level of a band that a frame needs."""
+        """Return the level of a band whose texels are samples."""
         levels = range(self.bits + 1)
-        return next(k for k in levels if band < self.needed(k, 0.0, self.depth).stop)
+        coarsest = next(k for k in levels if band < self.needed(k, 0.0, self.depth).stop)
+        return max(0, coarsest - FINER)
 
     def held(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands whose level these frames or shallower ones need."""
@@ -154,7 +165,9 @@ def make_layout(fixed: Fixed, density: float, depth: float) -> Layout:
     """Return the layout with about `density` texels a pixel, along each side, at the rim."""
     wanted = math.tau * fixed.rim * density
     bits = max(MIN_BITS, math.floor(math.log2(wanted / MIN_TURN)))
-    return Layout(math.ceil(wanted / 2**bits - LACKING), bits, depth)
+    turn = math.ceil(wanted / 2**bits - LACKING)
+    found = math.log2((turn << bits) / math.tau / fixed.rim)
+    return Layout(turn, bits, depth, max(0.0, SOFTNESS * found))
 
 
 @dataclass(frozen=True)

@@ -188,6 +188,7 @@ class _Gather:
             np.int32(layout.bits),
             np.int32(layout.bands),
             backend.real(layout.octave),
+            np.float32(layout.rim_level),
         )
         self.shutter = _Shutter(strip)
         self.pool = _Pool(backend, layout, strip.slots())

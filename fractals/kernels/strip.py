@@ -26,12 +26,15 @@ class StripShape(NamedTuple):
         How many bands there are, from the outside in.
     rows_an_octave : real
         Rows of level 0 in which the radius halves.
+    rim_level : float32
+        Level that serves pixels at the rim, with a fraction.
     """
 
     columns: Any
     row_bits: Any
     bands: Any
     rows_an_octave: Any
+    rim_level: Any
 
 
 def make_polar_body(target):
@@ -211,7 +214,7 @@ def make_frame_body(target):
             i = i0
             while i < rgb.shape[1]:
                 depth = depths[j, i]
-                size = depth * octaves_a_row
+                size = fma(depth, octaves_a_row, shape.rim_level)
                 level = min(int32(size), coarsest)
                 mix = size - real32(level)
                 mix = select(mix < one, mix, one)
