@@ -21,6 +21,7 @@ from fractals.backends.base import Backend
 from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
 from fractals.films.motion import Part, Place
+from fractals.kernels.strip import MIN_DISTANCE
 from fractals.rendering.drawing import Drawing, compilation_explained, draw_tile_to, run_all
 from fractals.rendering.iteration import GridMethod, Stop
 from fractals.rendering.options import RenderOptions
@@ -104,12 +105,15 @@ class Layout:
         Octaves from the widest to the deepest frame.
     rim_level : float
         Level that serves the pixels at the rim of a frame, between two whole numbers.
+    reach : float
+        Octaves from the rim of a frame to the pixel nearest to the fixed point.
     """
 
     turn: int
     bits: int
     depth: float
     rim_level: float
+    reach: float
 
     @property
     def columns(self) -> int:
@@ -129,8 +133,8 @@ class Layout:
     @property
     def bands(self) -> int:
         """Return how many bands there are, down to the middle of the deepest frame."""
-        last = MARGIN + (self.depth + self.bits + 1) * self.octave
-        return math.ceil(last / self.rows)
+        last = MARGIN + (self.depth + self.reach) * self.octave
+        return math.ceil(last / self.rows) + 1
 
     def needed(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands whose level the frames between two depths in octaves need."""
@@ -139,7 +143,7 @@ class Layout:
         first = MARGIN + (shallow + begins) * self.octave - slack
         last = MARGIN + (deep + ends) * self.octave + slack
         if level == self.bits:
-            last = math.inf
+            last = MARGIN + (deep + self.reach) * self.octave + slack
         begin = max(0, math.floor(first / self.rows))
         return range(begin, int(min(self.bands, last // self.rows + 1)))
 
@@ -167,7 +171,8 @@ def make_layout(fixed: Fixed, density: float, depth: float) -> Layout:
     bits = max(MIN_BITS, math.floor(math.log2(wanted / MIN_TURN)))
     turn = math.ceil(wanted / 2**bits - LACKING)
     found = math.log2((turn << bits) / math.tau / fixed.rim)
-    return Layout(turn, bits, depth, max(0.0, SOFTNESS * found))
+    reach = math.log2(fixed.rim / MIN_DISTANCE)
+    return Layout(turn, bits, depth, max(0.0, SOFTNESS * found), reach)
 
 
 @dataclass(frozen=True)
@@ -233,31 +238,29 @@ class BandMaker:
         plane = scene.view.model_copy(update={"rotation": rotation, "projection": "plane"})
         self._painter = self._make_painter(plane)
 
-    def make(self, band: int, more: int = 0) -> Texels:
-        """Return a band's finest level, with rows of the next band.
-
-        Parameters
-        ----------
-        band : int
-            From 0, the outermost.
-        more : int
-            How many rows of the next band follow, at the level of this one.
-
-        Returns
-        -------
-        ndarray of uint16, shape (rows + more, columns, 3)
-        """
+    def open(self, band: int, more: int) -> Drawing:
+        """Return the drawing of a band at its finest level, and of `more` rows below it."""
         plan = self._plan(band, more)
-        source = self._source_of(plan)
-        drawing = Drawing(plan, self.backend, source, self._painter)
-        texels = np.empty((plan.size[1], plan.size[0], 3), np.uint16)
+        return Drawing(plan, self.backend, self._source_of(plan), self._painter)
+
+    def rows(self, drawing: Drawing, first: int, last: int) -> Texels:
+        """Return rows of what `open` returned, shape (last - first, columns, 3)."""
+        backend, plan = self.backend, drawing.plan
+        columns, tile = plan.size[0], plan.tiles[0]
+        tiles = tuple(
+            Tile(x, y, min(tile.width, columns - x), min(tile.height, last - y))
+            for y in range(first, last, tile.height)
+            for x in range(0, columns, tile.width)
+        )
+        texels = np.empty((last - first, columns, 3), np.uint16)
 
         def draw(tile: Tile, stop: Stop) -> dict[str, float]:
-            part = texels[tile.window()]
-            return draw_tile_to(drawing, tile, partial(_copy, self.backend, part), stop)
+            rows, across = tile.window()
+            part = texels[rows.start - first : rows.stop - first, across]
+            return draw_tile_to(drawing, tile, partial(_copy, backend, part), stop)
 
         with compilation_explained(plan):
-            run_all(drawing, draw, None)
+            run_all(replace(drawing, plan=replace(plan, tiles=tiles)), draw, None)
         return texels
 
     def _width(self, band: int) -> str:
@@ -301,10 +304,11 @@ class BandMaker:
         def found(
             formula: Any, start: Any, c: Any, bits: int, steps: int, radius: float, view: Any, *_: Any
         ) -> Reference:
-            if start not in orbits:
+            bits = max(bits, deepest.bits)
+            if (start, bits) not in orbits:
                 reach = deepest.finest / 8 if view is not None else None
-                orbits[start] = find(formula, start, c, deepest.bits, steps, radius, reach)
-            return orbits[start]
+                orbits[start, bits] = find(formula, start, c, bits, steps, radius, reach)
+            return orbits[start, bits]
 
         return found
 
