@@ -8,6 +8,7 @@
     find_nucleus, find_period   find the minibrot in a view
     find_misiurewicz            find the eye of a spiral in a view
     find_interesting            suggest interesting views inside a view
+    film                  returns the film of a scene: its frames, or a file
     explore               shows a scene in the browser, to move about in
     devices               lists what can draw here
     load_formula          loads a formula from a Python file of yours
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         SceneError,
     )
     from fractals.explorer.start import explore
+    from fractals.films.film import Film, film
     from fractals.io.escape_data import EscapeData
     from fractals.io.formula_file import load_formula
     from fractals.io.image import Image
@@ -64,6 +66,7 @@ _HOMES = {
     "DeviceError": "errors",
     "DifferenceError": "errors",
     "EscapeData": "io.escape_data",
+    "Film": "films.film",
     "Formula": "kernels.formula",
     "FractalsError": "errors",
     "Image": "io.image",
@@ -83,6 +86,7 @@ _HOMES = {
     "compute_to": "rendering.compute_store",
     "devices": "backends.devices",
     "explore": "explorer.start",
+    "film": "films.film",
     "find_interesting": "tools.interesting",
     "find_misiurewicz": "rendering.find",
     "find_nucleus": "rendering.find",
@@ -105,6 +109,7 @@ __all__ = [
     "DeviceError",
     "DifferenceError",
     "EscapeData",
+    "Film",
     "Formula",
     "FractalsError",
     "Image",
@@ -125,6 +130,7 @@ __all__ = [
     "compute_to",
     "devices",
     "explore",
+    "film",
     "find_interesting",
     "find_misiurewicz",
     "find_nucleus",

@@ -302,7 +302,14 @@ class BandMaker:
         orbits: dict[Any, Reference] = {}
 
         def found(
-            formula: Any, start: Any, c: Any, bits: int, steps: int, radius: float, view: Any, *_: Any
+            formula: Any,
+            start: Any,
+            c: Any,
+            bits: int,
+            steps: int,
+            radius: float,
+            view: Any,
+            *_: Any,
         ) -> Reference:
             bits = max(bits, deepest.bits)
             if (start, bits) not in orbits:
@@ -317,9 +324,7 @@ class BandMaker:
         identity = np.arange(2**16, dtype=np.uint16)
         layers = make_layers(plan.scene)
         own = replace(plan, view=view)
-        return Painter(
-            self.backend, plan.scene, own, layers, np.dtype(np.uint16), None, identity
-        )
+        return Painter(self.backend, plan.scene, own, layers, np.dtype(np.uint16), None, identity)
 
 
 def obstacle(scene: Scene, part: Part) -> str:

@@ -134,8 +134,7 @@ class Strip:
         octaves = [self.part.moment(k).octaves for k in (*frames[::step], frames[-1])]
         later = octaves[8:] or octaves[-1:]
         spans = [
-            sorted((a, b))
-            for a, b in itertools.zip_longest(octaves, later, fillvalue=octaves[-1])
+            sorted((a, b)) for a, b in itertools.zip_longest(octaves, later, fillvalue=octaves[-1])
         ]
         return [
             max(len(layout.held(level, *span)) for span in spans)

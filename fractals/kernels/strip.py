@@ -204,9 +204,7 @@ def make_frame_body(target):
         left, right = int64(left), int64(right)
         return above + left, above + right, below + left, below + right, f, g
 
-    def body(
-        i0, j0, di, dj, rgb, turns, depths, texels, starts, encode, shape, row, turn
-    ):
+    def body(i0, j0, di, dj, rgb, turns, depths, texels, starts, encode, shape, row, turn):
         octaves_a_row = real32(1) / real32(shape.rows_an_octave)
         coarsest = int32(shape.row_bits - int32(1))
         j = j0

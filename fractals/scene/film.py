@@ -98,7 +98,7 @@ class Film(Table):
 
     fps: Finite = Field(60.0, ge=1, le=240, description="frames a second")
     seconds: Finite | None = Field(
-        None, gt=0, le=MAX_SECONDS, description="length; None: up to the last key or point"
+        None, ge=1e-3, le=MAX_SECONDS, description="length; None: up to the last key or point"
     )
     loop: bool = Field(False, description="the first frame follows the last one")
     density: Finite = Field(
