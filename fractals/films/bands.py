@@ -44,8 +44,9 @@ FINER = 1
 # Of frames of four places the distance from 8x8 samples is least between 0.5 and 0.75.
 SOFTNESS = 0.6
 MARGIN = 2  # rows between the beginning of the strip and the rim
-# Octaves of c that share an exponent. All bands between two multiples of it share their tables.
-SHARED_OCTAVES = 64
+# Octaves of bands that share their tables. With more of them, tables skip fewer steps of the inner
+# bands. Where numbers have exponents of their own, tables do not depend on the size of c.
+OCTAVES_A_TABLE, EXTENDED_OCTAVES_A_TABLE = 4, 64
 SPARE_DECIMALS = 8  # of the fixed point, beyond those of the finest texel
 WIDTH_DIGITS = 25  # significant, of a band's width
 
@@ -278,15 +279,17 @@ class BandMaker:
         scene = self._scene.model_copy(update={"view": view, "image": image})
         device, threads = self.backend.kind, self.backend.threads or 1
         plan = make_plan(scene, device, self.options.interior_shortcuts, threads)
-        exponent = plan.exponent
-        if exponent:
-            exponent = SHARED_OCTAVES * math.ceil(log2(plan.width) / SHARED_OCTAVES)
-        return replace(plan, depth=0.0, exponent=exponent)
+        apart = EXTENDED_OCTAVES_A_TABLE if plan.extended else OCTAVES_A_TABLE
+        stretch = max(view.stretch, 1 / view.stretch)
+        group = apart * math.ceil(log2(plan.width / 2 * Fraction(stretch)) / apart)
+        reach = Fraction(2) ** group
+        return replace(plan, depth=0.0, exponent=group if plan.extended else 0, reach=reach)
 
     def _source_of(self, plan: Plan) -> GridMethod:
         """Return what iterates a band: the programs and tables of the band before, if they fit."""
         last = self._source
-        if last and (last.plan.method, last.plan.exponent) == (plan.method, plan.exponent):
+        facts = [(own.method, own.extended, own.reach) for own in (plan, last.plan if last else plan)]
+        if last and (facts[0] == facts[1] or not plan.deep and not last.plan.deep):
             last = last.sampled(plan)
         else:
             with compilation_explained(plan):
