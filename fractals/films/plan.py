@@ -87,7 +87,7 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
             gathered = count * math.prod(scene.image.size) / GATHERED / threads_of(options)
             return Chosen(part, "strip", why, strip.samples, made + gathered, strip.memory)
     if part.kind == "still" and tracks.recolors(part.begins, part.ends):
-        why = f"only {', '.join(moving)} changes" if moving else "nothing changes"
+        why = f"only {' and '.join(moving)} changes" if moving else "nothing changes"
         return Chosen(part, "recolor", f"{why}: iterated once", n2, seconds, memory)
     return Chosen(part, "frames", _why_frames(part, moving), count * n2, count * seconds, memory)
 
@@ -122,10 +122,9 @@ def _why_frames(part: Part, moving: list[str]) -> str:
     if part.kind == "move":
         return "the center moves"
     if moving:
-        return f"{', '.join(moving)} changes what is iterated"
-    if part.kind == "zoom":
-        return "a strip would take more samples"
-    return "each frame is iterated by itself"
+        names = f"{' and '.join(moving)} {'change' if len(moving) > 1 else 'changes'}"
+        return f"{names} {'while it zooms' if part.kind == 'zoom' else 'what is iterated'}"
+    return "a strip would take more samples"
 
 
 def _forecast(

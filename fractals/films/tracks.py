@@ -160,8 +160,8 @@ class Tracks:
         if not any("coloring" in track.path for track in moving):
             return True
         # Options that are accumulated along orbits, such as a trap's place, change raw numbers.
-        found = {make_layers(self.at(begins)).statistics, make_layers(self.at(ends)).statistics}
-        return len(found) == 1
+        one, two = (make_layers(self.at(seconds)).drawn for seconds in (begins, ends))
+        return [layer.needs for layer in one] == [layer.needs for layer in two]
 
 
 def replaced(table: Any, path: Sequence[str | int], value: Any) -> Any:
@@ -172,6 +172,8 @@ def replaced(table: Any, path: Sequence[str | int], value: Any) -> Any:
     if isinstance(table, str):  # a formula or a coloring without options
         table = {"name": table}
     if isinstance(table, Mapping):
+        if isinstance(key, int):
+            raise IndexError(key)
         return {**table, key: replaced(table.get(key, {}), path[1:], value)}
     changed = list(table)
     assert isinstance(key, int)

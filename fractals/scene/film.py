@@ -16,6 +16,7 @@ from fractals.scene.table import Table
 SPEED = re.compile(r"\s*([0-9.eE+-]+)\s*(?:octaves/s)?\s*", re.ASCII)
 MAX_SECONDS = 24 * 3600.0
 MAX_KEYS, MAX_TRACKS, MAX_POINTS = 1000, 50, 100_000
+MAX_DOTS = 4  # in the name of a track
 MAX_TURNS = 10_000  # of a key's rotation
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -61,6 +62,24 @@ def _in_order(points: tuple[tuple[float, Value], ...]) -> tuple[tuple[float, Val
     return points
 
 
+def flattened(tracks: Any, before: str = "") -> Any:
+    """Return tracks by their whole names: TOML reads ``formula.power`` as a table in a table.
+
+    Examples
+    --------
+    >>> flattened({"formula": {"power": [[0, 2]]}})
+    {'formula.power': [[0, 2]]}
+    """
+    if not isinstance(tracks, Mapping):
+        return tracks
+    found: dict[str, Any] = {}
+    for name, points in tracks.items():
+        whole = f"{before}{name}"
+        deeper = isinstance(points, Mapping) and whole.count(".") < MAX_DOTS
+        found |= flattened(points, f"{whole}.") if deeper else {whole: points}
+    return found
+
+
 class Key(Table):
     """A view that the film shows at a time."""
 
@@ -86,6 +105,14 @@ class Key(Table):
         return self
 
 
+Points = Annotated[
+    tuple[tuple[Finite, Value], ...],
+    BeforeValidator(_points),
+    AfterValidator(_in_order),
+    Field(max_length=MAX_POINTS),
+]
+
+
 class Sound(Table):
     """Sound from a file, cut to the length of the film."""
 
@@ -106,15 +133,9 @@ class Film(Table):
     )
     shutter: Finite = Field(0.5, ge=0, le=1, description="exposure of a frame, as a part of it")
     keys: tuple[Key, ...] = Field((), max_length=MAX_KEYS)
-    tracks: dict[
-        str,
-        Annotated[
-            tuple[tuple[Finite, Value], ...],
-            BeforeValidator(_points),
-            AfterValidator(_in_order),
-            Field(max_length=MAX_POINTS),
-        ],
-    ] = Field({}, max_length=MAX_TRACKS, description="keys of the scene: [seconds, value], ...")
+    tracks: Annotated[dict[str, Points], BeforeValidator(flattened)] = Field(
+        {}, max_length=MAX_TRACKS, description="keys of the scene: [seconds, value], ..."
+    )
     sound: Sound | None = None
 
     @model_validator(mode="after")
