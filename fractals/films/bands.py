@@ -76,12 +76,12 @@ def fixed_place(scene: Scene, part: Part, size: tuple[int, int]) -> Fixed:
     wide = widest(part)
     view = scene.view.model_copy(update={"rotation": math.remainder(wide.rotation, 360)})
     a, b, c, d = matrix(view)
-    x, y = (
+    p, q = (
         (there - here) / wide.width * size[0]
         for there, here in zip(part.fixed, wide.center, strict=True)
     )
     whole = a * d - b * c
-    right, up = float((d * x - b * y) / whole), float((a * y - c * x) / whole)
+    right, up = float((d * p - b * q) / whole), float((a * q - c * p) / whole)
     x, y = size[0] / 2 + right, size[1] / 2 - up
     rim = max(math.hypot(i - x, j - y) for i in (0, size[0]) for j in (0, size[1]))
     return Fixed(x, y, rim)
@@ -288,15 +288,15 @@ class BandMaker:
     def _source_of(self, plan: Plan) -> GridMethod:
         """Return what iterates a band: the programs and tables of the band before, if they fit."""
         last = self._source
-        facts = [(own.method, own.extended, own.reach) for own in (plan, last.plan if last else plan)]
-        if last and (facts[0] == facts[1] or not plan.deep and not last.plan.deep):
-            last = last.sampled(plan)
-        else:
-            with compilation_explained(plan):
-                last = make_source(self.backend, plan, self._orbit)
-            last.count_offset = self.limits.count_offset
-        self._source = last
-        return last
+        if last and _table_of(last.plan) == _table_of(plan):
+            self._source = last.sampled(plan)
+            return self._source
+        with compilation_explained(plan):
+            made = make_source(self.backend, plan, self._orbit)
+        assert isinstance(made, GridMethod)
+        made.count_offset = self.limits.count_offset
+        self._source = made
+        return made
 
     def _find_orbit(self) -> Any:
         """Return what finds the reference orbits: those of the deepest band serve all."""
@@ -328,6 +328,11 @@ class BandMaker:
         layers = make_layers(plan.scene)
         own = replace(plan, view=view)
         return Painter(self.backend, plan.scene, own, layers, np.dtype(np.uint16), None, identity)
+
+
+def _table_of(plan: Plan) -> tuple[Any, ...]:
+    """Return what programs and tables of a band depend on."""
+    return plan.method, plan.extended, plan.reach if plan.deep else None
 
 
 def obstacle(scene: Scene, part: Part) -> str:

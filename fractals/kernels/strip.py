@@ -179,7 +179,7 @@ def make_frame_body(target):
         From 0 to 1: how far the frame is turned.
     """
     real, real32, int32, int64 = target.real, target.real32, target.int32, target.int64
-    half, half32, zero, one = real(0.5), real32(0.5), real32(0), real32(1)
+    half, half32, one = real(0.5), real32(0.5), real32(1)
 
     @target.jit
     def spot(level, row, turn, shape, starts):
