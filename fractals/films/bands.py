@@ -35,13 +35,13 @@ from fractals.scene.model import Scene, View
 from fractals.scene.numbers import decimal_places, log2
 
 MIN_BITS, MIN_TURN = 3, 8  # of a band: log2 of its rows, and columns of its coarsest level
-# Share of a texel's width by which columns may be too few, so that they are not a twelfth too many.
+# Share of a column of the coarsest level that may lack, so that it is not a twelfth too much.
 LACKING = 0.3
-# Levels by which bands below the deepest rim are finer than frames need, so that the last frames are
-# means of four samples a texel, as the frames before them are of more.
+# Levels by which bands below the deepest rim are finer than frames need, so that texels of the last
+# frames are means of four samples, as those of the frames before are of more.
 FINER = 1
-# Level at the rim over log2 of the density. At 0 noise of the samples is seen, at 1 frames are soft.
-# Of frames of four places the distance from 8x8 samples is least between 0.5 and 0.75.
+# Level at the rim over log2 of the density. At 0 noise of the samples is seen, at 1 frames are
+# soft. Frames of four places were closest to 8x8 samples between 0.5 and 0.75.
 SOFTNESS = 0.6
 MARGIN = 2  # rows between the beginning of the strip and the rim
 # Octaves of bands that share their tables. With more of them, tables skip fewer steps of the inner
