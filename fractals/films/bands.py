@@ -21,6 +21,7 @@ from fractals.backends.base import Backend
 from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
 from fractals.films.motion import Part, Place
+from fractals.kernels.strip import MIN_DISTANCE
 from fractals.rendering.drawing import Drawing, compilation_explained, draw_tile_to, run_all
 from fractals.rendering.iteration import GridMethod, Stop
 from fractals.rendering.options import RenderOptions
@@ -34,11 +35,18 @@ from fractals.scene.model import Scene, View
 from fractals.scene.numbers import decimal_places, log2
 
 MIN_BITS, MIN_TURN = 3, 8  # of a band: log2 of its rows, and columns of its coarsest level
-# Share of a texel's width by which columns may be too few, so that they are not a twelfth too many.
+# Share of a column of the coarsest level that may lack, so that it is not a twelfth too much.
 LACKING = 0.3
+# Levels by which bands below the deepest rim are finer than frames need, so that texels of the last
+# frames are means of four samples, as those of the frames before are of more.
+FINER = 1
+# Level at the rim over log2 of the density. At 0 noise of the samples is seen, at 1 frames are
+# soft. Frames of four places were closest to 8x8 samples between 0.5 and 0.75.
+SOFTNESS = 0.6
 MARGIN = 2  # rows between the beginning of the strip and the rim
-# Octaves of c that share an exponent. All bands between two multiples of it share their tables.
-SHARED_OCTAVES = 64
+# Octaves of bands that share their tables. With more of them, tables skip fewer steps of the inner
+# bands. Where numbers have exponents of their own, tables do not depend on the size of c.
+OCTAVES_A_TABLE, EXTENDED_OCTAVES_A_TABLE = 4, 64
 SPARE_DECIMALS = 8  # of the fixed point, beyond those of the finest texel
 WIDTH_DIGITS = 25  # significant, of a band's width
 
@@ -68,12 +76,12 @@ def fixed_place(scene: Scene, part: Part, size: tuple[int, int]) -> Fixed:
     wide = widest(part)
     view = scene.view.model_copy(update={"rotation": math.remainder(wide.rotation, 360)})
     a, b, c, d = matrix(view)
-    x, y = (
+    p, q = (
         (there - here) / wide.width * size[0]
         for there, here in zip(part.fixed, wide.center, strict=True)
     )
     whole = a * d - b * c
-    right, up = float((d * x - b * y) / whole), float((a * y - c * x) / whole)
+    right, up = float((d * p - b * q) / whole), float((a * q - c * p) / whole)
     x, y = size[0] / 2 + right, size[1] / 2 - up
     rim = max(math.hypot(i - x, j - y) for i in (0, size[0]) for j in (0, size[1]))
     return Fixed(x, y, rim)
@@ -96,11 +104,17 @@ class Layout:
         log2 of the rows of a band; also the coarsest level.
     depth : float
         Octaves from the widest to the deepest frame.
+    rim_level : float
+        Level that serves the pixels at the rim of a frame, between two whole numbers.
+    reach : float
+        Octaves from the rim of a frame to the pixel nearest to the fixed point.
     """
 
     turn: int
     bits: int
     depth: float
+    rim_level: float
+    reach: float
 
     @property
     def columns(self) -> int:
@@ -120,23 +134,25 @@ class Layout:
     @property
     def bands(self) -> int:
         """Return how many bands there are, down to the middle of the deepest frame."""
-        last = MARGIN + (self.depth + self.bits + 1) * self.octave
-        return math.ceil(last / self.rows)
+        last = MARGIN + (self.depth + self.reach) * self.octave
+        return math.ceil(last / self.rows) + 1
 
     def needed(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands whose level the frames between two depths in octaves need."""
         slack = 1.5 * 2**level
-        first = MARGIN + (shallow + max(level - 1, 0)) * self.octave - slack
-        last = MARGIN + (deep + level + 1) * self.octave + slack
+        begins, ends = max(0.0, level - 1 - self.rim_level), level + 1 - self.rim_level
+        first = MARGIN + (shallow + begins) * self.octave - slack
+        last = MARGIN + (deep + ends) * self.octave + slack
         if level == self.bits:
-            last = math.inf
+            last = MARGIN + (deep + self.reach) * self.octave + slack
         begin = max(0, math.floor(first / self.rows))
         return range(begin, int(min(self.bands, last // self.rows + 1)))
 
     def finest(self, band: int) -> int:
-        """Return the finest level of a band that a frame needs."""
+        """Return the level of a band whose texels are samples."""
         levels = range(self.bits + 1)
-        return next(k for k in levels if band < self.needed(k, 0.0, self.depth).stop)
+        coarsest = next(k for k in levels if band < self.needed(k, 0.0, self.depth).stop)
+        return max(0, coarsest - FINER)
 
     def held(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands whose level these frames or shallower ones need."""
@@ -154,7 +170,10 @@ def make_layout(fixed: Fixed, density: float, depth: float) -> Layout:
     """Return the layout with about `density` texels a pixel, along each side, at the rim."""
     wanted = math.tau * fixed.rim * density
     bits = max(MIN_BITS, math.floor(math.log2(wanted / MIN_TURN)))
-    return Layout(math.ceil(wanted / 2**bits - LACKING), bits, depth)
+    turn = math.ceil(wanted / 2**bits - LACKING)
+    found = math.log2((turn << bits) / math.tau / fixed.rim)
+    reach = math.log2(fixed.rim / MIN_DISTANCE)
+    return Layout(turn, bits, depth, max(0.0, SOFTNESS * found), reach)
 
 
 @dataclass(frozen=True)
@@ -220,31 +239,29 @@ class BandMaker:
         plane = scene.view.model_copy(update={"rotation": rotation, "projection": "plane"})
         self._painter = self._make_painter(plane)
 
-    def make(self, band: int, more: int = 0) -> Texels:
-        """Return a band's finest level, with rows of the next band.
-
-        Parameters
-        ----------
-        band : int
-            From 0, the outermost.
-        more : int
-            How many rows of the next band follow, at the level of this one.
-
-        Returns
-        -------
-        ndarray of uint16, shape (rows + more, columns, 3)
-        """
+    def open(self, band: int, more: int) -> Drawing:
+        """Return the drawing of a band at its finest level, and of `more` rows below it."""
         plan = self._plan(band, more)
-        source = self._source_of(plan)
-        drawing = Drawing(plan, self.backend, source, self._painter)
-        texels = np.empty((plan.size[1], plan.size[0], 3), np.uint16)
+        return Drawing(plan, self.backend, self._source_of(plan), self._painter)
+
+    def rows(self, drawing: Drawing, first: int, last: int) -> Texels:
+        """Return rows of what `open` returned, shape (last - first, columns, 3)."""
+        backend, plan = self.backend, drawing.plan
+        columns, tile = plan.size[0], plan.tiles[0]
+        tiles = tuple(
+            Tile(x, y, min(tile.width, columns - x), min(tile.height, last - y))
+            for y in range(first, last, tile.height)
+            for x in range(0, columns, tile.width)
+        )
+        texels = np.empty((last - first, columns, 3), np.uint16)
 
         def draw(tile: Tile, stop: Stop) -> dict[str, float]:
-            part = texels[tile.window()]
-            return draw_tile_to(drawing, tile, partial(_copy, self.backend, part), stop)
+            rows, across = tile.window()
+            part = texels[rows.start - first : rows.stop - first, across]
+            return draw_tile_to(drawing, tile, partial(_copy, backend, part), stop)
 
         with compilation_explained(plan):
-            run_all(drawing, draw, None)
+            run_all(replace(drawing, plan=replace(plan, tiles=tiles)), draw, None)
         return texels
 
     def _width(self, band: int) -> str:
@@ -262,22 +279,24 @@ class BandMaker:
         scene = self._scene.model_copy(update={"view": view, "image": image})
         device, threads = self.backend.kind, self.backend.threads or 1
         plan = make_plan(scene, device, self.options.interior_shortcuts, threads)
-        exponent = plan.exponent
-        if exponent:
-            exponent = SHARED_OCTAVES * math.ceil(log2(plan.width) / SHARED_OCTAVES)
-        return replace(plan, depth=0.0, exponent=exponent)
+        apart = EXTENDED_OCTAVES_A_TABLE if plan.extended else OCTAVES_A_TABLE
+        stretch = max(view.stretch, 1 / view.stretch)
+        group = apart * math.ceil(log2(plan.width / 2 * Fraction(stretch)) / apart)
+        reach = Fraction(2) ** group
+        return replace(plan, depth=0.0, exponent=group if plan.extended else 0, reach=reach)
 
     def _source_of(self, plan: Plan) -> GridMethod:
         """Return what iterates a band: the programs and tables of the band before, if they fit."""
         last = self._source
-        if last and (last.plan.method, last.plan.exponent) == (plan.method, plan.exponent):
-            last = last.sampled(plan)
-        else:
-            with compilation_explained(plan):
-                last = make_source(self.backend, plan, self._orbit)
-            last.count_offset = self.limits.count_offset
-        self._source = last
-        return last
+        if last and _table_of(last.plan) == _table_of(plan):
+            self._source = last.sampled(plan)
+            return self._source
+        with compilation_explained(plan):
+            made = make_source(self.backend, plan, self._orbit)
+        assert isinstance(made, GridMethod)
+        made.count_offset = self.limits.count_offset
+        self._source = made
+        return made
 
     def _find_orbit(self) -> Any:
         """Return what finds the reference orbits: those of the deepest band serve all."""
@@ -295,10 +314,11 @@ class BandMaker:
             view: Any,
             *_: Any,
         ) -> Reference:
-            if start not in orbits:
+            bits = max(bits, deepest.bits)
+            if (start, bits) not in orbits:
                 reach = deepest.finest / 8 if view is not None else None
-                orbits[start] = find(formula, start, c, deepest.bits, steps, radius, reach)
-            return orbits[start]
+                orbits[start, bits] = find(formula, start, c, bits, steps, radius, reach)
+            return orbits[start, bits]
 
         return found
 
@@ -308,6 +328,11 @@ class BandMaker:
         layers = make_layers(plan.scene)
         own = replace(plan, view=view)
         return Painter(self.backend, plan.scene, own, layers, np.dtype(np.uint16), None, identity)
+
+
+def _table_of(plan: Plan) -> tuple[Any, ...]:
+    """Return what programs and tables of a band depend on."""
+    return plan.method, plan.extended, plan.reach if plan.deep else None
 
 
 def obstacle(scene: Scene, part: Part) -> str:

@@ -36,6 +36,7 @@ from fractals.threads import run_tiles
 
 CHANNELS = 3
 ROWS = 64  # of a frame or a band, that a thread fills at a time
+PART = 128  # rows of a band that are drawn at a time: a power of two
 MAX_SPEEDS = 2000  # frames whose speeds are computed for the shutter
 
 Frame = NDArray[np.uint16]
@@ -110,7 +111,7 @@ class Strip:
         whole = self.layout.columns * self.layout.rows
         texels = sum(count * (whole >> 2 * level) for level, count in enumerate(self.slots()))
         pixels = self.size[0] * self.size[1]
-        return 2 * CHANNELS * (texels + 3 * whole) + 20 * pixels
+        return 2 * CHANNELS * (texels + whole // 2) + 20 * pixels
 
     def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
         """Yield frames, in the order of their numbers.
@@ -187,6 +188,7 @@ class _Gather:
             np.int32(layout.bits),
             np.int32(layout.bands),
             backend.real(layout.octave),
+            np.float32(layout.rim_level),
         )
         self.shutter = _Shutter(strip)
         self.pool = _Pool(backend, layout, strip.slots())
@@ -216,23 +218,52 @@ class _Gather:
 
     def _fill(self, band: int, shallow: float, deep: float) -> None:
         """Make the levels of a band that these frames or shallower ones need."""
-        backend, layout = self.backend, self.strip.layout
-        level = layout.finest(band)
-        down, across = self.shutter.ways(band, level)
+        layout, pool = self.strip.layout, self.pool
+        finest = layout.finest(band)
+        levels = [
+            pool.take(level, band)
+            if level >= finest and band in layout.held(level, shallow, deep)
+            else None
+            for level in range(layout.bits + 1)
+        ]
+        down, across = self.shutter.ways(band, finest)
         more = math.ceil(float(down.max())) + 1
-        sharp = backend.to_device(self.maker.make(band, more))
-        rows, columns = layout.rows >> level, layout.columns >> level
-        fine = backend.empty((rows, columns, CHANNELS), np.uint16)
-        self._run(kernels.make_blur_body, fine, rows, (sharp, down, across), (0, 1, 1))
-        while True:
-            if band in layout.held(level, shallow, deep):
-                self.pool.put(level, band, fine)
-            if level == layout.bits:
-                return
-            level, rows, columns = level + 1, rows // 2, columns // 2
-            coarse = backend.empty((rows, columns, CHANNELS), np.uint16)
-            self._run(kernels.make_coarser_body, coarse, rows, (fine,), (2,))
+        drawing = self.maker.open(band, more)
+        rows = layout.rows >> finest
+        part = min(rows, PART)
+        below = None
+        for first in reversed(range(0, rows, part)):
+            last = first + part + (more if below is None else 0)
+            sharp = self.maker.rows(drawing, first, last)
+            if below is not None:
+                sharp = np.concatenate([sharp, below])
+            below = sharp[:more].copy()
+            own = down[first : first + part], across[first : first + part]
+            fine = self._room(levels, finest, first, part)
+            inputs = self.backend.to_device(sharp), *map(self.backend.to_device, own)
+            self._run(kernels.make_blur_body, fine, inputs, (0, 1, 1))
+            self._coarsen(levels, fine, finest, first)
+        level = finest + part.bit_length() - 1
+        if level < layout.bits:
+            self._coarsen(levels, levels[level], level, 0)
+
+    def _coarsen(self, levels: list[Any], fine: Any, level: int, first: int) -> None:
+        """Fill coarser levels of a band from rows of a level, as long as rows come in pairs."""
+        while fine.shape[0] > 1:
+            level, first = level + 1, first // 2
+            coarse = self._room(levels, level, first, fine.shape[0] // 2)
+            self._run(kernels.make_coarser_body, coarse, (fine,), (2,))
             fine = coarse
+
+    def _room(self, levels: list[Any], level: int, first: int, rows: int) -> Any:
+        """Return where rows of a level are to be written."""
+        if levels[level] is None:
+            across = self.strip.layout.columns >> level
+            if level == 0:  # large, and of no use once the next level is filled
+                return self.backend.empty((rows, across, CHANNELS), np.uint16)
+            down = self.strip.layout.rows >> level
+            levels[level] = self.backend.empty((down, across, CHANNELS), np.uint16)
+        return levels[level][first : first + rows]
 
     def frame(self, moment: Moment) -> Frame:
         """Return the pixels of a frame."""
@@ -245,19 +276,17 @@ class _Gather:
         starts = backend.to_device(self.pool.starts)
         more = self.pool.texels, starts, self.encode, self.shape, row, np.float32(turn)
         tables = self.turns, self.depths
-        self._run(kernels.make_frame_body, pixels, height, (*tables, *more), (1, 1))
+        self._run(kernels.make_frame_body, pixels, (*tables, *more), (1, 1))
         found = np.empty((height, width, 3), np.uint16)
         backend.to_host(pixels, found)
         return found
 
-    def _run(
-        self, make: Any, out: Any, rows: int, inputs: tuple[Any, ...], steps: tuple[int, ...]
-    ) -> None:
+    def _run(self, make: Any, out: Any, inputs: tuple[Any, ...], steps: tuple[int, ...]) -> None:
         """Run a program, on the CPU in all threads.
 
         `steps`: how many rows of the first inputs belong to a row of `out`; 0: from that row on.
         """
-        program, threads = self.programs[make], self.backend.threads
+        program, threads, rows = self.programs[make], self.backend.threads, out.shape[0]
         if self.backend.kind != "cpu":
             program(out, *inputs)
             return
@@ -335,16 +364,16 @@ class _Pool:
         for band in [band for band in held if band not in wanted]:
             self._free[level].append(held.pop(band))
 
-    def put(self, level: int, band: int, texels: Any) -> None:
-        """Copy texels of shape (rows, columns, CHANNELS) into the array."""
-        if self.has(level, band):
-            return
-        if not self._free[level]:
-            self._grow([int(k == level) for k in range(len(self._free))])
-        start = self._free[level].pop()
-        self._held[level][band] = self.starts[level, band] = start
-        size = self._size(level)
-        self.backend.to_host(texels.reshape(size, CHANNELS), self.texels[start : start + size])
+    def take(self, level: int, band: int) -> Any:
+        """Return room for the texels, shape (rows, columns, CHANNELS): a part of the array."""
+        held, free = self._held[level], self._free[level]
+        if band not in held:
+            if not free:
+                self._grow([int(k == level) for k in range(len(self._free))])
+            held[band] = free.pop()
+        start = self.starts[level, band] = held[band]
+        down, across = self.layout.rows >> level, self.layout.columns >> level
+        return self.texels[start : start + down * across].reshape(down, across, CHANNELS)
 
     def _size(self, level: int) -> int:
         return self.layout.columns * self.layout.rows >> 2 * level

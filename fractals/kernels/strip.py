@@ -26,12 +26,15 @@ class StripShape(NamedTuple):
         How many bands there are, from the outside in.
     rows_an_octave : real
         Rows of level 0 in which the radius halves.
+    rim_level : float32
+        Level that serves pixels at the rim, with a fraction.
     """
 
     columns: Any
     row_bits: Any
     bands: Any
     rows_an_octave: Any
+    rim_level: Any
 
 
 def make_polar_body(target):
@@ -176,7 +179,7 @@ def make_frame_body(target):
         From 0 to 1: how far the frame is turned.
     """
     real, real32, int32, int64 = target.real, target.real32, target.int32, target.int64
-    half, half32, zero, one = real(0.5), real32(0.5), real32(0), real32(1)
+    half, half32, one = real(0.5), real32(0.5), real32(1)
 
     @target.jit
     def spot(level, row, turn, shape, starts):
@@ -209,7 +212,7 @@ def make_frame_body(target):
             i = i0
             while i < rgb.shape[1]:
                 depth = depths[j, i]
-                size = depth * octaves_a_row
+                size = fma(depth, octaves_a_row, shape.rim_level)
                 level = min(int32(size), coarsest)
                 mix = size - real32(level)
                 mix = select(mix < one, mix, one)

@@ -26,9 +26,6 @@ BITS = {"float64": 53, "float32": 24}
 # log2 of the samples' distance, below which each difference has an exponent of its own: squares of
 # differences must stay above 2**-1074, the smallest float64, with bits to spare.
 EXTENDED = -900
-# Octaves of an exponential map whose samples share an exponent. More would bring squares of their
-# differences closer to the ends of float64.
-SHARED_OCTAVES = 64
 GUARD_BITS = 64  # of a reference orbit, beyond the bits that tell samples apart
 MIN_SPARE_BITS = 2  # log2 of the fewest steps of the number type between neighbouring samples
 # Rounding errors grow along an orbit as the distance of neighbours does, so perturbation begins
@@ -107,6 +104,9 @@ class Plan:
         A rough estimate, computed when it is first read.
     anchor : tuple of Fraction, or None
         The center of the reference orbit, where it is not that of the view: see `following`.
+    reach : Fraction, or None
+        Of an exponential map of few octaves: at least the distance of every sample from the center.
+        Tables are then made for samples so near, and their positions share the plan's exponent.
     """
 
     scene: Scene
@@ -136,6 +136,7 @@ class Plan:
     band: int
     keeps: Keeps
     anchor: tuple[Fraction, Fraction] | None = None
+    reach: Fraction | None = None
 
     def __repr__(self) -> str:
         return (
@@ -242,10 +243,8 @@ class Plan:
 
     @property
     def per_sample_exponent(self) -> bool:
-        """Tell whether each sample's position has an exponent of its own: in long strips."""
-        if self.view.projection == "plane" or not self.extended:
-            return False
-        return log2(self.width / self.finest) > SHARED_OCTAVES
+        """Tell whether each sample's position has an exponent of its own."""
+        return self.view.projection != "plane" and self.extended and self.reach is None
 
     @property
     def largest_tile(self) -> int:
