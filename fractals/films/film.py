@@ -11,7 +11,7 @@ from fractals.errors import OptionError
 from fractals.films.facts import Facts, find_facts
 from fractals.films.frames import Frames
 from fractals.films.motion import Motion, make_motion
-from fractals.films.plan import FilmPlan, check_whole, choose_method, open_method
+from fractals.films.plan import Chosen, FilmPlan, Method, check_whole, choose_method, open_method
 from fractals.films.planes import Frame
 from fractals.films.request import Wishes, with_wishes
 from fractals.films.tracks import Tracks, scene_of
@@ -150,7 +150,7 @@ class Film:
             if own:
                 yield from self.open(chosen).frames(own)
 
-    def open(self, chosen: Any) -> Any:
+    def open(self, chosen: Chosen) -> Method:
         """Return what yields the frames of a part; see `fractals.films.plan.open_method`."""
         return open_method(chosen, self.motion, self.tracks, self.facts, self.options)
 
