@@ -107,6 +107,15 @@ class Film:
         """Return the limit of iterations and the count offset of all frames."""
         return find_facts(self.motion, self.tracks, self.options)
 
+    @cached_property
+    def parts(self) -> tuple[Chosen, ...]:
+        """Return the method of each part."""
+        return tuple(
+            choose_method(self.motion, self.tracks, each, self.options)
+            for each in self.motion.parts
+            if each.frames
+        )
+
     @property
     def size(self) -> tuple[int, int]:
         """Return width and height in pixels."""
@@ -142,7 +151,7 @@ class Film:
             The first frame, and the one after the last.
         """
         numbers = range(len(self))[first:last]
-        for chosen in self.plan().parts:
+        for chosen in self.parts:
             own = range(
                 max(numbers.start, chosen.part.frames.start),
                 min(numbers.stop, chosen.part.frames.stop),
@@ -175,12 +184,7 @@ class Film:
 
     def plan(self, output: Output | None = None) -> FilmPlan:
         """Return the method of each part with its reason, and forecasts."""
-        parts = [
-            choose_method(self.motion, self.tracks, each, self.options)
-            for each in self.motion.parts
-            if each.frames
-        ]
-        return FilmPlan(self.scene, tuple(parts), len(self), output.video if output else None)
+        return FilmPlan(self.scene, self.parts, len(self), output.video if output else None)
 
     def save(
         self,
@@ -233,7 +237,7 @@ class Film:
 
     def warnings(self) -> str:
         """Return what may look bad; "" where nothing does."""
-        return check_whole(self.scene, self.plan().parts)
+        return check_whole(self.scene, self.parts)
 
     def _repr_html_(self) -> str:
         import base64

@@ -4,6 +4,7 @@ import math
 import os
 import re
 import shutil
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -26,9 +27,11 @@ from fractals.io.files import check_output, published, written
 from fractals.io.image import Image
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
+from fractals.threads import core_count
 
 NUMBERED = re.compile(r"%0?(\d?)d")
 SUFFIXES = (*DEFAULTS, *MOST_FPS)
+AHEAD = 256 * 2**20  # bytes of frames that wait for encoders, together
 SPARE = 1.1  # times the forecast must be free on the disk
 
 
@@ -322,13 +325,17 @@ def _check_disk(size: int, path: Path) -> None:
 
 
 class _Encoders:
-    """Encodes segments; the end of one is encoded while the next begins."""
+    """Encodes segments, several at once: what waits for one encoder does not stop the next.
+
+    Each encoder has one thread, so that its bytes do not depend on the machine.
+    """
 
     def __init__(self, film: Film, video: Video, work: Work) -> None:
         self._film, self._video, self._work = film, video, work
         self._fps = Fraction(film.fps).limit_denominator(1001)
-        self._threads = ThreadPoolExecutor(1)
-        self._ending: Future[None] | None = None
+        self._most = max(1, core_count() // 2)
+        self._threads = ThreadPoolExecutor(self._most)
+        self._ending: deque[tuple[Encoder, Future[None]]] = deque()
 
     def __enter__(self) -> "_Encoders":
         return self
@@ -336,25 +343,32 @@ class _Encoders:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         try:
             if kind is None:
-                self._wait()
+                self._wait(0)
         finally:
+            for encoder, future in self._ending:
+                if not future.done():
+                    encoder.kill()
             self._threads.shutdown()
 
-    def _wait(self) -> None:
-        if self._ending:
-            self._ending.result()
+    def _wait(self, most: int) -> None:
+        """Wait until at most this many encoders are ending."""
+        while len(self._ending) > most:
+            self._ending[0][1].result()
+            self._ending.popleft()
 
     def encode(self, first: int, frames: Iterator[Frame]) -> None:
         """Encode the frames of a segment."""
-        encoder = Encoder(self._work.draft(first), self._video, self._film.size, self._fps)
+        self._wait(self._most - 1)
+        ahead = AHEAD // self._most
+        draft = self._work.draft(first)
+        encoder = Encoder(draft, self._video, self._film.size, self._fps, ahead)
         try:
             for frame in frames:
                 encoder.write(frame)
-            self._wait()
         except BaseException:
             encoder.kill()
             raise
-        self._ending = self._threads.submit(partial(self._end, encoder, first))
+        self._ending.append((encoder, self._threads.submit(partial(self._end, encoder, first))))
 
     def _end(self, encoder: Encoder, first: int) -> None:
         encoder.close()
