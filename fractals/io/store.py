@@ -82,6 +82,30 @@ def tile_rows(scene: Scene) -> int:
     return n * max(1, min(samples, STEPS // limit) // (width * n**2))
 
 
+class Files:
+    """The files of a store that are written to; each is opened at its first use."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open: dict[str, BinaryIO] = {}
+
+    def put(self, name: str, offset: int, content: memoryview) -> None:
+        """Write bytes into the file of this name, from `offset` on."""
+        if name not in self._open:
+            self._open[name] = open_inside(self._folder / f"{name}.npy", "r+b")
+        file = self._open[name]
+        file.seek(offset)
+        while content:
+            content = content[file.write(content) :]
+
+    def close(self, names: Iterable[str]) -> None:
+        """Bring what was written to these files to the disk, one file after the other."""
+        for name in names:
+            if file := self._open.pop(name, None):
+                with file:
+                    os.fsync(file.fileno())
+
+
 class Store:
     """A store on disk.
 
@@ -96,7 +120,7 @@ class Store:
         Rows and columns, in samples.
     rows : int
         Rows of samples of a tile.
-    limit, base, method
+    max_iterations, count_offset, method
         As of `fractals.io.escape_data.EscapeData`.
     """
 
@@ -122,7 +146,7 @@ class Store:
                 f"{self.name}: its {HEADER} is damaged ({shown(repr(error), 80)})"
             ) from None
         self._lock = threading.Lock()
-        self._open: dict[str, BinaryIO] = {}
+        self._files = Files(path)
         self._closed = False
         self._checked: set[tuple[int, str]] = set()
         self._maps: dict[str, NDArray[Any]] = {}
@@ -228,16 +252,8 @@ class Store:
                 return
             for (name, dtype), content in zip(self.planes.items(), contents, strict=True):
                 offset = DATA + rows.start * self.shape[1] * dtype.itemsize
-                self._put(self.files[name], offset, content.data.cast("B"))
-            self._put(TILES, DATA + len(sums) * k, memoryview(sums))
-
-    def _put(self, name: str, offset: int, content: memoryview) -> None:
-        if name not in self._open:
-            self._open[name] = open_inside(self.path / f"{name}.npy", "r+b")
-        file = self._open[name]
-        file.seek(offset)
-        while content:
-            content = content[file.write(content) :]
+                self._files.put(self.files[name], offset, content.data.cast("B"))
+            self._files.put(TILES, DATA + len(sums) * k, memoryview(sums))
 
     def close(self) -> None:
         """Bring what was written to the disk, and write no more.
@@ -246,10 +262,7 @@ class Store:
         """
         with self._lock, writing(self.path):
             self._closed = True
-            for name in [*self.files.values(), TILES]:
-                if file := self._open.pop(name, None):
-                    with file:
-                        os.fsync(file.fileno())
+            self._files.close([*self.files.values(), TILES])
 
 
 def _map(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -13,9 +13,8 @@ from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import first_size, state_size
 from fractals.rendering.iteration import Stop, _Method, never
 from fractals.rendering.plan import Plan
-from fractals.rendering.probe import is_settled, limit_from
 from fractals.scene.layers import Layers
-from fractals.scene.model import MAX_ITERATIONS, Scene
+from fractals.scene.model import Scene
 
 
 class Direct(_Method):
@@ -36,21 +35,9 @@ class Direct(_Method):
             self.max_iterations, self.count_offset = found.max_iterations, found.count_offset
         else:
             if plan.probed:
-                self.max_iterations = self._find_max_iterations()
+                self.max_iterations = self._settled_limit(self.max_iterations)
             self.count_offset = self._offset(self.max_iterations)
         self._compile()
-
-    def _find_max_iterations(self) -> int:
-        """Return a limit of iterations beyond which few more samples of the probe escape."""
-        limit, before = self.max_iterations, None
-        while True:
-            counts, _ = self._probe(limit)
-            inside = int((counts == limit).sum())
-            settled = is_settled(before, inside, counts.size)
-            if inside == 0 or settled or 4 * limit > MAX_ITERATIONS:
-                break
-            before, limit = inside, 4 * limit
-        return limit_from(counts, limit, self.plan.least_limit)
 
     def _compile(self) -> None:
         """Compile the program, and bring its inputs to the device."""

@@ -148,7 +148,7 @@ def _plan_for(
     threads = options.threads or device.cores or 1
     plan = make_plan(scene, device.kind, options.interior_shortcuts, threads, keeps)
     whole = iterates and plan.layers.whole and keeps != "store"
-    return plan.keeping_raw() if whole else plan
+    return replace(plan, keeps="raw", band=plan.size[1]) if whole else plan
 
 
 def open_drawing(

@@ -11,7 +11,15 @@ from fractals.backends.base import Backend, Run
 from fractals.deep.reference import Reference
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.plan import Plan
-from fractals.rendering.probe import PROBE_SIZE, Counts, Floats, count_offset, smooth_counts
+from fractals.rendering.probe import (
+    PROBE_SIZE,
+    Counts,
+    Floats,
+    count_offset,
+    is_settled,
+    limit_from,
+    smooth_counts,
+)
 from fractals.rendering.sampling import Index, Samples, coordinates, indices
 from fractals.rendering.tiles import Tile
 from fractals.scene.layers import Layers
@@ -179,6 +187,22 @@ class _Method:
         z = x[escaped].astype(np.float64), y[escaped].astype(np.float64)
         radius = self.scene.iteration.escape_radius
         return counts, smooth_counts(counts[escaped], *z, self.formula, radius)
+
+    def _settled_limit(self, limit: int, prepare: Callable[[int], None] | None = None) -> int:
+        """Return a limit of iterations beyond which few more samples of the probe escape.
+
+        It is raised from `limit`; ``prepare(limit)`` is called before each higher one is probed.
+        """
+        before = None  # samples that had not escaped at the limit before
+        while True:
+            counts, _ = self._probe(limit)
+            inside = int((counts == limit).sum())
+            settled = is_settled(before, inside, counts.size)
+            if inside == 0 or settled or 4 * limit > MAX_ITERATIONS:
+                return limit_from(counts, limit, self.plan.least_limit)
+            before, limit = inside, 4 * limit
+            if prepare:
+                prepare(limit)
 
     def _offset(self, limit: int) -> float:
         """Return the count offset of the view, from probes of several widths."""

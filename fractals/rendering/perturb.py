@@ -36,9 +36,8 @@ from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
 from fractals.rendering.iteration import WITHOUT_END, FindOrbit, Stop, _Method, never
 from fractals.rendering.plan import Plan
-from fractals.rendering.probe import is_settled, limit_from
 from fractals.scene.layers import Layers
-from fractals.scene.model import MAX_ITERATIONS, Scene
+from fractals.scene.model import Scene
 
 Points = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -291,18 +290,14 @@ class Perturbation(_Method):
         self._use(references)
         length = max(len(reference.orbit) for reference in references)
         limit = max(1024, 4 * length if references[0].complete else length)
-        before = None  # samples that had not escaped at the limit before
-        while True:
-            counts, _ = self._probe(limit)
-            inside = int((counts == limit).sum())
-            settled = is_settled(before, inside, counts.size)
-            if inside == 0 or settled or 4 * limit > MAX_ITERATIONS:
-                break
-            before, limit = inside, 4 * limit
+
+        def prepare(limit: int) -> None:
+            nonlocal references
             if not all(reference.complete for reference in references):
                 references = self._orbits(limit)
                 self._use(references)
-        return limit_from(counts, limit, self.plan.least_limit)
+
+        return self._settled_limit(limit, prepare)
 
 
 def _last_within(orbit: Points, escape_radius: float) -> int:

@@ -1,7 +1,7 @@
 """Plan: how a scene is drawn. Pure, cheap and printable; nothing is iterated here."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -172,19 +172,10 @@ class Plan:
             taken += forecast.reference_length(self.scene, self.digits) * forecast.BYTES_A_POINT
         return taken
 
-    def keeping_raw(self) -> "Plan":
-        """Return the same plan with the raw numbers of all samples in memory."""
-        return replace(self, keeps="raw", band=self.size[1])
-
     @property
     def pixel(self) -> Fraction:
         """Return the side of a pixel in the plane."""
         return self.width / self.size[0]
-
-    @property
-    def width_exponent(self) -> int:
-        """Return the exponent of two of the width."""
-        return math.floor(log2(self.width))
 
     @property
     def probed(self) -> bool:

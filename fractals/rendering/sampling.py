@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.scene.geometry import _power, matrix, turn_of
+from fractals.scene.numbers import log2
 
 if TYPE_CHECKING:
     from fractals.rendering.plan import Plan
@@ -119,9 +120,10 @@ class Samples:
         x, y = self._directions
         self._columns = np.stack([a * x + b * y, c * x + d * y])
         shrinking = turn_of(plan.size) * plan.size[1] / down
-        mantissa = float(plan.width / Fraction(2) ** plan.width_exponent)
+        exponent = math.floor(log2(plan.width))
+        mantissa = float(plan.width / Fraction(2) ** exponent)
         radii = [_power(-(j + 0.5) * shrinking) for j in range(down)]
-        exponents = [e + plan.width_exponent - 1 for _, e in radii]
+        exponents = [e + exponent - 1 for _, e in radii]
         if self.scaled:
             self._radii = np.array([m * mantissa for m, _ in radii])
         else:

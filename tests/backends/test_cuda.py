@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.drawings import opened
+from support.drawings import BoundedSimulator, compute_on, opened
 from support.limits import limit_tiles
 from support.scenes import PRECISIONS, scene, slow_but
 from support.threads import in_a_thread
@@ -18,8 +18,9 @@ from fractals.backends import devices, probe
 from fractals.backends.cuda.backend import CudaBackend
 from fractals.backends.cuda.streams import STREAMS_PER_GPU, ReplicatedArray, StreamPool
 from fractals.errors import DeviceError, FractalsError
-from fractals.rendering import drawing, iteration
+from fractals.rendering import drawing
 from fractals.rendering.drawing import draw_tile, run_all
+from fractals.rendering.plan import make_plan
 from fractals.tools.bench import measure as bench
 
 STRIPS = {"size": (40, 36), "supersampling": 2}
@@ -174,53 +175,46 @@ def test_memory_is_not_allocated_for_each_strip(many_strips, monkeypatch):
         itertools.product(["mandelbrot", "burning_ship"], ["count", "distance"], PRECISIONS),
     ),
 )
-def test_launches_are_bounded_and_not_seen(monkeypatch, formula, coloring, precision):
+def test_launches_are_bounded_and_not_seen(formula, coloring, precision):
     for limit, most in [(20, 1), (300, 16), (300, 77), (300, 299)]:
-        drawn = scene(formula, coloring=coloring, size=(64, 36), max_iterations=limit)
-        expected = fractals.compute(drawn, device="cpu", precision=precision)
-        launches = watch_launches(monkeypatch, most)
-        raw = fractals.compute(drawn, device="simulator", precision=precision)
+        keys = {"coloring": coloring, "size": (64, 36), "precision": precision}
+        drawn = scene(formula, max_iterations=limit, **keys)
+        expected = fractals.compute(drawn, device="cpu")
+        simulator = BoundedSimulator(drawn, most)
+        raw = compute_on(simulator, drawn)
         begins = range(0, limit, most)
-        assert launches[1:] == [(begin, min(begin + most, limit)) for begin in begins]
+        assert bounds(simulator)[1:] == [(begin, min(begin + most, limit)) for begin in begins]
         for name in ("count", "z", "dz"):
             if getattr(raw, name) is not None:
                 assert getattr(raw, name).tobytes() == getattr(expected, name).tobytes()
 
 
 @pytest.mark.parametrize("julia", [["-0.4", "0.59"], ["-2.5", "0"]])
-def test_bounded_launches_of_julia_sets(monkeypatch, julia):
+def test_bounded_launches_of_julia_sets(julia):
     """Their starting points may lie outside, and where |c| > R orbits come back."""
     drawn = scene(julia=julia, size=(64, 36), max_iterations=100, escape_radius=2, width="6")
     expected = fractals.compute(drawn, device="cpu")
-    launches = watch_launches(monkeypatch, 7)
-    raw = fractals.compute(drawn, device="simulator")
-    assert len(launches) > 10
+    simulator = BoundedSimulator(drawn, 7)
+    raw = compute_on(simulator, drawn)
+    assert len(bounds(simulator)) > 10
     assert raw.count.tobytes() == expected.count.tobytes()
     assert raw.dz.tobytes() == expected.dz.tobytes()
 
 
-def watch_launches(monkeypatch, most):
-    """Bound launches to so many iterations; return the list of where they began and ended."""
-    monkeypatch.setattr(iteration._Method, "_steps_a_launch", lambda self: most)
-    launches, real = [], CudaBackend.compile
-
-    def compile(self, make_body, *options):
-        run = real(self, make_body, *options)
-
-        def watched(out, *arguments):
-            if make_body.__name__ == "make_part_body":
-                launches.append((int(arguments[-3]), int(arguments[-2])))
-            run(out, *arguments)
-
-        return watched
-
-    monkeypatch.setattr(CudaBackend, "compile", compile)
-    return launches
+def bounds(simulator):
+    """Return the first step, and the one after the last, of each launch that iterates a part."""
+    return [
+        (int(arguments[-3]), int(arguments[-2]))
+        for name, arguments in simulator.launches
+        if name == "make_part_body"
+    ]
 
 
-def test_an_interrupt_ends_a_long_tile(monkeypatch):
-    launches = watch_launches(monkeypatch, 1)
-    opened_scene = opened(scene(max_iterations=10**9), "simulator", shading=False)
+def test_an_interrupt_ends_a_long_tile():
+    drawn = scene(max_iterations=10**9)
+    simulator = BoundedSimulator(drawn, 1)
+    planned = make_plan(drawn, "simulator", keeps="raw")
+    opened_scene = drawing.open_drawing(planned, simulator, shading=False)
 
     def iterate(tile, stop):
         opened_scene.source.iterate(tile, stop=stop)
@@ -236,7 +230,7 @@ def test_an_interrupt_ends_a_long_tile(monkeypatch):
             interrupt,
         )
     run_all(opened_scene, lambda tile, stop: {}, None)  # its threads are free
-    assert 1 < len(launches) < 10**6
+    assert 1 < len(bounds(simulator)) < 10**6
 
 
 def test_a_stream_that_fails_is_named_in_one_line(many_strips, monkeypatch):

@@ -35,8 +35,8 @@ def test_every_input_is_read_or_refused(fuzz, part):
 def test_every_kind_is_valid_before_it_is_mutated(fuzz, monkeypatch):
     monkeypatch.setattr("support.fuzz.mutated", lambda dice, content: content)
     monkeypatch.setattr("support.fuzz.json_mutated", lambda dice, value: value)
-    monkeypatch.setattr(Fuzz, "_archive", lambda self, dice, content: content)
-    monkeypatch.setattr(Fuzz, "_chunks", lambda self, dice, content: content)
+    monkeypatch.setattr(Fuzz, "archive", lambda self, dice, content: content)
+    monkeypatch.setattr(Fuzz, "chunks", lambda self, dice, content: content)
     kinds = set()
     for number in range(400):
         kind, _ = fuzz.input("valid", number)

@@ -91,13 +91,13 @@ import random, sys, time
 import fractals
 from fractals.io import store
 store.MIN_SAMPLES = 64
-dice, put = random.Random(int(sys.argv[2])), store.Store._put
+dice, put = random.Random(int(sys.argv[2])), store.Files.put
 def slowly(self, name, offset, content):  # killed between any two bytes
     cut = dice.randrange(len(content))
     put(self, name, offset, content[:cut])
     time.sleep(0.002)
     put(self, name, offset + cut, content[cut:])
-store.Store._put = slowly
+store.Files.put = slowly
 drawn = fractals.load_scene(sys.argv[3])
 fractals.compute_to(sys.argv[1], drawn, device=sys.argv[4], on_message=str)
 """
@@ -115,7 +115,7 @@ def test_killed_at_any_moment(tmp_path):
         device = ("python", "cpu")[turn % 2]
         command = [sys.executable, "-c", CHILD, path, str(turn), tmp_path / "a.json", device]
         child = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE)
-        goal = (seen[-1] if seen else 0) + dice.randrange(1, 9)
+        goal = (seen[-1] if seen else 0) + dice.randrange(1, 17)
         while child.poll() is None and counted(path) < goal:
             time.sleep(0.001)
         time.sleep(dice.random() * 0.02)
@@ -172,13 +172,13 @@ def test_torn_tiles_are_computed_again(tmp_path, name):
 
 def test_what_says_that_a_tile_is_there_comes_last(tmp_path, monkeypatch):
     written = []
-    put = store.Store._put
+    put = store.Files.put
 
     def note(self, name, offset, content):
         written.append(name)
         put(self, name, offset, content)
 
-    monkeypatch.setattr(store.Store, "_put", note)
+    monkeypatch.setattr(store.Files, "put", note)
     fractals.compute_to(tmp_path / "a.fz", scene(), device="python")
     tiles = len(written) // 4
     assert written == ["count", "z", "dz", "tiles"] * tiles

@@ -10,6 +10,7 @@ import pytest
 from mpmath import mpf
 from oracle import naive
 from support.deep import RADIUS, SIZE, antenna_nucleus, deep_scene, nothing_skipped, on_a_minibrot
+from support.drawings import BoundedSimulator, compute_on
 from support.scenes import KIN, SOME_FORMULAS, label, name_and_power, scene, slow_but
 
 import fractals
@@ -17,7 +18,7 @@ from fractals.deep import orbit_cache
 from fractals.deep.reference import compute_orbit
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
-from fractals.rendering import forecast, perturb, plan
+from fractals.rendering import perturb, plan
 from fractals.scene.model import MAX_ITERATIONS
 
 OFTEN = ("mandelbrot", "burning_ship")
@@ -179,22 +180,12 @@ def test_devices_agree_to_the_bit(where, device):
         assert getattr(cpu, part).tobytes() == getattr(other, part).tobytes()
 
 
-def test_launches_that_are_bounded_go_on_where_they_stopped(monkeypatch):
+def test_launches_that_are_bounded_go_on_where_they_stopped():
     drawn = on_a_minibrot(260)
     whole = fractals.compute(drawn, device="cpu")
-    launches = []
-    monkeypatch.setattr(forecast, "PERTURBED_STEP_COST", 2**40)  # 256 steps a launch
-
-    compile_programs = perturb.Perturbation._compile
-
-    def counting(self, near_radius):
-        compile_programs(self, near_radius)
-        run, self.run = self.run, mock.Mock(label=self.run.label)
-        self.run.side_effect = lambda *inputs: (launches.append(1), run(*inputs))
-
-    monkeypatch.setattr(perturb.Perturbation, "_compile", counting)
-    parts = fractals.compute(drawn, device="simulator")
-    assert len(launches) > 10
+    simulator = BoundedSimulator(drawn, 1)  # each launch takes 256 steps, the fewest
+    parts = compute_on(simulator, drawn)
+    assert len(simulator.launches) > 10
     for part in ("count", "z", "dz"):
         assert getattr(whole, part).tobytes() == getattr(parts, part).tobytes()
 

@@ -259,8 +259,8 @@ def test_a_plan_can_be_read():
 
 
 def test_a_streamed_plan_is_bounded_whatever_the_size():
-    for size in [(60_000, 60_000), (100_000, 100_000), (200_000, 200_000)]:
-        for device, threads, bits in [("cpu", 16, 8), ("cpu", 16, 16), ("cuda", 1, 8)]:
+    for size in [(60_000, 60_000), (200_000, 200_000)]:
+        for device, threads, bits in [("cpu", 16, 16), ("cuda", 1, 8)]:
             drawn = scene(size=size, bits=bits)
             whole = make_plan(drawn, device, threads=threads)
             streamed = make_plan(drawn, device, threads=threads, keeps="bands")

@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
+from support.drawings import BoundedSimulator, compute_on
 from support.scenes import PRECISIONS, scene, slow_but
 
 import fractals
-from fractals.rendering import iteration
 
 LAYERS = [
     {"coloring": "orbit_trap", "mask": "all"},
@@ -16,7 +16,10 @@ LAYERS = [
 
 
 def statistics_of(drawn, **options):
-    raw = fractals.compute(drawn, **options)
+    return planes_of(fractals.compute(drawn, **options))
+
+
+def planes_of(raw):
     assert len(raw.statistics) == 5
     return [raw.count, raw.z, *raw.statistics.values()]
 
@@ -49,11 +52,12 @@ def test_packs_have_the_statistics_of_plain_loops(julia, mask):
 
 @pytest.mark.parametrize("formula", ["mandelbrot", "burning_ship"])
 @pytest.mark.parametrize("precision", slow_but(["float64"], PRECISIONS))
-def test_launches_in_parts_continue_statistics(formula, precision, monkeypatch):
-    drawn = scene(formula, max_iterations=120, size=(23, 9), layers=LAYERS)
-    whole = statistics_of(drawn, device="simulator", precision=precision)
-    monkeypatch.setattr(iteration._Method, "_steps_a_launch", lambda self: 7)
-    assert same(statistics_of(drawn, device="simulator", precision=precision), whole)
+def test_launches_in_parts_continue_statistics(formula, precision):
+    drawn = scene(formula, max_iterations=120, size=(23, 9), layers=LAYERS, precision=precision)
+    whole = statistics_of(drawn, device="simulator")
+    simulator = BoundedSimulator(drawn, 7)
+    assert same(planes_of(compute_on(simulator, drawn)), whole)
+    assert len(simulator.launches) > 120 // 7
 
 
 def test_shortcuts_change_nothing_outside():

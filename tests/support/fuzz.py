@@ -176,9 +176,9 @@ class Fuzz:
             self._write_store(dice)
             return kind, ""
         if kind == "a.npz" and dice.random() < 0.7:
-            content = self._archive(dice, content)
+            content = self.archive(dice, content)
         elif kind.endswith(".png") and dice.random() < 0.7:
-            content = self._chunks(dice, content)
+            content = self.chunks(dice, content)
         elif kind == "a.exr" and dice.random() < 0.5:
             head = content.index(b"\0\0", 300)
             content = mutated(dice, content[:head]) + content[head:]
@@ -191,7 +191,7 @@ class Fuzz:
             (self.work / kind).write_bytes(content)
         return kind, content.decode("utf-8", dice.choice(("replace", "surrogateescape")))
 
-    def _archive(self, dice, content):
+    def archive(self, dice, content):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = {name: archive.read(name) for name in archive.namelist()}
         name = dice.choice(list(members))
@@ -219,7 +219,7 @@ class Fuzz:
                 archive.writestr(name, data)
         return file.getvalue()
 
-    def _chunks(self, dice, content):
+    def chunks(self, dice, content):
         chunks, at = [], 8
         while at < len(content):
             (length,) = struct.unpack(">I", content[at : at + 4])
