@@ -36,9 +36,11 @@ from fractals.backends.cpu.simd.pack import (
     everywhere,
     first_lanes,
     indices,
+    keep_apart,
     lane_count,
     splat,
     truncate,
+    unknown,
 )
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import make_near, make_orbit, state_size
@@ -96,6 +98,7 @@ def make_body(target, options):
     )  # rows of an earlier z; of lanes returned to a block's start
     few, vectors, unroll = pack_shape(size, julia)
     list_rows = MAX_ROWS + 2 * planes
+    c_rows = list_rows - 2  # of a Julia set's c, whose lanes have none of their own
     keep_row = 4 if derivative else 2  # of statistics, after z and dz of replayed lanes
     longest = MAX_BLOCK_PERIODIC if options.interior_shortcuts else MAX_BLOCK
 
@@ -124,6 +127,12 @@ def make_body(target, options):
         def c_of(lane, a, b):
             return a, b
 
+        def keep_c(numbers, room, a, b):
+            store_rows(numbers, c_rows * room, room, (a, b))
+
+        def place_of_c(i, room):
+            return c_rows * room
+
     else:
 
         def begin(u, v, a, b):
@@ -135,7 +144,14 @@ def make_body(target, options):
         def c_of(lane, a, b):
             return lane[size], lane[size + 1]
 
+        def keep_c(numbers, room, a, b):
+            pass
+
+        def place_of_c(i, room):
+            return size * room + i
+
     begin, lane_of, c_of = jit(begin), jit(lane_of), jit(c_of)
+    keep_c, place_of_c = jit(keep_c), jit(place_of_c)
 
     if shortcuts and not julia and formula.inside is not None:
         within = jit(formula.inside)
@@ -268,6 +284,25 @@ def make_body(target, options):
         return end
 
     @jit
+    def take_steps(numbers, i, room, point, steps):
+        """Return the states and who goes on, after a block of steps of the lanes at i."""
+        keep_apart()
+        zero = splat(point[0] - point[0], vectors)
+        escape_radius_squared = splat(point[2], vectors)
+        state = load_rows(numbers, i, room, zero, size)
+        still = first_lanes(lane_count(zero), zero)
+        k = place_of_c(i, room)
+        for _ in range(steps // unroll):
+            k = unknown(k)
+            for _ in range(unroll):
+                a, b = load_rows(numbers, k, room, zero, 2)
+                state, still = each_vector(go_on, (state, a, b, point, escape_radius_squared, still))
+        for _ in range(steps % unroll):
+            a, b = load_rows(numbers, k, room, zero, 2)
+            state, still = each_vector(go_on, (state, a, b, point, escape_radius_squared, still))
+        return state, still
+
+    @jit
     def iterate_blocks(tile, point, n, max_iterations, lists, end):
         """Return how many lanes of the list escaped from step n to the limit.
 
@@ -279,6 +314,7 @@ def make_body(target, options):
         zero = splat(point[0] - point[0], vectors)
         escape_radius_squared, lanes = splat(point[2], vectors), lane_count(zero)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
+        keep_c(numbers, room, a, b)
         back = 0
         blocks, mark = 0, 0
         steps = MIN_BLOCK
@@ -290,17 +326,8 @@ def make_body(target, options):
                 lane = load_rows(numbers, i, room, zero, carried)
                 ca, cb = c_of(lane, a, b)
                 valid = first_lanes(left - i, zero)
-                state, still = lane[:size], valid
-                for _ in range(steps // unroll):
-                    for _ in range(unroll):
-                        state, still = each_vector(
-                            go_on, (state, ca, cb, point, escape_radius_squared, still)
-                        )
-                for _ in range(steps % unroll):
-                    state, still = each_vector(
-                        go_on, (state, ca, cb, point, escape_radius_squared, still)
-                    )
-                still = still & near(state, escape_radius_squared)
+                state, still = take_steps(numbers, i, room, point, steps)
+                still = valid & still & near(state, escape_radius_squared)
                 gone = valid & ~still
                 closing = any_lane(gone) or end != i
                 if any_lane(gone):

@@ -428,6 +428,38 @@ def count_under(context, mask, n):
     return n(mask, n), generate
 
 
+@intrinsic
+def keep_apart(context):
+    """Have LLVM call the function that this stands in, instead of making it part of its callers.
+
+    In a large function LLVM finds no good use of the registers for an inner loop.
+    """
+
+    def generate(context, builder, signature, args):
+        attributes = builder.function.attributes
+        attributes.discard("alwaysinline")
+        attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic
+def unknown(context, index):
+    """Return an index that LLVM takes for another one in each round of a loop.
+
+    What a loop loads from there stays an operand in memory. LLVM would load it before the loop,
+    into registers that it has not. Nor is the loop unrolled.
+    """
+
+    def generate(context, builder, signature, args):
+        kind = ir.FunctionType(INT64, [INT64])
+        same = ir.InlineAsm(kind, "", "=r,0", side_effect=True)
+        return builder.call(same, args, attrs=("convergent",))
+
+    return types.int64(types.int64), generate
+
+
 # --- Functions of one vector, applied to each vector of packs
 
 
