@@ -30,6 +30,7 @@ from fractals.backends.cpu.simd.memory import (
 from fractals.backends.cpu.simd.pack import (
     FEW_REGISTERS,
     MASK_REGISTERS,
+    align_stack,
     any_lane,
     count_under,
     each_vector,
@@ -287,6 +288,7 @@ def make_body(target, options):
     def take_steps(numbers, i, room, point, steps):
         """Return the states and who goes on, after a block of steps of the lanes at i."""
         keep_apart()
+        align_stack()
         zero = splat(point[0] - point[0], vectors)
         escape_radius_squared = splat(point[2], vectors)
         state = load_rows(numbers, i, room, zero, size)
@@ -410,6 +412,7 @@ def make_body(target, options):
                 copy_statistics(statistics, k, len(count), numbers, keep_row * room, t, room)
 
     def body(tile, grid, point, max_iterations, numbers, places):
+        align_stack()
         columns, rows = grid
         height = rows.shape[1]
         width = columns.shape[1] // height if explicit else columns.shape[1]

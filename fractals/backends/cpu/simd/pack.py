@@ -445,6 +445,25 @@ def keep_apart(context):
 
 
 @intrinsic
+def align_stack(context):
+    """Have the function that this stands in begin its part of the stack with a cache line.
+
+    LLVM keeps vectors there that it has no registers for, and a vector that crosses two lines takes
+    two accesses.
+    """
+
+    def generate(context, builder, signature, args):
+        with builder.goto_entry_block():
+            line = builder.alloca(ir.IntType(8), 64)
+            line.align = 64
+        kind = ir.FunctionType(ir.VoidType(), [line.type])
+        builder.call(ir.InlineAsm(kind, "", "r", side_effect=True), [line])
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic
 def unknown(context, index):
     """Return an index that LLVM takes for another one in each round of a loop.
 
