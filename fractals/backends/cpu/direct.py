@@ -48,15 +48,14 @@ from fractals.kernels.orbit import make_near, make_orbit, state_size
 from fractals.kernels.primitives import number, select
 
 # Vectors in a pack, by the numbers of a state. More vectors hide the latency of `fma`, as long as
-# the states of all lanes fit into the vector registers. Of a sample's own c a register holds
-# nothing: it is an operand in memory. Unrolled steps make LLVM reorder the vectors' instructions;
-# beyond so many vectors they spill. Measured with benchmarks/limit/limit.py.
-TESTED_VECTORS = {2: 3 if FEW_REGISTERS else 4, 3: 3, 4: 3}  # of steps with a test
+# the states of all lanes fit into the vector registers. The figures are the fastest ones in
+# benchmarks/limit/limit.py. A step with a test also keeps a count and a mask for each lane.
+TESTED_VECTORS = {2: 3 if FEW_REGISTERS else 4, 3: 3, 4: 3}
 BLOCK_VECTORS = {3: 3, 4: 3}  # of steps without a test
 FEW_VECTORS = 2  # for longer states
 UNROLL = 3  # steps in one round of a loop
-# Vectors and steps in one round for states of two numbers: where each sample has a c, and in Julia
-# sets, whose c takes two registers.
+# The vectors of steps without a test, and the steps in one round, for states of two numbers: where
+# each sample has its own c, and in Julia sets.
 if MASK_REGISTERS:
     OWN_C, SAME_C = (8, 1), (6, 3)
 elif FEW_REGISTERS:
@@ -66,6 +65,9 @@ else:
 EARLY = 16  # steps of `first_steps`; with a limit of 32 or less it takes all steps
 MIN_BLOCK, MAX_BLOCK = 12, 192  # steps without a test
 MAX_BLOCK_PERIODIC = 48  # the same where cycles are looked for after each block
+# The first block after which cycles are looked for. Most orbits of a Julia set of dust escape in
+# earlier blocks, and are not compared with an earlier z in vain.
+FIRST_SAVED = 4
 SAMPLES = 18432  # most samples in one list: the states left after 16 steps fit into a core's cache
 ROOM = 528  # elements after the end of an array that a pack may read or write
 # Rows of the list without statistics: state (up to 8 numbers) and c twice, and an earlier z.
@@ -177,7 +179,7 @@ def make_body(target, options):
 
     @jit
     def tested(state, a, b, point, escape_radius_squared, alive, n):
-        """Take a step with a test in the lanes that are alive."""
+        """Return the state, the lanes that go on, and the counts after a step with a test."""
         after = advance(state, a, b, point)
         # The test does not wait for the selection; in lanes not alive its result is not used.
         on = alive & near(after, escape_radius_squared)
@@ -286,11 +288,15 @@ def make_body(target, options):
 
     @jit
     def take_steps(numbers, i, room, point, steps):
-        """Return the states and who goes on, after a block of steps of the lanes at i."""
+        """Return the state of the lanes at i after a block of steps, and the lanes that go on.
+
+        The function is separate, because LLVM allocates registers better in a small one. c is
+        loaded in each step, because there are too few registers for z and c of all lanes.
+        """
         keep_apart()
         align_stack()
         zero = splat(point[0] - point[0], vectors)
-        escape_radius_squared = splat(point[2], vectors)
+        radius_squared = splat(point[2], vectors)
         state = load_rows(numbers, i, room, zero, size)
         still = first_lanes(lane_count(zero), zero)
         k = place_of_c(i, room)
@@ -298,10 +304,10 @@ def make_body(target, options):
             k = unknown(k)
             for _ in range(unroll):
                 a, b = load_rows(numbers, k, room, zero, 2)
-                state, still = each_vector(go_on, (state, a, b, point, escape_radius_squared, still))
+                state, still = each_vector(go_on, (state, a, b, point, radius_squared, still))
         for _ in range(steps % unroll):
             a, b = load_rows(numbers, k, room, zero, 2)
-            state, still = each_vector(go_on, (state, a, b, point, escape_radius_squared, still))
+            state, still = each_vector(go_on, (state, a, b, point, radius_squared, still))
         return state, still
 
     @jit
@@ -318,7 +324,7 @@ def make_body(target, options):
         a, b = splat(point[0], vectors), splat(point[1], vectors)
         keep_c(numbers, room, a, b)
         back = 0
-        blocks, mark = 0, 0
+        blocks, mark = 0, FIRST_SAVED
         steps = MIN_BLOCK
         while end > 0 and n < max_iterations - 1:
             steps = min(steps, max_iterations - 1 - n)
@@ -336,10 +342,10 @@ def make_body(target, options):
                     before = load_rows(numbers, i, room, zero, carried)
                     compress_rows(numbers, pending * room + back, room, gone, before)
                     back = compress_store(places, room + back, gone, load(places, i, zero)) - room
-                if shortcuts:
+                if shortcuts and blocks >= FIRST_SAVED:
                     old_x = load(numbers, saved * room + i, zero)
                     old_y = load(numbers, (saved + 1) * room + i, zero)
-                    if blocks > 0:
+                    if blocks > FIRST_SAVED:
                         periodic = still & (old_x == state[0]) & (old_y == state[1])
                         if any_lane(periodic):
                             still = still & ~periodic
