@@ -7,6 +7,8 @@
     plan                  returns how a scene would be drawn: method, seconds, bytes
     find_nucleus, find_period   find the minibrot in a view
     find_misiurewicz            find the eye of a spiral in a view
+    find_interesting            suggest interesting views inside a view
+    explore               shows a scene in the browser, to move about in
     devices               lists what can draw here
     load_formula          loads a formula from a Python file of yours
     names                 lists formulas, colorings, palettes or scenes by name
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         OptionError,
         SceneError,
     )
+    from fractals.explorer.start import explore
     from fractals.io.escape_data import EscapeData
     from fractals.io.formula_file import load_formula
     from fractals.io.image import Image
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from fractals.rendering.stream import Rendered, recolor_to, render_to
     from fractals.rendering.tiles import Tile
     from fractals.scene.model import Scene, View
+    from fractals.tools.interesting import Suggestion, find_interesting
 
 _HOMES = {
     "Coloring": "kernels.coloring",
@@ -72,11 +76,14 @@ _HOMES = {
     "Rendered": "rendering.stream",
     "Scene": "scene.model",
     "SceneError": "errors",
+    "Suggestion": "tools.interesting",
     "Tile": "rendering.tiles",
     "View": "scene.model",
     "compute": "rendering.render",
     "compute_to": "rendering.compute_store",
     "devices": "backends.devices",
+    "explore": "explorer.start",
+    "find_interesting": "tools.interesting",
     "find_misiurewicz": "rendering.find",
     "find_nucleus": "rendering.find",
     "find_period": "rendering.find",
@@ -110,12 +117,15 @@ __all__ = [
     "Rendered",
     "Scene",
     "SceneError",
+    "Suggestion",
     "Tile",
     "View",
     "__version__",
     "compute",
     "compute_to",
     "devices",
+    "explore",
+    "find_interesting",
     "find_misiurewicz",
     "find_nucleus",
     "find_period",

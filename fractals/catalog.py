@@ -106,6 +106,8 @@ def unknown(kind: str, name: str) -> OptionError:
     """Return the error about an unknown name, with the nearest known name."""
     plural = {**PLURALS, "palette": "palettes", "gallery": "scenes"}
     hint = did_you_mean(name, names(kind)) or f"; fractals list {plural.get(kind, kind)} shows all"
+    if kind == "gallery" and "," in name and name.partition(",")[0] in names("formula"):
+        hint = f"; a formula with options is given as --formula {shown(name, 80)}"
     return OptionError(
         f"unknown {kind if kind != 'gallery' else 'scene'} '{shown(name, 80)}'{hint}"
     )

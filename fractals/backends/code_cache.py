@@ -21,7 +21,7 @@ import threading
 import time
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,6 +42,9 @@ T = TypeVar("T")
 
 KEEP = 30 * 86400  # seconds; folders that nobody used for longer are removed
 MAX_PROGRAMS = 96  # in memory; a picture takes 3 to 10, and a loaded one about half a megabyte
+# Modules whose names mean the same in every process: changes come with new versions of Python and
+# Numba, by which the folder is named.
+KNOWN_MODULES = ("builtins", "math", "cmath", "operator", "numpy", "fractals")
 MARK = b"fractals compiled code 1\n"  # how a file begins: a digest and a pickle follow
 
 NUMBERED = numba_private.number_functions_at_random()
@@ -155,11 +158,14 @@ def forget_programs() -> None:
 
 
 def _store(identity: tuple[Any, ...]) -> Store | None:
-    ours = all(map(_is_ours, _functions(identity)))
-    path = folder() if ours and NUMBERED else None
+    try:
+        text = _text(identity)
+    except _UnknownValueError:
+        return None
+    path = folder() if NUMBERED else None
     if path is None:
         return None
-    digest = hashlib.sha256(_text(identity).encode()).hexdigest()[:12]
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     return Store(os.path.join(path, f"{short_name('-'.join(map(_label, identity)))}-{digest}"))
 
 
@@ -175,7 +181,8 @@ def _text(value: Any) -> str:
     """Return a text that is equal in every process for equal values, and only for them.
 
     A dataclass (a formula, a coloring, the options of a program) is its class and its fields in
-    their order; a function is its name and what it encloses, as its code is part of the package.
+    their order; a function of the package is its name and what it encloses, as its code is part of
+    the package. `_UnknownValueError` is raised where a function from elsewhere has no such text.
     """
     if _is_instance_of_dataclass(value):
         kind = f"{type(value).__module__}.{type(value).__qualname__}"
@@ -186,9 +193,70 @@ def _text(value: Any) -> str:
         return f"{{{', '.join(map(_text, value.items()))}}}"
     if not callable(value):
         return repr(value)
+    if not _is_ours(value):
+        return _text_of_value(value, ())
     line = value.__code__.co_firstlineno if hasattr(value, "__code__") else ""  # of two lambdas
     enclosed = ", ".join(map(_text, _parts(value)))
     return f"{value.__module__}.{value.__qualname__}:{line}[{enclosed}]"
+
+
+class _UnknownValueError(Exception):
+    """A value has no text that tells it from all others in every process."""
+
+
+def _text_of_foreign(function: types.FunctionType, seen: tuple[Any, ...] = ()) -> str:
+    """Return the text of a function from elsewhere: its bytecode, and all that it refers to.
+
+    An edit in its file, or in a function that it calls, gives another text. `seen` are the
+    functions under way, as in `_key`.
+
+    Raises
+    ------
+    _UnknownValueError
+        The function refers to a value without a text, such as an array or a module of the user.
+    """
+    if function in seen:
+        return f"recursive {seen.index(function)}"
+    seen = *seen, function
+    outer = function.__globals__
+    names = sorted(name for name in _names(function.__code__) if name in outer)
+    values = [
+        ("defaults", function.__defaults__),
+        ("defaults by name", tuple((function.__kwdefaults__ or {}).items())),
+        ("enclosed", _enclosed(function)),
+        *((name, outer[name]) for name in names),
+    ]
+    named = (f"{name}: {_text_of_value(value, seen)}" for name, value in values)
+    return f"foreign({_text_of_code(function.__code__)}, {', '.join(named)})"
+
+
+def _text_of_value(value: Any, seen: tuple[Any, ...]) -> str:
+    """Return the text of a value that a function from elsewhere refers to."""
+    if isinstance(value, bool | int | float | complex | str | bytes | np.generic | None):
+        return f"{type(value).__name__} {value!r}"
+    if isinstance(value, tuple):
+        return f"({', '.join(_text_of_value(part, seen) for part in value)})"
+    if isinstance(value, types.FunctionType):
+        return _text(value) if _is_ours(value) else _text_of_foreign(value, seen)
+    name = f"{getattr(value, '__module__', None)}.{getattr(value, '__qualname__', None)}"
+    if isinstance(value, types.ModuleType):
+        name = value.__name__
+    elif not isinstance(value, type | types.BuiltinFunctionType):
+        name = ""
+    if name.partition(".")[0] not in KNOWN_MODULES:
+        raise _UnknownValueError
+    return name
+
+
+def _text_of_code(code: types.CodeType) -> str:
+    """Return the text of bytecode, without the place in its file."""
+    constants = (
+        _text_of_code(part) if isinstance(part, types.CodeType) else f"{type(part)} {part!r}"
+        for part in code.co_consts
+    )
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    counts = code.co_argcount, code.co_kwonlyargcount, code.co_flags
+    return repr((code.co_name, code.co_code, code.co_exceptiontable, *constants, names, counts))
 
 
 def _parts(value: Any) -> tuple[Any, ...]:
@@ -205,14 +273,6 @@ def _parts(value: Any) -> tuple[Any, ...]:
 def _enclosed(function: Any) -> tuple[Any, ...]:
     cells = getattr(function, "__closure__", None) or ()
     return tuple(cell.cell_contents for cell in cells)
-
-
-def _functions(value: Any) -> Iterator[Any]:
-    """Yield every function that a value contains, at any depth."""
-    if callable(value):
-        yield value
-    for part in _parts(value):
-        yield from _functions(part)
 
 
 def _label(value: Any) -> str:

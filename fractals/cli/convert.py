@@ -9,7 +9,7 @@ import click
 
 from fractals.cli.command import verb
 from fractals.cli.completion import FILE, SCENE
-from fractals.cli.messages import print_json, tell, tell_lost, write_out
+from fractals.cli.messages import print_json, settings, tell, tell_lost, write_out
 from fractals.cli.options import json_option, overwrite_option
 from fractals.cli.progress import ProgressLine
 from fractals.cli.scenes import read_stdin
@@ -124,8 +124,8 @@ def report_lost(target: str, lost: list[str], as_json: bool) -> None:
     """Report what has no equivalent in the target, one line each, and as JSON where asked for."""
     tell_lost(lost)
     if as_json:
-        print_json({"output": target, "lost": lost})
-    elif lost:
+        print_json({"output": target, "lost": settings(lost)})
+    elif settings(lost):
         tell(f"{target}: written, without the settings above")
     else:
         tell(f"{target}: written, with every setting of the source")

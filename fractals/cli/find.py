@@ -21,7 +21,7 @@ from fractals.cli.options import (
 from fractals.cli.progress import ProgressLine, program_of
 from fractals.cli.scenes import requested_scene
 from fractals.cli.values import Whole, whole
-from fractals.errors import FractalsError, OptionError
+from fractals.errors import FractalsError, OptionError, shown
 
 if TYPE_CHECKING:
     from fractals.deep.nucleus import Minibrot
@@ -247,7 +247,7 @@ def misiurewicz_command(
     scene = requested_scene(scenes, options)
     places = None if digits is None else whole(digits)
     if digits is not None and places is None:
-        raise OptionError(f"--digits: '{digits[:40]}' is not a whole number, 1 or more")
+        raise OptionError(f"--digits: '{shown(digits, 40)}' is not a whole number, 1 or more")
     begun = monotonic()
     with ProgressLine() as progress:
         found = find_misiurewicz(scene, places, parse_limit(max_period), progress.search)
@@ -313,7 +313,9 @@ def interesting_command(
         for name in (*names, SHEET):
             check_output(folder / name, overwrite)
     with ProgressLine(program=program_of(scene)) as progress:
-        found = interesting.suggest(scene, count, device, threads, progress)
+        found = interesting.find_interesting(
+            scene, count=count, device=device, threads=threads, progress=progress
+        )
     lines = []
     for name, each in zip(names, found, strict=False):
         view = each.scene.view
@@ -366,7 +368,9 @@ def parse_limit(text: str | None) -> int | None:
         return None
     number = whole(text)
     if number is None or not 1 <= number <= MAX_PERIOD:
-        raise OptionError(f"--max-period: '{text[:40]}' is not 'auto' or a whole number, 1 or more")
+        raise OptionError(
+            f"--max-period: '{shown(text, 40)}' is not 'auto' or a whole number, 1 or more"
+        )
     return number
 
 
@@ -378,7 +382,7 @@ def parse_fractions(text: str) -> list[float]:
         fractions = [math.nan]
     if not all(0 < fraction < 1 for fraction in fractions):
         raise OptionError(
-            f"--fraction: '{text[:40]}' is not numbers between 0 and 1, such as 0.5,0.75"
+            f"--fraction: '{shown(text, 40)}' is not numbers between 0 and 1, such as 0.5,0.75"
         )
     return fractions
 

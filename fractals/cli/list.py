@@ -12,7 +12,7 @@ from fractals.cli.completion import FILE, words
 from fractals.cli.messages import choices, print_json, tell, write_out
 from fractals.cli.options import json_option, overwrite_option
 from fractals.cli.progress import ProgressLine, program_of
-from fractals.errors import OptionError
+from fractals.errors import OptionError, shown
 
 KINDS = {
     "formulas": "formula",
@@ -51,7 +51,7 @@ def list_command(
         from fractals.catalog import did_you_mean
 
         hint = did_you_mean(what[:50], KINDS) or f"; choose {choices(list(KINDS)[:-1])}"
-        raise OptionError(f"unknown kind '{what[:40]}'{hint}")
+        raise OptionError(f"unknown kind '{shown(what, 40)}'{hint}")
     if preview is not None:
         write_preview(what, preview, overwrite)
     if as_json:
@@ -137,7 +137,7 @@ def write_preview(what: str, path: str, overwrite: bool) -> None:
     if what != "palettes":
         raise OptionError(f"--preview requires 'list palettes': there is no sheet of {what}")
     if Path(path).suffix.lower() != ".png":
-        raise OptionError(f"--preview: '{path[:80]}' does not end in .png")
+        raise OptionError(f"--preview: '{shown(path, 80)}' does not end in .png")
     check_output(path, overwrite)
     from fractals.io.load import load_scene
     from fractals.tools import sheet

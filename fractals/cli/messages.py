@@ -36,9 +36,21 @@ def tell(message: str) -> None:
 
 
 def tell_lost(lost: Iterable[str]) -> None:
-    """Print what has no equivalent, one line each, at most `MAX_LINES`."""
+    """Print what has no equivalent, one line each, at most `MAX_LINES`.
+
+    A line that says which of a file's entries is read is printed too; nothing is lost by that.
+    """
+    from fractals.io.foreign import LISTED
+
     if not Verbosity.quiet:
-        print_lines([f"lost: {line}" for line in lost])
+        print_lines([line if line.endswith(LISTED) else f"lost: {line}" for line in lost])
+
+
+def settings(lost: Iterable[str]) -> list[str]:
+    """Return the lines that tell of lost settings."""
+    from fractals.io.foreign import LISTED
+
+    return [line for line in lost if not line.endswith(LISTED)]
 
 
 def print_lines(lines: list[str]) -> None:

@@ -10,7 +10,7 @@ from fractals.cli import defaults
 from fractals.cli.command import F, option, together
 from fractals.cli.completion import DEVICE, FILE, PALETTE, SCENE, names, words
 from fractals.cli.values import Whole
-from fractals.errors import OptionError
+from fractals.errors import OptionError, shown
 
 color_options = together(
     option(
@@ -45,6 +45,13 @@ color_options = together(
         metavar="TURNS",
         section="Colors",
         help="Shift of the palette, in turns.",
+    ),
+    option(
+        "--fit/--no-fit",
+        default=None,
+        section="Colors",
+        help="Fit density and offset of the coloring and of all layers to their values. Without "
+        "either, only a coloring given by --coloring is fitted.",
     ),
     option(
         "--inside",
@@ -260,7 +267,7 @@ def device_request(options: dict[str, Any]) -> str:
     source = click.get_current_context().get_parameter_source("device")
     given = [name for name, on in (("--cpu", cpu), ("--gpu", gpu)) if on]
     if source is ParameterSource.ENVIRONMENT and not defaults.DEVICE_NAME.fullmatch(device):
-        raise OptionError(f"FRACTALS_DEVICE: unknown device '{device[:40]}'")
+        raise OptionError(f"FRACTALS_DEVICE: unknown device '{shown(device, 40)}'")
     if source is ParameterSource.COMMANDLINE and device != "auto":
         given.append(f"--device {device}")
     if len(given) > 1:

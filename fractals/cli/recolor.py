@@ -22,6 +22,7 @@ from fractals.cli.options import (
 from fractals.cli.progress import ProgressLine, program_of
 from fractals.cli.report import report
 from fractals.cli.scenes import default_output, fitted, requested_scene, with_colors
+from fractals.errors import SceneError
 
 
 @verb(
@@ -54,6 +55,7 @@ def recolor_command(
     are taken.
     """
     from fractals.io.files import check_output
+    from fractals.io.formats import PICTURES
     from fractals.io.image import check_format, format_of, lost
     from fractals.scene.layers import make_layers
 
@@ -61,6 +63,11 @@ def recolor_command(
     output = output or default_output((raw_file,), options, ".png", free=not overwrite)
     file_format = format_of(output)
     check_output(output, overwrite)
+    if raw_file.lower().endswith(PICTURES):
+        raise SceneError(
+            f"{raw_file}: a picture has no raw numbers; "
+            f"'fractals render {raw_file} --palette NAME' draws its scene in other colors"
+        )
     raw = fractals.EscapeData.load(raw_file)
     lines: list[str] = []
     colors = with_colors(raw.scene, scenes, lines)

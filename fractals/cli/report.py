@@ -1,10 +1,11 @@
 """What drawing verbs print at their end: the closing line, JSON, the plan, and hints."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fractals.cli.messages import Verbosity, about, print_json, tell, write_out
+from fractals.cli.messages import Verbosity, about, print_json, settings, tell, write_out
 
 if TYPE_CHECKING:
     from fractals.io.summary import Summary
@@ -12,6 +13,13 @@ if TYPE_CHECKING:
     from fractals.scene.model import Scene
 
 MIN_BYTES = 4096  # of a small picture, whose scene takes most of them
+# What the keys of a plan mean, where one word does not say it.
+LABELS = {
+    "digits": "digits needed",
+    "bits": "bits of the orbit",
+    "finest": "narrowest width",
+    "file": "file of numbers",
+}
 UNIFORM = 100  # pixels per byte: PNGs of one color have 300 or more (measured)
 
 
@@ -32,7 +40,7 @@ def report(
             "supersampling": drawn.scene.image.supersampling,
             **(summary.to_table() if summary else {}),
             "timings": drawn.timings,
-            "lost": lost or [],
+            "lost": settings(lost or []),
         }
         print_json(facts)
         return
@@ -93,14 +101,23 @@ def one_color(path: str, scene: "Scene") -> tuple[int, ...] | None:
 
 def plan_table(scene: "Scene", how: Mapping[str, Any], keeps: "Keeps") -> dict[str, Any]:
     """Return how a scene would be drawn, as plain values; `keeps` is that of `make_plan`."""
+    import numpy as np
+
     from fractals.backends.devices import choose
+    from fractals.io.escape_data import planes_for
     from fractals.rendering.plan import make_plan
 
     device, note = choose(how["device"])
     if note:
         tell(note)
     cores = how["threads"] or device.cores or 1
-    return make_plan(scene, device.kind, how["interior_shortcuts"], cores, keeps).to_table()
+    planned = make_plan(scene, device.kind, how["interior_shortcuts"], cores, keeps)
+    table = planned.to_table()
+    if keeps in ("store", "raw"):
+        samples = math.prod(planned.size) * planned.supersampling**2
+        pair = np.result_type(planned.precision, np.complex64)
+        table["file"] = samples * sum(d.itemsize for d in planes_for(planned.layers, pair).values())
+    return table
 
 
 def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
@@ -110,9 +127,12 @@ def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
         return
     shown = dict(table)
     shown["size"] = "{}x{}".format(*table["size"])
-    shown["memory"] = f"{max(1, table['memory'] / 2**20):.0f} MiB"
+    for key in {"memory", "file"} & table.keys():
+        shown[key] = f"{max(1, table[key] / 2**20):.0f} MiB"
     shown["seconds"] = f"{about(table['seconds'])}, without compiling"
-    write_out("".join(f"{key:16}{value}\n" for key, value in shown.items()))
+    if not table["bits"]:
+        del shown["bits"]
+    write_out("".join(f"{LABELS.get(key, key):19}{value}\n" for key, value in shown.items()))
 
 
 def explain_plan(table: Mapping[str, Any]) -> None:

@@ -24,10 +24,11 @@ from fractals.cli.values import (
     physical_size,
     relative,
 )
-from fractals.errors import OptionError, SceneError
+from fractals.errors import OptionError, SceneError, shown
 
 if TYPE_CHECKING:
     from fractals.scene.model import Scene
+    from fractals.scene.paint import Paint
 
 MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
 WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
@@ -86,7 +87,7 @@ def requested_scene(
     scene = load_scene(*([defaults] if defaults else []), *read, lost=lost)
     changes = scene_changes(scene, given, lost)
     tell_lost(lost)
-    if not changes:
+    if not (changes or given.get("fit")):
         return scene
     try:
         changed = scene.replace(**changes)
@@ -101,12 +102,13 @@ def fitted(before: "Scene", scene: "Scene", given: Mapping[str, Any]) -> "Scene"
     """Return a scene whose palette, density and offset fit a coloring that was given.
 
     What was given too stays. Density and offset are also fitted to a palette with two ends, because
-    those of a cyclic palette may lie far beyond an end, where the color stays the same.
+    those of a cyclic palette may lie far beyond an end, where the color stays the same. With --fit
+    they are fitted in any case, and those of the layers too.
     """
-    colors, old = scene.color, before.color
+    colors, old, fit = scene.color, before.color, given.get("fit")
     colored = "coloring" in given and colors.coloring.name != old.coloring.name
     ended = "palette" in given and old.make_palette().cyclic and not colors.make_palette().cyclic
-    if not (colored or ended) or {"density", "offset"} & given.keys():
+    if fit is False or not (colored or ended or fit) or {"density", "offset"} & given.keys():
         return scene
     from fractals.cli.progress import ProgressLine, program_of
     from fractals.rendering.fit import fit_colors
@@ -116,11 +118,18 @@ def fitted(before: "Scene", scene: "Scene", given: Mapping[str, Any]) -> "Scene"
     if colored and "transfer" not in given:
         scene = scene.replace(transfer="auto")
     with ProgressLine(program=program_of(scene)):
-        scene = fit_colors(scene)
-    named = f"the coloring {colors.coloring.name}" if colored else "a palette with two ends"
-    density, offset = scene.color.density, scene.color.offset
-    tell(f"density {density:g} and offset {offset:g} are fitted to {named}")
+        scene = fit_colors(scene, layers=bool(fit))
+    named = "a palette with two ends"
+    if colored or fit:
+        named = f"the coloring {colors.coloring.name}"
+    tell(f"{_fitted_values(scene.color)} are fitted to {named}")
+    for layer in scene.color.layers if fit else ():
+        tell(f"{_fitted_values(layer)} are fitted to the layer {layer.coloring.name}")
     return scene
+
+
+def _fitted_values(paint: "Paint") -> str:
+    return f"density {paint.density:g} and offset {paint.offset:g}"
 
 
 def with_colors(scene: "Scene", sources: tuple[str, ...], lost: list[str]) -> "Scene":
@@ -186,7 +195,7 @@ def read_stdin(lost: list[str]) -> dict[str, Any]:
 def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> dict[str, Any]:
     """Return the keys of the scene that options change, with their values."""
     changes = dict(given)
-    at, pan = changes.pop("at", None), changes.pop("pan", None)
+    at, pan, _ = (changes.pop(key, None) for key in ("at", "pan", "fit"))
     for key in ("center", "julia"):
         if key in changes:
             changes[key] = parse_point(changes[key], key)
@@ -257,7 +266,7 @@ def moved_center(scene: "Scene", at: str | None, pan: str | None) -> tuple[str, 
         x, y = map(Fraction, parse_numbers(at, "at"))
         if not (0 <= x < columns and 0 <= y < rows):
             raise OptionError(
-                f"--at: {at[:40]} lies outside the {columns}x{rows} pixels of the scene"
+                f"--at: {shown(at, 40)} lies outside the {columns}x{rows} pixels of the scene"
             )
         right = (x + Fraction(1, 2) - Fraction(columns, 2)) * width / columns
         up = -(y + Fraction(1, 2) - Fraction(rows, 2)) * width / columns
@@ -299,7 +308,7 @@ def check_width(scene: "Scene") -> None:
         ratio = width / home
         times = f"{float(ratio):.0f}" if ratio < 10**6 else scientific(ratio)
         raise OptionError(
-            f"--width {scene.view.width[:40]} is {times} times the width "
+            f"--width {shown(scene.view.width, 40)} is {times} times the width "
             f"of the whole fractal, {float(home):g}: --size is for pixels; "
             f"--zoom {scientific(home / width)} draws so wide a view"
         )

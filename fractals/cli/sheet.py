@@ -15,7 +15,7 @@ from fractals.cli.options import (
 )
 from fractals.cli.progress import ProgressLine
 from fractals.cli.scenes import default_output, requested_scene
-from fractals.errors import OptionError
+from fractals.errors import OptionError, shown
 
 
 @verb(
@@ -51,11 +51,11 @@ def sheet_command(
     from fractals.tools import sheet
 
     if kind not in sheet.KINDS:
-        raise OptionError(f"--of: '{kind[:40]}': choose {', '.join(sheet.KINDS)}")
+        raise OptionError(f"--of: '{shown(kind, 40)}': choose {', '.join(sheet.KINDS)}")
     scene = requested_scene(scenes, options)
     path = output or default_output(scenes, {}, "-sheet.png", free=not overwrite)
     if Path(path).suffix.lower() != ".png":
-        raise OptionError(f"--output: '{path[:80]}' does not end in .png")
+        raise OptionError(f"--output: '{shown(path, 80)}' does not end in .png")
     check_output(path, overwrite)
     with ProgressLine(program=f"a sheet of {kind}"):
         found = list(sheet.cells(scene, kind))

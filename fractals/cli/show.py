@@ -1,6 +1,7 @@
 """`fractals show`."""
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
 def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     """Print the scene inside a picture, a scene file, a gallery scene or a file of raw numbers.
 
+    Of a picture, [resolved] tells what the values "auto" were; a scene is read without this table.
     Of a file with several entries (.par, .ugr) the names are listed, and FILE#NAME shows one. Of a
     file of a palette the palette is shown.
     """
     from fractals.io.escape_data import SUFFIXES
-    from fractals.scene.model import Scene
+    from fractals.scene.model import Scene, toml_text
 
     if schema:
         print_json(Scene.model_json_schema())
@@ -39,10 +41,24 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
         return
     raw = file.lower().endswith(SUFFIXES)
     scene = show_raw(file) if raw else requested_scene((file,), {})
+    table = scene.to_table()
+    if resolved := {} if raw else resolved_of(file):
+        table["resolved"] = resolved
     if as_json:
-        print_json(scene.to_table())
+        print_json(table)
     else:
-        write_out(scene.to_toml())
+        write_out(toml_text(table))
+
+
+def resolved_of(file: str) -> dict[str, Any]:
+    """Return what the values "auto" were in a picture that this program drew."""
+    from fractals.io import formats
+    from fractals.io.load import read_resolved
+
+    path = Path(file)
+    if path.suffix.lower() not in formats.PICTURES or not path.exists():
+        return {}
+    return read_resolved(path)
 
 
 def show_entries(file: str, as_json: bool) -> bool:

@@ -260,7 +260,7 @@ def check_text(key: str, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise OptionError(f"--{key}: {text[:40]!a} is not UTF-8 text") from None
+        raise OptionError(f"--{key}: '{shown(text, 40)}' is not UTF-8 text") from None
 
 
 def check_value(key: str, text: str) -> Any:

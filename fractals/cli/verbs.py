@@ -21,6 +21,8 @@ SUBJECTS = {
         "gallery": ("gallery", "Draw the scenes of the gallery."),
     },
     "Explore": {
+        "explore": ("explore", "Explore a scene in the browser."),
+        "surprise": ("explore", "Draw a sheet of twelve scenes that are like a scene."),
         "find": ("find", "Find minibrots, their periods and embedded Julia sets in a view."),
         "list": ("list", "List formulas, colorings, palettes, scenes or file formats."),
         "show": ("show", "Print the scene inside a file."),

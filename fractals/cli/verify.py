@@ -48,7 +48,7 @@ def verify_command(picture: str, pixels: int, exact: bool, seed: int, as_json: b
     if not picture.lower().endswith(".png"):
         raise SceneError(f"{picture}: not a PNG: verify compares a PNG with its scene")
     with ProgressLine(task=f"recomputing {pixels} pixels in plain Python"):
-        found = verify(picture, pixels, exact, seed)
+        found = verify(picture, pixels, exact, seed, on_message=tell)
     bad = [pixel for pixel in found if not pixel.right]
     unstable = sum(pixel.unstable for pixel in found)
     if as_json:

@@ -1,5 +1,6 @@
 """Palettes: color stops, interpolated in a color space into a lookup table of linear light."""
 
+import functools
 import re
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -89,11 +90,10 @@ class Palette:
     def lookup(self, inside: str) -> NDArray[np.float32]:
         """Return the table the shading program reads, shape (ENTRIES + 2, 3), in linear light.
 
-        Row k is the color at k / ENTRIES of a turn; the last row is the `inside` color.
+        Row k is the color at k / ENTRIES of a turn; the last row is the `inside` color. The array
+        is shared by all callers: do not write to it.
         """
-        at = np.arange(ENTRIES + 1) / ENTRIES
-        rows = [self.linear(at), linear_from_srgb([parse_color(inside)])]
-        return np.clip(np.concatenate(rows), 0, 1).astype(np.float32)
+        return _lookup(self, inside)
 
     def linear(self, at: Floats) -> Floats:
         """Return the colors at places from 0 to 1, shape (n,), in linear light, shape (n, 3).
@@ -160,8 +160,16 @@ def _hues(at: Floats, places: Floats, colors: Floats) -> Floats:
     return np.asarray(h + share * ((next_h - h + 180) % 360 - 180))
 
 
+@functools.lru_cache(maxsize=8)
+def _lookup(palette: Palette, inside: str) -> NDArray[np.float32]:
+    at = np.arange(ENTRIES + 1) / ENTRIES
+    rows = [palette.linear(at), linear_from_srgb([parse_color(inside)])]
+    return np.clip(np.concatenate(rows), 0, 1).astype(np.float32)
+
+
+@functools.cache
 def load(name: str) -> Palette:
-    """Return a built-in palette by name."""
+    """Return a built-in palette by name; its file is read once."""
     return parse(catalog.read("palette", name))
 
 

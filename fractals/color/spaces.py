@@ -1,5 +1,6 @@
 """Color spaces: sRGB, linear light, OKLab and OKLCH."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -85,12 +86,17 @@ def linear_from_oklch(lch: Floats) -> Floats:
     return light(low)
 
 
+@functools.cache
 def decoding() -> NDArray[np.float32]:
-    """Return linear light of 4097 sRGB values, evenly spaced from 0 to 1."""
+    """Return linear light of 4097 sRGB values, evenly spaced from 0 to 1; shared by all callers."""
     return linear_from_srgb(np.arange(ENTRIES + 1) / ENTRIES).astype(np.float32)
 
 
+@functools.cache
 def encoding(bits: int = 8) -> NDArray[Any]:
-    """Return the sRGB value, of 8 or 16 bits, of each of LEVELS steps of linear light."""
+    """Return the sRGB value, of 8 or 16 bits, of each of LEVELS steps of linear light.
+
+    The array is shared by all callers: do not write to it.
+    """
     levels = np.arange(LEVELS[bits]) / (LEVELS[bits] - 1)
     return np.asarray(np.rint((2**bits - 1) * srgb_from_linear(levels)), f"u{bits // 8}")

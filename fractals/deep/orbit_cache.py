@@ -96,12 +96,16 @@ def find(
     """
     own = (bits, max_iterations, "" if view_radius is None else _text(view_radius)) if same else ()
     name = _name(formula, start, c, escape_radius, *own)
-    path = _path(name) if name else None
     wanted = bits, max_iterations, view_radius
-    for kept in (recent.get(name), _load(path) if path else None):
-        if kept and (served := kept.serving(*wanted)):
-            _remember(name, kept)
-            return served
+    kept = recent.get(name)
+    if kept and (served := kept.serving(*wanted)):
+        _remember(name, kept)
+        return served
+    path = _path(name) if name else None
+    kept = _load(path) if path else None
+    if kept and (served := kept.serving(*wanted)):
+        _remember(name, kept)
+        return served
     computed = bits if same else bits + SPARE_BITS
     found = compute_orbit(
         formula, start, c, computed, max_iterations, escape_radius, view_radius, on_steps

@@ -55,7 +55,7 @@ def make(formulas="mandelbrot+burning_ship"):
     names = [str(name).strip() for name in names]
     for name in names:
         if name not in PARTS:
-            raise ValueError(f"formulas: '{name[:40]}' is none of {', '.join(PARTS)}")
+            raise ValueError(f"formulas: '{name[:40]}' is not one of {', '.join(PARTS)}")
     parts = tuple(PARTS[name]() for name in names)
     degree = 1
     for part in parts:

@@ -2,13 +2,15 @@
 
 import json
 import logging
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import PIL.Image
 
 from fractals import __version__
 from fractals.errors import SceneError, shown
+from fractals.io.summary import RESOLVED
 from fractals.scene.model import Scene
 
 EXIF, USER_COMMENT, COLOR_SPACE, SOFTWARE = 0x8769, 0x9286, 0xA001, 0x0131
@@ -23,10 +25,14 @@ MAX_FILE = 2**30  # bytes of a file whose scene is read: a WebP is read whole
 logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 
-def comment_of(scene: Scene) -> bytes:
-    """Return the comment that holds a scene; b"" for a formula that can't be written."""
+def comment_of(scene: Scene, resolved: Mapping[str, Any] | None = None) -> bytes:
+    """Return the comment that holds a scene; b"" for a formula that can't be written.
+
+    `resolved`, as of `fractals.io.summary.resolved_values`, is kept beside the scene.
+    """
     try:
-        return ASCII + json.dumps(scene.to_table()).encode("ascii")
+        table = scene.to_table() | ({RESOLVED: resolved} if resolved else {})
+        return ASCII + json.dumps(table).encode("ascii")
     except SceneError:  # a formula that is a user's function has no name
         return b""
 
@@ -41,9 +47,13 @@ def tags_of(comment: bytes) -> dict[int, Any]:
     return {COLOR_SPACE: SRGB} | ({USER_COMMENT: comment} if comment else {})
 
 
-def make_exif(file_format: str, scene: Scene) -> PIL.Image.Exif:
-    """Return the EXIF data of a JPEG or WebP."""
-    comment = comment_of(scene)
+def make_exif(
+    file_format: str, scene: Scene, resolved: Mapping[str, Any] | None = None
+) -> PIL.Image.Exif:
+    """Return the EXIF data of a JPEG or WebP; `resolved` is as of `comment_of`."""
+    comment = comment_of(scene, resolved)
+    if not fits(file_format, comment):
+        comment = comment_of(scene)
     exif = PIL.Image.Exif()
     exif[SOFTWARE] = SOFTWARE_NAME
     exif.get_ifd(EXIF).update(tags_of(comment if fits(file_format, comment) else b""))
@@ -65,11 +75,16 @@ def read_comment(path: str | Path) -> str | None:
     if Path(path).stat().st_size > MAX_FILE:
         raise SceneError(f"{shown(path)}: a picture whose scene is read has at most 1 GiB")
     with open(path, "rb") as file:
-        try:
-            with PIL.Image.open(file, formats=FORMATS) as picture:
-                comment = picture.getexif().get_ifd(EXIF).get(USER_COMMENT)
-        except Exception as error:  # Pillow raises many types for damaged data
-            raise ValueError(str(error) or type(error).__name__) from None
+        return comment_in(file)
+
+
+def comment_in(file: BinaryIO) -> str | None:
+    """Return the JSON of the scene inside an open picture, or None; as of `read_comment`."""
+    try:
+        with PIL.Image.open(file, formats=FORMATS) as picture:
+            comment = picture.getexif().get_ifd(EXIF).get(USER_COMMENT)
+    except Exception as error:  # Pillow raises many types for damaged data
+        raise ValueError(str(error) or type(error).__name__) from None
     if not isinstance(comment, bytes) or not comment.startswith(ASCII + b"{"):
         return None
     return comment.removeprefix(ASCII).decode("ascii", "replace")

@@ -71,7 +71,8 @@ def _run(path: Path) -> ModuleType:
     """Return the module of a file, run under a name outside this package."""
     if not path.is_file():
         raise InputError(f"{shown(path)}: no such file")
-    # Programs are cached on disk for modules of this package alone: see `backends.code_cache`.
+    # A function of this package would be cached on disk by its name alone, and one from elsewhere
+    # is cached by its bytecode: see `backends.code_cache`.
     name = f"formula_file_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

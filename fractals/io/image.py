@@ -2,7 +2,8 @@
 
 import contextlib
 import io
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -15,7 +16,7 @@ from fractals.errors import OptionError, SceneError
 from fractals.io import png
 from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.png import Pixels
-from fractals.io.summary import Summary
+from fractals.io.summary import RESOLVED, Summary, resolved_values
 from fractals.kernels.formula import Formula
 from fractals.scene.model import Image as Picture
 from fractals.scene.model import Scene
@@ -168,13 +169,17 @@ class Image:
         """Write the picture to an open file, as a type that `check_format` allows."""
         begun = perf_counter()
         picture = self.scene.image
+        resolved = None
+        if self.summary:
+            found = self.summary.max_iterations, self.summary.count_offset
+            resolved = resolved_values(self.scene, *found)
         if file_format == "PNG":
-            beginning = png_beginning(self.scene, self.size, 8 * self.pixels.itemsize)
+            beginning = png_beginning(self.scene, self.size, 8 * self.pixels.itemsize, resolved)
             png.write(file, beginning, self.pixels, picture.compression, core_count())
         elif file_format == "TIFF":
             from fractals.io import exif, tiff
 
-            tiff.write(file, self.pixels, picture.dpi, exif.comment_of(self.scene))
+            tiff.write(file, self.pixels, picture.dpi, exif.comment_of(self.scene, resolved))
         else:
             import PIL.Image
 
@@ -182,7 +187,7 @@ class Image:
             if file_format != "PPM":
                 from fractals.io import exif
 
-                options["exif"] = exif.make_exif(file_format, self.scene)
+                options["exif"] = exif.make_exif(file_format, self.scene, resolved)
             if picture.dpi and file_format in WITH_DPI:
                 options["dpi"] = (picture.dpi, picture.dpi)
             PIL.Image.fromarray(self.pixels).save(file, file_format, **options)
@@ -252,11 +257,24 @@ class PictureFile:
             yield self._path
 
 
-def png_beginning(scene: Scene, size: tuple[int, int], bits: int) -> bytes:
-    """Return the beginning of a scene's PNG, which carries the scene if it can be written."""
+def png_beginning(
+    scene: Scene, size: tuple[int, int], bits: int, resolved: Mapping[str, Any] | None = None
+) -> bytes:
+    """Return the beginning of a scene's PNG, which carries the scene if it can be written.
+
+    Parameters
+    ----------
+    size : tuple of int
+        Width and height in pixels.
+    bits : int
+        Of a channel, 8 or 16.
+    resolved : mapping, optional
+        As of `fractals.io.summary.resolved_values`; kept beside the scene.
+    """
     texts = {}
     with contextlib.suppress(SceneError):  # a formula that is a user's function has no name
-        texts[SCENE_KEY] = scene.to_json()
+        table = scene.to_table() | ({RESOLVED: resolved} if resolved else {})
+        texts[SCENE_KEY] = json.dumps(table, ensure_ascii=False)
     return png.begin(size, bits, texts, f"fractals {__version__}", scene.image.dpi)
 
 
@@ -295,7 +313,9 @@ def format_of(path: str | Path) -> str:
     """Return the type of file that a path's suffix names; ``"-"`` is a PNG on stdout."""
     suffix = ".png" if str(path) == "-" else Path(path).suffix.lower()
     if suffix not in FORMATS:
-        raise OptionError(f"'{path}' names no type of picture: end it in {', '.join(FORMATS)}")
+        raise OptionError(
+            f"'{path}': unknown type of picture: end the name in {', '.join(FORMATS)}"
+        )
     return FORMATS[suffix]
 
 

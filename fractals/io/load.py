@@ -10,6 +10,7 @@ from fractals.errors import OptionError, shown
 from fractals.io import formats
 from fractals.io.embed import embed_files
 from fractals.io.files import read_embedded, read_json, read_store_header, read_toml
+from fractals.io.summary import RESOLVED, checked
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene, merge, nest, validate
 
@@ -77,6 +78,17 @@ def load_scene(
 
 def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, Any]:
     """Return the table of a gallery scene's name, or of a file; see `load_scene`."""
+    table = _read_any(source, lost)
+    table.pop(RESOLVED, None)  # what "auto" was in a picture; it is found again
+    return table
+
+
+def read_resolved(path: Path) -> dict[str, Any]:
+    """Return what the values "auto" of a picture's scene were, as a table; {} if not known."""
+    return checked(read_embedded(path).get(RESOLVED))
+
+
+def _read_any(source: str | Path, lost: list[str] | None) -> dict[str, Any]:
     name, path = str(source), Path(source)
     suffix = path.suffix.lower()
     if isinstance(source, str):
@@ -91,7 +103,7 @@ def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, A
         return dict(read_store_header(path)["scene"])
     if suffix == ".toml" and not name.lower().endswith(".f3.toml"):
         table = read_toml(path)
-        if table.keys() <= Scene.model_fields.keys() or not formats.claimant(table):
+        if table.keys() <= {*Scene.model_fields, RESOLVED} or not formats.claimant(table):
             return table
     imported = formats.read(name)
     if lost is not None:

@@ -130,10 +130,15 @@ class Store:
         self.name = shown(path, PATH_SHOWN)
         try:
             if header["version"] != VERSION:
+                older = isinstance(header["version"], int) and header["version"] < VERSION
                 raise SceneError(
                     f"a store of version {shown(header['version'], 40)}, and this program reads "
-                    f"version {VERSION}: compute it again, or pip install --upgrade "
-                    "fractals-numba"
+                    f"version {VERSION}: "
+                    + (
+                        "an older fractals began it; compute its scene again, into another store"
+                        if older
+                        else "pip install --upgrade fractals-numba"
+                    )
                 )
             if header["checksum"] != _checksum(header):
                 raise SceneError(f"its {HEADER} is damaged: its checksum is not that of its keys")

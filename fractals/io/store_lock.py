@@ -103,6 +103,7 @@ def check_version(store: Store) -> None:
     """Raise an `OptionError` where another version of the program created a store."""
     if store.program != __version__:
         raise OptionError(
-            f"'{store.path}' was begun by fractals {store.program}, and this is {__version__}, "
-            "whose last digits may differ: go on with that, or give --overwrite"
+            f"'{store.path}' was begun by fractals {store.program}, and this is {__version__}: "
+            "the last digits of their numbers may differ. --overwrite computes all tiles again; "
+            f"pip install fractals-numba=={store.program} resumes them"
         )

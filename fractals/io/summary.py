@@ -1,6 +1,7 @@
 """Summary: the limit of iterations, the counts and the share inside, of a picture's samples."""
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +9,68 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.kernels.tally import NONE_YET
+from fractals.scene.layers import ResolvedLayer
+from fractals.scene.model import MAX_ITERATIONS, MAX_LAYERS, NAME, Scene
+from fractals.scene.paint import Paint
+
+RESOLVED = "resolved"  # the table beside a picture's scene; readers of scenes pass over it
+
+
+def resolved_values(scene: Scene, max_iterations: int, count_offset: float) -> dict[str, Any]:
+    """Return what the values "auto" of a scene are in its picture, as a table.
+
+    The scene itself keeps "auto", because the picture's scene is also the start of others: with
+    ``--zoom x10`` other values fit.
+
+    Examples
+    --------
+    >>> resolved_values(Scene(), 1000, 0.0)
+    {'max_iterations': 1000, 'count_offset': 0.0, 'transfer': 'log', 'palette': 'lagoon'}
+    """
+    found: dict[str, Any] = {"max_iterations": max_iterations, "count_offset": count_offset}
+    layers = [_resolved_paint(layer) for layer in scene.color.layers]
+    return {**found, **_resolved_paint(scene.color), **({"layers": layers} if layers else {})}
+
+
+def checked(resolved: Any) -> dict[str, Any]:
+    """Return the part of a table from a file that `resolved_values` can have written.
+
+    Examples
+    --------
+    >>> checked({"max_iterations": 1000, "transfer": 7, "a": "b"})
+    {'max_iterations': 1000}
+    """
+    if not isinstance(resolved, Mapping):
+        return {}
+    found: dict[str, Any] = {}
+    most, offset = resolved.get("max_iterations"), resolved.get("count_offset")
+    if isinstance(most, int) and 1 <= most <= MAX_ITERATIONS:
+        found["max_iterations"] = most
+    if isinstance(offset, float) and 0 <= offset <= MAX_ITERATIONS:
+        found["count_offset"] = float(offset)
+    found |= _words(resolved)
+    layers = resolved.get("layers")
+    if isinstance(layers, list) and len(layers) <= MAX_LAYERS:
+        found["layers"] = [_words(layer) for layer in layers if isinstance(layer, Mapping)]
+    return found
+
+
+def _words(paint: Mapping[str, Any]) -> dict[str, str]:
+    given = {key: paint.get(key) for key in ("transfer", "palette", "blend")}
+    return {k: v for k, v in given.items() if isinstance(v, str) and NAME.fullmatch(v)}
+
+
+def _resolved_paint(paint: Paint) -> dict[str, str]:
+    coloring = paint.coloring.make()
+    layer = ResolvedLayer(paint, coloring, coloring.side)
+    found = {}
+    if paint.transfer == "auto":
+        found["transfer"] = layer.transfer
+    if paint.palette == "auto" and not coloring.make_palette:
+        found["palette"] = coloring.palette
+    if getattr(paint, "blend", "") == "auto":
+        found["blend"] = layer.blend
+    return found
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,12 @@
 """The tree of bivariate linear approximations (BLA), by which perturbation skips steps in float64.
 
 An entry of level k skips 2**k steps from m = 1 + i 2**k (after Zhuoran, 2021, and Heiland-Allen,
-2022). For a holomorphic formula it takes z to (A + D z) z + B c. D, the square term, is an addition
-of this project: with it z may be as long as the square root of the tolerance times |Z|; without it,
-only as long as the tolerance times |Z|. For another formula A and B are real 2x2 matrices, and D is
+2022). For a holomorphic formula it takes z to (A + D z + E c) z + (B + F c) c. D, E and F, the
+terms of second order, are an addition of this project: with them z may be as long as the square
+root of the tolerance times |Z|; without them, only as long as the tolerance times |Z|. Near
+parabolic points B grows and A does not, so E and F decide how many steps an entry may skip. They
+are 0 in views smaller than 2**MIN_CURVED_EXPONENT, in Julia sets, where c is 0, and in exponential
+maps, where c has any size. For another formula A and B are real 2x2 matrices, and D, E and F are
 left out.
 
 The program that fills the tree runs on the CPU, in one thread.
@@ -17,6 +20,8 @@ from fractals.kernels.layout import (
     BLA_A,
     BLA_B,
     BLA_D,
+    BLA_E,
+    BLA_F,
     BLA_RADIUS,
     BLA_RADIUS_C,
     BLA_SIZE,
@@ -51,6 +56,11 @@ WITHIN = 1 - 2.0**-20
 ROOM_PARTS = 16
 # Exponent of two of c, below which float64 has no number for c; its part is then left out.
 MIN_EXPONENT_C = -1000
+# Exponent of two of a view's radius, below which E and F are left out: products of E, F and D grow
+# as the third power of 1 / |c|, and would leave the range of float64.
+MIN_CURVED_EXPONENT = -200
+# Parts of the tolerance that the terms of third order z³, z² c and z c² may take, one each.
+PARTS = 3
 
 
 class Skip(NamedTuple):
@@ -58,10 +68,14 @@ class Skip(NamedTuple):
 
     ax: Any
     ay: Any
-    bx: Any
-    by: Any
     dx: Any
     dy: Any
+    bx: Any
+    by: Any
+    ex: Any
+    ey: Any
+    fx: Any
+    fy: Any
     radius: Any
     radius_c: Any
 
@@ -146,10 +160,14 @@ def make_row(target, formula):
             return (
                 tree[entry, BLA_A],
                 tree[entry, BLA_A + 1],
-                tree[entry, BLA_B],
-                tree[entry, BLA_B + 1],
                 tree[entry, BLA_D],
                 tree[entry, BLA_D + 1],
+                tree[entry, BLA_B],
+                tree[entry, BLA_B + 1],
+                tree[entry, BLA_E],
+                tree[entry, BLA_E + 1],
+                tree[entry, BLA_F],
+                tree[entry, BLA_F + 1],
             )
 
     else:
@@ -178,9 +196,10 @@ def make_skip(target, formula):
     if formula.holomorphic:
 
         def skip(e, x, y, a, b):
-            ax, ay, bx, by, dx, dy = e
-            ex, ey = fma(dx, x, -(dy * y)), fma(dx, y, dy * x)
-            ax, ay = ax + ex, ay + ey
+            ax, ay, dx, dy, bx, by, ex, ey, fx, fy = e
+            ax, ay = ax + fma(dx, x, -(dy * y)), ay + fma(dx, y, dy * x)
+            ax, ay = fma(ex, a, fma(-ey, b, ax)), fma(ex, b, fma(ey, a, ay))
+            bx, by = fma(fx, a, fma(-fy, b, bx)), fma(fx, b, fma(fy, a, by))
             x, y = fma(ax, x, -(ay * y)), fma(ax, y, ay * x)
             return fma(bx, a, fma(-by, b, x)), fma(bx, b, fma(by, a, y))
 
@@ -197,8 +216,9 @@ def make_skip(target, formula):
 def make_tangents(target, formula, derivative):
     """Return ``(by_step, by_skip, slope)``: how dz changes, and dz in the end.
 
-    ``by_step(u, v, tangents, g)`` and ``by_skip(e, x, y, tangents, g)`` return the tangents after a
-    step from Z + z = u + iv, or a skip from z = x + iy by the entry `e`; a step adds g to dz.
+    ``by_step(u, v, tangents, g)`` and ``by_skip(e, x, y, a, b, tangents, g)`` return the tangents
+    after a step from Z + z = u + iv, or a skip from z = x + iy by the entry `e`, with c = a + ib; a
+    step adds g to dz.
     ``slope(u, v, tangents)`` returns the complex derivative, or what gives |z| the same gradient.
 
     The tangents are (p, q) with dz = p + iq, or both columns (p, q, s, r) of the Jacobian matrix
@@ -211,7 +231,7 @@ def make_tangents(target, formula, derivative):
         def by_step(u, v, tangents, g):
             return tangents
 
-        def by_skip(e, x, y, tangents, g):
+        def by_skip(e, x, y, a, b, tangents, g):
             return tangents
 
         def slope(u, v, tangents):
@@ -223,12 +243,16 @@ def make_tangents(target, formula, derivative):
             p, q = derive(u, v, tangents[0], tangents[1])
             return p + g, q
 
-        def by_skip(e, x, y, tangents, g):
-            ax, ay, bx, by, dx, dy = e
+        def by_skip(e, x, y, a, b, tangents, g):
+            ax, ay, dx, dy, bx, by, ex, ey, fx, fy = e
             p, q = tangents
-            ex, ey = fma(dx, x, -(dy * y)), fma(dx, y, dy * x)
-            fx, fy = ax + ex + ex, ay + ey + ey
-            p, q = fma(fx, p, -(fy * q)), fma(fx, q, fy * p)
+            sx, sy = fma(dx, x, -(dy * y)), fma(dx, y, dy * x)
+            ax, ay = ax + sx + sx, ay + sy + sy
+            ax, ay = fma(ex, a, fma(-ey, b, ax)), fma(ex, b, fma(ey, a, ay))
+            sx, sy = fma(fx, a, -(fy * b)), fma(fx, b, fy * a)
+            bx, by = bx + sx + sx, by + sy + sy
+            bx, by = fma(ex, x, fma(-ey, y, bx)), fma(ex, y, fma(ey, x, by))
+            p, q = fma(ax, p, -(ay * q)), fma(ax, q, ay * p)
             return fma(bx, g, p), fma(by, g, q)
 
         def slope(u, v, tangents):
@@ -241,7 +265,7 @@ def make_tangents(target, formula, derivative):
             s, r = derive(u, v, tangents[2], tangents[3])
             return p + g, q, s, r + g
 
-        def by_skip(e, x, y, tangents, g):
+        def by_skip(e, x, y, a, b, tangents, g):
             a0, a1, a2, a3, b0, b1, b2, b3 = e
             p, q, s, r = tangents
             return (
@@ -289,10 +313,11 @@ def make_tree_body(target, formula):
     Returns
     -------
     callable
-        ``body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent, radius_squared)``: the
-        arrays are those of `fractals.kernels.layout.PerturbTables`, ``ends`` the last indices of
-        the orbits in ``orbit``, ``exponent`` the exponent of two of c, and ``radius_squared`` the
-        square of the escape radius.
+        ``body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent, largest_c,
+        radius_squared)``: the arrays are those of `fractals.kernels.layout.PerturbTables`, ``ends``
+        the last indices of the orbits in ``orbit``, ``exponent`` the exponent of two of c,
+        ``largest_c`` the largest part of any sample's c, or 0 where E and F are left out, and
+        ``radius_squared`` the square of the escape radius.
     """
     int64, holomorphic = target.int64, formula.holomorphic
     make_entries = make_holomorphic_entries if holomorphic else make_matrix_entries
@@ -300,7 +325,7 @@ def make_tree_body(target, formula):
     size = BLA_SIZE if holomorphic else MATRIX_SIZE
     radius = BLA_RADIUS if holomorphic else MATRIX_RADIUS
     radius_c = BLA_RADIUS_C if holomorphic else MATRIX_RADIUS_C
-    begin_c, end_c = (BLA_B, BLA_D) if holomorphic else (MATRIX_B, MATRIX_RADIUS)
+    begin_c, end_c = (BLA_B, BLA_RADIUS) if holomorphic else (MATRIX_B, MATRIX_RADIUS)
     row = make_row(target, formula)
     entry_of: Any = Skip if holomorphic else MatrixSkip
 
@@ -320,7 +345,7 @@ def make_tree_body(target, formula):
     def get(tree, i):
         return entry_of(*row(tree, i), tree[i, radius], tree[i, radius_c])
 
-    def body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent, radius_squared):
+    def body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent, largest_c, radius_squared):
         has_c = exponent > MIN_EXPONENT_C
         points = orbit.shape[0]
         bla_tree[:, radius:] = 0
@@ -330,7 +355,7 @@ def make_tree_body(target, formula):
             m = 1 + i * step
             entry = single(orbit, m, radius_squared)
             for k in range(1, step):
-                entry = joined(entry, single(orbit, m + k, radius_squared))
+                entry = joined(entry, single(orbit, m + k, radius_squared), largest_c)
             put(bla_tree, levels[0] + i, entry, has_c)
             for k in range(ends.shape[0]):  # no skip leads from one orbit into the next
                 if m <= ends[k] < m + step:
@@ -338,14 +363,15 @@ def make_tree_body(target, formula):
         for level in range(1, levels.shape[0]):
             below, here = levels[level - 1], levels[level]
             for i in range((points - 2) >> (LOWEST_LEVEL + level)):
-                entry = joined(get(bla_tree, below + 2 * i), get(bla_tree, below + 2 * i + 1))
+                first, second = get(bla_tree, below + 2 * i), get(bla_tree, below + 2 * i + 1)
+                entry = joined(first, second, largest_c)
                 put(bla_tree, here + i, entry, has_c)
 
     return body
 
 
 def make_holomorphic_entries(target, formula):
-    """Return ``single(orbit, m, radius_squared)`` and ``joined(p, q)``: entries of steps.
+    """Return ``single(orbit, m, radius_squared)`` and ``joined(p, q, largest_c)``.
 
     The first is the `Skip` of one step from Z_m, the second the `Skip` by p, then q.
     """
@@ -371,31 +397,58 @@ def make_holomorphic_entries(target, formula):
         size = larger(X, Y)
         known = zero < size and size < MAX_REFERENCE
         square = X * X + Y * Y
-        ex, ey = times(a, b, X, -Y)
-        ex, ey = (curve * ex / square, curve * ey / square) if known else (zero, zero)
+        dx, dy = times(a, b, X, -Y)
+        dx, dy = (curve * dx / square, curve * dy / square) if known else (zero, zero)
         radius = min(share * size, room(X, Y, radius_squared)) if known else zero
-        return Skip(a, b, one, zero, ex, ey, radius, number(math.inf, X))
+        infinite = number(math.inf, X)
+        return Skip(a, b, dx, dy, one, zero, zero, zero, zero, zero, radius, infinite)
 
     @target.jit
-    def joined(p, q):
-        ax, ay = times(p.ax, p.ay, q.ax, q.ay)
-        bx, by = times(p.bx, p.by, q.ax, q.ay)
-        ex, ey = times(p.dx, p.dy, q.ax, q.ay)
-        sx, sy = times(p.ax, p.ay, p.ax, p.ay)
-        sx, sy = times(sx, sy, q.dx, q.dy)
-        a, b, e = larger(p.ax, p.ay), larger(p.bx, p.by), larger(p.dx, p.dy)
-        a2, e2 = larger(q.ax, q.ay), larger(q.dx, q.dy)
-        r = min(p.radius, q.radius / (a + e * p.radius))
-        left_out = e * e2
-        if left_out > 0:
-            r = min(r, math.sqrt(TOLERANCE * a2 / (2 * left_out)))
+    def product(p, q, r):
+        """Return p q + r."""
+        x, y = times(*p, *q)
+        return x + r[0], y + r[1]
+
+    @target.jit
+    def joined(p, q, largest_c):
+        pa, pb, pd, pe, pf = (p.ax, p.ay), (p.bx, p.by), (p.dx, p.dy), (p.ex, p.ey), (p.fx, p.fy)
+        qa, qb, qd, qe, qf = (q.ax, q.ay), (q.bx, q.by), (q.dx, q.dy), (q.ex, q.ey), (q.fx, q.fy)
+        none = p.ax - p.ax, p.ax - p.ax
+        A, B = product(pa, qa, none), product(pb, qa, qb)
+        D = product(product(pa, pa, none), qd, product(pd, qa, none))
+        E = F = none
+        a, b, d = larger(*pa), larger(*pb), larger(*pd)
+        a2, d2 = larger(*qa), larger(*qd)
+        r = min(p.radius, q.radius / (a + d * p.radius))
         r_c = min(p.radius_c, q.radius_c)
         if b > 0:
             r_c = min(r_c, q.radius / b)
-            if e2 > 0:
-                r_c = min(r_c, TOLERANCE * a2 / (2 * e2 * b))
+        if largest_c > 0:
+            twice = qd[0] + qd[0], qd[1] + qd[1]
+            E = product(product(pb, twice, qe), pa, product(pe, qa, none))
+            F = product(product(pb, qd, qe), pb, product(pf, qa, qf))
+            e, f, e2 = larger(*pe), larger(*pf), larger(*qe)
+            # Sizes of the terms of third order, which are left out.
+            zzz, zzc = 2 * d2 * a * d, 2 * d2 * (a * e + b * d) + e2 * d
+            zcc, ccc = 2 * d2 * (a * f + b * e) + e2 * e, 2 * d2 * b * f + e2 * f
+            least = TOLERANCE * a2 * a / PARTS
+            r_c = min(r_c, largest_c)
+            if zcc > 0:
+                r_c = min(r_c, math.sqrt(least / zcc))
+            if ccc > 0:
+                r_c = min(r_c, math.sqrt(TOLERANCE * larger(*B) / ccc))
+            if zzz > 0:
+                r = min(r, math.sqrt(least / zzz))
+            if zzc * r_c > 0:
+                r = min(r, least / (zzc * r_c))
+        else:
+            if d * d2 > 0:
+                r = min(r, math.sqrt(TOLERANCE * a2 / (2 * d * d2)))
+            if b * d2 > 0:
+                r_c = min(r_c, TOLERANCE * a2 / (2 * d2 * b))
         r = r if a > 0 and r == r else number(0, r)
-        return Skip(ax, ay, bx + q.bx, by + q.by, ex + sx, ey + sy, r, r_c)
+        (ax, ay), (dx, dy), (bx, by), (ex, ey), (fx, fy) = A, D, B, E, F
+        return Skip(ax, ay, dx, dy, bx, by, ex, ey, fx, fy, r, r_c)
 
     return single, joined
 
@@ -433,7 +486,7 @@ def make_matrix_entries(target, formula):
         )
 
     @target.jit
-    def joined(p, q):
+    def joined(p, q, largest_c):
         a0, a1, a2, a3 = product(q.a0, q.a1, q.a2, q.a3, p.a0, p.a1, p.a2, p.a3)
         b0, b1, b2, b3 = product(q.a0, q.a1, q.a2, q.a3, p.b0, p.b1, p.b2, p.b3)
         a_size = max(abs(p.a0) + abs(p.a1), abs(p.a2) + abs(p.a3))

@@ -123,7 +123,7 @@ def make_lines(target: Any) -> Any:
     count : real
         Field lines in a turn.
     weight : real
-        Width of a field line, in half its distance to the next one.
+        Width of a field line, as a share of half the distance between lines.
     border : real
         Width of a border, in half the height of a band.
     share : real

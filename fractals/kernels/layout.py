@@ -147,13 +147,16 @@ LA_LENGTH = 13  # steps that the entry skips
 LA_NEXT = 14  # row where the stage below goes on from Z; in stage 0, index in the reference
 LA_SIZE = 15
 
-# `bla_tree` (rows, BLA_SIZE) of a holomorphic formula: an entry takes z to (A + D z) z + B c.
+# `bla_tree` (rows, BLA_SIZE) of a holomorphic formula: an entry takes z to
+# (A + D z + E c) z + (B + F c) c.
 BLA_A = 0  # A: x, y
-BLA_B = 2  # B: x, y
-BLA_D = 4  # D: x, y
-BLA_RADIUS = 6  # the entry is valid where |z| is smaller
-BLA_RADIUS_C = 7  # and where |c| is smaller
-BLA_SIZE = 8
+BLA_D = 2  # D: x, y
+BLA_B = 4  # B: x, y
+BLA_E = 6  # E: x, y
+BLA_F = 8  # F: x, y
+BLA_RADIUS = 10  # the entry is valid where |z| is smaller
+BLA_RADIUS_C = 11  # and where |c| is smaller
+BLA_SIZE = 12
 
 # `bla_tree` (rows, MATRIX_SIZE) of another formula: an entry takes z to A z + B c.
 MATRIX_A = 0  # A, a real 2x2 matrix: row by row

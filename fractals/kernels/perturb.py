@@ -495,7 +495,7 @@ def make_bla_steps(target, options):
             _, entry, length = longest_skip(True, m, tables.levels, view.level_count, facts)
             if entry >= 0:
                 numbers = row(tree, entry)
-                tangents = skip_tangents(numbers, x, y, tangents, g)
+                tangents = skip_tangents(numbers, x, y, a, b, tangents, g)
                 x, y = skip(numbers, x, y, a, b)
             else:
                 tangents = step_tangents(u, v, tangents, g)

@@ -38,7 +38,7 @@ def make_rank(target: Any) -> Any:
     return target.jit(rank)
 
 
-def _edges(lowest: float) -> NDArray[np.float64]:
+def edges(lowest: float) -> NDArray[np.float64]:
     """Return the values at the edges of the cells of `make_rank`."""
     j = np.arange(EDGE_COUNT)
     return lowest - 1 + np.ldexp(1 + (j % CELLS) / CELLS, j // CELLS)
@@ -84,4 +84,4 @@ def make_histogram_table(values: NDArray[np.floating[Any]]) -> NDArray[np.float6
     cells = np.zeros(len(ends))
     cells[np.searchsorted(ends, bands)] = counts
     shares = np.cumsum(cells) / values.size
-    return np.concatenate([[first - 1], np.interp(_edges(first - 1), ends, shares)])
+    return np.concatenate([[first - 1], np.interp(edges(first - 1), ends, shares)])

@@ -24,8 +24,9 @@ from fractals.rendering.drawing import (
     open_plan,
     run_all,
 )
+from fractals.rendering.fit import read_fitted_request
 from fractals.rendering.iteration import Stop
-from fractals.rendering.options import RenderKeywords, read_request, with_keywords
+from fractals.rendering.options import RenderKeywords, with_keywords
 from fractals.rendering.plan import Plan
 from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
@@ -94,7 +95,7 @@ def compute_to(
     path = Path(path)
     if path.suffix.lower() != SUFFIX:
         raise OptionError(f"'{path}': a store's name ends in {SUFFIX}")
-    scene, options = read_request(sources, keywords)
+    scene, options = read_fitted_request(sources, keywords)
     scene.to_table()  # a formula without a name can't be kept
     with claimed(path):
         store = open_store(path) if (path / HEADER).exists() and not overwrite else None

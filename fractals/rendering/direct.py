@@ -11,13 +11,13 @@ from fractals.kernels import escape
 from fractals.kernels.escape import EscapeOptions
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import first_size, state_size
-from fractals.rendering.iteration import Stop, _Method, never
+from fractals.rendering.iteration import GridMethod, Stop, never
 from fractals.rendering.plan import Plan
 from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
 
 
-class Direct(_Method):
+class Direct(GridMethod):
     """Iterates each sample by itself."""
 
     def __init__(self, backend: Backend, scene: Scene, plan: Plan, layers: Layers) -> None:

@@ -27,7 +27,7 @@ from fractals.backends.cache_folder import take_messages
 from fractals.backends.devices import choose, open_chosen
 from fractals.deep import orbit_cache
 from fractals.errors import OptionError
-from fractals.io.escape_data import EscapeData, parts_of, planes_for
+from fractals.io.escape_data import EscapeData, arrays_of, parts_of, planes_for
 from fractals.io.png import Pixels
 from fractals.io.summary import Summary, Tally
 from fractals.kernels import tally as tally_counts
@@ -36,7 +36,7 @@ from fractals.kernels.tally import NONE_YET
 from fractals.rendering.antialias import Antialiasing
 from fractals.rendering.compiled_tiles import DrawTiles, StageTicks, tiles_drawn, tiles_kept
 from fractals.rendering.cost import check_cost
-from fractals.rendering.iteration import FindOrbit, Method, Stop, never
+from fractals.rendering.iteration import FindOrbit, GridMethod, Method, Stop, never
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps, Plan, make_plan, missing_digits
 from fractals.rendering.sampling import Index
@@ -137,7 +137,7 @@ def open_plan(
         options.on_message(plan.layers.note)
     if plan.deep and (missing := missing_digits(plan)):
         options.on_message(
-            f"the center lacks {missing} digits that tell samples apart: they are taken as 0"
+            f"the center has {missing} decimals fewer than this width requires: zeros are added"
         )
     return plan, backend
 
@@ -205,6 +205,17 @@ def open_drawing(
     for line in take_messages():
         options.on_message(line)
     return drawing
+
+
+def sampled(drawing: Drawing, step: int = 1) -> Drawing:
+    """Return a drawing of the same view with one sample a pixel, or one in step x step pixels.
+
+    It is for raw numbers; its tiles count samples. Nothing is compiled or probed again.
+    """
+    assert isinstance(drawing.source, GridMethod), "stored raw numbers have a grid of their own"
+    plan = replace(drawing.plan, supersampling=1)
+    source = drawing.source.sampled(plan, step)
+    return replace(drawing, plan=plan, source=source, painter=None, tally=Tally())
 
 
 @contextlib.contextmanager
@@ -343,16 +354,22 @@ def compute_tile(
         Returns True once the tile is no longer needed: the planes are then undefined.
     """
     clock = _Clock(drawing.backend)
-    count, x, y, p, q, watched = drawing.source.iterate(tile, stop=stop)
+    raw = drawing.source.iterate(tile, stop=stop)
     clock.lap("iterate")
+    copy_numbers(drawing, raw, planes)
+    clock.lap("copy")
+    return clock.seconds
+
+
+def copy_numbers(drawing: Drawing, raw: EscapeTile, planes: Planes) -> None:
+    """Copy a tile's raw numbers into arrays of its samples; `planes` as of `compute_tile`."""
+    count, x, y, p, q, watched = raw
     found = {"count": [count], "z": [x, y], "dz": [p, q]}
     names = drawing.plan.layers.statistics.names
     found |= {name: [watched[k]] for k, name in enumerate(names)}
     for name, plane in planes.items():
         for on_device, part in zip(found[name], parts_of(plane), strict=True):
             drawing.backend.to_host(on_device, part)
-    clock.lap("copy")
-    return clock.seconds
 
 
 def draw_all(drawing: Drawing, progress: Progress | None = None) -> Pixels:
@@ -389,6 +406,24 @@ def compute_all(drawing: Drawing, planes: Planes, progress: Progress | None = No
         return compute_tile(drawing, tile, own, stop)
 
     run_all(drawing, compute_one, progress)
+
+
+def compute_data(plan: Plan, backend: Backend, options: RenderOptions) -> EscapeData:
+    """Compute the raw numbers of a plan; see `open_plan`."""
+    drawing = open_drawing(plan, backend, options, shading=False)
+    n = plan.supersampling
+    shape = (plan.size[1] * n, plan.size[0] * n)
+    planes = {name: np.empty(shape, dtype) for name, dtype in drawing.planes.items()}
+    compute_all(drawing, planes, options.progress)
+    return EscapeData(
+        **arrays_of(planes),
+        max_iterations=drawing.source.max_iterations,
+        scene=plan.scene,
+        timings=drawing.timings,
+        device=plan.device,
+        method=plan.method,
+        count_offset=drawing.source.count_offset,
+    )
 
 
 def compiled_draws(drawing: Drawing) -> list[DrawTiles]:

@@ -1,18 +1,19 @@
 """Density and offset of the palette that fit a coloring's values in a view."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fractals.io.load import Source, load_scene
 from fractals.kernels.layout import EscapeTile
-from fractals.rendering.drawing import open_drawing, open_plan
-from fractals.rendering.options import RenderOptions
-from fractals.rendering.render import compute_data
+from fractals.rendering.drawing import compute_data, open_drawing, open_plan
+from fractals.rendering.options import RenderKeywords, RenderOptions, read_request
 from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
+from fractals.scene.paint import Paint
 
 SIZE = (96, 54)  # samples; the fit depends on the scene, and not on the size of its picture
 SHARES = (0.01, 0.99)  # of the values: those between them are spread over the palette
@@ -28,12 +29,40 @@ CURVES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def fit_colors(scene: Scene) -> Scene:
+def read_fitted_request(
+    sources: Sequence[Source], keywords: Mapping[str, Any], allowed: type = RenderKeywords
+) -> tuple[Scene, RenderOptions]:
+    """Return what `read_request` returns, with colors that fit a coloring given as a keyword."""
+    scene, options = read_request(sources, keywords, allowed)
+    return fit_new_coloring(scene, sources, keywords), options
+
+
+def fit_new_coloring(scene: Scene, sources: Sequence[Source], keywords: Mapping[str, Any]) -> Scene:
+    """Return a scene whose palette, density and offset fit the coloring among the keywords.
+
+    Where the coloring is that of the sources, or a density or an offset is a keyword too, the scene
+    is returned as it is.
+    """
+    if "coloring" not in keywords or {"density", "offset", "color"} & keywords.keys():
+        return scene
+    if scene.color.coloring.name == load_scene(*sources).color.coloring.name:
+        return scene
+    own: dict[str, Any] = dict.fromkeys({"palette", "transfer"} - keywords.keys(), "auto")
+    return fit_colors(scene.replace(**own))
+
+
+def fit_colors(scene: Scene, layers: bool = False) -> Scene:
     """Return a scene whose density and offset fit the values of its first coloring.
 
     They are 1 and 0 where the values then fill half of the palette or more. Otherwise, and with a
     palette that is not cyclic, the middle 98 % of the values are spread over one turn. The result
     depends on the view, and not on the size of the picture.
+
+    Parameters
+    ----------
+    scene : Scene
+    layers : bool
+        True: the density and the offset of every layer are fitted too.
 
     Raises
     ------
@@ -46,6 +75,9 @@ def fit_colors(scene: Scene) -> Scene:
     >>> fit_colors(seahorses.replace(coloring="stripe_average")).color.density > 1
     True
     """
+    if layers:
+        tables = scene.to_values()["color"].get("layers", ())
+        scene = scene.replace(layers=[_fit_layer(scene, table) for table in tables])
     plain = scene.replace(density=1.0, offset=0.0)
     values = curved_values(plain)
     if not values.size:
@@ -57,6 +89,14 @@ def fit_colors(scene: Scene) -> Scene:
         return plain
     density = min(float(f"{1 / (last - first):.3g}"), 1e6)
     return plain.replace(density=density, offset=float(f"{-density * first:.3g}"))
+
+
+def _fit_layer(scene: Scene, layer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a layer's table with the density and the offset that fit the layer's values."""
+    paint: dict[str, Any] = {"mask": "auto", "range": None}
+    paint |= {key: layer[key] for key in Paint.model_fields if key in layer}
+    color = fit_colors(scene.replace(**paint, layers=[])).color
+    return {**layer, "density": color.density, "offset": color.offset}
 
 
 def curved_values(scene: Scene) -> NDArray[np.float64]:

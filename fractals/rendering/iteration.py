@@ -1,9 +1,10 @@
 """What the methods that compute escape data on a backend share."""
 
+import copy
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -75,10 +76,11 @@ class Method(Protocol):
         """
 
 
-class _Method:
+class GridMethod:
     """What both methods share: positions of samples, and arrays for their escape data."""
 
     stage = "iterate"
+    step = 1  # samples of the grid from one sample that is iterated to the next
     run: Run  # the program that iterates
 
     @property
@@ -97,6 +99,38 @@ class _Method:
         self.nothing = backend.to_device(np.zeros((1, 1), backend.real))
         self.no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
         self._place(plan)
+
+    def sampled(self, plan: Plan, step: int = 1) -> Self:
+        """Return a copy that iterates another grid of the same view.
+
+        Programs, reference orbit, limit of iterations and count offset are shared, so nothing is
+        computed again.
+
+        Parameters
+        ----------
+        plan : Plan
+            The method's own plan with another supersampling.
+        step : int
+            From 2 on, only the sample in the middle of each step x step samples is iterated; tiles
+            then count these.
+        """
+        other = copy.copy(self)
+        other.plan, other.step = plan, step
+        other._place(plan)
+        if step > 1 and not plan.explicit_positions:
+            other.columns, other.rows = (
+                np.ascontiguousarray(
+                    part[:, other._picked(np.arange(-(-part.shape[1] // step)), k)]
+                )
+                for k, part in enumerate((other.columns, other.rows))
+            )
+            other.all_columns = self.backend.to_device(other.columns)
+        return other
+
+    def _picked(self, index: Index, axis: int) -> Index:
+        """Return the columns (axis 0) or rows (axis 1) of the grid that samples stand for."""
+        last = self.plan.size[axis] * self.plan.supersampling - 1
+        return np.minimum(self.step * index + self.step // 2, last)
 
     def _steps_a_launch(self) -> int:
         """Return how many iterations of a tile one launch may take."""
@@ -119,7 +153,10 @@ class _Method:
         rows, columns = tile.window(n)
         shape = tile.height * n, tile.width * n
         if self.plan.explicit_positions:
-            return shape, *self._listed(self.samples, *indices((rows, columns)), shape)
+            i, j = indices((rows, columns))
+            if self.step > 1:
+                i, j = self._picked(i, 0), self._picked(j, 1)
+            return shape, *self._listed(self.samples, i, j, shape)
         across = self.all_columns  # strips are as wide as the picture
         if tile.width * n < self.columns.shape[1]:
             across = self.backend.to_device(np.ascontiguousarray(self.columns[:, columns]))
@@ -143,12 +180,14 @@ class _Method:
     def iterate(
         self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
     ) -> EscapeTile:
+        """Return the escape data of a tile's samples: see `Method.iterate`."""
         shape, across, down = self._inputs(tile, self.plan.supersampling)
         return self._iterate(shape, across, down, max_iterations or self.max_iterations, stop)
 
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
     ) -> EscapeTile:
+        """Return the escape data of listed samples: see `Method.iterate_some`."""
         across, down = self._listed(self.samples, i, j, shape)
         return self._iterate(shape, across, down, self.max_iterations, stop)
 

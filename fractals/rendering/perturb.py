@@ -1,12 +1,13 @@
 """Iterates tiles by perturbation: the difference from a reference orbit."""
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +35,12 @@ from fractals.kernels.layout import (
 )
 from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
-from fractals.rendering.iteration import WITHOUT_END, FindOrbit, Stop, _Method, never
+from fractals.rendering.iteration import WITHOUT_END, FindOrbit, GridMethod, Stop, never
 from fractals.rendering.plan import Plan
+from fractals.scene.geometry import matrix
 from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
+from fractals.scene.numbers import log2
 
 Points = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -50,7 +53,25 @@ FIRST_LIMIT = 2**22
 MIN_LIMIT = 2**14
 
 
-class Perturbation(_Method):
+# Bytes of tables that are kept for the next picture of the same orbits.
+MAX_LAST_TABLES = 2**26
+
+
+class _Tables(NamedTuple):
+    """What samples read of the reference orbits, in the order of `PerturbTables`."""
+
+    arrays: tuple[Any, ...]
+    ends: Indices
+    stage_count: int
+    level_count: int
+
+
+# The tables of the last picture, the orbits that they were made of, and all else that they depend
+# on. A zoom at 3 % a step has the same tables for some twenty pictures.
+last_tables: list[tuple[_Tables, list[Reference], tuple[Any, ...]]] = []
+
+
+class Perturbation(GridMethod):
     """Iterates the difference from a reference orbit: see `fractals.kernels.perturb`.
 
     Parameters
@@ -167,16 +188,18 @@ class Perturbation(_Method):
         free = memory_size() or 2**62
         fitting = free // 2 // forecast.BYTES_A_POINT
         options = plan.bits, min(max_iterations, fitting), radius
+        center = plan.anchor or plan.center
         if scene.julia is None:
             view_radius = plan.width * max(plan.size) / plan.size[0] / 2
+            view_radius += max(abs(a - b) for a, b in zip(center, plan.center, strict=True))
             if plan.view.projection == "exponential":  # the orbit serves the deepest row, too
                 view_radius = plan.finest / 8
-            found = [find(self.formula, zero, plan.center, *options, view_radius, on_steps)]
+            found = [find(self.formula, zero, center, *options, view_radius, on_steps)]
         else:
             x, y = (Fraction(Decimal(text)) for text in scene.julia)
             found = [
                 find(self.formula, start, (x, y), *options, None, on_steps)
-                for start in (plan.center, zero)
+                for start in (center, zero)
             ]
         found = [part.until(options[1]) for part in found]
         self.reference += perf_counter() - begun
@@ -196,6 +219,54 @@ class Perturbation(_Method):
         near_radius = any(len(reference.margins) for reference in references)
         if near_radius is not self.near_radius:
             self._compile(near_radius)
+        exponent, width = plan.exponent, 1.0
+        if plan.view.projection == "exponential":  # each sample has an exponent of its own
+            exponent = 0
+        else:
+            width = float(plan.width / Fraction(2) ** exponent)
+        self.escape_radius_squared = float(escape_radius**2)
+        largest_c = 0.0 if self.julia else _largest_c(plan)
+        facts = self.formula, self.julia, exponent, largest_c, plan.extended, escape_radius
+        tables = self._tables(references, near_radius, facts)
+        ends = tables.ends
+        self.view = PerturbView(
+            escape_radius_squared=self.escape_radius_squared,
+            exponent=exponent,
+            width=width,
+            first_end=int(ends[0]),
+            rebase_start=int(ends[0]) + 1 if self.julia else 0,
+            rebase_end=int(ends[-1]),
+            first_launch=True,
+            step_budget=int(self.step_budget),
+            stage_count=tables.stage_count,
+            level_count=tables.level_count,
+        )
+        copied = {
+            place: PerturbTables(*map(place.to_device, tables.arrays))
+            for place in {self.backend, self.prober}
+        }
+        self.tables, self.probe_tables = copied[self.backend], copied[self.prober]
+
+    def _tables(
+        self, references: list[Reference], near_radius: bool, facts: tuple[Any, ...]
+    ) -> _Tables:
+        """Return the tables of these orbits: those of the last picture, if it had the same.
+
+        `facts` is all that they depend on beside the orbits and `near_radius`.
+        """
+        for made, orbits, known in last_tables:
+            same = len(orbits) == len(references) and all(map(operator.is_, orbits, references))
+            if same and known == facts:
+                return made
+        made = self._make_tables(references, near_radius, *facts[2:4])
+        size = sum(table.nbytes for table in made.arrays)
+        last_tables[:] = [(made, references, facts)] if size <= MAX_LAST_TABLES else []
+        return made
+
+    def _make_tables(
+        self, references: list[Reference], near_radius: bool, exponent: int, largest_c: float
+    ) -> _Tables:
+        plan, escape_radius = self.plan, self.scene.iteration.escape_radius
         orbits = []
         for reference in references:
             columns = [reference.orbit, reference.kinks(self.formula, plan.extended)]
@@ -212,47 +283,28 @@ class Perturbation(_Method):
         if not len(tiny):
             tiny = np.zeros((1, TINY_SIZE))
             tiny[0, TINY_INDEX] = -1  # of no point
-        exponent, width = plan.exponent, 1.0
-        if plan.view.projection == "exponential":  # each sample has an exponent of its own
-            exponent = 0
-        else:
-            width = float(plan.width / Fraction(2) ** exponent)
-        self.escape_radius_squared = float(escape_radius**2)
-        levels, bla_tree = self._bla_tree(orbit, ends, exponent)
+        levels, bla_tree = self._bla_tree(orbit, ends, exponent, largest_c)
         stages, la_entries = self._stages(orbit, tiny, int(ends[0]))
         floatexp_tree = self._floatexp_tree(orbit, tiny, ends, levels)
-        self.view = PerturbView(
-            escape_radius_squared=self.escape_radius_squared,
-            exponent=exponent,
-            width=width,
-            first_end=int(ends[0]),
-            rebase_start=rebase_start,
-            rebase_end=int(ends[-1]),
-            first_launch=True,
-            step_budget=int(self.step_budget),
-            stage_count=len(stages),
-            level_count=len(levels),
-        )
+        counts = len(stages), len(levels)
         stages = stages if len(stages) else np.zeros((1, 2), np.int64)
         levels = levels if len(levels) else np.zeros(1, np.int64)
-        tables = orbit, tiny, stages, la_entries, levels, bla_tree, floatexp_tree
-        copied = {
-            place: PerturbTables(*(place.to_device(np.ascontiguousarray(part)) for part in tables))
-            for place in {self.backend, self.prober}
-        }
-        self.tables, self.probe_tables = copied[self.backend], copied[self.prober]
+        arrays = orbit, tiny, stages, la_entries, levels, bla_tree, floatexp_tree
+        return _Tables(tuple(map(np.ascontiguousarray, arrays)), ends, *counts)
 
     # The tables are made on the CPU, in well under a second. A table that a view has no use for has
     # one row, because arrays on a GPU can't be empty.
 
-    def _bla_tree(self, orbit: Points, ends: Indices, exponent: int) -> tuple[Indices, Points]:
+    def _bla_tree(
+        self, orbit: Points, ends: Indices, exponent: int, largest_c: float
+    ) -> tuple[Indices, Points]:
         """Return the first rows of the tree's levels, and the tree."""
         begins = np.cumsum([0, *bla.level_sizes(len(orbit))])
         levels = begins[:-1].astype(np.int64)
         columns = BLA_SIZE if self.formula.holomorphic else MATRIX_SIZE
         tree = np.zeros((max(1, begins[-1]), columns))
         fill = self.cpu.compile(bla.make_tree_body, self.formula)
-        fill(tree, orbit, levels, ends, exponent, self.escape_radius_squared)
+        fill(tree, orbit, levels, ends, exponent, largest_c, self.escape_radius_squared)
         return levels, tree
 
     def _stages(self, orbit: Points, tiny: Points, first_end: int) -> tuple[Indices, Points]:
@@ -298,6 +350,25 @@ class Perturbation(_Method):
                 self._use(references)
 
         return self._settled_limit(limit, prepare)
+
+
+def _largest_c(plan: Plan) -> float:
+    """Return an upper bound of the parts of samples' distances from the reference, in plane units.
+
+    It is a power of two, so that the steps of a zoom share their tables; or 0, which leaves out the
+    terms of second order in c.
+    """
+    if plan.view.projection != "plane":
+        return 0.0
+    a, b, c, d = (abs(part) for part in matrix(plan.view))
+    width, height = plan.width + plan.pixel, plan.pixel * (plan.size[1] + 1)
+    moved = (
+        abs(there - here)
+        for there, here in zip(plan.anchor or plan.center, plan.center, strict=True)
+    )
+    reach = max(a * width + b * height, c * width + d * height) / 2 + max(moved)
+    exponent = math.ceil(log2(Fraction(reach)))
+    return 2.0**exponent if exponent >= bla.MIN_CURVED_EXPONENT else 0.0
 
 
 def _last_within(orbit: Points, escape_radius: float) -> int:

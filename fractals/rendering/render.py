@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
-import numpy as np
-
 from fractals.backends.base import Backend
 from fractals.errors import OptionError
-from fractals.io.escape_data import EscapeData, arrays_of
+from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image
 from fractals.io.load import Source
-from fractals.rendering.drawing import Drawing, compute_all, draw_all, open_drawing, open_plan
+from fractals.rendering.drawing import Drawing, compute_data, draw_all, open_drawing, open_plan
+from fractals.rendering.fit import fit_new_coloring, read_fitted_request
 from fractals.rendering.options import (
     RecolorKeywords,
     RenderKeywords,
@@ -20,6 +19,7 @@ from fractals.rendering.options import (
     with_keywords,
 )
 from fractals.rendering.plan import Plan
+from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene
 from fractals.scene.paint import Color
 
@@ -71,7 +71,7 @@ def render(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Image:
     >>> render("mandelbrot", size=(8, 6), device="cpu").pixels.shape
     (6, 8, 3)
     """
-    scene, options = read_request(sources, keywords)
+    scene, options = read_fitted_request(sources, keywords)
     return draw_image(*open_plan(scene, options), options)
 
 
@@ -120,26 +120,8 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData:
     >>> raw.count.shape, int(raw.count[0, 1]) == raw.max_iterations
     ((1, 3), True)
     """
-    scene, options = read_request(sources, keywords)
+    scene, options = read_fitted_request(sources, keywords)
     return compute_data(*open_plan(scene, options, "raw"), options)
-
-
-def compute_data(plan: Plan, backend: Backend, options: RenderOptions) -> EscapeData:
-    """Compute the raw numbers of a plan; see `open_plan`."""
-    drawing = open_drawing(plan, backend, options, shading=False)
-    n = plan.supersampling
-    shape = (plan.size[1] * n, plan.size[0] * n)
-    planes = {name: np.empty(shape, dtype) for name, dtype in drawing.planes.items()}
-    compute_all(drawing, planes, options.progress)
-    return EscapeData(
-        **arrays_of(planes),
-        max_iterations=drawing.source.max_iterations,
-        scene=plan.scene,
-        timings=drawing.timings,
-        device=plan.device,
-        method=plan.method,
-        count_offset=drawing.source.count_offset,
-    )
 
 
 def find_max_iterations(*sources: Source, **keywords: Unpack[RenderKeywords]) -> int:
@@ -206,7 +188,10 @@ def read_recoloring(
             f"{raw!r:.60} are no raw numbers: give what fractals.compute returned, or "
             "fractals.EscapeData.load(path)"
         )
-    scene, options = read_request(sources or (raw.scene,), keywords, RecolorKeywords)
+    sources = sources or (raw.scene,)
+    scene, options = read_request(sources, keywords, RecolorKeywords)
+    if raw.exact and not make_layers(scene).lacking(raw.planes):  # those are refused later
+        scene = fit_new_coloring(scene, sources, keywords)
     if scene.iteration.number_type != raw.precision:
         scene = scene.replace(precision=raw.precision)
     return scene, replace(options, force=True)

@@ -30,15 +30,16 @@ def coordinates(plan: "Plan") -> tuple[NDArray[np.float64], NDArray[np.float64]]
     The sample in column i and row j is at ``columns[0, i] + rows[0, j]`` on the real axis and
     ``columns[1, i] + rows[1, j]`` on the imaginary one, which points up. Row 0 is the top. Each
     number is rounded once from its exact value, the same for every backend. For perturbation they
-    are distances from the center, divided by 2**exponent.
+    are distances from the center of the reference orbit, divided by 2**exponent.
     """
     n, view = plan.supersampling, plan.view
     across, down = plan.size[0] * n, plan.size[1] * n
     (x, y), half = plan.center, plan.pixel / n / 2
     zero = Fraction(0)
     if plan.deep:
-        x = y = zero
-        half /= Fraction(2) ** plan.exponent
+        scale = Fraction(2) ** plan.exponent
+        orbit_x, orbit_y = plan.anchor or plan.center
+        x, y, half = (x - orbit_x) / scale, (y - orbit_y) / scale, half / scale
     a, b, c, d = matrix(view)
     if not b and not c:
         columns = [_rounded(x, a * half, across), np.zeros(across)]

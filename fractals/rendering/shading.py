@@ -278,6 +278,12 @@ class Painter:
 
         return fill
 
+    def turned(self, tile: Tile, raw: EscapeTile) -> EscapeTile:
+        """Return a tile's escape data with dz along the axes of the picture."""
+        n = self.plan.supersampling
+        arms = self.arms(*indices(tile.window(n)))
+        return self._turned((tile.height * n, tile.width * n), raw, arms)
+
     def _inputs(self, layer: ResolvedLayer) -> ColoringInputs:
         """Return a layer's inputs; `_Painted.inputs_for` completes them."""
         backend, coloring = self.backend, layer.coloring

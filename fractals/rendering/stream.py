@@ -10,7 +10,7 @@ from fractals.io import png
 from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.io.load import Source
-from fractals.io.summary import Summary
+from fractals.io.summary import Summary, resolved_values
 from fractals.rendering.bands import Bands, Helpers, ended_on_error
 from fractals.rendering.compiled_tiles import DrawTiles
 from fractals.rendering.drawing import (
@@ -22,12 +22,12 @@ from fractals.rendering.drawing import (
     run_all,
     run_compiled,
 )
+from fractals.rendering.fit import read_fitted_request
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import (
     RecolorKeywords,
     RenderKeywords,
     RenderOptions,
-    read_request,
     with_keywords,
 )
 from fractals.rendering.plan import Keeps
@@ -106,7 +106,7 @@ def render_to(
     >>> file.getvalue()[1:4]
     b'PNG'
     """
-    scene, options = read_request(sources, keywords)
+    scene, options = read_fitted_request(sources, keywords)
     target = PictureFile(path, scene.image, overwrite)
     plan, backend = open_plan(scene, options, _keeps(target))
     if not target.streams or plan.layers.whole:
@@ -170,7 +170,9 @@ def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendere
     """Draw a picture into an open file as a PNG."""
     plan, timings = drawing.plan, drawing.timings
     picture = plan.scene.image
-    writer = png.Writer(file, png_beginning(plan.scene, picture.size, picture.bits))
+    found = drawing.source.max_iterations, drawing.source.count_offset
+    resolved = resolved_values(plan.scene, *found)
+    writer = png.Writer(file, png_beginning(plan.scene, picture.size, picture.bits, resolved))
     bands = Bands(plan, drawing.backend, writer, drawing.dtype)
     drawers = drawing.backend.threads  # 0: the calling thread draws, so that others compress
     timings["encode"] = 0.0

@@ -1,5 +1,6 @@
 """View and Scene: what to draw. Frozen values, written as TOML and JSON."""
 
+import inspect
 import json
 import re
 from collections.abc import Mapping
@@ -39,7 +40,7 @@ PAIR = re.compile(r"\[\n +([^\n]+),\n +([^\n]+),\n *\]")  # as a person would wr
 
 def _positive(text: str) -> str:
     if not Decimal(text) > 0:
-        raise ValueError(f"'{text[:40]}' is not greater than 0")
+        raise ValueError(f"'{shown(text, 40)}' is not greater than 0")
     return text
 
 
@@ -63,12 +64,14 @@ def _limit(given: Any) -> Any:
     text = str(given)
     if text == "auto" or (text.isdecimal() and len(text) < 20 and 1 <= int(text) <= MAX_ITERATIONS):
         return text if text == "auto" else int(text)
-    raise ValueError(f"'{text[:40]}' is not 'auto' or a whole number from 1 to {MAX_ITERATIONS}")
+    raise ValueError(
+        f"'{shown(text, 40)}' is not 'auto' or a whole number from 1 to {MAX_ITERATIONS}"
+    )
 
 
 def _bits(given: Any) -> int:
     if str(given) not in ("8", "16"):
-        raise ValueError(f"'{str(given)[:40]}' is not 8 or 16")
+        raise ValueError(f"'{shown(given, 40)}' is not 8 or 16")
     return int(given)
 
 
@@ -77,7 +80,7 @@ def _point(given: Any) -> Any:
         return given.real, given.imag
     if not isinstance(given, tuple | list):
         raise ValueError(
-            f"{str(given)[:40]!r} is not a point: give two numbers such as ('-0.75', '0.1'), "
+            f"'{shown(given, 40)}' is not a point: give two numbers such as ('-0.75', '0.1'), "
             "or a complex number"
         )
     return given
@@ -112,10 +115,21 @@ class FormulaName(Table):
         except TypeError:
             options = ", ".join(f"'{key}'" for key in self.model_extra or {})
             known = ", ".join(f"'{key}'" for key in make().parameters) or "none"
+            others = self._with_options()
+            hint = f"; it is an option of {', '.join(others)}" if others else ""
             raise ValueError(
-                f"{self.name}: unknown option {options}; known options: {known}"
+                f"{self.name}: unknown option {options}; known options: {known}{hint}"
             ) from None
         return formula
+
+    def _with_options(self) -> list[str]:
+        """Return the formulas that have all options of this one."""
+        given = (self.model_extra or {}).keys()
+        found = []
+        for name in catalog.names("formula"):
+            if given <= inspect.signature(catalog.load("formula", name)).parameters.keys():
+                found.append(name)
+        return found
 
 
 def _formula(given: Any) -> Any:
@@ -155,7 +169,7 @@ class Image(Table):
     """Pixels of the picture, samples of a pixel, and how a file keeps them."""
 
     size: tuple[Side, Side] = Field((1920, 1080), description="(width, height) in pixels")
-    supersampling: int = Field(2, ge=1, le=16, description="n: n x n samples a pixel")
+    supersampling: int = Field(2, ge=1, le=16, description="n: n x n samples per pixel")
     antialias: Literal["grid", "jittered", "adaptive"] = Field(
         "grid", description="how samples are chosen and averaged"
     )

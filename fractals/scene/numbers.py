@@ -6,6 +6,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from fractals.errors import shown
+
 
 def log2(value: Fraction) -> float:
     """Return the binary logarithm of a positive number, also one beyond the range of floats."""
@@ -60,5 +62,5 @@ def decimal_text(given: Any) -> str:
         )
     _, _, exponent = text.lower().partition("e")
     if len(exponent) > 9 or abs(Decimal(text).adjusted()) > MAX_EXPONENT:
-        raise ValueError(f"'{text[:40]}' is beyond 1e±{MAX_EXPONENT}")
+        raise ValueError(f"'{shown(text, 40)}' is beyond 1e±{MAX_EXPONENT}")
     return text

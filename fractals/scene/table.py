@@ -128,7 +128,9 @@ def _unknown_key(path: list[str], model: type[BaseModel]) -> str:
     hint = catalog.did_you_mean(path[-1], inner.model_fields)
     tables = {name: _inner(model, name) for name in model.model_fields}
     elsewhere = [name for name, found in tables.items() if found and path[-1] in found.model_fields]
-    if elsewhere:
+    if path[0] == "image" and path[-1] in ("width", "height"):
+        hint = "; pixels are size = [width, height]"
+    elif elsewhere:
         hint = f"; '{shown(path[-1])}' belongs in the table [{elsewhere[0]}]"
     return f"{shown('.'.join(path))}: unknown key{hint}"
 

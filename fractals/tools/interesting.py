@@ -7,10 +7,13 @@ the entropy is taken, so the score does not depend on the depth. The best window
 overlap are then centered on a spiral's eye or a nucleus in them, where the formula has any.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, Unpack
 
 import numpy as np
 from gmpy2 import mpfr, mpq
@@ -21,9 +24,13 @@ from fractals.deep.area import rounded
 from fractals.deep.misiurewicz import find_misiurewicz
 from fractals.deep.nucleus import find_nucleus
 from fractals.errors import FractalsError, OptionError
+from fractals.io.load import Source, load_scene
 from fractals.io.png import Pixels
+from fractals.kernels.formula import Formula
+from fractals.rendering.options import with_keywords
 from fractals.rendering.render import compute, render
 from fractals.scene.geometry import matrix, place_of
+from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene
 from fractals.tools import sheet
 
@@ -36,6 +43,10 @@ MIN_SCORE = 0.02  # a window with a lower score is empty
 MAX_PERIOD = 20_000
 SPARE_DIGITS = 6  # of a center, beyond those that tell the view's samples apart
 COLUMNS = 3  # of the sheet
+# Points and steps that show whether a set is symmetric; their orbits stay small for so long.
+TRIED = ((0.31, 0.17), (-0.23, 0.41), (0.11, -0.37))
+STEPS = 5
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -56,34 +67,58 @@ class Suggestion:
     kind: str
 
 
-def suggest(
-    scene: Scene,
+@with_keywords(SceneKeywords)
+def find_interesting(
+    *sources: Source,
     count: int = COUNT,
     device: str = "auto",
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    centers: bool = True,
+    **keys: Unpack[SceneKeywords],
 ) -> list[Suggestion]:
-    """Return interesting views inside a view, the best first.
+    """Return interesting views inside a scene's view, the best first.
+
+    Of views that are mirror images of each other in the set, one is returned.
 
     Parameters
     ----------
-    scene : Scene
-        In the projection "plane".
+    *sources : str, Path, mapping or Scene
+        A scene in the projection "plane", as of `fractals.load_scene`.
     count : int
         Most views, 1 to MAX_COUNT.
     device : str
         As of `fractals.render`.
     threads : int, optional
+        Most CPU threads.
     progress : callable, optional
         Called as ``progress(done, count)`` after each view.
+    centers : bool
+        False: views are not centered on what is in them, which takes seconds.
+    **keys
+        Keys of the scene, such as ``center`` and ``width``.
+
+    Returns
+    -------
+    list of Suggestion
+        Each has a scene, a score, and what it is centered on.
 
     Raises
     ------
+    SceneError
+        The scene is invalid.
     OptionError
-        `count` is out of range, or the scene has no plane.
+        A keyword is unknown, `count` is out of range, or the scene has no plane.
     FractalsError
         The view is empty: nothing in it differs.
+
+    Examples
+    --------
+    >>> [best] = find_interesting("seahorse", size=(160, 90), count=1, device="cpu")
+    >>> best.kind, best.scene.view.width
+    ('spiral', '0.0008125')
     """
+    scene = load_scene(*sources, **keys)
     if not 1 <= count <= MAX_COUNT:
         raise OptionError(f"count {count}: give 1 to {MAX_COUNT}")
     if scene.view.projection != "plane":
@@ -95,9 +130,10 @@ def suggest(
     )
     raw = compute(coarse, device=device, threads=threads)
     found: list[Suggestion] = []
-    for score, x, y in best_windows(raw.count, raw.max_iterations, count):
+    images = partial(_images, scene, size)
+    for score, x, y in best_windows(raw.count, raw.max_iterations, count, images):
         window = _window(scene, x / size[0], y / size[1])
-        centered, kind = _centered(window, len(found))
+        centered, kind = _centered(window, len(found)) if centers else (window, "detail")
         if any(centered.view == other.scene.view for other in found):
             centered, kind = window, "detail"
         found.append(Suggestion(centered, round(score, 3), kind))
@@ -111,9 +147,24 @@ def suggest(
 
 
 def best_windows(
-    counts: NDArray[np.int32], max_iterations: int, most: int
+    counts: NDArray[np.int32],
+    max_iterations: int,
+    most: int,
+    images: Callable[[float, float], list[Point]] = lambda x, y: [],
 ) -> list[tuple[float, float, float]]:
-    """Return score and middle, in samples, of the best windows that do not overlap."""
+    """Return score and middle, in samples, of the best windows that do not overlap.
+
+    Parameters
+    ----------
+    counts : ndarray of int32, shape (height, width)
+    max_iterations : int
+        The count of samples that did not escape.
+    most : int
+        Most windows to return.
+    images : callable
+        ``images(x, y)`` returns the places whose surroundings are mirror images of those of a
+        place. A window there is not returned beside the window here.
+    """
     rows, columns = counts.shape
     high, wide = rows // SHARE, columns // SHARE
     inside = counts >= max_iterations
@@ -131,11 +182,62 @@ def best_windows(
             score = _entropy(shares) / np.log2(BINS) * outside.mean() * (1 - flat[part].mean())
             found.append((float(score), x + wide / 2, y + high / 2))
     chosen: list[tuple[float, float, float]] = []
+    taken: list[Point] = []
     for score, x, y in sorted(found, reverse=True):
-        apart = all(abs(x - u) >= wide or abs(y - v) >= high for _, u, v in chosen)
+        apart = all(abs(x - u) >= wide or abs(y - v) >= high for u, v in taken)
         if score >= MIN_SCORE and apart and len(chosen) < most:
             chosen.append((score, x, y))
+            taken += [(x, y), *images(x, y)]
     return chosen
+
+
+def _images(scene: Scene, size: tuple[int, int], x: float, y: float) -> list[Point]:
+    """Return the places, in samples, whose surroundings are mirror images of those of a place."""
+    formula = scene.make_formula()
+    width, center = place_of(scene, formula)
+    a, b, c, d = matrix(scene.view)
+    spacing, determinant = width / size[0], a * d - b * c
+    right, up = Fraction(x) - Fraction(size[0], 2), Fraction(size[1], 2) - Fraction(y)
+    u = center[0] + spacing * (a * right + b * up)
+    v = center[1] + spacing * (c * right + d * up)
+    found = []
+    for sign_x, sign_y in symmetries(scene, formula):
+        s, t = (sign_x * u - center[0]) / spacing, (sign_y * v - center[1]) / spacing
+        right, up = (d * s - b * t) / determinant, (a * t - c * s) / determinant
+        found.append((float(right) + size[0] / 2, size[1] / 2 - float(up)))
+    return found
+
+
+def symmetries(scene: Scene, formula: Formula) -> list[tuple[int, int]]:
+    """Return the signs of x and y that map the plane of a scene on a mirror image of itself.
+
+    A reflection is a symmetry if the orbits of some points keep their absolute values.
+    """
+    found = []
+    for signs in ((1, -1), (-1, 1), (-1, -1)):
+        pairs = (
+            zip(
+                _sizes(scene, formula, x, y),
+                _sizes(scene, formula, signs[0] * x, signs[1] * y),
+                strict=True,
+            )
+            for x, y in TRIED
+        )
+        if all(math.isclose(r, s, rel_tol=1e-6) for pair in pairs for r, s in pair):
+            found.append(signs)
+    return found
+
+
+def _sizes(scene: Scene, formula: Formula, x: float, y: float) -> list[float]:
+    """Return the absolute values of the first points of the orbit of x + iy."""
+    a, b = (float(Fraction(Decimal(part))) for part in scene.julia) if scene.julia else (x, y)
+    z, before = formula.begin(scene.julia is not None, x, y), (0.0, 0.0)
+    found = []
+    with np.errstate(all="ignore"):
+        for _ in range(STEPS):
+            z, before = formula.go_on(z, before, a, b), z
+            found.append(math.hypot(*map(float, z)))
+    return found
 
 
 def _entropy(shares: Floats) -> float:

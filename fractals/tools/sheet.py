@@ -9,7 +9,7 @@ import numpy as np
 from fractals import catalog
 from fractals.color import palette, spaces
 from fractals.color.spaces import Floats
-from fractals.errors import OptionError
+from fractals.errors import OptionError, shown
 from fractals.io.png import Pixels
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.render import compute, recolor, render
@@ -53,7 +53,7 @@ def cells(scene: Scene, kind: str, device: str = "cpu") -> Iterator[Cell]:
         yield from _colorings(small, device)
         return
     if kind not in KINDS:
-        raise OptionError(f"unknown kind of sheet '{kind[:40]}': choose {' or '.join(KINDS)}")
+        raise OptionError(f"unknown kind of sheet '{shown(kind, 40)}': choose {' or '.join(KINDS)}")
     raw = compute(small, device=device)
     looks = _palettes(small) if kind == "palettes" else _densities(small)
     for label, look, strip in looks:

@@ -1,6 +1,8 @@
 """Recomputes pixels of a picture: by plain Python, and in arbitrary precision where asked."""
 
 import random
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -52,7 +54,13 @@ class Pixel:
         return self.drawn == self.expected and not self.wrong
 
 
-def verify(path: str | Path, pixels: int = 20, exact: bool = False, seed: int = 0) -> list[Pixel]:
+def verify(
+    path: str | Path,
+    pixels: int = 20,
+    exact: bool = False,
+    seed: int = 0,
+    on_message: Callable[[str], None] = warnings.warn,
+) -> list[Pixel]:
     """Recompute `pixels` random pixels of a picture with the backend of plain Python loops.
 
     Parameters
@@ -61,6 +69,8 @@ def verify(path: str | Path, pixels: int = 20, exact: bool = False, seed: int = 
         Also iterate their samples in arbitrary precision, and compare the counts.
     seed : int
         Chooses the pixels.
+    on_message : callable
+        As of `fractals.render`.
 
     Raises
     ------
@@ -68,7 +78,8 @@ def verify(path: str | Path, pixels: int = 20, exact: bool = False, seed: int = 
         The picture carries no scene, is not of its size, or can't be drawn pixel by pixel.
     """
     scene = load_scene(path)
-    options = RenderOptions(device="python", force=True)  # force: a few pixels cost little
+    # force: a few pixels cost little
+    options = RenderOptions(device="python", force=True, on_message=on_message)
     plan, backend = open_plan(scene, options)
     if plan.layers.whole:
         raise SceneError(f"{path}: the colors of its pixels depend on all others: draw it anew")

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import errno
 import functools
+import math
 import os
 import pickle
 import re
@@ -12,9 +13,11 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from math import floor
 from types import SimpleNamespace
 
 import numba
+import numpy as np
 import pytest
 
 import fractals
@@ -150,13 +153,23 @@ def test_options_are_told_apart_by_their_class_and_all_their_fields():
     assert not any(" at 0x" in text + code_cache._label(text) for text in texts)
 
 
-def test_a_formula_from_elsewhere_within_options_is_not_cached():
+def folder_of(*identity):
+    store = store_of(*identity)
+    return store and store.folder
+
+
+def test_a_formula_from_elsewhere_within_options_is_cached_by_its_code():
     from fractals.formulas import mandelbrot
 
     ours = mandelbrot.make()
-    foreign = dataclasses.replace(ours, step=lambda x, y, a, b: (x, y))
-    assert store_of("cpu", Options(ours))
-    assert store_of("cpu", Options(foreign)) is None
+
+    def with_step(step):
+        return folder_of("cpu", Options(dataclasses.replace(ours, step=step)))
+
+    assert folder_of("cpu", Options(ours))
+    assert with_step(lambda x, y, a, b: (x, y)) == with_step(lambda x, y, a, b: (x, y))
+    assert with_step(lambda x, y, a, b: (x, y)) != with_step(lambda x, y, a, b: (y, x))
+    assert with_step(numba.njit(lambda x, y, a, b: (x, y))) is None
 
 
 def test_an_edit_anywhere_starts_an_empty_folder(monkeypatch, tmp_path):
@@ -181,13 +194,6 @@ def test_without_a_writable_folder_nothing_is_cached(monkeypatch, tmp_path):
     (line,) = cache_folder.take_messages()
     assert line.startswith("compiled code is not kept")
     assert str(blocked) in line
-
-
-def test_a_formula_from_elsewhere_is_not_cached():
-    from fractals.kernels.formula import Formula
-
-    own = Formula("own", "mine", step=lambda x, y, a, b: (x, y), derivative=None, degree=2)
-    assert store_of("cpu", own) is None
 
 
 @pytest.mark.parametrize("kind", ["formula", "coloring"])
@@ -425,11 +431,85 @@ def test_foreign_functions_are_known_by_all_they_refer_to(monkeypatch):
     assert key(foreign_step) != before
 
 
+LIST = [2.0]
+
+
+def step_by_list(x):
+    return LIST[0] * x
+
+
+def step_by_modules(x):
+    return math.sin(x) + np.pi * floor(x)
+
+
+def step_by_module_of_the_user(x):
+    return fractals_of_a_user.scale * x
+
+
+fractals_of_a_user = SimpleNamespace(scale=2)
+
+
+def test_foreign_functions_are_cached_by_all_they_refer_to(monkeypatch):
+    def make(factor):
+        return lambda x: factor * x
+
+    assert folder_of(make(2.0)) == folder_of(make(2.0))
+    assert len({folder_of(make(factor)) for factor in (2.0, 3.0, 2, 0.0, -0.0, (2, 0))}) == 6
+    assert folder_of(make(make)) == folder_of(make(make))
+    assert folder_of(step_by_modules)
+    for unknown in (step_by_list, step_by_module_of_the_user, make(np.ones(2))):
+        assert folder_of(unknown) is None
+    before = folder_of(foreign_step)
+    assert folder_of(foreign_step) == before
+    monkeypatch.setitem(globals(), "SCALE", 4.0)
+    assert folder_of(foreign_step) != before
+    monkeypatch.undo()
+    assert folder_of(foreign_step) == before
+    monkeypatch.setitem(globals(), "helper", lambda x: x)
+    assert folder_of(foreign_step) != before
+
+
+OWN = """
+from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import fma, number
+
+def make():
+    return Formula("own", "mine", step=step, derivative=derivative, degree=2)
+
+def step(x, y, a, b):
+    return fma(x, x, a - y * y), fma(number(SCALE, x) * x, y, b)
+
+def derivative(x, y, p, q):
+    return number(2, x) * (x * p - y * q), number(2, x) * (x * q + y * p)
+"""
+
+
+def test_a_formula_in_a_file_compiles_once_for_each_text(tmp_path):
+    file = tmp_path / "own.py"
+
+    def draw_own(scale):
+        file.write_text(OWN.replace("SCALE", scale))
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "compiled")}
+        command = [sys.executable, "-m", "fractals", "render", "--formula", str(file), "--cpu"]
+        command += ["--size", "24x16", "--overwrite", "-o", str(tmp_path / "own.png")]
+        subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+        (folder,) = (tmp_path / "compiled").glob("fractals-*")
+        return (tmp_path / "own.png").read_bytes(), len(list(folder.rglob("*.code")))
+
+    first, codes = draw_own("2")
+    assert draw_own("2") == (first, codes)
+    other, more = draw_own("3")
+    assert other != first
+    assert more > codes
+    assert draw_own("2") == (first, more)
+
+
 def test_functions_that_call_themselves_have_keys():
     def countdown(x):
         return countdown(x - 1) if x else 0
 
     assert code_cache._key(countdown) == code_cache._key(countdown)
+    assert folder_of(countdown) == folder_of(countdown) != folder_of(lambda: countdown)
 
 
 def test_two_threads_compile_at_once_each_in_its_own_folder(tmp_path):

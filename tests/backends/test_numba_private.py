@@ -4,7 +4,9 @@
 numba-cuda is tested in test_ptx.py, with that package.
 """
 
+import gc
 import itertools
+import operator
 import os
 import subprocess
 import sys
@@ -15,9 +17,11 @@ import numba
 import numpy as np
 import pytest
 from numba import types
+from numba.core import compiler, ir
 from numba.core.bytecode import FunctionIdentity
 from numba.core.registry import cpu_target
-from numba.extending import register_jitable
+from numba.core.types.functions import BaseFunction
+from numba.extending import lower_builtin, overload, register_jitable
 
 from fractals.backends import numba_private
 from fractals.backends.code_cache import Store
@@ -121,12 +125,76 @@ def test_code_with_inlined_functions_is_kept(tmp_path):
 
 def test_numba_is_left_as_it_was_when_code_is_compiled():
     context = cpu_target.target_context
-    before = dict(vars(context))
+
+    def names():
+        return vars(context).keys(), vars(context.typing_context).keys()
+
+    def functions():
+        return BaseFunction.get_call_type, ir.Inst._rec_list_vars, gc.isenabled()
+
+    before, called = [set(part) for part in names()], functions()
     numba.njit(**numba_private.NUMERIC)(lambda x: x)(1)
     with pytest.raises(numba.TypingError):
         numba.njit(**numba_private.NUMERIC)(lambda x: x + "a")(1)
-    assert vars(context).keys() == before.keys()
-    assert "refresh" not in vars(context.typing_context)
+    assert [set(part) for part in names()] == before
+    assert functions() == called
+    assert gc.isenabled()
+
+
+def test_variables_of_a_statement_are_those_that_numba_lists(monkeypatch):
+    def function(xs, n):
+        total = 0.0
+        for x in xs:
+            if x > n:
+                total += min(x, n) * xs[0]
+            (a, b), c = (x, n), {"n": n}
+            total += a + b + c["n"]
+        return total
+
+    code = compiler.run_frontend(function)
+    listed = [s.list_vars() for block in code.blocks.values() for s in block.body]
+    assert sum(map(len, listed)) > 20
+    monkeypatch.setattr(ir.Inst, "_rec_list_vars", numba_private._variables_of)
+    assert [s.list_vars() for block in code.blocks.values() for s in block.body] == listed
+
+
+def test_a_call_of_an_operator_is_typed_once(monkeypatch):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments[0].key[0])
+        return typed(*arguments)
+
+    typed = numba_private._get_call_type
+    monkeypatch.setattr(numba_private, "_get_call_type", counted)
+
+    def function(x, n):
+        return x * x + x * (x + x) + (n + n) * n
+
+    made = numba.njit(**numba_private.NUMERIC)(function)
+    numba.njit(**numba_private.NUMERIC)(function)(1.5, 2)  # fills what is known
+    calls.clear()
+    assert made(1.5, 2) == function(1.5, 2)
+    assert operator.add not in calls
+    assert operator.mul not in calls
+
+
+def test_a_function_is_declared_before_those_of_numba():
+    def halved(v):
+        raise NotImplementedError
+
+    numba_private.declare(halved, lambda v: v if v == types.float64 else None)
+
+    @lower_builtin(halved, types.float64)
+    def lower(context, builder, signature, args):
+        return builder.fmul(args[0], context.get_constant(types.float64, 0.5))
+
+    @overload(halved)
+    def others(v):
+        return lambda v: -v
+
+    assert numba.njit(lambda v: halved(v))(3.0) == 1.5
+    assert numba.njit(lambda v: halved(v))(3) == -3
 
 
 def test_code_is_kept_for_each_signature(tmp_path):
@@ -165,6 +233,13 @@ def test_a_function_is_an_argument():
     call(argument, values)
     assert values[0] == 2.0
     assert len(call.signatures) == 1
+    made = numba_private.FunctionArgument.of(add, (types.float64[::1],))
+    assert numba_private.FunctionArgument.of(add, (types.float64[::1],)) is made
+    call(made, values)
+    assert values[0] == 3.0
+    other = numba_private.FunctionArgument.of(add, (types.float32[::1],))
+    call(other, np.zeros(1, np.float32))
+    assert len(call.signatures) == 2
 
 
 def test_parts_of_an_array():

@@ -266,4 +266,26 @@ def test_compute_has_a_dry_run(run):
         return json.loads(out)["memory"]
 
     assert memory("compute", "-o", "a.npz") > 10 * memory("compute", "-o", "a.fz")
+    small = "--size", "40x30", "--supersampling", "2"
+    told = run("compute", "seahorse", *small, "--dry-run", "--json")[1]
+    assert json.loads(told)["file"] == 4 * 40 * 30 * (4 + 16)  # count and z
+    assert (
+        "file of numbers    1 MiB\n" in run("compute", "seahorse", *small, "--dry-run")[1].decode()
+    )
     assert os.listdir() == []
+
+
+def test_a_picture_holds_no_raw_numbers(run):
+    run("render", *SMALL, "-o", "a.png")
+    code, _, err = run("recolor", "a.png", "--palette", "ember", "-o", "b.png")
+    assert (code, "'fractals render a.png --palette NAME' draws" in err) == (3, True)
+    assert one_line(err)
+
+
+def test_verify_tells_of_missing_decimals_in_one_line(run):
+    deep = "--center=-1.94,0", "--width", "1e-16", "--size", "8x6", "--cpu"
+    run("render", *deep, "-o", "a.png")
+    code, _, err = run("verify", "a.png", "--pixels", "1")
+    assert code == 0
+    assert "fractals: the center has 16 decimals fewer than this width requires" in err
+    assert all(line.startswith("fractals: ") for line in err.splitlines())

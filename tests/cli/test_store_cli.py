@@ -105,7 +105,7 @@ BAD = [
     (("compute", "there.fz", "--max-iterations", "7"), 2, "iteration.max_iterations differs"),
     (("compute", "there.fz", "--coloring", "distance"), 2, "needs dz too"),
     (("recolor", "there.fz", "--coloring", "distance"), 2, "compute them with --coloring distance"),
-    (("recolor", "there.fz", "-o", "there.fz"), 2, "names no type of picture"),
+    (("recolor", "there.fz", "-o", "there.fz"), 2, "unknown type of picture"),
     (("compute", "empty.fz"), 3, "not a store"),
     (("recolor", "file.fz"), 3, "not a store"),
     (("compute", "-o", "file.fz"), 1, "can't be written"),

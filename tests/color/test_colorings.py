@@ -331,7 +331,7 @@ def test_ranks_of_nothing_and_of_much(name):
         assert lowest <= values.min()
         assert (shares[0], shares[-1]) == (0, 1)
         for value in np.quantile(values, [0.01, 0.4, 0.9]):
-            share = np.interp(value, ranking._edges(lowest), shares)
+            share = np.interp(value, ranking.edges(lowest), shares)
             assert share == pytest.approx(
                 (values < value).mean(), abs=0.34 if len(values) == 3 else 0.02
             )

@@ -42,7 +42,9 @@ def step(formula, z, c, before=0):
 
 
 def wanted(name, z, c, before):
-    return naive.phoenix(z, c, before) if name == "phoenix" else naive.STEPS[name](z, c)
+    if name in ("phoenix", "spider"):
+        return getattr(naive, name)(z, c, before)
+    return naive.STEPS[name](z, c)
 
 
 @every_other
@@ -144,7 +146,7 @@ def exact(name, point, julia, max_iterations, radius=256):
             z, c = place, julia
         else:
             z, c = mpc({"logistic": "0.5", "lyapunov": "0.5", "nova": 1}.get(name, 0)), place
-            if name in ("newton", "halley", "collatz"):
+            if name in ("newton", "halley", "collatz", "spider"):
                 z = c
             if name == "sine":
                 z = mpmath.pi / 2
@@ -252,9 +254,9 @@ def test_hybrid_of_one_formula_twice_is_every_second_step():
 @pytest.mark.parametrize(
     ("formula", "line"),
     [
-        ({"name": "hybrid", "formulas": ["mandelbrot", "newton"]}, "'newton' is none of"),
+        ({"name": "hybrid", "formulas": ["mandelbrot", "newton"]}, "'newton' is not one of"),
         ({"name": "hybrid", "formulas": []}, "a list of 1 to 6 names"),
-        ({"name": "hybrid", "formulas": [{"name": "multibrot"}]}, "none of"),
+        ({"name": "hybrid", "formulas": [{"name": "multibrot"}]}, "not one of"),
         ({"name": "phoenix", "memory": 7}, "memory is a number from -2 to 2"),
         ({"name": "newton", "relaxation": 2}, "relaxation is a number from 0.01 to 1.99"),
         ({"name": "newton", "polynomial": "z**3 -"}, "column 7"),

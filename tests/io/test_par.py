@@ -52,6 +52,10 @@ def barnsley3(z, c, y):
     return z * z - 1 if z.real > 0 else z * z - 1 + c * z.real
 
 
+def spider(z, c, y):  # c of the step before: z - y²
+    return z * z + (c if y == 0 else (z - y * y) / 2 + z)
+
+
 sin, cos, exp = cmath.sin, cmath.cos, cmath.exp
 PIXEL, HALF, ZERO = "pixel", 0.5, 0
 # What the entry says, where an orbit begins, the next z of z, c and the z before (0 at first), the
@@ -106,6 +110,15 @@ ORBITS = [
     ("fn*z+z params=0.4/-0.2/-1 function=recip", PIXEL,
      lambda z, c, y: (0.4 - 0.2j) / z * z - z, 64, None),
     ("fn*z+z function=conj", PIXEL, lambda z, c, y: z.conjugate() * z + z, 64, None),
+    ("lambda(fn||fn)", PIXEL, lambda z, c, y: c * (sin(z) if abs(z) < 1 else z * z), 64, 1 + 0.1j),
+    ("lambda(fn||fn) params=0.7/0.3/2 function=cosh/conj", PIXEL,
+     lambda z, c, y: c * (cmath.cosh(z) if abs(z) < 2 else z.conjugate()), 64, 0.7 + 0.3j),
+    ("manlam(fn||fn) params=0/0/1.5", PIXEL,
+     lambda z, c, y: c * (sin(z) if abs(z) < 1.5 else z * z), 64, None),
+    ("julia(fn||fn) params=0.2/0.1/1", PIXEL,
+     lambda z, c, y: (sin(z) if abs(z) < 1 else z * z) + c, 64, 0.2 + 0.1j),
+    ("mandel(fn||fn)", PIXEL, lambda z, c, y: (sin(z) if abs(z) < 0.5 else z * z) + c, 64, None),
+    ("spider", PIXEL, spider, 4, None),
     ("fn(z)+fn(pix) params=0/0/0.5/0.1 function=ident/sinh", PIXEL,
      lambda z, c, y: z + (0.5 + 0.1j) * cmath.sinh(c), 64, None),
 ]  # fmt: skip
@@ -208,7 +221,11 @@ def test_the_ship_is_mirrored_in_the_formula():
         ("lambdafn function=tan", "is unsupported"),
         ("manzpower params=0/0/2.5", "is unsupported"),
         ("mandellambda params=0.1", "orbits that begin elsewhere"),
-        ("spider", "the type 'spider' is unsupported"),
+        ("lambda(fn||fn) params=1/0.1/-1", "is unsupported"),
+        ("lambda(fn||fn) function=trunc", "is unsupported"),
+        ("bifurcation", "the type 'bifurcation' draws a population over its growth rate"),
+        ("biflambda", "this program draws pictures of the plane alone"),
+        ("formula formulafile=a.frm formulaname=Moth", "files of formulas (.frm) are unsupported"),
         ("manowar", "the type 'manowar' is unsupported"),
     ],
 )
@@ -216,6 +233,23 @@ def test_other_types_are_refused(entry, words):
     with pytest.raises(SceneError) as caught:
         read(entry)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "formula"),
+    [
+        ("Burning_Ship", "burning_ship"),
+        ("Celtic_Mandelbrot", "celtic"),
+        ("Buffalo", "buffalo"),
+        ("Mandelbar", "tricorn"),
+    ],
+)
+def test_a_formula_of_a_file_by_its_name(name, formula):
+    scene, lost = read(f"formula formulafile=deep.frm formulaname={name} center-mag=-1.7/0/2")
+    assert scene.make_formula().name == formula
+    assert lost == (
+        f"the formula '{name}' of 'deep.frm' with its parameters; {formula} has its name",
+    )
 
 
 def test_what_is_lost():

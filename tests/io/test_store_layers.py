@@ -58,6 +58,14 @@ def recolored_is_rendered(tmp_path, device, precision, colors):
     assert contents(tmp_path / "a.fz") == contents(tmp_path / "b.fz")
 
 
+@pytest.mark.parametrize("suffix", [".fz", ".npz"])
+def test_files_keep_the_method(tmp_path, suffix):
+    raw = fractals.compute(scene(), device="cpu")
+    raw.method = "perturbation"
+    raw.save(tmp_path / f"a{suffix}")
+    assert EscapeData.load(tmp_path / f"a{suffix}").method == "perturbation"
+
+
 @pytest.mark.parametrize("colors", slow_but([RANKED], [RANKED, CYCLES]), ids=["ranked", "cycles"])
 def test_recolored_is_rendered(tmp_path, colors):
     recolored_is_rendered(tmp_path, "cpu", "float64", colors)

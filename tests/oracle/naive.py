@@ -67,6 +67,14 @@ def phoenix(z, c, before):
     return z * z + c - before / 2
 
 
+def spider(z, c, before):
+    """The next z after z, whose step had the c that followed from the step before."""
+    if before == 0:
+        return z * z + c
+    c_then = z - before * before
+    return z * z + c_then / 2 + z
+
+
 def newton(z, c, power=3):
     return (2 * z + 1 / z**2) / 3
 

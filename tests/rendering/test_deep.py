@@ -1,6 +1,7 @@
 """Deep zoom: the perturbed orbit is the orbit, whatever skips along it, and on every device."""
 
 import random
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from unittest import mock
 
@@ -14,11 +15,14 @@ from support.drawings import BoundedSimulator, compute_on
 from support.scenes import KIN, SOME_FORMULAS, label, name_and_power, scene, slow_but
 
 import fractals
+from fractals.backends.devices import choose, open_backend
 from fractals.deep import orbit_cache
 from fractals.deep.reference import compute_orbit
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
 from fractals.rendering import perturb, plan
+from fractals.rendering.drawing import open_drawing
+from fractals.rendering.tiles import Tile
 from fractals.scene.model import MAX_ITERATIONS
 
 OFTEN = ("mandelbrot", "burning_ship")
@@ -417,7 +421,7 @@ def test_digits_that_are_missing_are_said():
     told = []
     drawn = scene(center=["-0.75", "0.1"], width="1e-30", size=(10, 10))
     raw = fractals.compute(drawn, device="cpu", on_message=told.append)
-    assert told == ["the center lacks 29 digits that tell samples apart: they are taken as 0"]
+    assert told == ["the center has 29 decimals fewer than this width requires: zeros are added"]
     assert raw.method == "perturbation"
 
 
@@ -431,3 +435,75 @@ def test_orbit_that_does_not_fit_into_memory(monkeypatch):
     drawn = scene(center=["-0.1", "0.1"], width="1e-30", max_iterations=10**6, size=(4, 4))
     with pytest.raises(OptionError, match=r"reference orbit .* memory"):
         fractals.compute(drawn, device="cpu", on_message=str)
+
+
+def iterated(made):
+    """Return the escape data of a plan's picture."""
+    backend = open_backend(choose("cpu").device, made.precision, 1)
+    drawing = open_drawing(made, backend, shading=False)
+    raw = drawing.source.iterate(Tile(0, 0, *made.size))
+    return tuple(np.array(part) for part in raw[:3])
+
+
+@pytest.mark.parametrize(
+    ("formula", "is_julia"),
+    [("mandelbrot", False), ("mandelbrot", True), ("burning_ship", False)],
+)
+def test_a_pan_keeps_the_reference_orbit_and_the_counts_of_stable_samples(
+    formula, is_julia, monkeypatch
+):
+    depth = 24
+    before = deep_scene(formula, is_julia, depth)
+    first = plan.make_plan(before)
+    x, y = first.center
+    moved = x + Fraction(3, 10) * first.width, y - Fraction(1, 5) * first.width
+    with localcontext() as digits:
+        digits.prec = 200
+        text = [str(Decimal(part.numerator) / part.denominator) for part in moved]
+    after = before.replace(center=tuple(text))
+    panned = plan.make_plan(after).following(first)
+    assert panned.anchor == first.center
+    assert panned.following(panned).anchor == first.center
+    iterated(first)
+    monkeypatch.setattr(orbit_cache, "compute_orbit", mock.Mock(side_effect=AssertionError))
+    count, _, _ = iterated(panned)
+    dice, checked = random.Random(5), 0
+    julia = naive.mpc(*after.julia) if after.julia else None
+    with mpmath.workdps(160):
+        while checked < 3:
+            i, j = dice.randrange(SIZE[0]), dice.randrange(SIZE[1])
+            point = naive.position(i, j, SIZE, after.view.center, after.view.width)
+            by = mpf(10) ** -(depth + 6)
+            if naive.is_stable(formula, point, julia, 1000, RADIUS, by, 2):
+                assert count[j, i] == naive.sample(formula, point, julia, 1000, RADIUS, 2)[0]
+                checked += 1
+
+
+def test_a_far_or_other_view_has_a_reference_orbit_of_its_own():
+    before = deep_scene("mandelbrot", False, 24)
+    first = plan.make_plan(before)
+
+    def anchor(**changes):
+        return plan.make_plan(before.replace(**changes)).following(first).anchor
+
+    y = before.view.center[1]
+    assert anchor(max_iterations=77) == first.center
+    assert anchor(formula="burning_ship") is None
+    assert anchor(width=str(Decimal(before.view.width) / 9), center=("0", y)) is None
+    assert anchor(width="3") is None
+
+
+def test_the_next_picture_of_an_orbit_makes_no_tables_and_reads_no_file(monkeypatch):
+    drawn = deep_scene("mandelbrot", False, 24)
+    first = fractals.compute(drawn, device="cpu")
+    loaded, made = mock.Mock(return_value=None), mock.Mock(side_effect=AssertionError)
+    with monkeypatch.context() as patch:
+        patch.setattr(orbit_cache, "_load", loaded)
+        patch.setattr(perturb.Perturbation, "_make_tables", made)
+        again = fractals.compute(drawn, device="cpu")
+        assert loaded.call_count == made.call_count == 0
+        with pytest.raises(AssertionError):
+            fractals.compute(drawn.replace(escape_radius=77), device="cpu")
+    assert made.call_count == 1
+    np.testing.assert_array_equal(first.count, again.count)
+    np.testing.assert_array_equal(first.z, again.z)

@@ -143,6 +143,7 @@ BAD = [
     ({"view": {"centre": ["0", "0"]}}, ["view.centre: unknown key; did you mean 'center'?"]),
     ({"color": {"pallete": "lagoon"}}, ["color.pallete: unknown key; did you mean 'palette'?"]),
     ({"palette": "lagoon"}, ["palette: unknown key; 'palette' belongs in the table [color]"]),
+    ({"image": {"width": 100}}, ["image.width: unknown key; pixels are size = [width, height]"]),
     ({"view": {"size": [3, 4]}}, ["view.size: unknown key; 'size' belongs in the table [image]"]),
     (
         {"formula": "mandelbrt"},
@@ -151,7 +152,7 @@ BAD = [
     ({"formula": 3}, ["formula: "]),
     (
         {"formula": {"name": "mandelbrot", "power": 3}},
-        ["mandelbrot: unknown option 'power'; known options: none"],
+        ["known options: none; it is an option of halley, multibrot, newton, nova"],
     ),
     (
         {"formula": {"name": "multibrot", "pwer": 3}},

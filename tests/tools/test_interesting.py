@@ -8,7 +8,13 @@ from support.scenes import scene
 
 from fractals import load_scene
 from fractals.errors import FractalsError, OptionError
-from fractals.tools.interesting import SHARE, best_windows, suggest, thumbnails
+from fractals.tools.interesting import (
+    SHARE,
+    best_windows,
+    find_interesting,
+    symmetries,
+    thumbnails,
+)
 
 LIMIT = 1000
 
@@ -50,7 +56,7 @@ def test_windows_lie_apart():
 
 def test_views_lie_in_the_view():
     whole = load_scene("seahorse", size=(160, 90), rotation=30, palette="ember")
-    found = suggest(whole, 4, device="cpu")
+    found = find_interesting(whole, count=4, device="cpu")
     assert len(found) == 4
     assert {each.kind for each in found} == {"spiral", "minibrot"}
     x, y = map(Decimal, whole.view.center)
@@ -72,14 +78,40 @@ def test_views_lie_in_the_view():
 @pytest.mark.parametrize("formula", ["logistic", "julia"])
 def test_formulas_without_nuclei(formula):
     whole = scene("mandelbrot", julia=True) if formula == "julia" else scene(formula)
-    found = suggest(whole.replace(size=(160, 90)), 2, device="cpu")
+    found = find_interesting(whole.replace(size=(160, 90)), count=2, device="cpu")
     assert [each.kind for each in found] == ["detail", "detail"]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "expected"),
+    [
+        (scene("mandelbrot"), [(1, -1)]),
+        (scene({"name": "multibrot", "power": 3}), [(1, -1), (-1, 1), (-1, -1)]),
+        (scene("burning_ship"), []),
+        (scene("mandelbrot", julia=True), [(-1, -1)]),
+        (scene("mandelbrot").replace(julia=("-0.8", "0")), [(1, -1), (-1, 1), (-1, -1)]),
+    ],
+    ids=["mandelbrot", "multibrot", "ship", "julia", "real julia"],
+)
+def test_symmetries(drawn, expected):
+    assert symmetries(drawn, drawn.make_formula()) == expected
+
+
+@pytest.mark.parametrize("keys", [{}, {"rotation": 30}], ids=["plain", "rotated"])
+def test_no_view_is_the_mirror_image_of_another(keys):
+    found = find_interesting(size=(160, 90), count=8, device="cpu", **keys)
+    width = Decimal(found[0].scene.view.width)
+    places = [tuple(map(Decimal, each.scene.view.center)) for each in found]
+    assert len(places) > 3
+    for k, (x, y) in enumerate(places):
+        for u, v in places[:k]:
+            assert max(abs(x - u), abs(y + v)) > width / 4
 
 
 def test_errors():
     with pytest.raises(OptionError, match="count 0"):
-        suggest(scene(), 0)
+        find_interesting(scene(), count=0)
     with pytest.raises(OptionError, match="'plane'"):
-        suggest(scene(projection="exponential"))
+        find_interesting(scene(projection="exponential"))
     with pytest.raises(FractalsError, match="nothing in the view differs"):
-        suggest(scene(center=("-0.1", "0.1"), width="0.01"), device="cpu")
+        find_interesting(scene(center=("-0.1", "0.1"), width="0.01"), device="cpu")

@@ -1,5 +1,7 @@
 """Contact sheets, and the density that fits a coloring."""
 
+from pathlib import Path
+
 import numpy as np
 import PIL.Image
 import pytest
@@ -92,6 +94,55 @@ def test_a_new_coloring_is_fitted_unless_a_density_is_given(run):
     assert (code, "fitted" in err) == (0, False)
     color = fractals.load_scene("b.png").color
     assert (color.density, color.offset, color.palette) == (0.7, 0.5, "ember")
+
+
+def test_a_coloring_as_keyword_is_fitted_in_python(tmp_path):
+    small = {"size": (32, 18), "supersampling": 1, "device": "cpu", "on_message": str}
+    image = fractals.render("seahorse", coloring="stripe_average", **small)
+    color = image.scene.color
+    assert color.density > 1.5
+    assert (color.palette, color.transfer) == ("auto", "auto")
+    raw = fractals.compute("seahorse", coloring="stripe_average", **small)
+    assert fractals.recolor(raw, device="cpu") == image
+    fractals.render_to(tmp_path / "a.png", "seahorse", coloring="stripe_average", **small)
+    assert fractals.load_scene(tmp_path / "a.png") == image.scene
+    fractals.compute_to(tmp_path / "a.fz", "seahorse", coloring="stripe_average", **small)
+    assert fractals.EscapeData.load(tmp_path / "a.fz").scene == image.scene
+    plain = fractals.compute("seahorse", layers=[{"coloring": "stripe_average"}], **small)
+    again = fractals.recolor(plain, coloring="stripe_average", layers=[], device="cpu")
+    assert again.scene.color == color
+
+
+@pytest.mark.parametrize("given", [{"density": 0.7}, {"offset": 0.1}, {"coloring": "smooth"}])
+def test_what_is_given_is_not_fitted_in_python(given):
+    small = {"size": (32, 18), "supersampling": 1, "device": "cpu", "on_message": str}
+    drawn = fractals.render("seahorse", **{"coloring": "stripe_average", **given}, **small)
+    assert drawn.scene.color.density == 0.7
+    assert drawn.scene.color.palette == "hokusai"
+
+
+def test_the_layers_are_fitted_where_this_is_asked_for(run):
+    layer = {"coloring": "stripe_average", "palette": "ink", "opacity": 0.5}
+    drawn = scene(coloring="smooth", layers=[layer], **SPIRAL)
+    alone = fractals.fit_colors(scene(coloring="stripe_average", palette="ink", **SPIRAL)).color
+    assert alone.density > 1.5
+    fitted = fractals.fit_colors(drawn, layers=True).color
+    assert fitted.layers[0].density == alone.density
+    assert fitted.layers[0].offset == alone.offset
+    assert fitted.layers[0].opacity == 0.5
+    assert fractals.fit_colors(drawn).color.layers == drawn.color.layers
+    Path("a.toml").write_text(drawn.to_toml())
+    code, _, err = run("render", "a.toml", "--fit", "--cpu", "-o", "a.png")
+    assert code == 0
+    assert "are fitted to the layer stripe_average" in err
+    assert fractals.load_scene("a.png").color == fitted
+
+
+def test_no_fit_keeps_the_density_of_the_scene(run):
+    small = "--size", "32x18", "--cpu", "-o", "a.png"
+    assert run("render", "seahorse", "--coloring", "stripe_average", "--no-fit", *small)[0] == 0
+    color = fractals.load_scene("a.png").color
+    assert (color.density, color.palette) == (0.7, "hokusai")
 
 
 def test_recolor_takes_the_colors_and_layers_of_scenes(run):

@@ -9,7 +9,7 @@ from numba.core.errors import NumbaError
 from fractals.backends.base import HostMemory, Run
 from fractals.backends.cpu import direct, packet_lists, palette_lookup, perturb_packets, tile_loop
 from fractals.backends.cpu.simd import pack
-from fractals.backends.cpu.target import REAL, compile_body, compile_loop, cpu_target
+from fractals.backends.cpu.target import REAL, compile_body, compile_loop, cpu_target, typed_once
 from fractals.backends.numba_private import FunctionArgument
 from fractals.kernels import escape, perturb, perturb_statistics, shade
 from fractals.kernels.layout import EscapeTile
@@ -70,7 +70,7 @@ class CpuBackend(HostMemory):
         """Return the program that places values, which a tile loop can also take."""
         place = self._compiled(palette_lookup.make_position_body, options)
         signature = palette_lookup.position_signature(REAL[self._number])
-        return Run(place, "plain", program=FunctionArgument(place, signature))
+        return Run(place, "plain", program=FunctionArgument.of(place, signature))
 
     def _by_color(self):
         """Return the program that paints channels as lanes, which a tile loop can also take."""
@@ -88,6 +88,7 @@ class CpuBackend(HostMemory):
     def _in_packets(self, options):
         fill = self._compiled(perturb_packets.make_body, (options,))
         fill.compile(perturb_packets.signature())
+        fill = typed_once(fill, perturb_packets.signature())
         # Samples that become too small for float64 leave their packets.
         one_by_one = None
         if options.floatexp:
@@ -122,7 +123,7 @@ class CpuBackend(HostMemory):
             flat = EscapeTile(*(part.reshape(-1) for part in tile))
             wave(flat, *inputs, *own.scratch)
 
-        return Run(run, "packs", program=FunctionArgument(wave, direct.signature(real)))
+        return Run(run, "packs", program=FunctionArgument.of(wave, direct.signature(real)))
 
     def _compiled(self, make_body, options):
         def make():

@@ -12,6 +12,7 @@ soon be idle. Therefore
    these samples take their last steps again with a test each, so counts are exact.
 """
 
+import functools
 import math
 
 from numba import types
@@ -494,6 +495,7 @@ def _put_more(jit, put_others, own, plane):
     return jit(put)
 
 
+@functools.cache
 def signature(real):
     """Return the types of the arguments of `make_body`'s body.
 

@@ -5,6 +5,8 @@ The three channels of a color lie side by side, so one load takes them all. Numb
 are those of `fractals.kernels.shade.make_body`, so the bits are, too.
 """
 
+import functools
+
 import numpy as np
 from llvmlite import ir
 from numba.core import types
@@ -109,6 +111,7 @@ def make_position_body(target, *options):
     return loop
 
 
+@functools.cache
 def position_signature(real):
     """Return the types of the loop's arguments for a Numba number type."""
     plane, whole = real[:, ::1], types.int32
@@ -118,6 +121,7 @@ def position_signature(real):
     return types.float32[:, ::1], tile, inputs
 
 
+@functools.cache
 def signature(color):
     """Return the types of `make_body`'s arguments, for channels of a Numba type."""
     line, whole = types.float32[::1], types.int32

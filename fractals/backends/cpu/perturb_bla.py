@@ -9,8 +9,6 @@ from fractals.backends.cpu.packet_lists import (
     VECTORS,
     Packet,
     make_clamped,
-    make_lists,
-    make_select_steps,
 )
 from fractals.backends.cpu.simd.exponents import exponents, larger_part, powers_of_two
 from fractals.backends.cpu.simd.memory import spread
@@ -93,9 +91,10 @@ def make_longest_packet_skip(target, options):
     return make_longest_skip(target, valid, any_lane)
 
 
-def make_bla_steps(target, options):
+def make_bla_steps(target, options, put, put_packet, select_steps):
     """Return ``bla_steps(packet, samples, alive, at, end, context, which, ends, check)``.
 
+    The functions ``put``, ``put_packet`` and ``select_steps`` are those of `packet_lists`.
     It takes single steps from the indices `at`, and skips by the tree, until all lanes have left.
     It returns `ends`: the ends of the lists of the samples that were rebased (the list `which`),
     that escaped, and that became too small for float64.
@@ -107,8 +106,6 @@ def make_bla_steps(target, options):
     formula, floatexp = options.formula, options.floatexp
     step, skip = jit(formula.perturbed), make_skip(target, formula)
     radius = BLA_RADIUS if formula.holomorphic else MATRIX_RADIUS  # behind the other numbers
-    put, put_packet, _, _ = make_lists(target, options)
-    select_steps = make_select_steps(target, options)
     step_tangents, skip_tangents, slope = make_tangents(target, formula, options.derivative)
     longest_skip = make_longest_packet_skip(target, options)
     settled = make_settled(target, options)
@@ -128,7 +125,7 @@ def make_bla_steps(target, options):
     def skipped(row, packet, g):
         """Return the packet after a skip by an entry of the tree."""
         x, y, a, b, count, tangents, earlier, own = packet
-        tangents = skip_tangents(row, x, y, tangents, g)
+        tangents = skip_tangents(row, x, y, a, b, tangents, g)
         x, y = skip(row, x, y, a, b)
         return Packet(x, y, a, b, count, tangents, earlier, own)
 

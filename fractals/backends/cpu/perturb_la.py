@@ -11,8 +11,6 @@ from fractals.backends.cpu.packet_lists import (
     REBASED,
     Packet,
     make_clamped,
-    make_lists,
-    make_select_steps,
 )
 from fractals.backends.cpu.simd.exponents import exponents, larger_part, powers_of_two
 from fractals.backends.cpu.simd.memory import spread
@@ -206,7 +204,7 @@ def make_shared_exponents(target, options):
     return share, part, rebase
 
 
-def make_la_steps(target, options):
+def make_la_steps(target, options, put_packet, select_steps):
     """Return ``la_steps(packet, samples, alive, context, which, staged, rebased)``.
 
     It skips along the stages. Its result is ``(packet, stepping, at, staged, rebased)``: the lanes
@@ -226,8 +224,6 @@ def make_la_steps(target, options):
         return jit(no_steps)
 
     derive, degree = jit(formula.derivative), formula.degree
-    _, put_packet, _, _ = make_lists(target, options)
-    select_steps = make_select_steps(target, options)
 
     @jit
     def times(p, q):

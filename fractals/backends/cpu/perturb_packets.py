@@ -12,6 +12,8 @@ packets of similar samples are made up, without gaps (stream compaction).
 Every sample takes exactly the steps it would take alone, so results are the same to the last bit.
 """
 
+import functools
+
 from numba import types
 
 from fractals.backends.cpu.packet_lists import (
@@ -41,6 +43,7 @@ from fractals.backends.cpu.packet_lists import (
     earlier_row,
     exponent_row,
     make_lists,
+    make_select_steps,
     row_count,
 )
 from fractals.backends.cpu.perturb_bla import COMPARE, IGNORE, REMEMBER, make_bla_steps
@@ -154,8 +157,10 @@ def make_finish(target, options):
     `most` is the limit of iterations as a float64.
     """
     jit, floatexp, julia = target.jit, options.floatexp, options.julia
-    _, _, sort, take = make_lists(target, options)
-    la_steps, bla_steps = make_la_steps(target, options), make_bla_steps(target, options)
+    put, put_packet, sort, take = make_lists(target, options)
+    select_steps = make_select_steps(target, options)
+    la_steps = make_la_steps(target, options, put_packet, select_steps)
+    bla_steps = make_bla_steps(target, options, put, put_packet, select_steps)
     write_escaped, write_remaining = make_write(target, options)
 
     @jit
@@ -167,38 +172,38 @@ def make_finish(target, options):
         h = splat(width, VECTORS), start, exponent_c
         g = splat(width * two_to(exponent_c, width), VECTORS)
         context = Context(lists, tables, view, most, exponent_c, h, g)
-        rebased, escaped, remaining, side = 0, 0, 0, 0
-        while end > 0:  # along the stages, and from there to the first rebasing
+        rebased, escaped, remaining = 0, 0, 0
+        # First along the stages, and from there to the first rebasing; then from one rebasing to
+        # the next. One loop for both, because `bla_steps` is inlined at each place that calls it.
+        staging, begin, until = view.stage_count > 0, start, view.first_end
+        which, side, check = STAGED, 0, IGNORE
+        rounds, next_remembered = 0, FIRST_REMEMBERED
+        while end > 0:
             staged = 0
+            again = which == REBASED
+            if again:
+                check = COMPARE if rounds > FIRST_REMEMBERED else IGNORE
+                if rounds == next_remembered:
+                    check, next_remembered = REMEMBER, 2 * next_remembered
+                rounds += 1
+                rebased = 0
+                sort(lists, which + side, end)
+            into = REBASED + 1 - side if again else REBASED
             for i in range(0, end, lanes):
-                packet, samples, alive = take(lists, STAGED + side, i, end, False, False)
-                at = start
-                if view.stage_count > 0:
+                packet, samples, alive = take(lists, which + side, i, end, again, check == COMPARE)
+                at = begin
+                if staging:
                     packet, alive, at, staged, rebased = la_steps(
                         packet, samples, alive, context, STAGED + 1 - side, staged, rebased
                     )
                 ends = rebased, escaped, remaining
                 rebased, escaped, remaining = bla_steps(
-                    packet, samples, alive, at, view.first_end, context, REBASED, ends, IGNORE
+                    packet, samples, alive, at, until, context, into, ends, check
                 )
-            end, side = staged, 1 - side
-        start, side = start + view.rebase_start, 0
-        rounds, next_remembered = 0, FIRST_REMEMBERED
-        while rebased > 0:  # from one rebasing to the next
-            check = COMPARE if rounds > FIRST_REMEMBERED else IGNORE
-            if rounds == next_remembered:
-                check, next_remembered = REMEMBER, 2 * next_remembered
-            rounds += 1
-            end, rebased = rebased, 0
-            sort(lists, REBASED + side, end)
-            for i in range(0, end, lanes):
-                packet, samples, alive = take(lists, REBASED + side, i, end, True, check == COMPARE)
-                ends = rebased, escaped, remaining
-                rebased, escaped, remaining = bla_steps(
-                    *(packet, samples, alive, start, view.rebase_end, context),
-                    *(REBASED + 1 - side, ends, check),
-                )
-            side = 1 - side
+            end, side = rebased if again else staged, 1 - side
+            if end == 0 and not again:
+                which, side, end = REBASED, 0, rebased
+                staging, begin, until = False, start + view.rebase_start, view.rebase_end
         write_escaped(tile, lists, escaped)
         if floatexp:
             write_remaining(work, lists, remaining)
@@ -241,14 +246,15 @@ def make_body(target, options):
                         u, v = position(grid.columns, grid.rows, width, j, i)
                         put_sample(lists, end, u, v, dz, exponent_z, j * width + i)
                         end += 1
-                if end > MAX_SAMPLES:
+                last = top + BLOCK_SIZE[1] >= height and left + BLOCK_SIZE[0] >= width
+                if last or end > MAX_SAMPLES:  # called at one place, where it is inlined
                     finish(tile, work, lists, end, tables, view, most, exponent_c)
                     end = 0
-        finish(tile, work, lists, end, tables, view, most, exponent_c)
 
     return body
 
 
+@functools.cache
 def signature():
     """Return the types of a body's arguments."""
     real, index = types.float64, types.int64

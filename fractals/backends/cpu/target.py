@@ -5,7 +5,7 @@ import math
 
 import numba
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import lower_builtin
 
 from fractals.backends import code_cache, numba_private
 from fractals.backends.code_cache import program
@@ -19,62 +19,125 @@ from fractals.backends.cpu.simd.pack import Pack
 from fractals.kernels import Target, primitives
 
 
-@intrinsic
-def _fused(_context, a, b, c):
-    if not (isinstance(a, types.Float) and a == b == c):
-        return None
-    return a(a, a, a), lambda _context, builder, _signature, args: builder.fma(*args)
+def _declare(function, result, *kinds):
+    """Have a function of single numbers be compiled to what the decorated function generates.
+
+    An overload is a function of its own, which takes Numba 5 to 20 ms for each type. For other
+    types than those that ``result(*types)`` gives a type for, overloads are tried.
+    """
+
+    def register(lower):
+        numba_private.declare(function, result)
+        lower_builtin(function, *kinds)(lower)
+        return lower
+
+    return register
 
 
-@overload(primitives.fma)
-def _fma(a, b, c):
-    if isinstance(a, types.Float):
-        return lambda a, b, c: _fused(a, b, c)
+def _one_type(*kinds):
+    first = kinds[0]
+    numeric = isinstance(first, types.Integer | types.Float)
+    return first if numeric and all(kind == first for kind in kinds) else None
 
 
-@intrinsic
-def _split_bits(_context, v):
+def _is_less(builder, kind, a, b):
+    if isinstance(kind, types.Float):
+        return builder.fcmp_ordered("<", a, b)
+    compare = builder.icmp_signed if kind.signed else builder.icmp_unsigned
+    return compare("<", a, b)
+
+
+def _pair(*kinds):
+    return _one_type(*kinds) if len(kinds) == 2 else None
+
+
+def _cast(context, builder, signature, args):
+    """Return the arguments in the type of the result: CUDA's compiler finds this code too."""
+    return [
+        context.cast(builder, value, kind, signature.return_type)
+        for value, kind in zip(args, signature.args, strict=True)
+    ]
+
+
+@_declare(min, _pair, types.Number, types.Number)
+def _min(context, builder, signature, args):
+    a, b = _cast(context, builder, signature, args)
+    return builder.select(_is_less(builder, signature.return_type, b, a), b, a)
+
+
+@_declare(max, _pair, types.Number, types.Number)
+def _max(context, builder, signature, args):
+    a, b = _cast(context, builder, signature, args)
+    return builder.select(_is_less(builder, signature.return_type, a, b), b, a)
+
+
+@_declare(int, lambda v: types.int64 if isinstance(v, types.Float) else None, types.Float)
+def _int(context, builder, signature, args):
+    return context.cast(builder, args[0], signature.args[0], signature.return_type)
+
+
+def _fused(*kinds):
+    return _one_type(*kinds) if isinstance(kinds[0], types.Float) else None
+
+
+@_declare(primitives.fma, _fused, types.Float, types.Float, types.Float)
+def _fma(_context, builder, _signature, args):
+    return builder.fma(*args)
+
+
+@_declare(
+    primitives.select,
+    lambda mask, *kinds: _one_type(*kinds) if mask == types.boolean else None,
+    *(types.Boolean, types.Number, types.Number),
+)
+def _select(_context, builder, _signature, args):
+    return builder.select(*args)
+
+
+@_declare(
+    primitives.number,
+    lambda value, like: like if _one_type(value) and _one_type(like) else None,
+    *(types.Number, types.Number),
+)
+def _number(context, builder, signature, args):
+    return context.cast(builder, args[0], signature.args[0], signature.return_type)
+
+
+def _split_type(v):
+    if isinstance(v, types.Float):
+        return types.Tuple((v, types.Integer.from_bitwidth(v.bitwidth, signed=True)))
+
+
+@_declare(primitives.split, _split_type, types.Float)
+def _split(context, builder, signature, args):
     """Return a float's mantissa and exponent from its bits, because frexp would cost a call."""
-    bits, fraction, bias = (64, 52, 1023) if v == types.float64 else (32, 23, 127)
-    integer = types.Integer.from_bitwidth(bits, signed=True)
-
-    def generate(context, builder, signature, args):
-        word = context.get_value_type(integer)
-        raw = builder.bitcast(args[0], word)
-        biased = builder.and_(builder.lshr(raw, word(fraction)), word(2 * bias + 1))
-        exponent = builder.sub(biased, word(bias))
-        mantissa = builder.or_(builder.and_(raw, word((1 << fraction) - 1)), word(bias << fraction))
-        parts = builder.bitcast(mantissa, args[0].type), exponent
-        return context.make_tuple(builder, signature.return_type, parts)
-
-    return types.Tuple((v, integer))(v), generate
+    v, integer = signature.return_type
+    fraction, bias = (52, 1023) if v == types.float64 else (23, 127)
+    word = context.get_value_type(integer)
+    raw = builder.bitcast(args[0], word)
+    biased = builder.and_(builder.lshr(raw, word(fraction)), word(2 * bias + 1))
+    exponent = builder.sub(biased, word(bias))
+    mantissa = builder.or_(builder.and_(raw, word((1 << fraction) - 1)), word(bias << fraction))
+    parts = builder.bitcast(mantissa, args[0].type), exponent
+    return context.make_tuple(builder, signature.return_type, parts)
 
 
-@overload(primitives.split)
-def _split(v):
-    return lambda v: _split_bits(v)
+def _power_type(k, like):
+    return like if isinstance(k, types.Integer) and isinstance(like, types.Float) else None
 
 
-@intrinsic
-def _power_of_two(_context, k, like):
+@_declare(primitives.two_to, _power_type, types.Integer, types.Float)
+def _two_to(context, builder, signature, args):
     """Return 2**k from the bits of its exponent; 0 below the exponents of normal numbers."""
+    like = signature.return_type
     bits, fraction, bias = (64, 52, 1023) if like == types.float64 else (32, 23, 127)
     integer = types.Integer.from_bitwidth(bits, signed=True)
-
-    def generate(context, builder, signature, args):
-        word = context.get_value_type(integer)
-        k = context.cast(builder, args[0], signature.args[0], integer)
-        biased = builder.add(k, word(bias))
-        biased = builder.select(builder.icmp_signed("<", biased, word(0)), word(0), biased)
-        real = context.get_value_type(signature.return_type)
-        return builder.bitcast(builder.shl(biased, word(fraction)), real)
-
-    return like(k, like), generate
-
-
-@overload(primitives.two_to)
-def _two_to(k, like):
-    return lambda k, like: _power_of_two(k, like)
+    word = context.get_value_type(integer)
+    k = context.cast(builder, args[0], signature.args[0], integer)
+    biased = builder.add(k, word(bias))
+    biased = builder.select(builder.icmp_signed("<", biased, word(0)), word(0), biased)
+    real = context.get_value_type(like)
+    return builder.bitcast(builder.shl(biased, word(fraction)), real)
 
 
 @overload(primitives.diffabs)
@@ -161,6 +224,17 @@ def compile_body(make, make_body, number, options, checked=False):
         return dispatcher
 
     return program(compiled, *_identity(make_body, number, options, checked))
+
+
+def typed_once(dispatcher, signature):
+    """Return a compiled function for many calls with arguments of the types of its signature.
+
+    Numba finds the type of a named tuple by a Python function, which takes 85 us for the arguments
+    of the loop over tiles. So only the first call looks at types, and raises TypeError.
+    """
+    run = dispatcher.get_overload(signature)
+    checking = iter((dispatcher,))
+    return lambda *arguments: next(checking, run)(*arguments)
 
 
 def is_stored(make_body, number, options):

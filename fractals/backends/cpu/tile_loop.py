@@ -16,7 +16,7 @@ from numba import from_dtype, types
 
 from fractals.backends.cpu import direct, inlined, palette_lookup
 from fractals.backends.cpu.simd.pack import INT64, intrinsic
-from fractals.backends.cpu.target import REAL, compile_body, is_stored
+from fractals.backends.cpu.target import REAL, compile_body, is_stored, typed_once
 from fractals.backends.numba_private import FunctionArgument, array_struct
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.tally import NONE_YET
@@ -298,6 +298,7 @@ def _pair(pairs, row, left, x, y, j):
             into[i, 0], into[i, 1] = xs[i], ys[i]
 
 
+@functools.cache
 def signature(real, color=None):
     """Return the types of the arguments of `draw` or `keep`.
 
@@ -397,10 +398,11 @@ def compile_tile_loop(backend, number, work, dtype=None):
         def keeping():
             laps = np.zeros(7, np.int64)
             inputs = *start, iterating()
+            keep_here = typed_once(keep_tiles, signature(REAL[number]))
 
             def run(cells, *planes):
                 laps[:] = 0
-                keep_tiles(cells, laps, *inputs, *planes)
+                keep_here(cells, laps, *inputs, *planes)
                 return laps
 
             return run
@@ -409,7 +411,7 @@ def compile_tile_loop(backend, number, work, dtype=None):
 
     color = from_dtype(dtype)
     _, place, fill = programs
-    paint = FunctionArgument(fill, palette_lookup.signature(color))
+    paint = FunctionArgument.of(fill, palette_lookup.signature(color))
     draw_tiles = compiled(number, color)
     if draw_tiles is None:
         return None
@@ -421,11 +423,12 @@ def compile_tile_loop(backend, number, work, dtype=None):
         laps, position = np.zeros(7, np.int64), backend.empty((samples,), np.float32)
         stages = PlaceStage(place, *work.coloring, position), PaintStage(paint, *table, *made(more))
         inputs = *start, iterating(), *stages
+        draw_here = typed_once(draw_tiles, signature(REAL[number], color))
 
         def run(cells, picture, band, pixels_left):
             laps[:] = 0, 0, 0, NONE_YET, -1, 0, 0
             lines = picture.reshape(len(picture), -1)
-            draw_tiles(cells, laps, *inputs, lines, band, pixels_left)
+            draw_here(cells, laps, *inputs, lines, band, pixels_left)
             return laps
 
         return run

@@ -32,6 +32,8 @@ def make():
         blend="multiply",
         options={
             "lines": Option(2, 1, 256, "in a turn"),
-            "weight": Option(0.1, 1e-3, 1, "of a line, in half its distance to the next one"),
+            "weight": Option(
+                0.1, 1e-3, 1, "width of a line, as a share of half the distance between lines"
+            ),
         },
     )

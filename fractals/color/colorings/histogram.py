@@ -11,7 +11,7 @@ from fractals.kernels.ranking import make_histogram_table
 def make():
     return Coloring(
         name="histogram",
-        title="share of the picture with a lower count",
+        title="share of the samples whose count is lower",
         make_value=smooth.make_value,
         constants=smooth.constants,
         transfer="linear",

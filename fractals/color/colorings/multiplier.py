@@ -145,7 +145,9 @@ CYCLE = OrbitStatistic(
     make_statistic,
     lambda tolerance: (tolerance**2,),
 )
-TOLERANCE = Option(1e-6, 1e-12, 0.1, "how near is a return", "statistic")
+TOLERANCE = Option(
+    1e-6, 1e-12, 0.1, "a cycle is closed if two points are at most this far apart", "statistic"
+)
 
 
 def make_value(target):

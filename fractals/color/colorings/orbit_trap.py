@@ -83,10 +83,10 @@ def make():
         side="both",
         options={
             "shape": Option(
-                "cross", 0, 0, "of the trap", "code", ("point", "line", "cross", "circle")
+                "cross", 0, 0, "shape of the trap", "code", ("point", "line", "cross", "circle")
             ),
-            "x": Option(0.0, -10, 10, "where its middle lies, on the real axis", "statistic"),
-            "y": Option(0.0, -10, 10, "and on the imaginary axis", "statistic"),
+            "x": Option(0.0, -10, 10, "real part of the middle", "statistic"),
+            "y": Option(0.0, -10, 10, "imaginary part of the middle", "statistic"),
             "angle": Option(0.0, -360, 360, "of a line or cross, in degrees", "statistic"),
             "radius": Option(0.5, 0, 10, "of a circle", "statistic"),
             "reach": Option(

@@ -44,7 +44,10 @@ def make():
         side="both",
         options={
             "thickness": Option(
-                0.02, 1e-6, 10, "of a stalk: there the value is 1/2; in its middle, 1"
+                0.02,
+                1e-6,
+                10,
+                "distance from an axis at which the value is 1/2; on the axis it is 1",
             )
         },
         statistic=OrbitStatistic("axes", ("distance",), make_statistic),

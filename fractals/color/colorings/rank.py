@@ -11,7 +11,7 @@ from fractals.kernels.ranking import make_rank_table
 def make():
     return Coloring(
         name="rank",
-        title="place in the order of smooth counts",
+        title="rank of the smooth count among all samples, from 0 to 1",
         make_value=smooth.make_value,
         constants=smooth.constants,
         transfer="linear",

@@ -39,5 +39,5 @@ def make():
         constants=constants,
         transfer="linear",
         ends="converging",
-        options={"spread": Option(0.1, -10, 10, "turns of the palette a doubling of 1 + |z|²")},
+        options={"spread": Option(0.1, -10, 10, "turns of the palette per doubling of 1 + |z|²")},
     )

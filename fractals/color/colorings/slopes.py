@@ -60,7 +60,7 @@ def make():
         options={
             "direction": Option(135.0, -360, 360, "from which the light comes, in degrees"),
             "height": Option(45.0, 0, 90, "of the light over the plane, in degrees"),
-            "strength": Option(1.0, 0, 100, "of the relief: how steep its slopes are"),
+            "strength": Option(1.0, 0, 100, "steepness of the relief"),
             "ambient": Option(0.25, 0, 1, "light that comes from everywhere"),
             "specular": Option(0.2, 0, 1, "share of the highlights in the light"),
         },

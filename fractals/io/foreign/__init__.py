@@ -7,6 +7,15 @@ from typing import Any
 MAX_BYTES = 16 * 2**20  # of a file that is read; the largest known has 2
 
 
+# The end of the line that `first_of` returns, by which it is told from lines of lost settings.
+LISTED = "'fractals show FILE' lists them, and FILE#NAME selects one"
+
+
+def first_of(count: int) -> str:
+    """Return the line for the user where the first of several entries of a file is read."""
+    return f"the first of {count} entries is read; {LISTED}"
+
+
 @dataclass(frozen=True)
 class Imported:
     """The content of a file as a scene's table.
@@ -16,7 +25,8 @@ class Imported:
     table : mapping
         A part of a scene, as in TOML: a palette file gives only ``{"color": {"palette": ...}}``.
     lost : tuple of str
-        A line for each setting of the file that has no equivalent in a scene.
+        A line for each setting of the file that has no equivalent in a scene. `first_of` may be
+        among them.
     """
 
     table: Mapping[str, Any]

@@ -28,6 +28,24 @@ HOME, SMALL = ("-0.5", "0", "3"), ("0", "0", "3")
 MEDIUM, LARGE = ("0", "0", "6"), ("0", "0", "12")
 
 
+# Formulas that files of formulas (.frm) often hold, by their letters in lower case.
+NAMED_FORMULAS = {
+    "burningship": "burning_ship",
+    "burningshipmandelbrot": "burning_ship",
+    "mandelbrot": "mandelbrot",
+    "celtic": "celtic",
+    "celticmandelbrot": "celtic",
+    "buffalo": "buffalo",
+    "tricorn": "tricorn",
+    "mandelbar": "tricorn",
+    "perpendicularburningship": "perpendicular_burning_ship",
+    "celticheart": "celtic_heart",
+    "heart": "heart",
+    "sharkfin": "shark_fin",
+    "spider": "spider",
+}
+
+
 @dataclass(frozen=True)
 class EntryParameters:
     """The parameters of an entry as decimal text, and its functions as keys of `FUNCTIONS`."""
@@ -143,6 +161,22 @@ def _sign(value: str) -> str:
     return f"(({value} + 1e-30)/abs({value} + 1e-30))"
 
 
+def _either(
+    template: str,
+) -> Callable[[EntryParameters], FormulaMatch | None]:
+    """Return the maker of types that apply the first function near 0 and the second one farther.
+
+    ``{}`` in the template is the function's value. The third parameter is the radius.
+    """
+
+    def make(given: EntryParameters) -> FormulaMatch | None:
+        sign = _sign(f"(re(z)^2 + im(z)^2 - ({given.params[2]})^2)")
+        value = f"(({given.of(0)})*(1 - {sign}) + ({given.of(1)})*(1 + {sign}))/2"
+        return _own(template.format(value)) if float(given.params[2]) >= 0 else None
+
+    return make
+
+
 def _barnsley(step: str) -> Callable[[EntryParameters], FormulaMatch | None]:
     return lambda given: _own(step)
 
@@ -214,6 +248,11 @@ TYPES = {
         MEDIUM,
         bailout=64,
     ),
+    "lambda(fn||fn)": FractintType(_either("c*{}"), "1/0.1/1", MEDIUM, "c", 64),
+    "manlam(fn||fn)": FractintType(_either("c*{}"), "0/0/10", MEDIUM, "z", 64),
+    "julia(fn||fn)": FractintType(_either("{} + c"), "0/0/8", MEDIUM, "c", 64),
+    "mandel(fn||fn)": FractintType(_either("{} + c"), "0/0/0.5", MEDIUM, "z", 64),
+    "spider": FractintType(_named("spider"), role="z", bailout=4),
     "fn(z)+fn(pix)": FractintType(
         lambda given: _own(f"{given.of(0)} + {given.pair(2)}*{given.of(1, 'c')}"),
         "0/0/1/0",

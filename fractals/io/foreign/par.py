@@ -13,8 +13,15 @@ from typing import Any
 
 from fractals import catalog
 from fractals.errors import InputError, SceneError
-from fractals.io.foreign import Format, Imported
-from fractals.io.foreign._fractint import FUNCTIONS, TYPES, USUAL, EntryParameters, FractintType
+from fractals.io.foreign import Format, Imported, first_of
+from fractals.io.foreign._fractint import (
+    FUNCTIONS,
+    NAMED_FORMULAS,
+    TYPES,
+    USUAL,
+    EntryParameters,
+    FractintType,
+)
 from fractals.io.foreign._text import limit, lines_of, number, positive, real, whole
 from fractals.io.foreign._view import EXACT, FormulaMatch, Place, placed
 
@@ -29,7 +36,7 @@ DIGITS = {c: k for k, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`")} 
 }
 # Keys that are read, that mean nothing in a picture, that only color it (and what does nothing),
 # and that change it altogether.
-READ = "type params function corners center-mag maxiter bailout inside colors logmap"
+READ = "type params function corners center-mag maxiter bailout inside colors logmap formulaname"
 QUIET = (
     "reset float passes symmetry periodicity finattract video savename overwrite sound "
     "askvideo fillcolor mathtolerance truecolor aspectdrift viewwindows background comment "
@@ -69,8 +76,7 @@ def read(data: bytes, entry: str) -> Imported:
         raise SceneError(f"{name[:80]}: {error}{more}") from None
     if len(entries) == 1 or entry:
         return imported
-    others = f"the other {len(entries) - 1} entries: #NAME takes one of them"
-    return Imported(imported.table, (*imported.lost, others))
+    return Imported(imported.table, (*imported.lost, first_of(len(entries))))
 
 
 def entries(data: bytes) -> list[tuple[str, str]]:
@@ -178,8 +184,12 @@ def formula_of(fields: Entry) -> tuple[FractintType, FormulaMatch, tuple[str, st
     """Return the type of an entry, its match, and the c of a Julia set."""
     kind, where = fields.get("type", ("mandel", "type"))
     if kind.lower() == "formula":
-        name, file = (fields.get(key, ("?",))[0][:80] for key in ("formulaname", "formulafile"))
-        raise SceneError(f"{where}: the formula '{name}' of '{file}': no such files are read")
+        return _named_formula(fields, where)
+    if kind.lower().startswith("bif"):
+        raise SceneError(
+            f"{where}: the type '{kind[:80]}' draws a population over its growth rate, and this "
+            "program draws pictures of the plane alone"
+        )
     own = TYPES.get(kind.lower()) or TYPES.get(kind.lower().removesuffix("fp"))
     params, at = values_of(fields, "params", 10)
     usual = own.params.split("/") if own and own.params else []
@@ -199,6 +209,21 @@ def formula_of(fields: Entry) -> tuple[FractintType, FormulaMatch, tuple[str, st
     if own.role == "z" and (Decimal(params[0]) or Decimal(params[1])):
         raise SceneError(f"{at}: orbits that begin elsewhere than at 0 are unknown")
     return own, kin, None
+
+
+def _named_formula(
+    fields: Entry, where: str
+) -> tuple[FractintType, FormulaMatch, tuple[str, str] | None]:
+    """Return the formula of this program that has the name of one in a file of formulas."""
+    name, file = (fields.get(key, ("?",))[0][:80] for key in ("formulaname", "formulafile"))
+    match = NAMED_FORMULAS.get(re.sub("[^a-z]", "", name.lower()))
+    if not match:
+        raise SceneError(
+            f"{where}: the formula '{name}' of '{file}': files of formulas (.frm) are unsupported; "
+            "write the formula as an expression (--formula 'z^2 + c')"
+        )
+    lost = f"the formula '{name}' of '{file}' with its parameters; {match} has its name"
+    return FractintType(lambda given: None, lost=lost), FormulaMatch(match), None
 
 
 def place_of(

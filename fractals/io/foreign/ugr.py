@@ -9,7 +9,7 @@ from typing import Any
 
 from fractals.color.gradient import MAX_TITLE
 from fractals.errors import SceneError
-from fractals.io.foreign import Format, Imported
+from fractals.io.foreign import Format, Imported, first_of
 from fractals.io.foreign._palette_file import numbered_lines
 
 TURN = 400
@@ -35,10 +35,7 @@ def read(data: bytes, entry: str = "") -> Imported:
         raise SceneError(f"no gradient '{entry[:80]}'; the file has: {', '.join(some)}{rest}")
     palette, lost = _gradient(lines)
     if not entry and len(names) > 1:
-        lost.append(
-            f"{len(names) - 1} more gradients: this is the first; '#{names[1]}' after the name of "
-            "the file asks for the second, and fractals show lists all"
-        )
+        lost.append(first_of(len(names)))
     return Imported({"color": {"palette": palette}}, tuple(lost))
 
 

@@ -108,7 +108,7 @@ IMAGINARY = re.compile(r"(?<![\d.])((?:\d++\.?+\d*+|\.\d++)(?:e[-+]?+\d++)?+)i\b
 # Commands that change nothing in a picture, that only color it, and that change it altogether.
 QUIET = "initstate usleep wait textsleep range fastjulia fastrotate autorotate letterspersec"
 COLORS = {
-    "palette": "the palette, which is drawn by lot",
+    "palette": "the palette, which XaoS makes of random numbers",
     "defaultpalette": "the palette",
     "outcoloring": "the coloring outside",
     "outtcoloring": "the coloring outside",

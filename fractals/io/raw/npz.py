@@ -20,7 +20,7 @@ from fractals.io.raw_check import check_numbers, check_planes
 from fractals.scene.model import Scene, validate
 
 STATISTICS = "statistics "  # how the names of orbit statistics begin
-SCENE, LIMIT, OFFSET = "scene", "max_iterations", "count_offset"
+SCENE, LIMIT, OFFSET, METHOD = "scene", "max_iterations", "count_offset", "method"
 MAX_PLANES = 1000
 # zipfile reads the archive's directory in one piece; an entry of it takes 10 microseconds. That of
 # MAX_PLANES entries is smaller. NumPy reads arrays in pieces of 256 KiB.
@@ -37,7 +37,7 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     """Write a NumPy archive."""
     check_output(path, overwrite)
     planes = {STATISTICS + n if n in raw.statistics else n: p for n, p in raw.planes.items()}
-    arrays = {**planes, LIMIT: np.int64(raw.max_iterations)}
+    arrays = {**planes, LIMIT: np.int64(raw.max_iterations), METHOD: np.array(raw.method)}
     if raw.count_offset:
         arrays[OFFSET] = np.float64(raw.count_offset)
     with written(path, overwrite) as file:
@@ -103,7 +103,8 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
         )
     most = _integer(archive, members[LIMIT])
     offset = _number(archive, members[OFFSET]) if OFFSET in members else 0.0
-    check_numbers(most, offset, "direct")
+    method = _text(archive, members[METHOD]) if METHOD in members else "direct"
+    check_numbers(most, offset, method)
     arrays = {key: _array(archive, item) for key, item in planes.items()}
     statistics = {
         key.removeprefix(STATISTICS): array
@@ -116,6 +117,7 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
         arrays.get("dz"),
         most,
         scene,
+        method=method,
         count_offset=offset,
         statistics=statistics,
     )
@@ -124,13 +126,17 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
 
 
 def _scene(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Scene:
+    return validate(parse_scene(_text(archive, item)), "the scene in it")
+
+
+def _text(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> str:
     dtype, shape = _header(archive, item)
     if dtype.kind != "U" or shape or dtype.itemsize > 4 * MAX_JSON_BYTES:
-        raise InputError("the scene in it is not a text")
+        what = shown(item.filename.removesuffix(".npy"))
+        raise InputError(f"the {what} in it is not a text")
     # NumPy makes strings of code points that are no Unicode, which crash programs in C and Rust.
     order = "be" if dtype.byteorder == ">" else "le"
-    text = _array(archive, item).tobytes().decode(f"utf-32-{order}").rstrip("\0")
-    return validate(parse_scene(text), "the scene in it")
+    return _array(archive, item).tobytes().decode(f"utf-32-{order}").rstrip("\0")
 
 
 def _integer(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> int:

@@ -46,7 +46,7 @@ NARROWEST = 0.18  # of the longest bar: a segment with room for its seconds
 def check_plot(path: str | Path, overwrite: bool) -> None:
     """Raise an error where no chart could be written, before anything is measured."""
     if Path(path).suffix.lower() not in SUFFIXES:
-        raise OptionError(f"'{path}' names no type of chart: end it in {', '.join(SUFFIXES)}")
+        raise OptionError(f"'{path}': unknown type of chart: end the name in {', '.join(SUFFIXES)}")
     if importlib.util.find_spec("matplotlib") is None:
         raise FractalsError("charts need matplotlib: pip install 'fractals-numba[plot]'")
     check_output(path, overwrite)

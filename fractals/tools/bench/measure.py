@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fractals import catalog
 from fractals.backends.devices import choose
 from fractals.backends.probe import Device
-from fractals.errors import OptionError
+from fractals.errors import OptionError, shown
 from fractals.io.load import load_scene
 from fractals.rendering.drawing import Drawing, open_drawing, open_plan
 from fractals.rendering.options import RenderOptions
@@ -111,7 +111,7 @@ def load_workload(name: str) -> Workload:
         hint = (
             catalog.did_you_mean(name, known) or f"; there are {', '.join(TABLES)} and the gallery"
         )
-        raise OptionError(f"unknown workload '{name[:80]}'{hint}")
+        raise OptionError(f"unknown workload '{shown(name, 80)}'{hint}")
     return Workload(Path(name).stem, load_scene(name))
 
 

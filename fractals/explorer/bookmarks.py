@@ -1,0 +1,91 @@
+"""Bookmarks: scenes as TOML files in the user's data folder."""
+
+import re
+import secrets
+from pathlib import Path
+from typing import Any
+
+from fractals.errors import FractalsError, OptionError
+from fractals.explorer import outside, protocol
+from fractals.explorer.session import Session
+from fractals.io.files import written
+from fractals.scene.model import Scene
+
+ID = re.compile(r"[0-9a-f]{32}")
+MAX_KEPT = 500
+MAX_FILE = 2**20  # bytes
+
+
+def folder() -> Path:
+    """Return where bookmarks lie, whether there are any or not."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("fractals", False)) / "bookmarks"
+
+
+class Bookmarks:
+    """The bookmarks in a folder; None: there are none, and none can be kept."""
+
+    def __init__(self, where: Path | None) -> None:
+        self.where = where
+
+    def find(self, name: str) -> Scene | None:
+        """Return the scene of a bookmark, or None."""
+        if self.where is None or not ID.fullmatch(name):
+            return None
+        path = self.where / f"{name}.toml"
+        try:
+            if path.stat().st_size > MAX_FILE:
+                return None
+            return outside.of_toml(path.read_text("utf-8"))
+        except (OSError, ValueError, FractalsError):
+            return None
+
+    def keep(self, scene: Scene, title: str) -> None:
+        """Write a bookmark."""
+        if self.where is None:
+            raise OptionError("this server keeps no bookmarks")
+        if len(self._names()) >= MAX_KEPT:
+            raise OptionError(f"there are {MAX_KEPT} bookmarks: remove some")
+        self.where.mkdir(parents=True, exist_ok=True)
+        titled = scene.replace(title=title) if title else scene
+        with written(self.where / f"{secrets.token_hex(16)}.toml", overwrite=False) as file:
+            file.write(titled.to_toml().encode("utf-8"))
+
+    def remove(self, name: str) -> None:
+        """Remove a bookmark."""
+        if self.where is None or name not in self._names():
+            raise OptionError("there is no such bookmark")
+        (self.where / f"{name}.toml").unlink(missing_ok=True)
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return the bookmarks, the newest first."""
+        found = []
+        for name in self._names():
+            if scene := self.find(name):
+                link = outside.link_of(scene)
+                thumbnail = f"/bookmark/{name}.png"
+                found.append(
+                    {"id": name, "title": scene.title, "link": link, "thumbnail": thumbnail}
+                )
+        return found
+
+    def _names(self) -> list[str]:
+        if self.where is None or not self.where.is_dir():
+            return []
+        paths = [path for path in self.where.glob("*.toml") if ID.fullmatch(path.stem)]
+        return [path.stem for path in sorted(paths, key=lambda p: -p.stat().st_mtime)]
+
+    def on_list(self, session: Session, message: protocol.Bookmarks) -> None:
+        """Answer the list."""
+        session.say("bookmarks", items=self.table())
+
+    def on_change(self, session: Session, message: protocol.Bookmark) -> None:
+        """Keep or remove a bookmark, and answer the list."""
+        if message.remove:
+            self.remove(message.remove)
+        elif message.frame:
+            self.keep(session.scene(message.frame), message.title)
+        else:
+            raise OptionError("give a frame to keep, or a bookmark to remove")
+        session.say("bookmarks", items=self.table())

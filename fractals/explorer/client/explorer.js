@@ -1,0 +1,401 @@
+/**
+ * The model: the user's view, its frames, colors and history. It knows no panels.
+ *
+ * Events: "welcome", "placed", "painted", "layers", "drawn", "status", "paused", "message"
+ * ({text, kind}), "connected", "disconnected", "selection" ({rect}; cancelable), "pointer" ({x, y} in
+ * device pixels, or null), "history", "catalog", "gesture" (the user moves). The detail is the server's message, or as given.
+ */
+import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
+import { apply, Chain, compose, IDENTITY, inverse, mapOf, merged, messageOf } from "./frames.js";
+import { History } from "./history.js";
+import { Connection } from "./net.js";
+import { Paints } from "./paints.js";
+import { canvasOf } from "./picture.js";
+import { Requests } from "./requests.js";
+import { Stage } from "./stage.js";
+
+const BETWEEN = 40; // ms between views: the server accepts 40 messages a second
+const KEPT = 250; // frames back that the server surely keeps
+
+export class Explorer extends EventTarget {
+  welcome = null; // the message
+  catalog = null; // `/catalog.json`
+  placed = null; // the message `placed` of the newest frame
+  scene = null; // the whole table of the scene, with the place and colors of now
+  layers = []; // the newest `layers`
+  drawn = null; // the newest `drawn` of the newest frame
+  status = null; // the newest `status`, until something was drawn
+  connected = false;
+  #frame = 0; // the newest id
+  #chain = new Chain();
+  #history = new History();
+  #queue = []; // what has not been sent: {move}, {size}, {state}, {open}, each perhaps with `after`
+  #flight = null; // the `view` or `open` that is not answered: an entry of the queue, with its id
+  #sent = 0; // time of the newest view
+  #origin = 0; // number of the scene that was opened
+  #first; // keys of the first `open`
+  #paints = new Paints(this, (message) => this.#sendPaint(message));
+  #animations = new Set();
+  #ticking = 0;
+  #time = 0;
+  #focus = null;
+  #returned = false; // to the base of a view that can't be drawn
+
+  /** @param {HTMLCanvasElement} canvas @param {{plain?: boolean, remote?: boolean, link?: string}} [options]
+   * `plain`: no WebGL2; `remote`: a slow line; `link`: of the scene to open first */
+  constructor(canvas, { plain = false, remote = false, link = "" } = {}) {
+    super();
+    this.remote = remote;
+    this.#first = link ? { link } : {};
+    this.stage = new Stage(canvas, () => this.#wake(), { plain });
+    this.requests = new Requests((message) => this.connection.send(message), () => this.#chain.newest);
+    const url = new URL("/ws", location.href);
+    url.protocol = url.protocol.replace("http", "ws");
+    this.connection = new Connection(url.href, {
+      hello: () => ({ t: "hello", v: 1, size: this.size, values: this.stage.renderer.values, link: remote ? "remote" : "local" }),
+      text: (message) => this.#text(message),
+      wanted: (message) => this.#wanted(message),
+      binary: (message) => this.#binary(message),
+      lost: (line) => this.#lost(line),
+    });
+    document.addEventListener("visibilitychange", () => this.#wake());
+  }
+
+  /** Connect, and show the first scene. */
+  start() {
+    this.connection.connect();
+    fetch("/catalog.json").then((answer) => answer.json()).then((catalog) => {
+      this.catalog = catalog;
+      this.#say("catalog", catalog);
+    }).catch(() => this.#tell("The catalog was not loaded. Reload the page.", "error"));
+  }
+
+  get size() { return [this.stage.canvas.width, this.stage.canvas.height]; }
+  get canUndo() { return this.#history.canUndo; }
+  get canRedo() { return this.#history.canRedo; }
+
+  /** Whether the canvas shows the view's exact pixels, and nothing is under way. */
+  get settled() {
+    return this.connected && !this.#flight && !this.#queue.length && this.#paints.settled
+      && this.drawn?.pass === "exact" && this.drawn.paint === this.#paints.seq;
+  }
+
+  /** The map from the newest frame's pixels to the canvas. */
+  get map() {
+    return [this.#flight, ...this.#queue].reduce((map, entry) => entry ? this.#moved(map, entry) : map, IDENTITY);
+  }
+
+  #moved(map, { move, size, state }) {
+    if (state) return inverse(this.#chain.of(state.frame) ?? IDENTITY);
+    if (size) return compose(map, size.map);
+    return move ? compose(map, mapOf(move)) : map;
+  }
+
+  /** Return a point of the canvas in the newest frame. @param {number[]} at in sixteenths of a pixel */
+  #here(at) {
+    const inside = apply(inverse(this.map), at.map((part) => part / 16));
+    return inside.map((part) => Math.max(-(2 ** 20) + 1, Math.min(2 ** 20 - 1, Math.round(16 * part))));
+  }
+
+  /** Move the picture, at once. Lengths are sixteenths of a device pixel, as in the protocol.
+   * @param {{at?: number[], by?: number[], scale?: number, turn?: number, about?: number,
+   *   stage?: "moving"|"settled", focus?: number[], step?: string}} wish
+   * `step`: moves of the same name, less than half a second apart, are undone as one. With `about`, the
+   * server takes the fixed point from a search, and `at` is where it lies on the canvas, about. */
+  move({ at, by = [0, 0], scale = 0, turn = 0, about, stage = "settled", focus, step = "" }) {
+    if (!this.placed || this.#opening) return;
+    const entry = { move: { at: at ?? this.size.map((side) => 8 * side), by, scale, turn, about }, stage };
+    this.#remember(step);
+    this.#focus = focus ?? (scale ? at : null) ?? null;
+    const last = this.#queue.at(-1);
+    const whole = last?.move && !last.after && merged(last.move, entry.move);
+    if (whole) Object.assign(last, { move: whole, stage });
+    else this.#queue.push(entry);
+    this.#wake();
+  }
+
+  get #opening() { return Boolean(this.#flight?.open) || this.#queue.some(({ open }) => open); }
+
+  /** Draw for another size of the canvas. @param {number[]} size device pixels */
+  resize(size) {
+    const before = this.size;
+    Object.assign(this.stage.canvas, { width: size[0], height: size[1] });
+    this.stage.draw(this.map);
+    if (!this.placed) return;
+    const k = size[0] / before[0];
+    const map = [k, 0, 0, k, (size[0] - k * before[0]) / 2, (size[1] - k * before[1]) / 2];
+    this.#queue.push({ size: { map } });
+    this.#wake();
+  }
+
+  /** Show another scene: the keys of the message `open`.
+   * @param {object} what @param {string} [step] as of `move`: a flight and its end are undone as one */
+  open(what, step = "") {
+    const sent = what.julia ? { julia: { frame: this.#chain.newest, at: this.#here(what.julia.at) } } : what;
+    if (this.placed) this.#remember(step);
+    this.#queue = this.#queue.filter(({ after }) => after); // moves of a view that is left
+    this.#queue.push({ open: sent });
+    this.#wake();
+  }
+
+  /** Show the whole of the scene's formula. */
+  home() {
+    if (!this.scene) return;
+    const { mirror, stretch, stretch_angle } = this.scene.view ?? {};
+    const view = Object.fromEntries(Object.entries({ mirror, stretch, stretch_angle }).filter(([, value]) => value !== undefined));
+    this.open({ scene: { ...this.scene, view } });
+  }
+
+  #remember(step) {
+    this.#history.note(step, () => this.#now());
+    this.#say("history");
+  }
+
+  /** Return the state of now; what is not placed yet fills it in later. */
+  #now() {
+    const last = this.#queue.at(-1) ?? this.#flight;
+    if (!last) return { frame: this.#chain.newest, scene: this.scene, origin: this.#origin };
+    const state = { frame: 0, scene: null, origin: 0, color: this.scene.color };
+    (last.after ??= []).push(state);
+    return state;
+  }
+
+  undo() { this.#show(this.#history.undo(() => this.#now())); }
+  redo() { this.#show(this.#history.redo(() => this.#now())); }
+
+  #show(state) {
+    if (!state) return;
+    this.#queue.push({ state });
+    this.#say("history");
+    this.#wake();
+  }
+
+  /** Return the message for a state: a kept frame, or its scene. */
+  #restoring(state) {
+    if (!state.scene) return null;
+    const kept = state.origin === this.#origin && state.frame > this.#frame - KEPT;
+    if (!kept || state.scene.image?.size?.join() !== this.size.join()) return { t: "open", scene: state.scene };
+    if (JSON.stringify(state.scene.color) !== JSON.stringify(this.scene.color)) this.#paints.set(state.scene.color, false);
+    return { t: "view", base: state.frame };
+  }
+
+  /** Change colors. `live`: more changes follow at once; density, offset, blend and opacity are
+   * then shown without the server, which gets the newest table at the end.
+   * @param {object} color the whole table `color` @param {{live?: boolean}} [options] */
+  paint(color, { live = false } = {}) {
+    if (!this.scene) return;
+    if (!this.#paints.live) this.#remember("paint");
+    this.#paints.set(color, live);
+  }
+
+  /** Cycle the palette. @param {number} speed turns a second; 0 stops, in the colors then shown */
+  cycle(speed) {
+    if (speed && matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      this.#tell("Palette cycling is off, because the system asks for reduced motion.");
+      return;
+    }
+    this.#paints.cycle(speed);
+    this.#wake();
+  }
+
+  #sendPaint(message) {
+    if (!this.connected || this.#opening || !this.placed) return false;
+    this.connection.send(message);
+    return true;
+  }
+
+  /** Send a question: `pick`, `fit`, `histogram`, `link`, `bookmarks`, `bookmark`, `lookup`, or `export`
+   * with `forecast`. Frame, job and sequence number are added; `at` is a point of the canvas.
+   * @param {object} message @returns {Promise<object|null>} rejects with an Error; null: replaced */
+  request(message) {
+    if (!this.connected) return Promise.reject(new Error("the connection is lost"));
+    return this.requests.ask(message.at ? { ...message, at: this.#here(message.at) } : message);
+  }
+
+  /** Start a `find`, `surprise` or `export`. @param {object} message without `job` and `frame`
+   * @param {(message: object) => void} [onProgress] gets `progress`, and `surprised` with its `preview`
+   * @returns {{id: number, done: Promise<object>, cancel: () => void}} rejects with `error.cancelled` */
+  job(message, onProgress) {
+    if (this.connected) return this.requests.job(message, onProgress);
+    return { id: 0, done: Promise.reject(new Error("the connection is lost")), cancel() {} };
+  }
+
+  /** Ask for a preview of the Julia set of a point of the canvas; the newest wins. */
+  julia({ at, size = 256 }, onPreview) {
+    if (this.connected && this.placed) this.requests.julia({ at: this.#here(at), size }, onPreview);
+  }
+
+  /** Return a canvas of a preview. @param {import("./decode.js").Message} preview */
+  pixelsOf(preview) { return canvasOf(preview); }
+  /** Return the canvas as it is now: RGB, rows from the top. @returns {Uint8Array} */
+  readPixels() { return this.stage.read(this.map); }
+  /** Let a paused view go on. */
+  goOn() { this.connection.send({ t: "go_on", frame: this.#chain.newest }); }
+
+  /** Call a function before each frame of the screen, with the seconds since the last.
+   * @param {(seconds: number) => void} each @returns {() => void} ends it */
+  animate(each) {
+    this.#animations.add(each);
+    this.#wake();
+    return () => this.#animations.delete(each);
+  }
+
+  #wake() {
+    if (this.#ticking || document.hidden) return;
+    this.#ticking = requestAnimationFrame((time) => this.#tick(time));
+  }
+
+  #tick(time) {
+    this.#ticking = 0;
+    if (document.hidden) return; // it goes on once the page is seen
+    const seconds = Math.min(0.1, (time - this.#time) / 1000);
+    this.#time = time;
+    for (const each of this.#animations) each(seconds);
+    if (this.#paints.cycling) this.#paints.tick(seconds);
+    this.#send(time);
+    this.stage.draw(this.map);
+    if (this.#animations.size || this.#paints.cycling) this.#wake();
+  }
+
+  /** Send the next move, unless one is unanswered. */
+  #send(time) {
+    if (!this.#queue.length || this.#flight || !this.connected) return;
+    if (time - this.#sent < BETWEEN) return this.#wake();
+    const entry = this.#queue.shift();
+    const message = entry.open ? { t: "open", ...entry.open }
+      : entry.size ? { t: "view", base: this.#chain.newest, size: this.size }
+      : entry.state ? this.#restoring(entry.state)
+      : { t: "view", base: this.#chain.newest, stage: entry.stage, ...messageOf(entry.move) };
+    if (!message) return this.#wake();
+    if (message.t === "open") Object.assign(message, { size: this.size }, this.placed && !entry.again && { base: this.#chain.newest });
+    else if (this.#focus && !entry.size) message.focus = this.#focus.map(Math.round);
+    this.#flight = { ...entry, id: ++this.#frame, open: message.t === "open" };
+    this.#sent = time;
+    this.drawn = null;
+    this.connection.send({ ...message, frame: this.#frame });
+  }
+
+  #text(message) {
+    if (this.requests.text(message)) return;
+    if (message.t === "welcome") this.#welcomed(message);
+    else if (message.t === "placed") this.#place(message);
+    else if (message.t === "painted") this.#painted(message);
+    else if (message.t === "error") this.#failed(message);
+    else if (message.frame !== this.#chain.newest) return;
+    else if (message.t === "layers") this.#described(message);
+    else if (message.t === "drawn") this.#finished(message);
+    else if (message.t === "status") this.#say("status", this.status = message);
+    else if (message.t === "paused") this.#say("paused", message);
+  }
+
+  #welcomed(message) {
+    this.connected = true;
+    this.welcome = message;
+    this.#say("welcome", message);
+    this.#say("connected");
+    // After a lost connection, the server gets the scene that is shown.
+    this.#queue.unshift({ open: this.scene ? { scene: this.scene } : this.#first, again: Boolean(this.scene) });
+    this.#wake();
+  }
+
+  #place(message) {
+    const flight = this.#flight;
+    if (message.frame !== flight?.id) return;
+    this.#flight = null;
+    let map = IDENTITY; // the scene is shown again after a lost connection
+    if (flight.again) this.#chain.start(message.frame);
+    else map = this.#chain.add(message.frame, message.base, message.map);
+    this.stage.place(message.frame, message.size, map);
+    if (message.scene) {
+      this.#origin++;
+      this.#paints.start(message.scene.color);
+      this.scene = message.scene;
+    } else {
+      const { zoom, ...view } = this.scene.view ?? {};
+      const { center, width: across, rotation } = message;
+      this.scene = { ...this.scene, view: { ...view, center, width: across, rotation }, image: { ...this.scene.image, size: message.size } };
+    }
+    this.placed = message;
+    this.#returned = flight.returned;
+    this.drawn = null;
+    for (const state of flight.after ?? []) {
+      const scene = message.scene ?? { ...this.scene, color: state.color };
+      Object.assign(state, { frame: message.frame, scene, origin: this.#origin });
+    }
+    this.#say("placed", message);
+    this.#paints.next();
+    this.#wake();
+  }
+
+  #painted(message) {
+    this.#paints.accepted(message);
+    this.#say("painted", message);
+    this.#paints.next();
+  }
+
+  #described(message) {
+    const fresh = this.#paints.takeFresh(this.layers, message.layers) && !this.stage.picture.empty;
+    this.layers = message.layers;
+    this.stage.colors(message.layers, fresh);
+    this.#say("layers", message);
+  }
+
+  #finished(message) {
+    if (message.paint !== this.#paints.seq) return;
+    this.drawn = message;
+    this.status = null;
+    this.stage.arrived(message.pass);
+    this.#say("drawn", message);
+  }
+
+  #failed(message) {
+    const flight = this.#flight;
+    if (flight && message.frame === flight.id) {
+      this.#flight = null;
+      const never = [flight, ...this.#queue].flatMap(({ after }) => after ?? []);
+      this.#history.clean((state) => never.includes(state));
+      this.#queue = []; // moves of a frame that does not exist
+      if (flight.open && !this.placed && this.#first.link) {
+        this.#first = {};
+        this.#queue.push({ open: {} });
+      }
+      this.#say("history");
+      this.#wake();
+    } else if (message.re === "view" && message.frame === this.#chain.newest && this.placed.base && !this.#returned) {
+      this.#queue = [{ state: { frame: this.placed.base, scene: this.scene, origin: this.#origin }, returned: true }];
+      this.#wake();
+    } else if (message.re === "paint" && this.#paints.refused(message.seq)) this.#say("painted", { ...message, color: this.scene.color });
+    this.#paints.next();
+    this.#tell(message.message, "error");
+  }
+
+  /** Tell whether a binary message belongs to what is shown now. */
+  #wanted({ kind, frame, paint }) {
+    if (kind === PREVIEW || kind === TABLE) return true;
+    return frame === this.#chain.newest && paint === this.#paints.seq;
+  }
+
+  #binary(message) {
+    if (message.kind === PREVIEW) this.requests.preview(message);
+    else if (message.kind === TABLE && this.requests.table(message)) return;
+    else if (message.frame !== this.#chain.newest || message.paint !== this.#paints.seq) return;
+    else if (message.kind === TABLE) this.stage.table(message);
+    else if (message.kind === VALUES) this.stage.add(message);
+    else if (message.kind === PIXELS && (this.#paints.settled || this.#paints.cycling)) this.stage.add(message);
+  }
+
+  #lost(line) {
+    this.requests.lost();
+    if (this.#flight && !this.#flight.open) this.#queue.unshift(this.#flight);
+    this.#flight = null;
+    this.#queue = this.#queue.filter(({ open, again }) => !open || !again);
+    this.#paints.lost();
+    this.connected = false;
+    this.drawn = this.status = null;
+    this.#say("disconnected", { text: line });
+  }
+
+  #say(name, detail = null) { this.dispatchEvent(new CustomEvent(name, { detail })); }
+
+  #tell(text, kind = "info") { this.#say("message", { text, kind }); }
+}

@@ -1,0 +1,138 @@
+/** Gestures of mouse, trackpad, pen and fingers: they become moves of the model. */
+
+const NOTCH = 16; // 64ths of an octave that a notch of a wheel zooms
+const DOUBLE = 128; // that a double click zooms
+const PINCH = 0.92; // 64ths of an octave of a trackpad's pinch, per unit of its wheel events
+const PIXELS_A_LINE = 33, SLACK = 4; // CSS pixels: of a wheel's line; that a click may move
+
+/** @param {import("./explorer.js").Explorer} explorer @param {HTMLCanvasElement} canvas */
+export function attachGestures(explorer, canvas) {
+  /** @type {Map<number, number[]>} pointers that are down: device pixels */
+  const down = new Map();
+  let gesture = null; // {kind, ...} of the pointers that are down
+  let count = 0, wheel = 0;
+
+  /** Return where an event is, in device pixels of the canvas. */
+  const place = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return [(event.clientX - box.left) * canvas.width / box.width, (event.clientY - box.top) * canvas.height / box.height];
+  };
+  const begun = () => explorer.dispatchEvent(new Event("gesture")); // ends a flight
+  const fine = (point) => point.map((part) => Math.round(16 * part));
+
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    begun();
+    const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? PIXELS_A_LINE
+      : event.deltaMode === WheelEvent.DOM_DELTA_PAGE ? canvas.clientHeight : 1;
+    const length = event.deltaY * unit;
+    // A wheel turns by notches of 50 to 120 pixels; a trackpad by few pixels at a time.
+    const notches = Math.abs(length) >= 50 ? Math.sign(length) * Math.max(1, Math.round(Math.abs(length) / 110)) : length / 100;
+    wheel -= event.ctrlKey ? PINCH * length : NOTCH * notches;
+    const scale = Math.trunc(wheel);
+    wheel -= scale;
+    if (scale) explorer.move({ at: fine(place(event)), scale, step: "wheel" });
+  }, { passive: false });
+
+  canvas.addEventListener("pointerdown", (event) => {
+    if (event.button > 1) return;
+    begun();
+    canvas.setPointerCapture(event.pointerId);
+    down.set(event.pointerId, place(event));
+    const box = event.shiftKey && down.size === 1 && event.pointerType === "mouse";
+    begin(box ? "box" : down.size === 1 ? "drag" : "pinch", event);
+  });
+
+  canvas.addEventListener("pointermove", (event) => {
+    const point = place(event);
+    tell(point);
+    if (!down.has(event.pointerId)) return;
+    down.set(event.pointerId, point);
+    if (gesture?.kind === "drag") drag(point);
+    else if (gesture?.kind === "pinch") pinch();
+    else if (gesture?.kind === "box") gesture.show(point);
+  });
+
+  for (const name of ["pointerup", "pointercancel"]) {
+    canvas.addEventListener(name, (event) => {
+      if (!down.delete(event.pointerId)) return;
+      if (gesture?.kind === "box") gesture.end(name === "pointerup" ? place(event) : null);
+      gesture = null;
+      if (down.size) begin(down.size === 1 ? "drag" : "pinch", event);
+    });
+  }
+  canvas.addEventListener("pointerleave", () => tell(null));
+  canvas.addEventListener("contextmenu", (event) => event.preventDefault());
+
+  canvas.addEventListener("dblclick", (event) => {
+    explorer.move({ at: fine(place(event)), scale: event.shiftKey || event.altKey ? -DOUBLE : DOUBLE });
+  });
+
+  function tell(point) {
+    explorer.pointer = point && { x: point[0], y: point[1] };
+    explorer.dispatchEvent(new CustomEvent("pointer", { detail: explorer.pointer }));
+  }
+
+  function begin(kind, event) {
+    const points = [...down.values()], step = `gesture ${++count}`;
+    if (kind === "drag") gesture = { kind, step, from: points[0], moved: [0, 0], slack: true };
+    else if (kind === "pinch") gesture = { kind, step, ...spread(points), scale: 0, turn: 0, start: spread(points) };
+    else gesture = { kind, ...box(explorer, canvas, place(event)) };
+  }
+
+  /** Move by whole pixels, so that pixels stay pixels. */
+  function drag(point) {
+    const moved = point.map((part, k) => Math.round(part - gesture.from[k]));
+    if (gesture.slack && Math.hypot(...moved) < SLACK * devicePixelRatio) return;
+    gesture.slack = false;
+    const by = moved.map((part, k) => 16 * (part - gesture.moved[k]));
+    gesture.moved = moved;
+    if (by[0] || by[1]) explorer.move({ by, stage: "moving", step: gesture.step });
+  }
+
+  /** Follow two fingers: their middle, distance and angle. */
+  function pinch() {
+    const { middle, length, angle } = spread([...down.values()]);
+    const { start } = gesture;
+    const scale = Math.round(64 * Math.log2(length / start.length)), turn = Math.round(100 * (angle - start.angle));
+    const at = fine(gesture.middle), by = fine(middle).map((part, k) => part - at[k]);
+    let turned = (turn - gesture.turn) % 36_000;
+    if (Math.abs(turned) > 18_000) turned -= Math.sign(turned) * 36_000;
+    explorer.move({ at, by, scale: scale - gesture.scale, turn: turned, stage: "moving", step: gesture.step, focus: fine(middle) });
+    Object.assign(gesture, { middle, scale, turn });
+  }
+}
+
+/** Return middle, distance and angle (degrees, counter-clockwise) of two points. */
+function spread([[a, b], [c, d]]) {
+  return { middle: [(a + c) / 2, (b + d) / 2], length: Math.max(1, Math.hypot(c - a, d - b)), angle: Math.atan2(b - d, c - a) * 180 / Math.PI };
+}
+
+/** Draw a box from a point on; its end zooms into it, unless a listener of "selection" takes it. */
+function box(explorer, canvas, from) {
+  const frame = document.createElement("div");
+  frame.className = "selection";
+  canvas.after(frame);
+  const rectOf = (to) => [Math.min(from[0], to[0]), Math.min(from[1], to[1]), Math.max(from[0], to[0]), Math.max(from[1], to[1])];
+  const show = (to) => {
+    const [x0, y0, x1, y1] = rectOf(to), ratio = canvas.clientWidth / canvas.width;
+    const px = (length) => `${length * ratio}px`;
+    Object.assign(frame.style, { position: "absolute", left: px(x0), top: px(y0), width: px(x1 - x0), height: px(y1 - y0) });
+  };
+  const end = (to) => {
+    frame.remove();
+    if (!to) return;
+    const rect = rectOf(to).map((part) => Math.round(16 * part)), [x0, y0, x1, y1] = rect;
+    if (x1 - x0 < 128 || y1 - y0 < 128) return; // less than 8 pixels: a click
+    const selected = new CustomEvent("selection", { detail: { rect }, cancelable: true });
+    if (explorer.dispatchEvent(selected)) zoomInto(explorer, rect);
+  };
+  return { show, end };
+}
+
+/** Zoom until a rectangle fills the canvas. @param {number[]} rect in sixteenths of a pixel */
+export function zoomInto(explorer, [x0, y0, x1, y1]) {
+  const [width, height] = explorer.size, at = [Math.round((x0 + x1) / 2), Math.round((y0 + y1) / 2)];
+  const scale = Math.floor(64 * Math.log2(Math.min(16 * width / (x1 - x0), 16 * height / (y1 - y0))));
+  explorer.move({ at, by: [8 * width - at[0], 8 * height - at[1]], scale, focus: [8 * width, 8 * height] });
+}

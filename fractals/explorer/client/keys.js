@@ -1,0 +1,107 @@
+/**
+ * Commands and their keys. Panels add theirs with `addCommands`.
+ *
+ * `keys` are like "Control+z", "Shift+N", "ArrowLeft", "j": modifiers Control (or Meta), Alt, Shift in
+ * this order, then KeyboardEvent.key. Shift is left out where it only makes the character, as in "+".
+ * Of commands with the same key, the newest runs; if its `run` returns false, the one before it does.
+ * `start` and `stop` are called when a key is pressed, and when it or the focus is lost.
+ *
+ * @typedef {import("./explorer.js").Explorer} Explorer
+ * @typedef {{id: string, title: string, group: string, keys: string[], run?: (explorer: Explorer) => boolean|void,
+ *   start?: (explorer: Explorer) => void, stop?: (explorer: Explorer) => void}} Command
+ */
+const OCTAVES_A_SECOND = 2;
+const ARROW = 0.1; // of the picture's shorter side
+const TURN = 1500; // hundredths of a degree
+
+/** @type {Command[]} in the order of the list that the user sees */
+export const commands = [];
+
+/** @param {...Command} added */
+export function addCommands(...added) { commands.push(...added); }
+
+const pan = (x, y) => (explorer) => {
+  const step = 16 * Math.max(1, Math.round(ARROW * Math.min(...explorer.size)));
+  explorer.move({ by: [x * step, y * step], step: `pan ${x} ${y}` });
+};
+const zoom = (scale) => (explorer) => explorer.move({ scale, step: `zoom ${scale}` });
+const turn = (angle) => (explorer) => explorer.move({ turn: angle, step: `turn ${angle}` });
+
+/** Zoom about the pointer, or the middle, as long as the key is held. */
+function dive(direction) {
+  let end = null;
+  return {
+    start(explorer) {
+      let rest = 0;
+      end?.();
+      end = explorer.animate((seconds) => {
+        rest += direction * 64 * OCTAVES_A_SECOND * seconds;
+        const scale = Math.trunc(rest), at = explorer.pointer;
+        rest -= scale;
+        if (scale) explorer.move({ at: at ? [16 * at.x, 16 * at.y].map(Math.round) : undefined, scale, stage: "moving", step: `dive ${direction}` });
+      });
+    },
+    stop() {
+      end?.();
+      end = null;
+    },
+  };
+}
+
+addCommands(
+  { id: "left", title: "Move left", group: "Move", keys: ["ArrowLeft"], run: pan(1, 0) },
+  { id: "right", title: "Move right", group: "Move", keys: ["ArrowRight"], run: pan(-1, 0) },
+  { id: "up", title: "Move up", group: "Move", keys: ["ArrowUp"], run: pan(0, 1) },
+  { id: "down", title: "Move down", group: "Move", keys: ["ArrowDown"], run: pan(0, -1) },
+  { id: "zoom-in", title: "Zoom in", group: "Move", keys: ["+", "="], run: zoom(32) },
+  { id: "zoom-out", title: "Zoom out", group: "Move", keys: ["-"], run: zoom(-32) },
+  { id: "dive", title: "Zoom in while held", group: "Move", keys: ["z"], ...dive(1) },
+  { id: "rise", title: "Zoom out while held", group: "Move", keys: ["x"], ...dive(-1) },
+  { id: "turn-left", title: "Turn counter-clockwise", group: "Move", keys: ["["], run: turn(TURN) },
+  { id: "turn-right", title: "Turn clockwise", group: "Move", keys: ["]"], run: turn(-TURN) },
+  { id: "home", title: "Show the whole set", group: "Move", keys: ["0", "Home"], run: (explorer) => explorer.home() },
+  { id: "undo", title: "Undo", group: "Edit", keys: ["Control+z"], run: (explorer) => explorer.undo() },
+  { id: "redo", title: "Redo", group: "Edit", keys: ["Control+y", "Control+Shift+Z"], run: (explorer) => explorer.redo() },
+);
+
+/** Return the name of a key with its modifiers. @param {KeyboardEvent} event */
+export function nameOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
+  const shift = shiftKey && (key.length > 1 || key.toLowerCase() !== key.toUpperCase());
+  const name = key.length === 1 ? (shift ? key.toUpperCase() : key.toLowerCase()) : key;
+  return `${ctrlKey || metaKey ? "Control+" : ""}${altKey ? "Alt+" : ""}${shift ? "Shift+" : ""}${name}`;
+}
+
+/** Tell whether keys belong to a field, a list or a button and not to the picture. */
+function isTyping({ target, key }) {
+  if (!(target instanceof HTMLElement) || key === "Escape") return false;
+  if (target.closest("input, select, textarea, [contenteditable], dialog[open]")) return true;
+  const moves = key.startsWith("Arrow") || ["Home", "Enter", " "].includes(key);
+  return moves && target.closest("button, a, summary, [role=slider], [role=listbox], [role=menu], [role=tablist], [role=radiogroup]") !== null;
+}
+
+/** @param {Explorer} explorer @param {HTMLElement} canvas */
+export function attachKeys(explorer, canvas) {
+  /** @type {Map<string, Command>} held keys, by their code: another modifier changes a key's name */
+  const held = new Map();
+  const release = (code) => {
+    held.get(code)?.stop?.(explorer);
+    held.delete(code);
+  };
+
+  addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || isTyping(event)) return;
+    const name = nameOf(event), found = commands.filter(({ keys }) => keys.includes(name)).reverse();
+    if (!found.length || (held.has(event.code) && event.repeat)) return;
+    event.preventDefault();
+    if (found[0].group === "Move") explorer.dispatchEvent(new Event("gesture"));
+    if (!found[0].start) {
+      found.find(({ run }) => run?.(explorer) !== false);
+      return;
+    }
+    held.set(event.code, found[0]);
+    found[0].start(explorer);
+  });
+  addEventListener("keyup", ({ code }) => release(code));
+  addEventListener("blur", () => [...held.keys()].forEach(release));
+  canvas.focus({ preventScroll: true });
+}

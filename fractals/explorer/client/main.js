@@ -1,0 +1,66 @@
+/** Entry of the page: makes the model, the canvas and the panels. */
+import { Explorer } from "./explorer.js";
+import { attachGestures } from "./gestures.js";
+import { attachKeys } from "./keys.js";
+import { mountPanels } from "./panels/index.js";
+
+const LIMIT = 4096; // device pixels of a side
+const REST = 600; // ms without a move until the address gets the link
+const NEAR = 10; // ms until an answer begins: a slow line compresses
+
+const canvas = document.getElementById("view");
+const options = new URLSearchParams(location.search); // ?plain: no WebGL2; ?line=remote or local
+
+/** Tell whether the server is on this machine, by its name and by how soon it answers. */
+function isRemote() {
+  if (options.has("line")) return options.get("line") === "remote";
+  if (!["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)) return true;
+  const times = performance.getEntriesByType("resource").map((each) => each.responseStart - each.requestStart);
+  return times.length > 0 && Math.min(...times) > NEAR; // an ssh tunnel has a local name too
+}
+
+/** Call `changed` with the canvas's size in device pixels, now and whenever it changes. */
+function watchSize(changed) {
+  const exact = "devicePixelContentBoxSize" in ResizeObserverEntry.prototype;
+  new ResizeObserver(([entry]) => {
+    const sides = (box) => [box.inlineSize, box.blockSize];
+    const near = sides(entry.contentBoxSize[0]).map((side) => side * devicePixelRatio);
+    const found = exact ? sides(entry.devicePixelContentBoxSize[0]) : near;
+    // A device scale that is only emulated is missing from the exact box.
+    const sure = found.map((side, k) => Math.abs(side - near[k]) <= 1 ? side : near[k]);
+    changed(sure.map((side) => Math.max(1, Math.min(LIMIT, Math.round(side)))));
+  }).observe(canvas, { box: exact ? "device-pixel-content-box" : "content-box" });
+}
+
+/** Keep the scene's link in the address, and open a link that the user puts there. */
+function keepLink(explorer) {
+  let timer = 0;
+  const soon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      const { placed } = explorer;
+      if (!explorer.connected || document.hidden) return;
+      const answer = await explorer.request({ t: "link" }).catch(() => null);
+      if (answer && placed === explorer.placed) history.replaceState(null, "", `#${answer.link}`);
+    }, REST);
+  };
+  explorer.addEventListener("placed", soon);
+  explorer.addEventListener("painted", soon);
+  addEventListener("hashchange", () => explorer.open({ link: location.hash.slice(1) }));
+}
+
+let explorer = null;
+watchSize((size) => {
+  if (explorer) {
+    explorer.resize(size);
+    return;
+  }
+  [canvas.width, canvas.height] = size;
+  explorer = new Explorer(canvas, { plain: options.has("plain"), remote: isRemote(), link: location.hash.slice(1) });
+  Object.assign(window, { explorer });
+  attachGestures(explorer, canvas);
+  attachKeys(explorer, canvas);
+  mountPanels(explorer);
+  keepLink(explorer);
+  explorer.start();
+});

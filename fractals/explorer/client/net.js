@@ -1,0 +1,130 @@
+/** The connection: messages out, at the rate that the server accepts; messages in, decoded. */
+import { parse, raw } from "./decode.js";
+
+const RATE = 36, BURST = 100; // messages a second, and at once: the server accepts 40 and 120
+const WAITS = [500, 1000, 2000, 4000, 8000]; // ms until another try
+const NO_COOKIE = 4401, NO_ROOM = 1013, NO_REASON = 1006;
+
+export class Connection {
+  #socket = null;
+  #tries = 0;
+  #timer = 0;
+  #room = BURST;
+  #filled = performance.now();
+  #waiting = [];
+  #worker = null;
+  #decoding = new Map();
+  #count = 0;
+  #order = Promise.resolve();
+  #busy = 0;
+
+  /**
+   * @param {string} url
+   * @param {{hello: () => object, text: (message: object) => void,
+   *   wanted: (message: import("./decode.js").Message) => boolean,
+   *   binary: (message: import("./decode.js").Message) => void,
+   *   lost: (line: string) => void}} on `wanted`: false drops a message before it is decoded
+   */
+  constructor(url, on) {
+    this.url = url;
+    this.on = on;
+    document.addEventListener("visibilitychange", () => this.#retry());
+    addEventListener("online", () => this.#retry());
+  }
+
+  get open() { return this.#socket?.readyState === WebSocket.OPEN; }
+
+  connect() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    const socket = this.#socket = new WebSocket(this.url);
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => { this.#room = BURST; this.send(this.on.hello()); };
+    socket.onmessage = ({ data }) => {
+      if (socket === this.#socket) typeof data === "string" ? this.#text(data) : this.#binary(data);
+    };
+    socket.onclose = ({ code, reason }) => { if (socket === this.#socket) this.#closed(code, reason); };
+  }
+
+  /** Send a message as soon as the rate allows it. */
+  send(message) {
+    if (!this.open) return;
+    this.#waiting.push(JSON.stringify(message));
+    this.#flush();
+  }
+
+  #flush() {
+    const now = performance.now();
+    this.#room = Math.min(BURST, this.#room + (now - this.#filled) * RATE / 1000);
+    this.#filled = now;
+    while (this.#waiting.length && this.#room >= 1 && this.open) {
+      this.#room--;
+      this.#socket.send(this.#waiting.shift());
+    }
+    if (this.#waiting.length) setTimeout(() => this.#flush(), 1000 / RATE);
+  }
+
+  #text(data) {
+    const message = JSON.parse(data);
+    if (message.t === "welcome") this.#tries = 0;
+    // These end what binary messages began, so they wait for those that are being decoded.
+    const last = ["drawn", "surprised", "done"].includes(message.t);
+    if (last && this.#busy) this.#order = this.#order.then(() => this.on.text(message));
+    else this.on.text(message);
+  }
+
+  #binary(buffer) {
+    const message = parse(buffer);
+    if (!this.on.wanted(message)) return;
+    if (message.format === 0 && !this.#busy) {
+      message.data = raw(message, buffer);
+      this.on.binary(message);
+      return;
+    }
+    this.#busy++;
+    const decoded = message.format ? this.#inflate(message, buffer) : raw(message, buffer);
+    this.#order = this.#order.then(() => decoded).then((data) => {
+      message.data = data;
+      if (this.on.wanted(message)) this.on.binary(message);
+    }).catch((error) => console.error(error)).finally(() => { this.#busy--; });
+  }
+
+  #inflate(message, buffer) {
+    if (!this.#worker) {
+      this.#worker = new Worker(new URL("./decode-worker.js", import.meta.url), { type: "module" });
+      this.#worker.onmessage = ({ data: { id, data, error } }) => {
+        const [resolve, reject] = this.#decoding.get(id);
+        this.#decoding.delete(id);
+        error ? reject(new Error(error)) : resolve(data);
+      };
+    }
+    const id = ++this.#count;
+    return new Promise((resolve, reject) => {
+      this.#decoding.set(id, [resolve, reject]);
+      this.#worker.postMessage({ id, message, buffer }, [buffer]);
+    });
+  }
+
+  async #closed(code, reason) {
+    this.#socket = null;
+    this.#waiting = [];
+    this.#timer = -1;
+    if (code === NO_REASON && this.#tries) code = await refusal();
+    const line = code === NO_COOKIE ? "The server does not know this browser. Open the address that it printed."
+      : code === NO_ROOM ? "The server is full. This page tries again."
+      : reason || "The connection is lost. This page tries again.";
+    this.on.lost(line);
+    this.#timer = setTimeout(() => { this.#timer = 0; this.#retry(); }, WAITS[Math.min(this.#tries++, WAITS.length - 1)]);
+  }
+
+  /** Try again, unless the page is hidden or already tries. */
+  #retry() {
+    if (!this.#socket && !document.hidden && (!this.#timer || navigator.onLine)) this.connect();
+  }
+}
+
+/** Return why no connection is made: a browser does not tell a page the status of a refused WebSocket. */
+async function refusal() {
+  const status = await fetch("/client/main.js", { method: "HEAD", cache: "no-store" }).then((answer) => answer.status, () => 0);
+  return status === 401 ? NO_COOKIE : NO_REASON;
+}

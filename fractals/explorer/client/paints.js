@@ -1,0 +1,122 @@
+/** The colors of the scene: what the user changes, what the server has accepted, and cycling. */
+
+const LAST_SEQ = 65_535;
+const NUMBERS = ["density", "offset", "blend", "opacity"]; // the shader takes these as they are
+
+export class Paints {
+  seq = 0; // of the newest colors that the server accepted
+  #flight = null; // {seq, color}: unanswered
+  #wanted = null; // the newest colors that were not sent
+  #accepted = null;
+  #live = false; // the user is changing colors
+  #fresh = false; // new values follow
+  #speed = 0; // turns a second
+
+  /** @param {import("./explorer.js").Explorer} explorer @param {(color: object) => boolean} send false: not now */
+  constructor(explorer, send) {
+    this.explorer = explorer;
+    this.send = send;
+  }
+
+  get settled() { return !this.#flight && !this.#wanted && !this.#live && !this.#speed; }
+  get live() { return this.#live; }
+  get cycling() { return this.#speed !== 0; }
+
+  /** Start with the colors of a scene that was opened. */
+  start(color) {
+    this.seq = 0;
+    this.#flight = this.#wanted = null;
+    this.#live = this.#fresh = false;
+    this.#accepted = color;
+  }
+
+  /** Show other colors, and send them. @param {object} color @param {boolean} live more follow at once */
+  set(color, live) {
+    const { explorer } = this, quick = sameButNumbers(color, this.#accepted ?? {});
+    this.#live = live;
+    explorer.scene = { ...explorer.scene, color };
+    explorer.drawn = null;
+    if (quick) explorer.stage.adjust((layer, k) => numbersOf(k ? color.layers?.[k - 1] : color, layer));
+    if (live && quick) return;
+    this.#wanted = color;
+    this.next();
+  }
+
+  /** Send the newest colors, unless older ones are unanswered. */
+  next() {
+    if (!this.#wanted || this.#flight) return;
+    const flight = { seq: this.seq % LAST_SEQ + 1, color: this.#wanted };
+    if (!this.send({ t: "paint", ...flight })) return;
+    this.#flight = flight;
+    this.#wanted = null;
+  }
+
+  /** Take the answer `painted`. */
+  accepted({ seq, color, values }) {
+    const { explorer } = this;
+    this.#flight = null;
+    this.seq = seq;
+    this.#accepted = color;
+    this.#fresh = values;
+    explorer.drawn = null;
+    if (!this.#wanted && !this.#live) explorer.scene = { ...explorer.scene, color };
+  }
+
+  /** Return to the accepted colors, because newer ones are not valid. @returns {boolean} whether it did */
+  refused(seq) {
+    if (seq !== this.#flight?.seq) return false;
+    this.#flight = null;
+    if (this.#wanted || this.#live) return false;
+    this.set(this.#accepted, false);
+    return true;
+  }
+
+  /** Tell whether values for other colors follow. @param {object[]} before @param {object[]} after layers */
+  takeFresh(before, after) {
+    const same = (layer, k) => ["coloring", "c0", "transfer"].every((key) => layer[key] === before[k]?.[key]);
+    const fresh = this.#fresh || before.length !== after.length || !after.every(same);
+    this.#fresh = false;
+    return fresh;
+  }
+
+  /** Send unanswered colors again once there is a connection. */
+  lost() {
+    this.#wanted ??= this.#flight?.color ?? null;
+    this.#flight = null;
+  }
+
+  /** Cycle the palette. @param {number} speed turns a second; 0 stops, and keeps the colors then shown */
+  cycle(speed) {
+    const { explorer, explorer: { stage, scene, layers } } = this, { phase } = stage;
+    this.#speed = speed;
+    stage.hideExact = speed !== 0;
+    if (speed || !phase) return;
+    stage.phase = 0;
+    const turned = (table, k) => layers[k]?.cyclic === false ? table
+      : { ...table, offset: Math.round(((table.offset ?? 0) + phase) % 1 * 1e6) / 1e6 };
+    const above = scene.color.layers && { layers: scene.color.layers.map((layer, k) => turned(layer, k + 1)) };
+    explorer.paint({ ...turned(scene.color, 0), ...above });
+  }
+
+  /** Go on cycling. @param {number} seconds */
+  tick(seconds) {
+    const { stage } = this.explorer;
+    stage.phase = (stage.phase + this.#speed * seconds) % 1;
+  }
+}
+
+/** Tell whether two tables of colors differ at most in what the shader takes as it is. */
+function sameButNumbers(one, other) {
+  const text = (color) => JSON.stringify(color, (key, value) => NUMBERS.includes(key) ? undefined : value);
+  return text(one) === text(other);
+}
+
+/** Return what a table says of a layer's numbers. */
+function numbersOf(table, layer) {
+  const { density, offset, opacity, blend } = table ?? {};
+  const number = (value, otherwise) => Number.isFinite(value) ? value : otherwise;
+  return {
+    density: number(density, layer.density), offset: number(offset, layer.offset), opacity: number(opacity, layer.opacity),
+    blend: blend && blend !== "auto" ? blend : layer.blend,
+  };
+}

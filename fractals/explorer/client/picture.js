@@ -1,0 +1,105 @@
+/** What has arrived of one frame, in arrays: a lost WebGL context is filled again from them. */
+import { HOLE } from "./decode.js";
+
+const MOST_CHANGES = 64; // tiles that wait to be uploaded; beyond, a whole texture is
+
+export class Picture {
+  /** @param {number} frame @param {number[]} size device pixels */
+  constructor(frame, size) {
+    this.frame = frame;
+    this.size = size;
+    /** @type {{layers: object[], tables: Uint16Array[]}|null} */
+    this.colors = null;
+    /** @type {{step: number, w: number, h: number, layers?: Float32Array[], pixels?: Uint8Array}|null} */
+    this.coarse = null;
+    /** @type {Float32Array[]|null} a value a pixel, of each layer */
+    this.fine = null;
+    /** @type {Uint8Array|null} sRGB and 255; 0 in place of 255 where a pixel has not arrived */
+    this.exact = null;
+    /** Whether each pixel has a value, or its exact color. */
+    this.complete = false;
+    this.restore();
+    this.#coming = null;
+  }
+
+  #coming; // a coarse pass of which a layer is missing
+
+  get empty() { return !this.coarse && !this.fine && !this.exact; }
+
+  /** Have everything uploaded again. */
+  restore() {
+    this.changes = { coarse: true, fine: true, exact: true, tiles: [] };
+  }
+
+  /** Keep values. @param {import("./decode.js").Message} message */
+  addValues({ layer, x, y, w, h, step, data }) {
+    const count = this.colors?.layers.length ?? 1;
+    if (step > 1) {
+      if (this.#coming?.step !== step || this.#coming.layers.length !== count) this.#coming = { step, w, h, layers: new Array(count) };
+      this.#coming.layers[layer] = data;
+      if (this.#coming.layers.includes(undefined)) return;
+      this.coarse = this.#coming;
+      this.#coming = null;
+      this.changes.coarse = true;
+      return;
+    }
+    const [width, height] = this.size;
+    if (this.fine?.length !== count) {
+      this.fine = Array.from({ length: count }, () => new Float32Array(width * height).fill(HOLE));
+      this.changes.fine = true;
+    }
+    for (let row = 0; row < h; row++) this.fine[layer].set(data.subarray(row * w, row * w + w), (y + row) * width + x);
+    this.#changed("fine", { layer, x, y, w, h, data });
+  }
+
+  /** Keep sRGB pixels. @param {import("./decode.js").Message} message */
+  addPixels({ x, y, w, h, step, data }) {
+    const pixels = opaque(data);
+    if (step > 1) {
+      this.coarse = { step, w, h, pixels };
+      this.changes.coarse = true;
+      return;
+    }
+    const [width, height] = this.size;
+    if (!this.exact) {
+      this.exact = new Uint8Array(width * height * 4);
+      this.changes.exact = true;
+    }
+    for (let row = 0; row < h; row++) this.exact.set(pixels.subarray(row * w * 4, (row + 1) * w * 4), ((y + row) * width + x) * 4);
+    this.#changed("exact", { x, y, w, h, data: pixels });
+  }
+
+  #changed(plane, tile) {
+    if (this.changes[plane]) return;
+    this.changes.tiles.push({ plane, ...tile });
+    if (this.changes.tiles.length > MOST_CHANGES) {
+      this.changes.tiles = [];
+      this.changes.fine = this.changes.exact = true;
+    }
+  }
+
+  /** Forget exact pixels: their colors are old. */
+  forgetExact() {
+    this.exact = null;
+    this.complete &&= this.fine !== null;
+    this.changes.tiles = this.changes.tiles.filter(({ plane }) => plane !== "exact");
+  }
+}
+
+/** Return a canvas of sRGB pixels. @param {import("./decode.js").Message} message */
+export function canvasOf({ w, h, data }) {
+  const canvas = Object.assign(document.createElement("canvas"), { width: w, height: h });
+  canvas.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(opaque(data)), w, h), 0, 0);
+  return canvas;
+}
+
+/** Return RGB bytes with 255 after each three. @param {Uint8Array} data */
+function opaque(data) {
+  const found = new Uint8Array(data.length / 3 * 4).fill(255);
+  for (let from = 0, to = 0; from < data.length; to++) {
+    found[to++] = data[from++];
+    found[to++] = data[from++];
+    found[to++] = data[from++];
+  }
+  return found;
+}

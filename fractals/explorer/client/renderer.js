@@ -1,0 +1,255 @@
+/** Draws pictures with WebGL2: values in float textures, colored by a shader. */
+import { BLENDS, COLORS, CORNERS, IMAGE, LEVELS, TABLE_WIDTH } from "./shaders.js";
+
+const BACKGROUND = [0.035, 0.035, 0.043, 1];
+
+/** Return a renderer, or null without WebGL2. @param {HTMLCanvasElement} canvas */
+export function makeRenderer(canvas) {
+  const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false, powerPreference: "high-performance" });
+  return gl && new Renderer(gl, canvas);
+}
+
+export class Renderer {
+  values = true; // it colors values, and not only pixels
+
+  constructor(gl, canvas) {
+    this.gl = gl;
+    this.canvas = canvas;
+    this.begin();
+  }
+
+  get lost() { return this.gl.isContextLost(); }
+
+  /** Make programs and tables, at first and after a lost context. */
+  begin() {
+    const { gl } = this;
+    this.textures = {}; // of the newest picture
+    this.tables = null;
+    this.programs = { colors: program(gl, CORNERS, COLORS), image: program(gl, CORNERS, IMAGE) };
+    this.buffer = gl.createFramebuffer();
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    gl.clearColor(...BACKGROUND);
+    const encoding = new Uint8Array(LEVELS);
+    for (let k = 0; k < LEVELS; k++) {
+      const light = k / (LEVELS - 1);
+      encoding[k] = Math.round(255 * (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055));
+    }
+    this.encoding = this.#texture(gl.TEXTURE_2D, gl.NEAREST);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8UI, 128, 128, 0, gl.RED_INTEGER, gl.UNSIGNED_BYTE, encoding);
+    this.nothing = this.#texture(gl.TEXTURE_2D_ARRAY, gl.NEAREST);
+    gl.texImage3D(gl.TEXTURE_2D_ARRAY, 0, gl.R32F, 1, 1, 1, 0, gl.RED, gl.FLOAT, null);
+    this.blank = this.#texture(gl.TEXTURE_2D, gl.NEAREST);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, 1, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
+  }
+
+  /** Draw older pictures, and the newest one.
+   * @param {{image: object, map: number[]}[]} under from the bottom
+   * @param {import("./picture.js").Picture|null} picture
+   * @param {{map: number[], coarse: boolean, exact: boolean, phase: number}} how */
+  draw(under, picture, how) {
+    const { gl, canvas } = this;
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.viewport(0, 0, canvas.width, canvas.height);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    gl.enable(gl.BLEND);
+    const target = { map: how.map, size: [canvas.width, canvas.height], flip: 1 };
+    let below = how.coarse;
+    for (const { image, map, above } of under) {
+      if (above && below) {
+        this.#colors(picture, "coarse", target, how);
+        below = false;
+      }
+      this.#image(image, { ...target, map });
+    }
+    if (!picture) return;
+    if (below) this.#colors(picture, "coarse", target, how);
+    this.#colors(picture, "fine", target, how);
+  }
+
+  /** Return what has arrived of a picture as images of its own: {size, step, texture}. */
+  bake(picture, how) {
+    const images = [], { gl } = this;
+    for (const plane of ["coarse", "fine"]) {
+      const step = plane === "coarse" ? picture.coarse?.step : 1;
+      if (plane === "coarse" ? !picture.coarse || picture.complete : !picture.fine && !picture.exact) continue;
+      const extent = picture.size.map((side) => Math.ceil(side / step));
+      const texture = this.#texture(gl.TEXTURE_2D, gl.LINEAR, gl.LINEAR_MIPMAP_LINEAR);
+      gl.texStorage2D(gl.TEXTURE_2D, 1 + Math.floor(Math.log2(Math.max(...extent))), gl.RGBA8, ...extent);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, this.buffer);
+      gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
+      gl.viewport(0, 0, ...extent);
+      gl.clearColor(0, 0, 0, 0);
+      gl.clear(gl.COLOR_BUFFER_BIT);
+      gl.clearColor(...BACKGROUND);
+      gl.disable(gl.BLEND);
+      this.#colors(picture, plane, { map: [1, 0, 0, 1, 0, 0], size: extent.map((side) => side * step), flip: 0 }, how);
+      gl.bindTexture(gl.TEXTURE_2D, texture);
+      gl.generateMipmap(gl.TEXTURE_2D);
+      images.push({ texture, step, size: picture.size, extent: extent.map((side) => side * step), bytes: 6 * extent[0] * extent[1] });
+    }
+    return images;
+  }
+
+  free(image) { this.gl.deleteTexture(image.texture); }
+
+  /** Return the canvas as it is drawn next: RGB, rows from the top. */
+  read() {
+    const { gl, canvas: { width, height } } = this;
+    const below = new Uint8Array(width * height * 4), pixels = new Uint8Array(width * height * 3);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, below);
+    for (let y = 0, to = 0; y < height; y++) {
+      for (let x = 0, from = (height - 1 - y) * width * 4; x < width; x++, from++) {
+        pixels[to++] = below[from++];
+        pixels[to++] = below[from++];
+        pixels[to++] = below[from++];
+      }
+    }
+    return pixels;
+  }
+
+  #image(image, { map, size, flip }) {
+    const { gl } = this, use = this.programs.image;
+    gl.useProgram(use.program);
+    this.#corners(use, image.size, { map, size, flip });
+    gl.uniform2f(use.at.extent, ...image.extent);
+    gl.uniform1i(use.at.image, 0);
+    gl.activeTexture(gl.TEXTURE0);
+    gl.bindTexture(gl.TEXTURE_2D, image.texture);
+    // Pixels that lie on pixels are copied; between pixels, colors are interpolated.
+    const aligned = image.step === 1 && [map[0] - 1, map[1], map[2], map[3] - 1].every((part) => Math.abs(part) < 1e-6);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, aligned ? gl.NEAREST : gl.LINEAR);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, aligned ? gl.NEAREST : gl.LINEAR_MIPMAP_LINEAR);
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+  }
+
+  #corners({ at }, size, { map: [a, b, c, d, e, f], size: canvas, flip }) {
+    const { gl } = this;
+    gl.uniform2f(at.size, ...size);
+    gl.uniform2f(at.canvas, ...canvas);
+    gl.uniform1f(at.flip, flip);
+    gl.uniformMatrix3fv(at.map, false, [a, c, 0, b, d, 0, e, f, 1]);
+  }
+
+  #colors(picture, plane, target, { exact, phase }) {
+    this.#upload(picture);
+    const { gl } = this, use = this.programs.colors, { at } = use;
+    const values = (plane === "coarse" ? picture.coarse?.layers : picture.fine) && picture.colors;
+    const shown = plane === "fine" && exact && picture.exact;
+    if (!values && !shown) return;
+    gl.useProgram(use.program);
+    this.#corners(use, picture.size, target);
+    const units = { values: values ? this.textures[plane].texture : this.nothing, exact: shown ? this.textures.exact.texture : this.blank,
+      tables: this.tables?.texture ?? this.blank, encoding: this.encoding };
+    Object.entries(units).forEach(([name, texture], unit) => {
+      gl.activeTexture(gl.TEXTURE0 + unit);
+      gl.bindTexture(name === "values" ? gl.TEXTURE_2D_ARRAY : gl.TEXTURE_2D, texture);
+      gl.uniform1i(at[name], unit);
+    });
+    const layers = picture.colors?.layers ?? [];
+    gl.uniform1i(at.step_, plane === "coarse" ? picture.coarse.step : 1);
+    gl.uniform1i(at.layers, layers.length);
+    gl.uniform1i(at.has_exact, shown ? 1 : 0);
+    gl.uniform1i(at.has_values, values ? 1 : 0);
+    if (values) {
+      const spread = layers.map((layer, k) => [layer.density, offsetOf(layer, phase), layer.entries, this.tables.first[k]]);
+      gl.uniform4fv(at.numbers, spread.flat());
+      gl.uniform4iv(at.ways, layers.flatMap(({ cyclic, blend }) => [cyclic ? 1 : 0, Math.max(0, BLENDS.indexOf(blend)), 0, 0]));
+      gl.uniform1fv(at.opacities, layers.map(({ opacity }) => opacity ?? 1));
+    }
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+  }
+
+  /** Bring what is new into the textures of the newest picture. */
+  #upload(picture) {
+    const { changes, coarse, fine, exact, size } = picture;
+    if (this.picture !== picture) {
+      picture.restore();
+      this.picture = picture;
+      return this.#upload(picture);
+    }
+    if (changes.coarse && coarse?.layers) this.#layers("coarse", [coarse.w, coarse.h], coarse.layers);
+    if (changes.fine && fine) this.#layers("fine", size, fine);
+    if (changes.exact && exact) this.#tile("exact", size, { x: 0, y: 0, w: size[0], h: size[1], data: exact });
+    for (const tile of changes.tiles) this.#tile(tile.plane, size, tile);
+    picture.changes = { coarse: false, fine: changes.fine && !fine, exact: !exact, tiles: [] };
+    if (picture.colors && this.tables?.of !== picture.colors) this.#uploadTables(picture.colors);
+  }
+
+  #layers(name, [w, h], layers) {
+    layers.forEach((data, layer) => this.#tile(name, [w, h], { layer, x: 0, y: 0, w, h, data }, layers.length));
+  }
+
+  #tile(name, size, { layer = 0, x, y, w, h, data }, count = this.textures[name]?.count) {
+    const { gl } = this, flat = name === "exact", kind = flat ? gl.TEXTURE_2D : gl.TEXTURE_2D_ARRAY;
+    const old = this.textures[name];
+    gl.activeTexture(gl.TEXTURE0);
+    if (!old || old.size.join() !== size.join() || old.count !== count) {
+      if (old) gl.deleteTexture(old.texture);
+      this.textures[name] = { texture: this.#texture(kind, gl.NEAREST), size, count };
+      if (flat) gl.texStorage2D(kind, 1, gl.RGBA8, ...size);
+      else gl.texStorage3D(kind, 1, gl.R32F, ...size, count);
+    }
+    gl.bindTexture(kind, this.textures[name].texture);
+    if (flat) gl.texSubImage2D(kind, 0, x, y, w, h, gl.RGBA, gl.UNSIGNED_BYTE, data);
+    else gl.texSubImage3D(kind, 0, x, y, layer, w, h, 1, gl.RED, gl.FLOAT, data);
+  }
+
+  #uploadTables(colors) {
+    const { gl } = this, first = [];
+    let rows = 0;
+    for (const table of colors.tables) {
+      first.push(rows);
+      rows += Math.ceil(table.length / 3 / TABLE_WIDTH);
+    }
+    const texels = new Float32Array(TABLE_WIDTH * rows * 4);
+    colors.tables.forEach((table, k) => {
+      for (let from = 0, to = first[k] * TABLE_WIDTH * 4; from < table.length; to++) {
+        for (let channel = 0; channel < 3; channel++) texels[to++] = table[from++] / 65535;
+      }
+    });
+    if (this.tables) gl.deleteTexture(this.tables.texture);
+    gl.activeTexture(gl.TEXTURE0);
+    const texture = this.#texture(gl.TEXTURE_2D, gl.NEAREST);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, TABLE_WIDTH, rows, 0, gl.RGBA, gl.FLOAT, texels);
+    this.tables = { of: colors, texture, first };
+  }
+
+  #texture(kind, mag, min = mag) {
+    const { gl } = this, texture = gl.createTexture();
+    gl.bindTexture(kind, texture);
+    gl.texParameteri(kind, gl.TEXTURE_MAG_FILTER, mag);
+    gl.texParameteri(kind, gl.TEXTURE_MIN_FILTER, min);
+    gl.texParameteri(kind, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE);
+    gl.texParameteri(kind, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
+    return texture;
+  }
+}
+
+/** Return density * c0 + offset, modulo 1 where the palette is cyclic: c0 needs doubles. */
+function offsetOf({ density, c0, offset, cyclic }, phase) {
+  const sum = density * c0 + offset + (cyclic ? phase : 0);
+  return cyclic && Math.abs(sum) < 1e9 ? sum - Math.floor(sum) : sum;
+}
+
+/** @param {WebGL2RenderingContext} gl @returns {{program: WebGLProgram, at: Object<string, WebGLUniformLocation>}} */
+function program(gl, vertex, fragment) {
+  const made = gl.createProgram();
+  for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+    const shader = gl.createShader(kind);
+    gl.shaderSource(shader, text);
+    gl.compileShader(shader);
+    gl.attachShader(made, shader);
+  }
+  gl.linkProgram(made);
+  if (!gl.getProgramParameter(made, gl.LINK_STATUS) && !gl.isContextLost()) {
+    throw new Error(gl.getAttachedShaders(made).map((each) => gl.getShaderInfoLog(each)).join("\n"));
+  }
+  const at = {};
+  for (let k = gl.getProgramParameter(made, gl.ACTIVE_UNIFORMS) - 1; k >= 0; k--) {
+    const name = gl.getActiveUniform(made, k).name.replace("[0]", "");
+    at[name] = gl.getUniformLocation(made, name);
+  }
+  return { program: made, at };
+}

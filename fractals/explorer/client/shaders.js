@@ -1,0 +1,99 @@
+/** Shaders in GLSL ES 3.0: values to colors as PROTOCOL.md says, and pictures under a map. */
+
+export const MAX_LAYERS = 17;
+export const TABLE_WIDTH = 1024; // entries in a row of the texture of lookup tables
+export const LEVELS = 16_384; // of linear light, of the table that encodes sRGB
+export const BLENDS = ["normal", "multiply", "screen", "overlay", "add", "soft_light"];
+
+/** A rectangle of pixels under a map; `flip` 1 draws onto the canvas, whose rows run upwards. */
+export const CORNERS = `#version 300 es
+precision highp float;
+uniform vec2 size, canvas;
+uniform mat3 map;
+uniform float flip;
+out vec2 pixel;
+void main() {
+  pixel = vec2(gl_VertexID % 2, gl_VertexID / 2) * size;
+  vec2 place = (map * vec3(pixel, 1.0)).xy / canvas * 2.0 - 1.0;
+  gl_Position = vec4(place.x, flip > 0.5 ? -place.y : place.y, 0.0, 1.0);
+}`;
+
+export const IMAGE = `#version 300 es
+precision highp float;
+uniform sampler2D image;
+uniform vec2 extent;
+in vec2 pixel;
+out vec4 color;
+void main() { color = texture(image, pixel / extent); }`;
+
+export const COLORS = `#version 300 es
+precision highp float; precision highp int;
+precision highp sampler2D; precision highp sampler2DArray; precision highp usampler2D;
+uniform sampler2DArray values;
+uniform sampler2D exact, tables;
+uniform usampler2D encoding;
+uniform vec4 numbers[${MAX_LAYERS}]; // density, density * c0 + offset, entries, first row
+uniform ivec4 ways[${MAX_LAYERS}];   // cyclic, blend
+uniform float opacities[${MAX_LAYERS}];
+uniform int layers, step_, has_exact, has_values;
+in vec2 pixel;
+out vec4 color;
+
+vec3 entry(int layer, int k) {
+  int first = int(numbers[layer].w);
+  return texelFetch(tables, ivec2(k % ${TABLE_WIDTH}, first + k / ${TABLE_WIDTH}), 0).rgb;
+}
+
+vec3 colored(int layer, float value) {
+  int entries = int(numbers[layer].z);
+  float t = numbers[layer].x * value + numbers[layer].y;
+  if (!(abs(t) < 1e9)) t = 0.0;
+  t = ways[layer].x == 1 ? t - floor(t) : clamp(t, 0.0, 1.0);
+  float place = t * float(entries);
+  int k = min(int(place), entries - 1);
+  vec3 low = entry(layer, k);
+  return low + (place - float(k)) * (entry(layer, k + 1) - low);
+}
+
+float soft(float b, float a) {
+  float light = b <= 0.25 ? ((16.0 * b - 12.0) * b + 4.0) * b : sqrt(b);
+  return (2.0 * a - 1.0) * (a <= 0.5 ? b - b * b : light - b);
+}
+
+vec3 change(int blend, vec3 b, vec3 a) {
+  if (blend == 1) return b * a - b;
+  if (blend == 2) return a * (1.0 - b);
+  if (blend == 3) return mix(1.0 - 2.0 * (1.0 - a) * (1.0 - b), 2.0 * a * b, lessThan(b, vec3(0.5))) - b;
+  if (blend == 4) return min(a, 1.0 - b);
+  if (blend == 5) return vec3(soft(b.r, a.r), soft(b.g, a.g), soft(b.b, a.b));
+  return a - b;
+}
+
+float encoded(float light) {
+  int k = int(clamp(light, 0.0, 1.0) * ${LEVELS - 1}.0 + 0.5);
+  return float(texelFetch(encoding, ivec2(k % 128, k / 128), 0).r) / 255.0;
+}
+
+void main() {
+  ivec2 at = ivec2(floor(pixel));
+  if (has_exact == 1) {
+    color = texelFetch(exact, at, 0);
+    if (color.a > 0.0) return;
+  }
+  ivec2 sample_ = at / step_;
+  float first = has_values == 1 ? texelFetch(values, ivec3(sample_, 0), 0).r : 3.0e38;
+  float last = has_values == 1 ? texelFetch(values, ivec3(sample_, layers - 1), 0).r : 3.0e38;
+  if (first > 1e38 || last > 1e38) discard;
+  vec3 sum = first < -1e38 ? entry(0, int(numbers[0].z) + 1) : colored(0, first);
+  if (layers == 1) {
+    color = vec4(encoded(sum.r), encoded(sum.g), encoded(sum.b), 1.0);
+    return;
+  }
+  for (int layer = 1; layer < layers; layer++) {
+    float value = texelFetch(values, ivec3(sample_, layer), 0).r;
+    if (value < -1e38) continue;
+    vec3 a = colored(layer, value);
+    sum = clamp(sum + opacities[layer] * change(ways[layer].y, sum, a), 0.0, 1.0);
+  }
+  color = vec4(sum, 1.0);
+}`;

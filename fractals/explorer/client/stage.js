@@ -1,0 +1,142 @@
+/** The canvas: the newest picture, and older ones beneath, under the map of the user's moves. */
+import { PlainRenderer } from "./canvas2d.js";
+import { PIXELS } from "./decode.js";
+import { compose, IDENTITY, isIdentity, scaleOf } from "./frames.js";
+import { Picture } from "./picture.js";
+import { makeRenderer } from "./renderer.js";
+
+const FARTHEST = 2 ** 12; // scale between the view and an older picture that is still drawn
+const MOST_IMAGES = 24, MOST_BYTES = 2 ** 27;
+
+export class Stage {
+  /** @param {HTMLCanvasElement} canvas @param {() => void} changed called when something is to be drawn
+   * @param {{plain?: boolean}} [options] `plain`: without WebGL2 */
+  constructor(canvas, changed, { plain = false } = {}) {
+    this.canvas = canvas;
+    this.renderer = (!plain && makeRenderer(canvas)) || new PlainRenderer(canvas);
+    this.changed = changed;
+    /** @type {Picture|null} */
+    this.picture = null;
+    this.coming = null; // colors whose tables have not all arrived
+    this.older = []; // {image, map to the newest frame's pixels, stale, foreign}, oldest first
+    this.phase = 0; // turns that the palette has cycled
+    this.hideExact = false;
+    canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+    canvas.addEventListener("webglcontextrestored", () => this.#restore());
+  }
+
+  /** Go on to a new frame. @param {number} frame @param {number[]} size
+   * @param {number[]|null} map from the newest frame until now; null: it lies elsewhere */
+  place(frame, size, map) {
+    this.#bake();
+    this.picture = new Picture(frame, size);
+    this.coming = null;
+    for (const each of this.older) {
+      if (map) each.map = compose(each.map, map);
+      else each.foreign = true; // shown until the new scene has a picture
+    }
+    this.#drop(({ map: its, foreign }) => !foreign && !near(its));
+    this.changed();
+  }
+
+  /** Take the description of the layers; it counts once its tables have arrived. */
+  colors(layers, fresh) {
+    if (fresh) {
+      const { frame, size } = this.picture;
+      this.#bake();
+      for (const each of this.older) each.stale = true;
+      this.picture = new Picture(frame, size);
+    }
+    this.coming = { layers: layers.map((layer) => ({ ...layer })), tables: [] };
+  }
+
+  table({ layer, data }) {
+    const { coming, picture } = this;
+    if (!coming) return;
+    coming.tables[layer] = data;
+    if (coming.layers.every((_, k) => coming.tables[k])) {
+      picture.colors = coming;
+      this.coming = null;
+      this.changed();
+    }
+  }
+
+  /** Change numbers of the layers at once. @param {(layer: object, k: number) => object} change */
+  adjust(change) {
+    for (const colors of [this.picture?.colors, this.coming]) {
+      colors?.layers.forEach((layer, k) => Object.assign(layer, change(layer, k)));
+    }
+    this.picture?.forgetExact();
+    for (const each of this.older) each.stale = true;
+    this.changed();
+  }
+
+  /** Take a tile. @param {import("./decode.js").Message} message */
+  add(message) {
+    if (message.kind === PIXELS) this.picture.addPixels(message);
+    else this.picture.addValues(message);
+    this.changed();
+  }
+
+  /** Note that a pass has arrived whole. @param {string} pass */
+  arrived(pass) {
+    if (pass !== "coarse") this.picture.complete = true;
+    this.#drop(({ foreign, stale }) => foreign || (stale && pass !== "coarse"));
+    this.changed();
+  }
+
+  /** Draw. @param {number[]} map the moves since the newest frame was placed */
+  draw(map) {
+    const { renderer, picture } = this;
+    if (renderer.lost) return;
+    const how = { map, phase: this.phase, exact: !this.hideExact, coarse: false };
+    const covers = picture?.complete && isIdentity(map);
+    const coarse = picture?.coarse && !picture.empty ? picture.coarse.step * scaleOf(map) : 0;
+    how.coarse = Boolean(coarse) && !covers;
+    const under = covers ? [] : this.older.map((each) => this.#under(each, map, coarse)).filter(({ map: its }) => near(its));
+    under.sort((one, other) => one.above - other.above || other.grain - one.grain);
+    renderer.draw(under, picture, how);
+  }
+
+  /** Return the canvas as it is now: RGB, rows from the top. @param {number[]} map @returns {Uint8Array} */
+  read(map) {
+    this.draw(map);
+    return this.renderer.read();
+  }
+
+  #under({ image, map: its, stale, foreign }, map, coarse) {
+    const total = compose(its, map), grain = Math.max(1, image.step * scaleOf(total));
+    return { image, map: total, grain, above: !stale && !foreign && grain < coarse };
+  }
+
+  /** Keep what has arrived of the newest picture as an image. */
+  #bake() {
+    const { picture, renderer } = this;
+    if (!picture || picture.empty || renderer.lost) return;
+    const images = renderer.bake(picture, { exact: !this.hideExact, phase: this.phase });
+    for (const image of images) this.older.push({ image, map: IDENTITY, stale: false, foreign: false });
+    let bytes = 0;
+    const kept = [...this.older].reverse().filter(({ image }, k) => k < MOST_IMAGES && (bytes += image.bytes) < MOST_BYTES);
+    this.#drop((each) => !kept.includes(each));
+  }
+
+  #drop(unwanted) {
+    this.older = this.older.filter((each) => {
+      if (!unwanted(each)) return true;
+      this.renderer.free(each.image);
+      return false;
+    });
+  }
+
+  #restore() {
+    this.renderer.begin();
+    this.older = [];
+    this.picture?.restore();
+    this.changed();
+  }
+}
+
+function near(map) {
+  const scale = scaleOf(map);
+  return scale >= 1 / FARTHEST && scale <= FARTHEST;
+}

@@ -1,0 +1,264 @@
+"""Searches and exports: processes of their own, with progress, that can be killed."""
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from fractals.errors import OptionError
+from fractals.explorer import protocol
+from fractals.explorer.scheduler import internal
+from fractals.explorer.session import Session
+from fractals.explorer.views import Place, decimal_text, decimals, octaves, significant
+from fractals.rendering.cost import check_cost
+from fractals.rendering.plan import make_plan
+from fractals.scene.model import Scene, validate
+
+MEMORY = 2**34  # bytes of address space of a process: Numba's libraries map some of these
+MAX_EXPORTS, MAX_SEARCHES = 2, 4  # of all clients together
+MAX_SAMPLES = 2**33  # of an export
+KEPT_SECONDS = 600.0  # until an exported file is removed
+QUOTA = 2**31  # bytes of exported files that are kept
+PARENT = str(Path(__file__).parents[2])  # of the package, for processes
+LINE = 2**24  # bytes of a line of a process: a scene with all its digits
+
+
+@dataclass
+class Job:
+    """A process that works for a client."""
+
+    kind: str
+    keep: bool = False
+    process: asyncio.subprocess.Process | None = None
+    cancelled: bool = False
+
+    def kill(self) -> None:
+        """End the process."""
+        self.cancelled = True
+        if self.process and self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self.process.kill()
+
+
+@dataclass
+class Kept:
+    """An exported file."""
+
+    path: Path
+    bytes: int
+    since: float = field(default_factory=monotonic)
+
+
+class Jobs:
+    """All processes of a server, and the files that they made."""
+
+    def __init__(self, device: str, threads: int | None) -> None:
+        self.device, self.threads = device, threads
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.running: list[Job] = []
+        self.files: dict[str, Kept] = {}
+        self._folder: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Return the private folder of exported files."""
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="fractals-export-"))  # mode 0700
+        return self._folder
+
+    def find(self, session: Session, message: protocol.Find) -> None:
+        """Search a frame, or a rectangle of it."""
+        self._check(session, message.job, "find", MAX_SEARCHES)
+        scene = searched(session, message)
+        wanted = {"do": "find", "what": message.what, "fraction": message.fraction}
+
+        def finish(facts: dict[str, Any]) -> None:
+            if center := facts.get("center"):
+                x, y = (Fraction(text) for text in center)
+                session.found[message.job] = x, y
+                while len(session.found) > 16:
+                    session.found.pop(next(iter(session.found)))
+            if table := facts.get("scene"):
+                table["image"] = {"size": list(scene.image.size)}
+                table["color"] = scene.to_table()["color"]
+                place = Place.of(validate(table, ""), scene.image.size)
+                facts["octaves"] = octaves(place)
+            session.say("found", job=message.job, what=message.what, **facts)
+
+        self._start(session, message.job, Job("find"), wanted, scene, finish)
+
+    def export(self, session: Session, message: protocol.Export) -> None:
+        """Draw a frame into a file, or forecast how long that takes."""
+        scene = exported(session, message)
+        plan = make_plan(scene, session.engine.kind, keeps="bands")
+        if plan.size[0] * plan.size[1] * plan.supersampling**2 > MAX_SAMPLES:
+            raise OptionError(f"an export has at most {MAX_SAMPLES} samples: choose a smaller size")
+        if message.forecast:
+            samples = plan.size[0] * plan.size[1] * plan.supersampling**2
+            threads = max(1, session.engine.choice.device.cores or 1)
+            session.say(
+                "forecast",
+                job=message.job,
+                seconds=float(f"{plan.seconds / threads:.2g}"),
+                memory=plan.memory,
+                method=plan.method,
+                samples=samples,
+            )
+            return
+        if session.terms.read_only:
+            raise OptionError("this server is read-only: it exports nothing")
+        check_cost(plan, force=True)
+        self._check(session, message.job, "export", MAX_EXPORTS)
+        self._tidy()
+        name = secrets.token_hex(16)
+        path = self.folder / f"{name}.{message.format}"
+        wanted = {"do": "export", "path": str(path), "device": self.device, "threads": self.threads}
+
+        def finish(facts: dict[str, Any]) -> None:
+            self.files[name] = Kept(path, facts["bytes"])
+            url = f"/download/{name}/fractal.{message.format}"
+            keys = {"bytes": facts["bytes"], "seconds": facts["seconds"]}
+            session.say("exported", job=message.job, url=url, **keys)
+
+        job = Job("export", message.keep)
+        self._start(session, message.job, job, wanted, scene, finish)
+
+    def cancel(self, session: Session, message: protocol.Cancel) -> None:
+        """End a job."""
+        if job := session.jobs.get(message.job):
+            assert self.loop
+            self.loop.call_soon_threadsafe(job.kill)
+        elif session.engine.busy((session, "surprise")):
+            session.engine.cancel((session, "surprise"))
+            session.say("failed", job=message.job, message="cancelled", cancelled=True)
+        else:
+            raise OptionError(f"the job {message.job} does not run")
+
+    def leave(self, session: Session) -> None:
+        """End the jobs of a client that left, but those that it keeps."""
+        for job in session.jobs.values():
+            if not job.keep:
+                job.kill()
+
+    def end(self) -> None:
+        """End all jobs, and remove all files."""
+        for job in self.running:
+            job.kill()
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _check(self, session: Session, name: int, kind: str, most: int) -> None:
+        if name in session.jobs or any(job.kind == kind for job in session.jobs.values()):
+            raise OptionError("one at a time: cancel the one that runs")
+        if sum(job.kind == kind for job in self.running) >= most:
+            raise OptionError("the server is busy with others: try again in a while")
+
+    def _start(
+        self,
+        session: Session,
+        name: int,
+        job: Job,
+        wanted: dict[str, Any],
+        scene: Scene,
+        finish: Callable[[dict[str, Any]], None],
+    ) -> None:
+        assert self.loop
+        session.jobs[name] = job
+        self.running.append(job)
+        line = json.dumps({**wanted, "memory": MEMORY, "scene": scene.to_table()}) + "\n"
+
+        async def follow() -> None:
+            try:
+                await self._follow(session, name, job, line, finish)
+            except Exception as error:
+                session.say("failed", job=name, message=internal(error), cancelled=False)
+            finally:
+                job.kill()
+                session.jobs.pop(name, None)
+                self.running.remove(job)
+
+        asyncio.run_coroutine_threadsafe(_quietly(follow()), self.loop)
+
+    async def _follow(
+        self,
+        session: Session,
+        name: int,
+        job: Job,
+        line: str,
+        finish: Callable[[dict[str, Any]], None],
+    ) -> None:
+        if not job.cancelled:
+            paths = [PARENT, *filter(None, [os.environ.get("PYTHONPATH")])]
+            job.process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-P",  # never a package of this name in the current folder
+                "-m",
+                "fractals.explorer.work",
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                limit=LINE,
+            )
+            assert job.process.stdin
+            assert job.process.stdout
+            with contextlib.suppress(ConnectionError):
+                job.process.stdin.write(line.encode())
+                await job.process.stdin.drain()
+            async for text in job.process.stdout:
+                said = json.loads(text)
+                kind = said.pop("t")
+                if kind == "found":
+                    await asyncio.to_thread(finish, said)
+                    return
+                if kind == "failed":
+                    session.say("failed", job=name, cancelled=False, **said)
+                    return
+                session.say(kind, job=name, **said)
+        message = "cancelled" if job.cancelled else "the process ended early"
+        session.say("failed", job=name, message=message, cancelled=job.cancelled)
+
+    def _tidy(self) -> None:
+        """Remove exported files that are old, or exceed the quota."""
+        total = sum(kept.bytes for kept in self.files.values())
+        for name, kept in list(self.files.items()):
+            if monotonic() - kept.since > KEPT_SECONDS or total > QUOTA:
+                total -= kept.bytes
+                del self.files[name]
+                kept.path.unlink(missing_ok=True)
+
+
+async def _quietly(task: Awaitable[None]) -> None:
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+def searched(session: Session, message: protocol.Find) -> Scene:
+    """Return the scene of a frame, or of a rectangle of it."""
+    scene, place = session.scene(message.frame), session.place(message.frame)
+    if message.rect is None:
+        return scene
+    x0, y0, x1, y1 = message.rect
+    if not (x0 < x1 and y0 < y1):
+        raise OptionError("the rectangle is empty")
+    x, y = place.point(((x0 + x1) // 2, (y0 + y1) // 2))
+    width = place.pixel * Fraction(x1 - x0, 16)
+    places = decimals(width) + 8
+    center = decimal_text(x, places), decimal_text(y, places)
+    size = max(1, (x1 - x0) // 16), max(1, (y1 - y0) // 16)
+    return scene.replace(center=center, width=significant(width), size=size)
+
+
+def exported(session: Session, message: protocol.Export) -> Scene:
+    """Return the scene of an export: the view that is seen, at another size."""
+    scene = session.scene(message.frame)
+    return scene.replace(size=message.size, supersampling=message.supersampling)

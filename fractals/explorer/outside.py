@@ -1,0 +1,204 @@
+"""Scenes and files from the browser: catalog names and inline data only. Nothing opens a file."""
+
+import base64
+import io
+import math
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from fractals.errors import InputError, OptionError, SceneError, listed, shown
+from fractals.io import exif, formats, png
+from fractals.io.files import (
+    MAX_JSON_BYTES,
+    SCENE_KEY,
+    parse_json,
+    parse_scene,
+    parse_toml,
+    printable,
+)
+from fractals.io.foreign import MAX_BYTES
+from fractals.io.summary import RESOLVED
+from fractals.scene.model import Scene, validate
+
+MAX_DIGITS = 20_000  # of a coordinate: its picture takes minutes
+MAX_EXPONENT = 20_000
+MAX_STOPS = 1024  # of a palette
+MAX_EXPRESSION = 2000  # characters
+MAX_TEXT = 262_144  # bytes of a scene as text, and of an inflated link
+MAX_VALUES = 100_000  # of a table
+NUMBER = re.compile(r"\s*[+-]?([\d.]{1,})(?:[eE]([+-]?\d{1,9}))?\s*", re.ASCII)
+
+
+def scene_of(table: Any, digits: int = MAX_DIGITS) -> Scene:
+    """Return the scene of a table from outside.
+
+    Raises
+    ------
+    SceneError
+        The table is invalid, names a file, or exceeds a limit.
+    """
+    if not isinstance(table, Mapping):
+        raise SceneError(f"a scene is a table of keys, not {type(table).__name__}")
+    _check_tree(table)
+    for key in ("center", "width", "zoom"):
+        view = table.get("view")
+        if isinstance(view, Mapping):
+            _check_numbers(f"view.{key}", view.get(key), digits)
+    _check_numbers("julia", table.get("julia"), digits)
+    for paint in _paints(table.get("color")):
+        _check_paint(paint)
+    formula = table.get("formula")
+    if len(str(formula)) > MAX_EXPRESSION:
+        raise SceneError(f"formula: more than {MAX_EXPRESSION} characters")
+    try:
+        return validate(table, "")
+    except OptionError as error:
+        raise SceneError(str(error)) from None
+
+
+def _paints(color: Any) -> Iterator[Mapping[str, Any]]:
+    if not isinstance(color, Mapping):
+        return
+    yield color
+    layers = color.get("layers")
+    if isinstance(layers, list | tuple):
+        yield from (layer for layer in layers if isinstance(layer, Mapping))
+
+
+def _check_paint(paint: Mapping[str, Any]) -> None:
+    palette = paint.get("palette")
+    stops = palette.get("stops") if isinstance(palette, Mapping) else palette
+    if isinstance(stops, list | tuple) and len(stops) > MAX_STOPS:
+        raise SceneError(f"color.palette: {len(stops)} stops, and {MAX_STOPS} are the most")
+
+
+def _check_numbers(key: str, given: Any, digits: int) -> None:
+    for part in given if isinstance(given, list | tuple) else [given]:
+        text = getattr(part, "text", None) or str(part)
+        if len(text) > digits + 20:
+            raise SceneError(f"{key}: more than {digits} digits")
+        found = NUMBER.fullmatch(text)
+        if found and abs(int(found[2] or 0)) > MAX_EXPONENT:
+            raise SceneError(f"{key}: beyond 1e±{MAX_EXPONENT}")
+
+
+def _check_tree(table: Any) -> None:
+    """Raise a `SceneError` for numbers that are not finite, or too many values."""
+    waiting, count = [table], 0
+    while waiting:
+        part = waiting.pop()
+        count += 1
+        if count > MAX_VALUES:
+            raise SceneError(f"more than {MAX_VALUES} values")
+        if isinstance(part, Mapping):
+            waiting += part.values()
+        elif isinstance(part, list | tuple):
+            waiting += part
+        elif isinstance(part, float) and not math.isfinite(part):
+            raise SceneError("a number is not finite")
+
+
+def of_toml(text: str) -> Scene:
+    """Return the scene of a TOML text from outside, or raise a `SceneError`."""
+    if len(text) > MAX_TEXT:
+        raise SceneError(f"a scene has at most {MAX_TEXT} characters")
+    try:
+        return scene_of(parse_toml(text))
+    except RecursionError:
+        raise SceneError("the text is nested too deeply") from None
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise SceneError(shown(error)) from None
+
+
+def link_of(scene: Scene) -> str:
+    """Return a scene as the text of a link: base64url of the deflated TOML."""
+    packed = zlib.compress(scene.to_toml().encode(), 9)
+    return base64.urlsafe_b64encode(packed).decode("ascii").rstrip("=")
+
+
+def of_link(text: str) -> Scene:
+    """Return the scene of a link's text, or raise a `SceneError`."""
+    try:
+        packed = base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True)
+        inflate = zlib.decompressobj()
+        data = inflate.decompress(packed, MAX_TEXT)
+        if inflate.unconsumed_tail or not inflate.eof:
+            raise ValueError("too long, or cut short")
+        toml = data.decode("utf-8")
+    except (ValueError, zlib.error) as error:
+        raise SceneError(f"the link is damaged: {shown(error)}") from None
+    return of_toml(toml)
+
+
+def read_upload(name: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
+    """Return the table in a file's bytes, and a line for each setting without an equivalent.
+
+    The table may be a part of a scene, such as a palette. `name` only tells the format.
+
+    Raises
+    ------
+    SceneError
+        The file is invalid, or of an unknown format.
+    """
+    name, _, entry = name.partition("#")
+    name = PurePosixPath(name.replace("\\", "/")).name or "file"
+    try:
+        return _read(name, entry, data)
+    except RecursionError:
+        raise SceneError(f"{shown(name, 80)}: nested too deeply") from None
+    except (ValueError, OSError) as error:
+        if isinstance(error, SceneError):
+            raise
+        raise SceneError(f"{shown(name, 80)}: {shown(printable(str(error)))}") from None
+
+
+def _read(name: str, entry: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
+    if len(data) > MAX_BYTES:
+        raise SceneError(f"a file has at most {MAX_BYTES} bytes")
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix in formats.PICTURES:
+        text = _text_in_picture(suffix, data)
+        if text is None:
+            raise SceneError(f"{shown(name, 80)}: this picture carries no scene")
+        return _without_resolved(parse_scene(text)), []
+    if suffix == ".json":
+        return _without_resolved(_table(parse_json(data))), []
+    form = formats.find(name)
+    if suffix == ".toml" and form is None:
+        table = parse_toml(data.decode("utf-8"))
+        form = None if table.keys() <= {*Scene.model_fields, RESOLVED} else formats.claimant(table)
+        if form is None:
+            return _palette_or_scene(_without_resolved(table)), []
+    if form is None:
+        raise SceneError(f"{shown(name, 80)}: unknown format: a file ends in {formats.suffixes()}")
+    found = form.read(data, entry)
+    return dict(found.table), [shown(printable(line)) for line in listed(found.lost)]
+
+
+def _without_resolved(table: dict[str, Any]) -> dict[str, Any]:
+    """Return a table without what "auto" was in a picture; it is found again."""
+    return {key: value for key, value in table.items() if key != RESOLVED}
+
+
+def _table(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise SceneError(f"a table of keys was expected, not {type(value).__name__}")
+    return value
+
+
+def _palette_or_scene(table: dict[str, Any]) -> dict[str, Any]:
+    return {"color": {"palette": table}} if "stops" in table else table
+
+
+def _text_in_picture(suffix: str, data: bytes) -> str | None:
+    file = io.BytesIO(data)
+    if suffix != ".png":
+        return exif.comment_in(file)
+    if not png.begins(file):
+        raise SceneError("not a PNG, or damaged at its beginning")
+    return png.read_text(file, SCENE_KEY, MAX_JSON_BYTES)

@@ -1,0 +1,249 @@
+"""What the server answers over HTTP: the page, the catalog, thumbnails, uploads, downloads."""
+
+import asyncio
+import dataclasses
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from fractals import catalog
+from fractals.color import palette
+from fractals.errors import FractalsError
+from fractals.explorer import outside
+from fractals.explorer.bookmarks import Bookmarks
+from fractals.explorer.jobs import Jobs
+from fractals.explorer.previews import Thumbnails, png_of, small
+from fractals.explorer.scheduler import internal
+from fractals.explorer.session import Terms
+from fractals.io.foreign import MAX_BYTES
+from fractals.scene.model import Scene
+from fractals.tools import sheet
+
+CLIENT = Path(__file__).parent / "client"
+THUMBNAILS = Path(__file__).parent / "thumbnails"  # made by scripts/thumbnails.py
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
+    ".woff2": "font/woff2",
+}
+STRIP = (256, 16)  # pixels of a palette's thumbnail
+UPLOAD_SECONDS = 20.0
+KEEP = {"cache-control": "private, max-age=86400"}
+FRESH = {"cache-control": "no-cache"}
+
+
+@functools.cache
+def client_files() -> dict[str, Path]:
+    """Return the files of the page, by the only names under which they are served."""
+    files = [path for path in CLIENT.rglob("*") if path.is_file() and path.suffix in TYPES]
+    return {path.relative_to(CLIENT).as_posix(): path for path in files}
+
+
+@functools.cache
+def thumbnail_files() -> dict[tuple[str, str], Path]:
+    """Return the pictures in the package by kind and name; others are drawn when asked for."""
+    return {(path.parent.name, path.stem): path for path in THUMBNAILS.glob("*/*.webp")}
+
+
+def formula_scene(name: str) -> Scene:
+    """Return the scene of a formula's thumbnail."""
+    return Scene().replace(formula=name, zoom=0.75, size=(256, 144))
+
+
+def catalog_table() -> dict[str, Any]:
+    """Return the catalog, as of PROTOCOL.md."""
+    kinds = {int: "int", float: "float", str: "text"}
+    colorings = []
+    for name in catalog.names("coloring"):
+        coloring = catalog.load("coloring", name)()
+        options = [
+            {
+                "name": key,
+                "type": "choice" if option.choices else kinds[type(option.default)],
+                **option._asdict(),
+                "choices": list(option.choices),
+            }
+            for key, option in coloring.options.items()
+        ]
+        keys = ("name", "title", "side", "transfer", "palette", "blend", "derivative", "ends")
+        facts = {key: getattr(coloring, key) for key in keys}
+        colorings.append({**facts, "statistic": bool(coloring.statistic), "options": options})
+    formulas = []
+    for name in catalog.names("formula"):
+        if name == "expression":
+            continue
+        formula = catalog.load("formula", name)()
+        formulas.append(
+            {
+                "name": name,
+                "title": formula.title,
+                "options": {key: _plain(value) for key, value in formula.parameters.items()},
+                "holomorphic": formula.holomorphic,
+                "deep": formula.perturbed is not None,
+            }
+        )
+    colors = [
+        {"name": name, "title": found.title, "cyclic": found.cyclic, "stops": found.stops}
+        for name in catalog.names("palette")
+        for found in [palette.load(name)]
+    ]
+    scenes = [
+        {"name": name, "title": catalog.read("gallery", name).get("title", name)}
+        for name in catalog.names("gallery")
+    ]
+    return {
+        "formulas": formulas,
+        "colorings": colorings,
+        "palettes": colors,
+        "transfers": ["auto", "linear", "sqrt", "cbrt", "log", "atan"],
+        "blends": ["auto", "normal", "multiply", "screen", "overlay", "soft_light", "add"],
+        "masks": ["auto", "escaped", "inside", "all"],
+        "scenes": scenes,
+        "schema": Scene.model_json_schema(),
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, int | float | str | bool) else str(value)
+
+
+@functools.cache
+def _catalog_bytes() -> bytes:
+    return json.dumps(catalog_table()).encode()
+
+
+@dataclasses.dataclass
+class Pages:
+    """The routes of a server."""
+
+    terms: Terms
+    thumbnails: Thumbnails
+    jobs: Jobs
+    bookmarks: Bookmarks
+    uploads: asyncio.Semaphore = dataclasses.field(default_factory=lambda: asyncio.Semaphore(2))
+
+    def routes(self) -> list[Route]:
+        """Return them all; each name is looked up in a list, and none is a path of a file."""
+        return [
+            Route("/", self.page),
+            Route("/client/{name:path}", self.file),
+            Route("/catalog.json", self.catalog),
+            Route("/thumbnail/{kind}/{name}", self.thumbnail),
+            Route("/bookmark/{name}.png", self.bookmark),
+            Route("/download/{name}/{file}", self.download),
+            Route("/upload", self.upload, methods=["POST"]),
+        ]
+
+    async def page(self, request: Request) -> Response:
+        """Answer the page."""
+        return _file("index.html")
+
+    async def file(self, request: Request) -> Response:
+        """Answer a file of the page."""
+        return _file(request.path_params["name"])
+
+    async def catalog(self, request: Request) -> Response:
+        """Answer what there is to choose from."""
+        data = await asyncio.to_thread(_catalog_bytes)
+        return Response(data, media_type="application/json", headers=FRESH)
+
+    async def thumbnail(self, request: Request) -> Response:
+        """Answer a small picture of a gallery scene, a formula or a palette."""
+        kind, name = request.path_params["kind"], request.path_params["name"]
+        kinds = {"scene": "gallery", "formula": "formula", "palette": "palette"}
+        if name not in catalog.names(kinds.get(kind, "gallery")) or kind not in kinds:
+            return Response(status_code=404)
+        if kind == "palette":
+            colors = sheet.turn(name, STRIP[0])
+            row = np.ascontiguousarray(np.broadcast_to(colors, (STRIP[1], STRIP[0], 3)))
+            return Response(png_of(row), media_type="image/png", headers=KEEP)
+        if made := thumbnail_files().get((kind, name)):
+            return Response(made.read_bytes(), media_type="image/webp", headers=KEEP)
+        if kind == "scene":
+            return await self._drawn(outside.scene_of(catalog.read("gallery", name)))
+        return await self._drawn(formula_scene(name))
+
+    async def bookmark(self, request: Request) -> Response:
+        """Answer a small picture of a bookmark."""
+        scene = self.bookmarks.find(request.path_params["name"])
+        return await self._drawn(scene) if scene else Response(status_code=404)
+
+    async def _drawn(self, scene: Scene) -> Response:
+        found = await drawn(self.thumbnails, small(scene, samples=2))
+        if isinstance(found, str):
+            return Response(found, status_code=503, media_type="text/plain")
+        return Response(found, media_type="image/png", headers=KEEP)
+
+    async def download(self, request: Request) -> Response:
+        """Answer an exported file."""
+        kept = self.jobs.files.get(request.path_params["name"])
+        if kept is None or not kept.path.is_file():
+            return Response(status_code=404)
+        name = f"fractal{kept.path.suffix}"
+        return FileResponse(kept.path, filename=name, media_type="application/octet-stream")
+
+    async def upload(self, request: Request) -> Response:
+        """Answer the scene, or the palette, in a file's bytes."""
+        if self.terms.read_only:
+            return JSONResponse({"error": "this server is read-only"}, status_code=403)
+        length = request.headers.get("content-length", "")
+        if not length.isdecimal() or int(length) > MAX_BYTES:
+            error = f"a file has at most {MAX_BYTES // 2**20} MiB"
+            return JSONResponse({"error": error}, status_code=413)
+        data = bytearray()
+        async with self.uploads:
+            async with asyncio.timeout(UPLOAD_SECONDS):
+                async for piece in request.stream():
+                    data += piece
+                    if len(data) > MAX_BYTES:
+                        return Response(status_code=413)
+            name = request.query_params.get("name", "")[:300]
+            try:
+                return JSONResponse(await asyncio.to_thread(uploaded, name, bytes(data)))
+            except FractalsError as error:
+                line = str(error).splitlines()[0]
+            except Exception as error:
+                line = internal(error)
+        return JSONResponse({"error": line}, status_code=400)
+
+
+def uploaded(name: str, data: bytes) -> dict[str, Any]:
+    """Return the answer to an upload: a scene's whole table, or a palette's."""
+    table, lost = outside.read_upload(name, data)
+    scene = outside.scene_of(table)
+    if table.keys() == {"color"} and not table["color"].keys() - {"palette", "inside"}:
+        return {"palette": scene.to_table()["color"]["palette"], "lost": lost}
+    return {"scene": scene.to_table(), "lost": lost}
+
+
+async def drawn(thumbnails: Thumbnails, scene: Scene) -> bytes | str:
+    """Wait for a thumbnail: a PNG, or a line about an error."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+    result: list[bytes | str] = []
+
+    def found(data: bytes | str) -> None:
+        result.append(data)
+        loop.call_soon_threadsafe(done.set)
+
+    await asyncio.to_thread(thumbnails.find, scene, found)
+    await done.wait()
+    return result[0]
+
+
+def _file(name: str) -> Response:
+    path = client_files().get(name)
+    if path is None:
+        return Response(status_code=404)
+    return Response(path.read_bytes(), media_type=TYPES[path.suffix], headers=FRESH)

@@ -1,0 +1,337 @@
+"""Messages of the explorer: JSON from clients, parsed and checked; tiles for them, packed."""
+
+import json
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from fractals.errors import OptionError, shown
+from fractals.io.png import fast_zlib
+
+VERSION = 1
+MAX_SMALL, MAX_MESSAGE = 65_536, 262_144  # bytes of a message; of an `open` or `paint`
+MAX_SIDE = 4096  # device pixels of a canvas
+MAX_EXPORT = 32_768  # pixels of a side
+LARGE = ("open", "paint", "lookup")  # messages that hold scenes or palettes
+
+VALUES, PIXELS, TABLE, PREVIEW = 1, 2, 4, 5  # kinds of binary messages
+RAW, DEFLATE = 0, 1
+HEADER = struct.Struct("<BBHIHHHHBBHffI")
+NO_VALUE = 65_535
+FAST = 1  # level of zlib: 6 saves 8 % in 20 times the time (measured)
+
+Id = Annotated[int, Field(ge=1, lt=2**32)]
+Sequence = Annotated[int, Field(ge=1, le=65_535)]
+Coordinate = Annotated[int, Field(gt=-(2**20), lt=2**20)]
+Pixel = tuple[Coordinate, Coordinate]
+Size = tuple[Annotated[int, Field(ge=1, le=MAX_SIDE)], Annotated[int, Field(ge=1, le=MAX_SIDE)]]
+ExportSide = Annotated[int, Field(ge=1, le=MAX_EXPORT)]
+
+
+class Message(BaseModel):
+    """A message of a client; unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Hello(Message):
+    """The first message."""
+
+    t: Literal["hello"]
+    v: int
+    size: Size
+    values: bool = True
+    link: Literal["local", "remote"] = "local"
+
+
+class At(Message):
+    """A pixel of a frame."""
+
+    frame: Id
+    at: Pixel
+
+
+class Open(Message):
+    """A frame of another scene."""
+
+    t: Literal["open"]
+    frame: Id
+    size: Size | None = None
+    base: Id | None = None
+    scene: dict[str, Any] | None = None
+    toml: str | None = None
+    link: str | None = None
+    gallery: Annotated[str, Field(max_length=100)] | None = None
+    julia: At | None = None
+    formula: str | dict[str, Any] | None = None
+
+
+class View(Message):
+    """A frame that is a move of another."""
+
+    t: Literal["view"]
+    frame: Id
+    base: Id
+    at: Pixel | None = None
+    by: Pixel = (0, 0)
+    scale: Annotated[int, Field(ge=-4096, le=4096)] = 0
+    turn: Annotated[int, Field(ge=-36_000, le=36_000)] = 0
+    about: Id | None = None
+    size: Size | None = None
+    stage: Literal["moving", "settled"] = "settled"
+    focus: Pixel | None = None
+
+
+class Paint(Message):
+    """Other colors for the newest frame."""
+
+    t: Literal["paint"]
+    seq: Sequence
+    color: dict[str, Any]
+
+
+class Lookup(Message):
+    """The lookup table of a palette."""
+
+    t: Literal["lookup"]
+    seq: Id
+    palette: str | dict[str, Any] | list[Any]
+    inside: Annotated[str, Field(max_length=40)] = "#000000"
+
+
+class Pick(Message):
+    """What is under a pixel."""
+
+    t: Literal["pick"]
+    frame: Id
+    at: Pixel
+    full: bool = False
+
+
+class Julia(Message):
+    """A preview of the Julia set of a point."""
+
+    t: Literal["julia"]
+    seq: Id
+    frame: Id
+    at: Pixel
+    size: Annotated[int, Field(ge=32, le=512)] = 256
+
+
+class Fit(Message):
+    """Density and offset that fit a view."""
+
+    t: Literal["fit"]
+    frame: Id
+
+
+class Histogram(Message):
+    """How often values occur in a view."""
+
+    t: Literal["histogram"]
+    frame: Id
+    layer: Annotated[int, Field(ge=0, le=16)] = 0
+    bins: Annotated[int, Field(ge=8, le=1024)] = 128
+
+
+class Find(Message):
+    """A search in a process of its own."""
+
+    t: Literal["find"]
+    job: Id
+    what: Literal["nucleus", "period", "julia", "misiurewicz"]
+    frame: Id
+    rect: tuple[Coordinate, Coordinate, Coordinate, Coordinate] | None = None
+    fraction: Annotated[float, Field(gt=0, lt=1)] = 0.75
+
+
+class Surprise(Message):
+    """Twelve scenes like that of a frame."""
+
+    t: Literal["surprise"]
+    job: Id
+    frame: Id
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+
+
+class Export(Message):
+    """A file of a frame, in a process of its own."""
+
+    t: Literal["export"]
+    job: Id
+    frame: Id
+    size: tuple[ExportSide, ExportSide]
+    supersampling: Annotated[int, Field(ge=1, le=8)] = 2
+    format: Literal["png", "jpg", "webp", "tiff"] = "png"
+    forecast: bool = False
+    keep: bool = False
+
+
+class Cancel(Message):
+    """The end of a job."""
+
+    t: Literal["cancel"]
+    job: Id
+
+
+class Link(Message):
+    """A frame's scene as text."""
+
+    t: Literal["link"]
+    frame: Id
+
+
+class GoOn(Message):
+    """More time for a frame."""
+
+    t: Literal["go_on"]
+    frame: Id
+
+
+class Bookmark(Message):
+    """A bookmark to keep, or to remove."""
+
+    t: Literal["bookmark"]
+    frame: Id | None = None
+    title: Annotated[str, Field(max_length=200)] = ""
+    remove: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
+
+
+class Bookmarks(Message):
+    """The list of bookmarks."""
+
+    t: Literal["bookmarks"]
+
+
+Known = Annotated[
+    Hello
+    | Open
+    | View
+    | Paint
+    | Lookup
+    | Pick
+    | Julia
+    | Fit
+    | Histogram
+    | Find
+    | Surprise
+    | Export
+    | Cancel
+    | Link
+    | GoOn
+    | Bookmark
+    | Bookmarks,
+    Field(discriminator="t"),
+]
+MESSAGES: TypeAdapter[Any] = TypeAdapter(Known)
+
+
+def parse(text: str) -> Any:
+    """Return the message in a text, or raise an `OptionError` of one line."""
+    if len(text) > MAX_SMALL and not any(f'"{name}"' in text[:200] for name in LARGE):
+        raise OptionError(f"a message has at most {MAX_SMALL} bytes")
+    try:
+        text.encode("utf-8")
+        return MESSAGES.validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise OptionError(f"{shown(where, 80)}: {shown(first['msg'])}".strip(": ")) from None
+    except (ValueError, RecursionError) as error:
+        raise OptionError(f"no message: {shown(error)}") from None
+
+
+def names_of(text: str) -> dict[str, Any]:
+    """Return the keys of a bad message that tell its sender which one it was."""
+    try:
+        table = json.loads(text[:MAX_SMALL])
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(table, dict):
+        return {}
+    kinds = {"t": str, "frame": int, "seq": int, "job": int}
+    found = {k: table[k] for k, kind in kinds.items() if type(table.get(k)) is kind}
+    return {"re" if k == "t" else k: shown(v, 20) if k == "t" else v for k, v in found.items()}
+
+
+@dataclass(frozen=True)
+class Where:
+    """The place of a binary message's samples: see PROTOCOL.md."""
+
+    frame: int
+    x: int = 0
+    y: int = 0
+    w: int = 0
+    h: int = 0
+    step: int = 1
+    layer: int = 0
+    paint: int = 0
+
+
+def pack(kind: int, where: Where, payload: bytes, form: int, ends: tuple[float, float]) -> bytes:
+    """Return a binary message."""
+    head = HEADER.pack(
+        kind,
+        form,
+        where.layer,
+        where.frame,
+        *(value % 65_536 for value in (where.x, where.y, where.w, where.h)),
+        where.step,
+        0,
+        where.paint,
+        *ends,
+        len(payload),
+    )
+    return head + payload
+
+
+def pack_values(where: Where, values: NDArray[np.float32], remote: bool) -> bytes:
+    """Return the message of a layer's values, NaN where it has none."""
+    if not remote:
+        return pack(VALUES, where, values.tobytes(), RAW, (0.0, 0.0))
+    known = np.isfinite(values)
+    low, high = (float(f(values[known])) for f in (np.min, np.max)) if known.any() else (0.0, 0.0)
+    low, high = float(np.float32(low)), float(np.float32(high))
+    scale = (NO_VALUE - 1) / (high - low) if high > low else 0.0
+    with np.errstate(invalid="ignore"):
+        steps = np.clip(np.rint((values.astype(np.float64) - low) * scale), 0, NO_VALUE - 1)
+    rows = np.where(known, steps, NO_VALUE).astype(np.uint16)
+    return pack(VALUES, where, _deflated(rows), DEFLATE, (low, high))
+
+
+def pack_pixels(where: Where, pixels: NDArray[np.uint8], remote: bool, kind: int = PIXELS) -> bytes:
+    """Return the message of pixels in sRGB."""
+    if not remote:
+        return pack(kind, where, np.ascontiguousarray(pixels).tobytes(), RAW, (0.0, 0.0))
+    return pack(kind, where, _deflated(pixels.reshape(len(pixels), -1)), DEFLATE, (0.0, 0.0))
+
+
+def _deflated(rows: NDArray[Any]) -> bytes:
+    """Return rows as differences to the row above, low bytes before high ones, deflated."""
+    change = rows.copy()
+    change[1:] -= rows[:-1]
+    data = np.ascontiguousarray(change).view(np.uint8)
+    if rows.dtype.itemsize == 2:
+        data = np.concatenate([data.reshape(-1, 2)[:, k] for k in (0, 1)])
+    packed: bytes = fast_zlib.compress(data.tobytes(), FAST)
+    return packed
+
+
+def pack_table(where: Where, lookup: NDArray[np.float32]) -> bytes:
+    """Return the message of a palette's lookup table; its colors are from 0 to 1."""
+    rows = np.rint(np.clip(lookup, 0, 1) * 65_535).astype("<u2")
+    return pack(TABLE, where, rows.tobytes(), RAW, (0.0, 0.0))
+
+
+def unpack(message: bytes) -> tuple[tuple[Any, ...], bytes]:
+    """Return header and payload of a binary message, for tests and other clients in Python."""
+    head = HEADER.unpack_from(message)
+    payload = message[HEADER.size :]
+    if len(payload) != head[-1]:
+        raise ValueError(f"{len(payload)} bytes, and the header says {head[-1]}")
+    return head, zlib.decompress(payload) if head[1] == DEFLATE else payload

@@ -1,0 +1,217 @@
+"""Answers to questions about a frame: what is under a pixel, previews, colors that fit, links."""
+
+import math
+import shlex
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fractals.color import palette as palettes
+from fractals.errors import FractalsError, OptionError
+from fractals.explorer import outside, protocol
+from fractals.explorer.previews import drawn, small
+from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
+from fractals.explorer.scheduler import SHEET, Steps, Work
+from fractals.explorer.session import Session, text_of
+from fractals.explorer.views import SIXTEENTHS, significant
+from fractals.rendering.drawing import open_drawing, sampled
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import make_plan
+from fractals.rendering.shading import Painter
+from fractals.rendering.tiles import Tile
+from fractals.scene.model import Scene
+from fractals.tools import surprise as surprises
+
+GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+def pick(session: Session, message: protocol.Pick) -> None:
+    """Answer what is under a pixel."""
+    place = session.place(message.frame)
+    center = text_of(place, message.at)
+    scene = session.scene(message.frame)
+    answer: dict[str, Any] = {
+        "frame": message.frame,
+        "at": list(message.at),
+        "center": list(center),
+        "count": None,
+        "inside": None,
+        "value": None,
+        "distance": None,
+        "period": None,
+    }
+
+    def steps(work: Work) -> Steps:
+        picture = session.picture
+        if picture is None or picture.request.frame != message.frame:
+            session.say("picked", **answer)
+            return
+        single, (width, height) = picture.single, place.size
+        x = min(max(message.at[0] // SIXTEENTHS, 0), width - 1)
+        y = min(max(message.at[1] // SIXTEENTHS, 0), height - 1)
+        tile = Tile(x, y, 1, 1)
+        raw = single.source.iterate(tile)
+        count = np.empty((1, 1), np.int32)
+        single.backend.to_host(raw.count, count)
+        value = float(picture.values.plain(tile, raw)[0][0, 0])
+        limit = single.source.max_iterations
+        inside = int(count[0, 0]) >= limit
+        answer.update(
+            count=int(count[0, 0]), inside=inside, value=value if math.isfinite(value) else None
+        )
+        if message.full:
+            yield None
+            at = scene.replace(center=center, width=significant(place.pixel), max_iterations=limit)
+            if inside:
+                found = value_at(session, at, "period")
+                answer["period"] = found and round(found / GOLDEN)
+            elif found := value_at(session, at, "distance"):
+                answer["distance"] = significant(Fraction(found) / 1000 * place.pixel)
+        session.say("picked", **answer)
+
+    session.ask("pick", steps, message)
+
+
+def value_at(session: Session, scene: Scene, coloring: str) -> float | None:
+    """Return a coloring's value at the center of a view; None where it has none."""
+    try:
+        one = scene.replace(coloring=coloring, layers=[], size=(1, 1), transfer="linear")
+        one = one.replace(mask="auto", range=None) if one.color.range else one
+        backend = session.engine.backend(one.iteration.number_type)
+        plan = make_plan(one.replace(supersampling=1, antialias="grid"), backend.kind)
+        options = RenderOptions(force=True, on_message=lambda line: None)
+        drawing = sampled(open_drawing(plan, backend, options, shading=False))
+    except FractalsError:
+        return None
+    layer, source = plan.layers.drawn[0], drawing.source
+    painter = Painter(backend, one, plan, plan.layers, np.uint8)
+    tile = Tile(0, 0, 1, 1)
+    values = np.empty((1, 1), backend.real)
+    on_device = backend.empty((1, 1), backend.real)
+    raw = painter.turned(tile, source.iterate(tile))
+    painter.value_program(layer)(on_device, raw, source.max_iterations, source.count_offset)
+    backend.to_host(on_device, values)
+    found = float(values[0, 0])
+    return found if math.isfinite(found) else None
+
+
+def julia(session: Session, message: protocol.Julia) -> None:
+    """Draw a preview of the Julia set of a point."""
+    scene = small(session.julia_scene(message.frame, message.at), message.size, message.size)
+
+    def steps(work: Work) -> Steps:
+        pixels = yield from drawn(session.engine, work, scene)
+        _put_preview(session, message.seq, 0, pixels)
+
+    session.ask("julia", steps, message)
+
+
+def _put_preview(session: Session, frame: int, layer: int, pixels: Any) -> None:
+    assert session.hello
+    where = Where(frame, w=pixels.shape[1], h=pixels.shape[0], layer=layer)
+    session.outbox.put(pack_pixels(where, pixels, session.hello.link == "remote", PREVIEW))
+
+
+def fit(session: Session, message: protocol.Fit) -> None:
+    """Answer the density and the offset that fit a view."""
+    picture = _picture(session, message.frame)
+    density, offset = picture.values.fit()
+    session.say("fit", frame=message.frame, density=density, offset=offset)
+
+
+def histogram(session: Session, message: protocol.Histogram) -> None:
+    """Answer how often values occur in a view."""
+    picture = _picture(session, message.frame)
+    if message.layer >= len(picture.values.layers):
+        raise OptionError(f"there is no layer {message.layer}")
+    low, high, counts = picture.values.histogram(message.layer, message.bins)
+    session.say(
+        "histogram", frame=message.frame, layer=message.layer, low=low, high=high, counts=counts
+    )
+
+
+def _picture(session: Session, frame: int) -> Any:
+    session.place(frame)
+    picture = session.picture
+    if picture is None or picture.request.frame != frame:
+        raise OptionError("the view is not drawn yet")
+    return picture
+
+
+def lookup(session: Session, message: protocol.Lookup) -> None:
+    """Send the lookup table of a palette."""
+    color = outside.scene_of({"color": {"palette": message.palette}}).color
+    palettes.parse_color(message.inside)
+    table = color.make_palette().lookup(message.inside)
+    session.outbox.put(pack_table(Where(message.seq, w=3, h=len(table)), table))
+
+
+def link(session: Session, message: protocol.Link) -> None:
+    """Answer a frame's scene as a link, as TOML and as a command."""
+    scene = session.scene(message.frame)
+    toml = scene.to_toml()
+    session.say(
+        "link",
+        frame=message.frame,
+        link=outside.link_of(scene),
+        toml=toml,
+        command=command_of(scene),
+    )
+
+
+def command_of(scene: Scene) -> str:
+    """Return a command that draws a scene; layers and palettes of stops need its TOML file."""
+    table = scene.to_values()
+    color, view, image = table["color"], table["view"], table["image"]
+    if "layers" in color or not isinstance(color["palette"], str):
+        return "fractals render scene.toml"
+    words = ["fractals", "render"]
+    words += [f"--formula={_named(table['formula'])}"] if table["formula"] != "mandelbrot" else []
+    if "julia" in table:
+        words.append(f"--julia={','.join(table['julia'])}")
+    if "center" in view:
+        words.append(f"--center={','.join(view['center'])}")
+    words += [f"--{key}={view[key]}" for key in ("width", "zoom") if key in view]
+    words += [f"--rotation={view['rotation']:g}"] if view["rotation"] else []
+    words.append(f"--size={image['size'][0]}x{image['size'][1]}")
+    words.append(f"--supersampling={image['supersampling']}")
+    words += [f"--coloring={_named(color['coloring'])}", f"--palette={color['palette']}"]
+    for key in ("density", "offset"):
+        words.append(f"--{key}={color[key]:.9g}")
+    words += [f"--{key}={color[key]}" for key in ("transfer", "inside")]
+    return shlex.join(words)
+
+
+def _named(given: Any) -> str:
+    if not isinstance(given, dict):
+        return str(given)
+    options = [f"{key}={value}" for key, value in given.items() if key != "name"]
+    return ",".join([given["name"], *options])
+
+
+def surprise(session: Session, message: protocol.Surprise) -> None:
+    """Draw twelve scenes like that of a frame."""
+    scene = session.scene(message.frame)
+
+    def steps(work: Work) -> Steps:
+        index = 0
+        for label, mutated in surprises.mutations(scene, message.seed):
+            try:
+                pixels = yield from drawn(session.engine, work, small(mutated))
+            except FractalsError:
+                continue
+            if surprises.is_flat(pixels):
+                continue
+            table = mutated.to_table()
+            session.say("surprised", job=message.job, index=index, label=label, scene=table)
+            _put_preview(session, message.job, index, pixels)
+            index += 1
+            if index == surprises.COUNT:
+                break
+        session.say("done", job=message.job)
+
+    session.ask("surprise", steps, message, SHEET)
+
+
+__all__ = ["fit", "histogram", "julia", "link", "lookup", "pick", "surprise"]

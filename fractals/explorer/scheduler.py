@@ -1,0 +1,197 @@
+"""One thread that draws for all clients: the newest view of each, and a step of each in turn.
+
+A device's context belongs to one thread, and so do the threads that share its tiles. Work is a
+generator: each step draws some tiles, which the cores share. A newer view replaces an older one of
+the same client; tiles that are being drawn then end early.
+"""
+
+import contextlib
+import itertools
+import secrets
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Generator, Hashable, Iterator
+from dataclasses import dataclass, field
+from time import monotonic
+
+from fractals.backends.base import Backend
+from fractals.backends.devices import Choice, choose, open_chosen
+from fractals.errors import FractalsError, OptionError
+
+SMALL, VIEW, SHEET, IDLE = 0, 1, 2, 3  # which work comes first
+MAX_PROGRAMS = 100  # that users' expressions and options made: each stays in memory
+
+Steps = Iterator[float | None]  # None: go on; a time of `monotonic`: not before
+
+
+class Stale(Exception):
+    """Work that was replaced by newer work."""
+
+
+@dataclass
+class Work:
+    """Work of a client.
+
+    Attributes
+    ----------
+    key : hashable
+        Newer work of the same key replaces this.
+    steps : generator
+        Made in the drawing thread; it may raise `Stale`, or a `FractalsError`.
+    ready : callable
+        Whether there is room for results.
+    failed : callable
+        Called with one line about an error.
+    """
+
+    key: Hashable
+    make: Callable[["Work"], Steps]
+    priority: int
+    ready: Callable[[], bool] = lambda: True
+    failed: Callable[[str], None] = lambda line: None
+    steps: Steps | None = None
+    not_before: float = 0.0
+    served: int = 0
+    seconds: float = 0.0
+    _stale: threading.Event = field(default_factory=threading.Event)
+
+    def stale(self) -> bool:
+        """Tell whether newer work has replaced this."""
+        return self._stale.is_set()
+
+    def replace(self) -> None:
+        """Have the work end within a tile."""
+        self._stale.set()
+
+    def check(self) -> None:
+        """Raise `Stale` if newer work has replaced this."""
+        if self.stale():
+            raise Stale
+
+
+class Engine:
+    """The drawing thread, and the device that it draws on."""
+
+    def __init__(self, device: str = "auto", threads: int | None = None) -> None:
+        self.request, self.threads = device, threads
+        self.choice: Choice = choose(device)
+        self._backends: dict[str, Backend] = {}
+        self._work: dict[Hashable, Work] = {}
+        self._changed = threading.Condition()
+        self._turn = itertools.count(1)
+        self._ended = False
+        self._programs: set[str] = set()
+        self.thread = threading.Thread(target=self._run, name="fractals-explorer", daemon=True)
+        self.thread.start()
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of device that draws."""
+        return self.choice.device.kind
+
+    def backend(self, number: str) -> Backend:
+        """Return the device's backend for a number type; called in the drawing thread."""
+        if number not in self._backends:
+            device, backend, note = open_chosen(self.choice, self.request, number, self.threads)
+            self.choice = Choice(device)
+            if note:
+                print_line(note)
+            self._backends[number] = backend
+        return self._backends[number]
+
+    def admit(self, label: str) -> None:
+        """Count a program that is not of the catalog; raise an `OptionError` if it is one too many.
+
+        `label` is that of the formula or the statistic.
+        """
+        if label not in self._programs and len(self._programs) >= MAX_PROGRAMS:
+            raise OptionError(
+                f"the server has compiled {MAX_PROGRAMS} programs: restart it for more"
+            )
+        self._programs.add(label)
+
+    def submit(self, work: Work) -> None:
+        """Add work in place of older work of the same key."""
+        with self._changed:
+            if old := self._work.pop(work.key, None):
+                old.replace()
+            self._work[work.key] = work
+            self._changed.notify()
+
+    def cancel(self, key: Hashable) -> None:
+        """End the work of a key, if there is any."""
+        with self._changed:
+            if old := self._work.pop(key, None):
+                old.replace()
+
+    def wake(self) -> None:
+        """Look for work again, because a client has room for tiles."""
+        with self._changed:
+            self._changed.notify()
+
+    def busy(self, key: Hashable) -> bool:
+        """Tell whether work of this key is under way."""
+        return key in self._work
+
+    def end(self) -> None:
+        """End all work, and the thread."""
+        with self._changed:
+            self._ended = True
+            for work in self._work.values():
+                work.replace()
+            self._changed.notify()
+
+    def _run(self) -> None:
+        while work := self._next():
+            self._step(work)
+
+    def _next(self) -> Work | None:
+        """Wait for work that can go on; None at the end."""
+        with self._changed:
+            while not self._ended:
+                now = monotonic()
+                able = [w for w in self._work.values() if w.ready()]
+                found = [w for w in able if w.not_before <= now]
+                if found:
+                    return min(found, key=lambda w: (w.priority, w.served))
+                times = [w.not_before - now for w in able]
+                self._changed.wait(min(times, default=None))
+        return None
+
+    def _step(self, work: Work) -> None:
+        work.served, begun = next(self._turn), monotonic()
+        try:
+            if work.steps is None:
+                work.steps = work.make(work)
+            work.check()
+            work.not_before = next(work.steps) or 0.0
+            work.seconds += monotonic() - begun
+            return
+        except (StopIteration, Stale):
+            pass
+        except FractalsError as error:
+            work.failed(str(error).splitlines()[0])
+        except MemoryError:
+            work.failed("not enough memory: choose a smaller window or a simpler scene")
+        except Exception as error:
+            work.failed(internal(error))
+        with contextlib.suppress(Exception):
+            if isinstance(work.steps, Generator):
+                work.steps.close()
+        with self._changed:
+            if self._work.get(work.key) is work:
+                del self._work[work.key]
+
+
+def internal(error: BaseException) -> str:
+    """Print a traceback with an id, and return one line with this id for the client."""
+    name = secrets.token_hex(2)
+    print_line(f"internal error {name}:\n" + "".join(traceback.format_exception(error)))
+    return f"internal error {name}: the server's terminal shows more"
+
+
+def print_line(text: str) -> None:
+    """Print on the server's stderr."""
+    sys.stderr.write(f"fractals: {text.rstrip()}\n")
+    sys.stderr.flush()

@@ -1,0 +1,255 @@
+"""Exact moves of a view: in sixteenths of a pixel, 64ths of an octave, hundredths of a degree."""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from fractals.errors import OptionError
+from fractals.scene.geometry import Matrix, finest, home_width_of, matrix, place_of
+from fractals.scene.model import Scene
+from fractals.scene.numbers import log2
+
+SIXTEENTHS = 16  # of a pixel
+STEPS = 64  # of an octave
+WIDTH_DIGITS = 6  # significant digits of a width that is computed
+# Decimals of a center beyond those of a sample's size. Two are a hundredth of a sample.
+SPARE_DIGITS = 2
+MAX_OCTAVES = 40  # between frames whose map is sent: doubles hold it
+MAX_EXPONENT = 20_000  # decimal exponent of a width, down: a view takes minutes long before
+WIDEST = 5  # decimal exponent of a width, up
+
+Offset = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True)
+class Move:
+    """A similarity of a frame's pixels, as of PROTOCOL.md; a fixed point in the plane is `about`.
+
+    Attributes
+    ----------
+    at, by : tuple of int, or None
+        In sixteenths of a pixel; `at` None is the middle.
+    scale, turn : int
+        In 64ths of an octave, and hundredths of a degree.
+    about : tuple of Fraction, optional
+        A point of the plane, in place of `at`.
+    """
+
+    at: tuple[int, int] | None = None
+    by: tuple[int, int] = (0, 0)
+    scale: int = 0
+    turn: int = 0
+    about: Offset | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a frame lies, exactly: what was opened, and the sums of all moves since.
+
+    Width and rotation follow from integers, and the center is a sum without rounding. Therefore a
+    move and its inverse return to the same text.
+
+    Attributes
+    ----------
+    origin : Scene
+        The scene that was opened.
+    size : tuple of int
+        Pixels of the frame.
+    center : tuple of Fraction
+    scale, turn : int
+        Sums of the moves.
+    """
+
+    origin: Scene
+    size: tuple[int, int]
+    center: Offset
+    scale: int = 0
+    turn: int = 0
+
+    @classmethod
+    def of(cls, scene: Scene, size: tuple[int, int]) -> "Place":
+        """Return the place of a scene that is opened."""
+        _, center = place_of(scene, scene.make_formula())
+        return cls(scene, size, center)
+
+    @property
+    def width_text(self) -> str:
+        """Return the width as the scene has it."""
+        width, _ = place_of(self.origin, self.origin.make_formula())
+        given = self.origin.view.width
+        if self.scale == 0:
+            return given or significant(width)
+        octaves, rest = divmod(self.scale, STEPS)
+        return significant(width / Fraction(2 ** (rest / STEPS)) / Fraction(2) ** octaves)
+
+    @property
+    def width(self) -> Fraction:
+        """Return the width."""
+        return Fraction(self.width_text)
+
+    @property
+    def pixel(self) -> Fraction:
+        """Return the side of a pixel."""
+        return self.width / self.size[0]
+
+    @property
+    def rotation(self) -> float:
+        """Return the rotation in degrees."""
+        if self.turn == 0:
+            return self.origin.view.rotation
+        degrees = round(self.origin.view.rotation + self.turn / 100, 6)
+        return round((degrees + 180) % 360 - 180, 6)
+
+    @property
+    def matrix(self) -> Matrix:
+        """Return the matrix that takes picture offsets to the plane."""
+        return matrix(self.origin.view.model_copy(update={"rotation": self.rotation}))
+
+    def point(self, at: tuple[int, int]) -> Offset:
+        """Return the point of the plane at a pixel, in sixteenths."""
+        x, y = self._offset(at)
+        return self.center[0] + x, self.center[1] + y
+
+    def _offset(self, at: tuple[int, int]) -> Offset:
+        right = Fraction(at[0], SIXTEENTHS) - Fraction(self.size[0], 2)
+        up = Fraction(self.size[1], 2) - Fraction(at[1], SIXTEENTHS)
+        return self._in_plane((right, up))
+
+    def _in_plane(self, pixels: Offset) -> Offset:
+        a, b, c, d = self.matrix
+        (right, up), pixel = pixels, self.pixel
+        return (a * right + b * up) * pixel, (c * right + d * up) * pixel
+
+    def in_picture(self, point: Offset) -> Offset:
+        """Return a point's distance from the middle in pixels, to the right and up."""
+        a, b, c, d = self.matrix
+        x, y = ((point[k] - self.center[k]) / self.pixel for k in (0, 1))
+        area = a * d - b * c
+        return (d * x - b * y) / area, (a * y - c * x) / area
+
+    def moved(self, move: Move, size: tuple[int, int] | None = None) -> "Place":
+        """Return the place after a move; another size keeps center and width.
+
+        Raises
+        ------
+        OptionError
+            The view would be too wide or too deep.
+        """
+        if size and size != self.size:
+            return replace(self, size=size)
+        turn = self.turn + (move.turn if self.origin.view.mirror else -move.turn)
+        after = replace(self, scale=self.scale + move.scale, turn=turn % 36_000)
+        exponent = log2(after.width) * math.log10(2)
+        if not -MAX_EXPONENT < exponent < WIDEST:
+            raise OptionError(f"the view would be as wide as 1e{exponent:.0f}: go the other way")
+        if move.about is not None:
+            return replace(after, center=self._about(after, move))
+        at = move.at or (SIXTEENTHS * self.size[0] // 2, SIXTEENTHS * self.size[1] // 2)
+        fixed = self.point(at)
+        x, y = after._offset((at[0] + move.by[0], at[1] + move.by[1]))
+        return replace(after, center=(fixed[0] - x, fixed[1] - y))
+
+    def _about(self, after: "Place", move: Move) -> Offset:
+        """Return the center after a move whose fixed point is a point of the plane."""
+        assert move.about
+        right, up = self.in_picture(move.about)
+        by = Fraction(move.by[0], SIXTEENTHS), Fraction(-move.by[1], SIXTEENTHS)
+        x, y = after._in_plane((right + by[0], up + by[1]))
+        # A quotient of fractions: rounded, or its digits would grow from move to move.
+        places = decimals(after.pixel) + 2 * SPARE_DIGITS
+        x, y = (Fraction(round(part * 10**places), 10**places) for part in (x, y))
+        return move.about[0] - x, move.about[1] - y
+
+    def scene(self) -> Scene:
+        """Return the scene that is drawn: its text is the view that the user sees."""
+        view = self.origin.view
+        image = self.origin.image.model_copy(update={"size": self.size})
+        origin = self.origin.model_copy(update={"image": image})
+        fresh = not (self.scale or self.turn) and self.center == Place.of(origin, self.size).center
+        if fresh and view.width is not None and view.center is not None:
+            return origin
+        width = self.width
+        least = finest(view, width, self.size) / self.size[0] / image.supersampling
+        places = decimals(least) + SPARE_DIGITS
+        x, y = (decimal_text(part, places) for part in self.center)
+        if fresh:
+            x, y = view.center or (x, y)
+        update = {
+            "center": (x, y),
+            "width": self.width_text,
+            "zoom": None,
+            "rotation": self.rotation,
+        }
+        return origin.model_copy(update={"view": view.model_copy(update=update)})
+
+
+def decimals(size: Fraction) -> int:
+    """Return the decimals of a number that tell points this far apart from each other."""
+    return max(0, math.ceil(-log2(size) * math.log10(2)))
+
+
+def decimal_text(value: Fraction, places: int) -> str:
+    """Return a number rounded to decimal places, without zeros at its end.
+
+    Examples
+    --------
+    >>> decimal_text(Fraction(-1, 8), 5), decimal_text(Fraction(2, 3), 2)
+    ('-0.125', '0.67')
+    """
+    digits = str(abs(round(value * 10**places))).zfill(places + 1)
+    whole, part = digits[: len(digits) - places], digits[len(digits) - places :].rstrip("0")
+    sign = "-" if value < 0 and (part or whole.strip("0")) else ""
+    return f"{sign}{whole}.{part}" if part else f"{sign}{whole}"
+
+
+def significant(value: Fraction) -> str:
+    """Return a positive number with WIDTH_DIGITS significant digits.
+
+    Examples
+    --------
+    >>> significant(Fraction(2, 3)), significant(Fraction(3, 10**1001))
+    ('0.666667', '3e-1001')
+    """
+    exponent = math.floor(log2(value) * math.log10(2))
+    if value < Fraction(10) ** exponent:
+        exponent -= 1
+    mantissa = round(value / Fraction(10) ** (exponent - WIDTH_DIGITS + 1))
+    if mantissa == 10**WIDTH_DIGITS:
+        mantissa, exponent = mantissa // 10, exponent + 1
+    if -5 < exponent < WIDTH_DIGITS:
+        places = WIDTH_DIGITS - 1 - exponent
+        return decimal_text(Fraction(mantissa, 10**places), places)
+    digits = str(mantissa).rstrip("0")
+    return digits[0] + ("." + digits[1:] if digits[1:] else "") + f"e{exponent}"
+
+
+def octaves(place: Place) -> float:
+    """Return log2 of the zoom from the formula's home view."""
+    return log2(home_width_of(place.origin, place.origin.make_formula()) / place.width)
+
+
+def map_between(base: Place, after: Place) -> list[float] | None:
+    """Return the map from pixels of one frame to those of another, as of PROTOCOL.md."""
+    same = base.origin.make_formula() is after.origin.make_formula()
+    if not same or base.origin.julia != after.origin.julia:
+        return None
+    if abs(octaves(base) - octaves(after)) > MAX_OCTAVES:
+        return None
+    a, b, c, d = after.matrix
+    p, q, r, s = base.matrix
+    area, ratio = a * d - b * c, base.pixel / after.pixel
+    # after's matrix inverted, times base's: in pixels to the right and up
+    linear = [
+        (d * p - b * r) / area * ratio,
+        (d * q - b * s) / area * ratio,
+        (a * r - c * p) / area * ratio,
+        (a * s - c * q) / area * ratio,
+    ]
+    right, up = after.in_picture(base.center)
+    u, v, w, z = (float(part) for part in linear)
+    v, w = -v, -w  # y runs down in pixels
+    x0, y0 = base.size[0] / 2, base.size[1] / 2
+    e, f = after.size[0] / 2 + float(right), after.size[1] / 2 - float(up)
+    if max(abs(e), abs(f)) > 1e12:
+        return None
+    return [u, v, w, z, e - u * x0 - v * y0, f - w * x0 - z * y0]

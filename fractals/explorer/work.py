@@ -1,0 +1,119 @@
+"""A process of its own for a search or an export: `python -m fractals.explorer.work`.
+
+It reads one line of JSON, what to do, from stdin, and writes lines of JSON to stdout. It ends when
+stdin is closed, so it never outlives the server by much, whatever ends that.
+"""
+
+import contextlib
+import json
+import os
+import sys
+import threading
+from time import monotonic
+from typing import Any
+
+from fractals.errors import FractalsError
+from fractals.scene.model import Scene, validate
+
+EVERY = 0.2  # seconds between two messages of progress
+NICE = 10  # drawing the view comes first
+
+
+def say(**keys: Any) -> None:
+    """Write a line."""
+    sys.stdout.write(json.dumps(keys) + "\n")
+    sys.stdout.flush()
+
+
+class Said:
+    """Writes progress, not too often."""
+
+    def __init__(self) -> None:
+        self.last = 0.0
+
+    def __call__(self, what: str, done: int, of: int) -> None:
+        """Write how far the work is."""
+        if monotonic() - self.last > EVERY:
+            self.last = monotonic()
+            say(t="progress", what=what, done=int(done), of=int(of))
+
+
+def limit_memory(most: int) -> None:
+    """Have the system refuse more memory than this to the process."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(NICE)
+
+
+def end_with_stdin() -> None:
+    """End the process once stdin is closed."""
+
+    def wait() -> None:
+        sys.stdin.read()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def find(scene: Scene, what: str, fraction: float) -> dict[str, Any]:
+    """Return what a search has found."""
+    from fractals.deep.misiurewicz import find_misiurewicz
+    from fractals.deep.nucleus import find_nucleus, find_period
+
+    said = Said()
+    if what == "period":
+        return {"period": find_period(scene, None, said)}
+    if what == "misiurewicz":
+        eye = find_misiurewicz(scene, progress=said)
+        shown = eye.scene().replace(width=scene.view.width)
+        return {"period": eye.period, "center": list(eye.center), "scene": shown.to_table()}
+    found = find_nucleus(scene, None, said)
+    shown = found.julia(fraction) if what == "julia" else found.scene(found.angle is not None)
+    facts = {"period": found.period, "center": list(found.center), "size": found.size}
+    return {**facts, "angle": found.angle, "scene": shown.to_table()}
+
+
+def export(scene: Scene, path: str, device: str, threads: int | None) -> dict[str, Any]:
+    """Draw a picture into a file."""
+    from fractals.rendering.stream import render_to
+
+    said = Said()
+    begun = monotonic()
+    render_to(
+        path,
+        scene,
+        device=device,
+        threads=threads,
+        overwrite=True,
+        force=True,
+        progress=lambda done, of: said("drawing", done, of),
+        on_message=lambda line: None,
+    )
+    return {"bytes": os.path.getsize(path), "seconds": round(monotonic() - begun, 2)}
+
+
+def main() -> None:
+    """Do what the line on stdin says."""
+    wanted = json.loads(sys.stdin.readline())
+    end_with_stdin()
+    limit_memory(wanted["memory"])
+    try:
+        scene = validate(wanted["scene"], "")
+        if wanted["do"] == "find":
+            found = find(scene, wanted["what"], wanted["fraction"])
+        else:
+            found = export(scene, wanted["path"], wanted["device"], wanted["threads"])
+        say(t="found", **found)
+    except FractalsError as error:
+        say(t="failed", message=str(error).splitlines()[0])
+    except MemoryError:
+        say(t="failed", message="not enough memory")
+    sys.stdout.flush()
+    os._exit(0)  # the thread that reads stdin would keep the process waiting
+
+
+if __name__ == "__main__":
+    main()

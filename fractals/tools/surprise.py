@@ -1,0 +1,159 @@
+"""Scenes that mutate a scene: other palettes, colorings and layers, and places near by."""
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from fractals import catalog
+from fractals.color import palette
+from fractals.errors import FractalsError
+from fractals.io.png import Pixels
+from fractals.rendering.fit import fit_colors
+from fractals.rendering.plan import make_plan
+from fractals.rendering.render import render
+from fractals.scene.model import Scene
+from fractals.tools import interesting, sheet
+
+COUNT = 12  # scenes of a sheet
+MAX_TRIES = 4 * COUNT  # mutations from which these are taken: many a coloring shows nothing
+FLAT = 8.0  # standard deviation of luminance, of 255, below which a picture shows nothing
+COLUMNS = 4
+PLACES = 4  # of these, other places in the view
+# Colorings that change a picture most, and that need no iterate by iterate sums in deep views.
+PLAIN = ("smooth", "slopes", "distance", "field_lines", "final_angle", "decomposition", "rank")
+RICH = ("stripe_average", "triangle_average", "orbit_trap", "curvature_average", "atom_domains")
+LAYERS: tuple[dict[str, Any], ...] = (
+    {"coloring": "slopes", "blend": "soft_light", "opacity": 0.9},
+    {"coloring": "slopes", "blend": "overlay", "opacity": 0.6},
+    {"coloring": "distance", "palette": "ink", "blend": "multiply", "opacity": 0.7},
+    {"coloring": "field_lines", "palette": "ink", "blend": "soft_light", "opacity": 0.5},
+)
+
+
+def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tuple[str, Scene]]:
+    """Yield up to MAX_TRIES scenes that are like a scene, each with a label for people.
+
+    Take the first COUNT whose pictures are not flat: see `is_flat`.
+
+    Parameters
+    ----------
+    scene : Scene
+    seed : int
+        The same seed gives the same scenes.
+    device : str
+        On which places near by are searched.
+    """
+    chance = random.Random(seed)
+    deep = make_plan(scene).deep
+    names = sorted(set(catalog.names("palette")) - {scene.color.palette})
+    chance.shuffle(names)
+    colorings = [*PLAIN] if deep else [*PLAIN, *RICH]
+    chance.shuffle(colorings)
+    places = _places(scene, device)
+    seen: set[str] = set()
+    for k in range(MAX_TRIES):
+        name, coloring, kind = names[k % len(names)], colorings[k % len(colorings)], k % 4
+        if kind == 3 and not places:
+            kind = chance.randrange(3)
+        try:
+            if kind == 0:
+                found = _repainted(scene, name, chance)
+            elif kind == 1:
+                found = _recolored(scene, name, coloring)
+            elif kind == 2:
+                found = _layered(scene, name, chance)
+            else:
+                found = _moved(places.pop(0), name, chance)
+            make_plan(found[1])
+        except FractalsError:  # the coloring has no meaning for the formula, or the depth
+            continue
+        text = found[1].to_json()
+        if text not in seen:
+            seen.add(text)
+            yield found
+
+
+def is_flat(pixels: Pixels) -> bool:
+    """Tell whether a picture has nearly one luminance, so that nothing is seen."""
+    luminance = pixels @ np.array([0.2126, 0.7152, 0.0722])
+    return bool(luminance.std() < FLAT)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _places(scene: Scene, device: str) -> list[Scene]:
+    try:
+        found = interesting.find_interesting(scene, count=PLACES, device=device, centers=False)
+    except FractalsError:
+        return []
+    return [each.scene.replace(title="") for each in found]
+
+
+def _density(scene: Scene, chance: random.Random) -> float:
+    wanted = scene.color.density * chance.choice((0.5, 1.0, 1.0, 1.5, 2.5))
+    return min(1e6, max(-1e6, float(f"{wanted:.3g}")))
+
+
+def _repainted(scene: Scene, name: str, chance: random.Random) -> tuple[str, Scene]:
+    look = scene.replace(
+        palette=name, density=_density(scene, chance), offset=round(chance.random(), 3)
+    )
+    return _words(name).capitalize(), look if palette.load(name).cyclic else fit_colors(look)
+
+
+def _recolored(scene: Scene, name: str, coloring: str) -> tuple[str, Scene]:
+    look = scene.replace(coloring=coloring, palette=name, transfer="auto", layers=[])
+    return f"{_words(name).capitalize()}, by {_words(coloring)}", fit_colors(look)
+
+
+def _layered(scene: Scene, name: str, chance: random.Random) -> tuple[str, Scene]:
+    layer = chance.choice(LAYERS)
+    below = scene.replace(layers=[], palette=name, offset=round(chance.random(), 3))
+    label = f"{_words(name).capitalize()} under {_words(layer['coloring'])}"
+    return label, below.replace(layers=[layer])
+
+
+def _moved(place: Scene, name: str, chance: random.Random) -> tuple[str, Scene]:
+    return f"Near by, in {_words(name)}", place.replace(
+        palette=name, offset=round(chance.random(), 3)
+    )
+
+
+def draw_sheet(
+    scene: Scene,
+    seed: int = 0,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[list[Scene], bytes]:
+    """Return COUNT scenes like a scene, and a PNG of small pictures of them, numbered.
+
+    Parameters
+    ----------
+    scene, seed
+        As of `mutations`.
+    device, threads
+        As of `fractals.render`.
+    progress : callable, optional
+        Called as ``progress(done, COUNT)`` after each picture.
+    """
+    scenes, cells = [], []
+    for label, found in mutations(scene, seed, device):
+        image = render(
+            sheet.reduced(found), device=device, threads=threads, on_message=lambda line: None
+        )
+        if is_flat(image.pixels):
+            continue
+        scenes.append(found)
+        cells.append(sheet.Cell(f"{len(scenes)}  {label}", image.pixels))
+        if progress:
+            progress(len(scenes), COUNT)
+        if len(scenes) == COUNT:
+            break
+    if not cells:
+        raise FractalsError("no mutation of the scene can be drawn: choose another view")
+    return scenes, sheet.png(sheet.assemble(cells, COLUMNS))

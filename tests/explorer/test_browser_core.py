@@ -1,0 +1,407 @@
+"""The explorer's page in a browser: the canvas has the bits of `fractals.render` after any move."""
+
+import os
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support import browser as browsers
+
+import fractals
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing() or "-"),
+]
+
+DIRECT = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
+DEEP = {
+    "center": [
+        "-0.0452859638423822298653313439951665271406450876813351234",
+        "0.9868194087097422631019624201005410122549030049964781234",
+    ],
+    "width": "1e-50",
+}
+SCENES = {
+    "direct": DIRECT,
+    "deep": {"view": DEEP},
+    "julia with layers": {
+        "julia": ["-0.8", "0.156"],
+        "color": {
+            "palette": "ember",
+            "layers": [{"coloring": "orbit_trap", "blend": "multiply", "palette": "ink"}],
+        },
+    },
+}
+SHADER = "() => { explorer.stage.hideExact = true; }"
+SILENT = "() => { explorer.connection.send = () => {}; }"  # nothing reaches the server any more
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        found = browsers.launched(playwright)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def shared_tab(browser, server):
+    tab = browsers.Tab(browser, server.running)
+    yield tab
+    tab.close()
+
+
+@pytest.fixture
+def tab(shared_tab):
+    """Return the page, with the scene DIRECT settled."""
+    shared_tab.open(DIRECT)
+    return shared_tab
+
+
+@pytest.fixture
+def new_tab(browser, server):
+    """Return a function that opens a page of its own."""
+    opened = []
+
+    def make(**options):
+        opened.append(browsers.Tab(browser, server.running, **options))
+        return opened[-1]
+
+    yield make
+    for each in opened:
+        each.close()
+
+
+def place_of(scene):
+    view = scene["view"]
+    return view["center"], view["width"], view["rotation"]
+
+
+def wheel(tab, notches=3):
+    tab.page.mouse.move(100, 40)
+    for _ in range(notches):
+        tab.page.mouse.wheel(0, -100)
+
+
+def drag(tab):
+    tab.page.mouse.move(80, 60)
+    tab.page.mouse.down()
+    tab.page.mouse.move(95, 52, steps=3)
+    tab.page.mouse.up()
+
+
+def box(tab):
+    tab.page.keyboard.down("Shift")
+    tab.page.mouse.move(40, 30)
+    tab.page.mouse.down()
+    tab.page.mouse.move(80, 60, steps=3)
+    tab.page.mouse.up()
+    tab.page.keyboard.up("Shift")
+
+
+def double_click(tab):
+    tab.page.mouse.dblclick(60, 50)
+
+
+def pinch(tab):
+    """Double the distance of two fingers, and turn them by a quarter to the left."""
+    tab.touch("touchStart", (60, 60), (100, 60))
+    for x, y in ((8, 15), (2, 30), (0, 40)):
+        tab.touch("touchMove", (80 - x, 60 + y), (80 + x, 60 - y))
+    tab.touch("touchEnd")
+
+
+@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
+def test_settled_canvas_is_the_rendered_picture(tab, scene):
+    tab.open(scene)
+    first = tab.assert_exact()
+    assert first["image"]["size"] == [160, 120]
+    wheel(tab, 1)
+    assert tab.assert_exact()["view"]["width"] != first["view"].get("width")
+
+
+@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
+def test_the_shader_colors_as_the_server_does(tab, scene):
+    tab.open({**scene, "image": {"supersampling": 1}})
+    exact = tab.pixels().astype(int)
+    tab.run(SHADER)
+    shaded = tab.pixels().astype(int)
+    tab.run("() => { explorer.stage.hideExact = false; }")
+    assert np.abs(exact - shaded).max() <= 1
+    assert (exact != shaded).any(axis=2).mean() < 0.1  # off by one, because tables have 16 bits
+
+
+@pytest.mark.parametrize("ratio", [1.25, 2])
+def test_device_pixels_are_pixels_of_the_picture(new_tab, ratio):
+    tab = new_tab(size=(120, 80), device_scale_factor=ratio)
+    before = tab.assert_exact()
+    assert before["image"]["size"] == [120 * ratio, 80 * ratio]
+    tab.page.mouse.move(60, 40)
+    tab.page.mouse.down()
+    tab.page.mouse.move(71, 47, steps=2)
+    tab.page.mouse.up()
+    assert place_of(tab.assert_exact()) != place_of(before)
+
+
+@pytest.mark.parametrize("query", ["?line=remote", "?plain"])
+def test_slow_lines_and_pages_without_webgl_show_the_same_bits(new_tab, query):
+    tab = new_tab(path=query)
+    assert tab.run("[explorer.remote, explorer.stage.renderer.values]") == [
+        "remote" in query,
+        "plain" not in query,
+    ]
+    tab.open(SCENES["julia with layers"])
+    wheel(tab, 1)
+    tab.assert_exact()
+
+
+@pytest.mark.parametrize(
+    ("gesture", "octaves", "turn"),
+    [(wheel, 0.75, 0), (drag, 0, 0), (box, 2, 0), (double_click, 2, 0), (pinch, 1, 90)],
+)
+def test_gestures_move_the_view_and_can_be_undone(tab, gesture, octaves, turn):
+    before = tab.settle()
+    gesture(tab)
+    after = tab.assert_exact()
+    width, moved = (float(each["view"]["width"]) for each in (before, after))
+    assert width / moved == pytest.approx(2**octaves, rel=1e-5)
+    assert after["view"]["rotation"] == pytest.approx(-turn)
+    assert after["view"]["center"] != before["view"]["center"] or gesture is pinch
+    assert place_of(tab.press("Control+z")) == place_of(before)
+    assert place_of(tab.press("Control+y")) == place_of(after)
+
+
+def test_a_drag_moves_the_picture_by_whole_pixels_before_the_server_answers(new_tab):
+    tab = new_tab()
+    tab.settle()
+    before = tab.pixels()
+    tab.run(SILENT)
+    drag(tab)
+    assert np.array_equal(tab.pixels()[:-8, 15:], before[8:, :-15])
+
+
+def test_all_moves_have_keys(tab):
+    home = tab.settle()
+    keys = ("ArrowLeft", "ArrowUp", "+", "[", "ArrowRight", "ArrowDown", "-", "]")
+    seen = [place_of(tab.press(key)) for key in keys]
+    assert len({str(place) for place in seen[:4]}) == 4
+    assert seen[3][2] == -15
+    tab.page.keyboard.down("z")
+    tab.until("parseFloat(explorer.placed.width) < 0.006")
+    tab.page.keyboard.up("z")
+    dived = tab.settle()
+    tab.page.keyboard.down("x")
+    tab.until(f"parseFloat(explorer.placed.width) > {dived['view']['width']}")
+    tab.page.keyboard.up("x")
+    tab.settle()
+    assert float(place_of(tab.press("0"))[1]) > 3
+    undone = [place_of(tab.press("Control+z")) for _ in range(3 + len(keys))]
+    assert undone[-len(keys) - 1] == seen[-1]
+    assert undone[-1] == place_of(home)
+
+
+def test_the_newest_view_wins(tab):
+    """Of many moves, one is unanswered at a time, and the last one is what is shown."""
+    width = float(tab.settle()["view"]["width"])
+    tab.run("""() => {
+        const { connection, connection: { on } } = explorer;
+        const send = connection.send.bind(connection);
+        window.most = window.views = 0;
+        let waiting = 0;
+        connection.send = (message) => {
+            if (message.t === "view") { views++; most = Math.max(most, ++waiting); }
+            send(message);
+        };
+        const text = on.text;
+        on.text = (message) => { if (message.t === "placed") waiting--; text(message); };
+    }""")
+    wheel(tab, 12)
+    after = tab.assert_exact()
+    assert float(after["view"]["width"]) == pytest.approx(width / 8, rel=1e-5)
+    assert tab.run("most") == 1
+    assert 1 <= tab.run("views") <= 12
+    tab.run("() => { delete explorer.connection.send; }")
+
+
+def test_a_view_that_cannot_be_drawn_returns_to_its_base(tab):
+    before = tab.open({**DIRECT, "formula": "newton"})
+    tab.run("""() => {
+        window.told = [];
+        explorer.addEventListener("message", ({ detail }) => told.push(detail.text));
+        explorer.move({ scale: 64 * 50 });
+    }""")
+    tab.until("told.length")
+    assert "newton" in tab.run("told")[0]
+    assert tab.assert_exact()["view"]["width"] == before["view"]["width"]
+
+
+def test_moves_of_one_frame_are_joined_exactly(tab):
+    """A joined move lies within a sixteenth of a pixel of the two moves."""
+    worst = tab.run("""async () => {
+        const { apply, compose, inverse, mapOf, merged } = await import("/client/frames.js");
+        let worst = 0, seed = 1;
+        const random = (least, most) => {
+            seed = (seed * 48271) % 2147483647;
+            return least + seed % (most - least + 1);
+        };
+        const pair = (size) => [random(-size, size), random(-size, size)];
+        const move = () => ({
+            at: pair(20000), by: random(0, 2) ? pair(4000) : [0, 0],
+            scale: random(0, 2) ? random(-64, 64) : 0, turn: random(0, 2) ? random(-9000, 9000) : 0,
+        });
+        for (let k = 0; k < 2000; k++) {
+            const first = move(), second = move(), both = compose(mapOf(first), mapOf(second));
+            const one = mapOf(merged(first, second));
+            for (const point of [[0, 0], [160, 120], [-300, 500]]) {
+                const p = apply(both, point), q = apply(one, point);
+                worst = Math.max(worst, Math.abs(p[0] - q[0]), Math.abs(p[1] - q[1]));
+            }
+            const back = apply(inverse(both), apply(both, [7, 9]));
+            worst = Math.max(worst, Math.abs(back[0] - 7), Math.abs(back[1] - 9));
+        }
+        return worst;
+    }""")
+    assert 0 < worst <= 1 / 16
+
+
+def test_live_colors_need_no_server_and_can_be_undone(tab):
+    before = tab.settle()["color"]
+    shown = tab.pixels()
+    tab.run("""() => {
+        window.paints = [];
+        explorer.addEventListener("painted", ({ detail }) => paints.push(detail.color.density));
+        for (const density of [1.5, 2, 3]) {
+            explorer.paint({ ...explorer.scene.color, density }, { live: density < 3 });
+            if (density === 2) window.before_answer = explorer.readPixels();
+        }
+    }""")
+    live = np.array(list(tab.run("Object.values(before_answer)")), np.uint8)
+    assert (live.reshape(shown.shape) != shown).any()
+    assert tab.assert_exact()["color"]["density"] == 3
+    assert tab.run("paints") == [3]
+    assert tab.press("Control+z")["color"] == before
+    assert np.array_equal(tab.pixels(), shown)
+
+
+def test_another_coloring_replaces_the_picture(tab):
+    tab.run("() => explorer.paint({ ...explorer.scene.color, coloring: 'stripe_average' })")
+    assert tab.assert_exact()["color"]["coloring"] == "stripe_average"
+    tab.run("""() => {
+        window.told = [];
+        explorer.addEventListener("message", ({ detail }) => told.push(detail.text));
+        explorer.paint({ ...explorer.scene.color, density: -1e99, palette: "nothing" });
+    }""")
+    tab.until("told.length")
+    assert "nothing" in tab.run("told")[0]
+    assert tab.assert_exact()["color"]["palette"] == "auto"
+
+
+def test_the_palette_cycles_unless_motion_is_reduced(tab):
+    before = tab.settle()["color"].get("offset", 0)
+    tab.page.emulate_media(reduced_motion="reduce")
+    tab.run("() => explorer.cycle(0.5)")
+    assert tab.run("explorer.settled")
+    tab.page.emulate_media(reduced_motion="no-preference")
+    tab.run("() => explorer.cycle(0.5)")
+    tab.until("explorer.stage.phase > 0.01")
+    tab.run("() => explorer.cycle(0)")
+    assert tab.assert_exact()["color"]["offset"] != before
+
+
+def test_a_lost_context_is_filled_from_kept_arrays(tab):
+    before = tab.pixels()
+    tab.run(SHADER)
+    shaded = tab.pixels()
+    tab.run("""() => {
+        window.loser = explorer.stage.renderer.gl.getExtension("WEBGL_lose_context");
+        loser.loseContext();
+    }""")
+    tab.until("explorer.stage.renderer.lost")
+    tab.run("() => loser.restoreContext()")
+    tab.until("!explorer.stage.renderer.lost")
+    assert np.array_equal(tab.pixels(), shaded)
+    tab.run("() => { explorer.stage.hideExact = false; }")
+    assert np.array_equal(tab.pixels(), before)
+    wheel(tab, 1)
+    tab.assert_exact()
+
+
+def test_a_hidden_page_asks_for_nothing(tab):
+    tab.run("""() => {
+        Object.defineProperty(document, "hidden", { value: true, configurable: true });
+        explorer.move({ scale: 16 });
+    }""")
+    place = place_of(tab.run("explorer.scene"))
+    tab.page.wait_for_timeout(300)
+    assert place_of(tab.run("explorer.scene")) == place
+    tab.run("""() => {
+        delete document.hidden;
+        document.dispatchEvent(new Event("visibilitychange"));
+    }""")
+    assert place_of(tab.assert_exact()) != place
+
+
+def test_the_address_opens_the_same_scene(new_tab):
+    tab = new_tab()
+    wheel(tab, 2)
+    scene, pixels = tab.assert_exact(), tab.pixels()
+    tab.until("location.hash.length > 20")
+    link = tab.run("location.hash")
+    tab.go(link)
+    assert place_of(tab.settle()) == place_of(scene)
+    assert np.array_equal(tab.pixels(), pixels)
+    tab.go("#nonsense")
+    assert tab.settle()["view"]["center"] == place_of(fractals_scene())[0]
+
+
+def fractals_scene():
+    """Return the table of the scene that the server was started with."""
+    return fractals.load_scene("seahorse").to_table()
+
+
+def test_a_killed_server_leaves_the_picture_and_comes_back(browser, tmp_path):
+    def start(port):
+        command = [sys.executable, "-u", "-m", "fractals", "explore", "seahorse"]
+        command += ["--device", "cpu", "--no-browser", f"--port={port}"]
+        environment = os.environ | {"XDG_DATA_HOME": str(tmp_path)}
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+        )
+        for line in process.stdout:
+            if found := re.search(r"(http://[^/]+)(/enter\S+)", line):
+                return process, *found.groups()
+        raise AssertionError("the server has not started")
+
+    process, url, path = start(0)
+    try:
+        running = SimpleNamespace(url=url, invitation=lambda: url + path)
+        tab = browsers.Tab(browser, running)
+        wheel(tab)
+        scene, pixels = tab.assert_exact(), tab.pixels()
+        tab.run("""() => {
+            window.lines = [];
+            explorer.addEventListener("disconnected", ({ detail }) => lines.push(detail.text));
+        }""")
+        process.kill()
+        process.communicate()
+        tab.until("lines.length && !explorer.connected")
+        drag(tab)  # it moves what is there
+        assert np.array_equal(tab.pixels()[:-8, 15:], pixels[8:, :-15])
+        process, _, path = start(url.rpartition(":")[2])
+        tab.until("lines.some((line) => line.includes('address'))")  # its cookie is an old one
+        tab.context.new_page().goto(url + path)
+        tab.until("explorer.connected")
+        after = tab.assert_exact()
+        assert after["view"]["width"] == scene["view"]["width"]
+        assert after["view"]["center"] != scene["view"]["center"]
+        assert place_of(tab.press("Control+z")) == place_of(scene)
+        tab.close()
+    finally:
+        process.kill()
+        process.communicate()

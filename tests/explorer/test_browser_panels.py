@@ -1,0 +1,393 @@
+"""The explorer's panels in a browser: what they change is what the page's scene and pixels are."""
+
+import base64
+import io
+import shlex
+
+import numpy as np
+import pytest
+from PIL import Image
+from support import browser as browsers
+
+import fractals
+from fractals import catalog
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing() or "-"),
+]
+
+SIZE = (760, 560)  # a desktop's layout begins at 701
+SCENE = {
+    "view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"},
+    "image": {"supersampling": 1},
+    "color": {"palette": "hokusai", "density": 0.7},
+}
+PANELS = (
+    *("Gallery", "Color", "Formula", "Find", "Surprise"),
+    *("Inspect", "Bookmarks", "Share", "Export", "Help"),
+)
+KEYS = dict(zip(PANELS, "gcfmribse?", strict=True))
+# Targets of less than 44 CSS pixels (WCAG 2.5.5); a group of choices has 44 in all.
+SMALL = """() => [...document.querySelectorAll("#ui :is(button, a, select, summary)")]
+    .filter((each) => each.checkVisibility({ visibilityProperty: true }))
+    .map((each) => [each.getBoundingClientRect(), each])
+    .filter(([{ width, height }, each]) =>
+        Math.min(width, height) < (each.closest(".segments") ? 40 : 44))
+    .map(([{ width, height }, each]) => `${each.outerHTML.slice(0, 80)} ${width}x${height}`)"""
+PAINTED = """() => {
+    window.painted = [];
+    explorer.addEventListener("painted", ({ detail }) => painted.push(detail.values));
+}"""
+SENT = """() => {
+    window.sent = [];
+    const { connection } = explorer, send = connection.send;
+    connection.send = (message) => { sent.push(message.t); send.call(connection, message); };
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        found = browsers.launched(playwright)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def shared_tab(browser, server):
+    tab = browsers.Tab(browser, server.running, size=SIZE, panels=True)
+    tab.page.set_default_timeout(1000 * browsers.PATIENCE)
+    tab.until("explorer.catalog")
+    yield tab
+    tab.close()
+
+
+@pytest.fixture
+def tab(shared_tab):
+    """Return the page with SCENE settled, no panel open, and the focus on the picture."""
+    shared_tab.page.emulate_media(reduced_motion="no-preference")
+    if shared_tab.page.locator(".panel").count():
+        shared_tab.page.get_by_role("button", name="Close").click()
+    shared_tab.page.locator("#view").focus()
+    shared_tab.open(SCENE)
+    return shared_tab
+
+
+def opened(tab, title):
+    """Open a panel by its key, and return it."""
+    tab.page.keyboard.press(KEYS[title])
+    panel = tab.page.get_by_role("region", name=title, exact=True)
+    panel.wait_for()
+    return panel
+
+
+def color_of(tab):
+    return tab.settle()["color"]
+
+
+def section(panel, title):
+    """Unfold a part of a panel."""
+    found = panel.locator("details", has=panel.page.locator("summary", has_text=title)).first
+    if not found.evaluate("each => each.open"):
+        found.locator("summary").click()
+    return found
+
+
+def place_of(scene):
+    return scene["view"]["center"], scene["view"]["width"]
+
+
+# ---------------------------------------------------------------------- color
+
+
+def test_a_palette_recolors_without_iterating_and_can_be_undone(tab):
+    tab.run(PAINTED)
+    before = tab.pixels()
+    panel = opened(tab, "Color")
+    panel.get_by_role("button", name="Ember", exact=True).click()
+    tab.until("painted.length")
+    assert tab.assert_exact()["color"]["palette"] == "ember"
+    assert tab.run("painted") == [False]  # no new values
+    assert (tab.pixels() != before).any()
+    tab.page.get_by_role("button", name="Undo").click()
+    tab.until("explorer.scene.color.palette === 'hokusai'")
+    tab.settle()
+    assert np.array_equal(tab.pixels(), before)
+
+
+def test_the_editor_makes_an_inline_palette(tab):
+    panel = opened(tab, "Color")
+    panel.get_by_role("button", name="Edit").click()
+    stops = panel.get_by_role("group", name="Stops").get_by_role("slider")
+    count = stops.count()
+    stops.nth(2).focus()
+    place = int(stops.nth(2).get_attribute("aria-valuenow"))
+    tab.page.keyboard.press("ArrowRight")
+    assert int(stops.nth(2).get_attribute("aria-valuenow")) == place + 1
+    panel.get_by_label("Color as text").fill("#00ff00")
+    tab.page.keyboard.press("Enter")
+    panel.get_by_role("button", name="Add a stop").click()
+    tab.until(f"explorer.scene.color.palette.stops?.length === {count + 1}")
+    palette = tab.assert_exact()["color"]["palette"]
+    assert palette["stops"][2][1] == "#00ff00"
+    stops.nth(3).focus()
+    tab.page.keyboard.press("Delete")
+    tab.until(f"explorer.scene.color.palette.stops?.length === {count}")
+    panel.get_by_role("button", name="Edit").click()
+
+
+def test_the_options_of_a_coloring_are_a_form(tab):
+    panel = opened(tab, "Color")
+    part = section(panel, "Coloring")
+    part.get_by_role("combobox", name="Coloring").select_option("field_lines")
+    form = part.get_by_role("group", name="Options of the coloring")
+    for name in catalog.load("coloring", "field_lines")().options:
+        assert form.get_by_role("textbox", name=name.capitalize()).count() == 1
+    form.get_by_role("textbox", name="Lines").fill("7")
+    tab.page.keyboard.press("Enter")
+    tab.until("explorer.scene.color.coloring.lines === 7")
+    assert tab.assert_exact()["color"]["coloring"]["name"] == "field_lines"
+
+
+def test_layers_are_added_blended_ordered_and_removed(tab):
+    panel = opened(tab, "Color")
+    part = section(panel, "Layers")
+    for _ in range(2):
+        part.get_by_role("button", name="Add a layer").click()
+    part.get_by_role("combobox", name="Blend").select_option("multiply")
+    part.get_by_role("textbox", name="Opacity").fill("0.25")
+    tab.page.keyboard.press("Enter")
+    tab.until("explorer.scene.color.layers?.[1]?.opacity === 0.25")
+    first, second = tab.assert_exact()["color"]["layers"]
+    assert (second["blend"], second["opacity"]) == ("multiply", 0.25)
+    part.get_by_role("button", name="Move Slopes down").click()
+    tab.until("explorer.scene.color.layers[0].opacity === 0.25")
+    part.get_by_role("button", name="Remove Slopes").click()
+    tab.until("explorer.scene.color.layers.length === 1")
+    assert color_of(tab)["layers"] == [first]
+
+
+def test_equalize_blends_the_rank_over_the_values(tab):
+    panel = opened(tab, "Color")
+    field = panel.get_by_role("textbox", name="Equalize")
+    field.fill("0.5")
+    tab.page.keyboard.press("Enter")
+    tab.until("explorer.scene.color.layers?.length")
+    (layer,) = tab.assert_exact()["color"]["layers"]
+    assert (layer["coloring"], layer["opacity"], layer["palette"]) == ("rank", 0.5, "hokusai")
+    field.fill("0")
+    tab.page.keyboard.press("Enter")
+    tab.until("!explorer.scene.color.layers?.length")
+    assert "layers" not in color_of(tab)
+
+
+def test_fit_spreads_the_palette_over_the_view(tab):
+    opened(tab, "Color").get_by_role("button", name="Fit to view").click()
+    tab.until("explorer.scene.color.density !== 0.7")
+    tab.assert_exact()
+
+
+# ---------------------------------------------------------------------- start page
+
+
+def test_without_a_scene_the_page_starts_with_the_gallery(browser, own_server):
+    running = own_server(gallery=True).running
+    tab = browsers.Tab(browser, running, size=SIZE, panels=True)
+    tab.page.set_default_timeout(1000 * browsers.PATIENCE)
+    panel = tab.page.get_by_role("region", name="Gallery", exact=True)
+    panel.wait_for()
+    assert tab.run("document.activeElement.textContent") == "Gallery"
+    tab.until("document.querySelector('.card img').naturalWidth === 256")
+    tab.page.keyboard.press("Escape")
+    panel.wait_for(state="detached")
+    tab.settle()
+    tab.until("location.hash")
+    tab.page.reload()  # the address has the scene now
+    tab.until("window.explorer?.catalog && explorer.placed")
+    assert panel.count() == 0
+    tab.close()
+
+
+def test_moving_the_picture_closes_the_start_page(browser, own_server):
+    tab = browsers.Tab(browser, own_server(gallery=True).running, size=(390, 844), panels=True)
+    panel = tab.page.get_by_role("region", name="Gallery", exact=True)
+    panel.wait_for()
+    tab.page.mouse.move(200, 60)
+    tab.page.mouse.wheel(0, -100)
+    panel.wait_for(state="detached")
+    tab.close()
+
+
+# ---------------------------------------------------------------------- find
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_the_jump_to_a_minibrot_flies_unless_motion_is_reduced(tab, motion):
+    tab.page.emulate_media(reduced_motion=motion)
+    before = tab.settle()
+    tab.run(SENT)
+    tab.page.keyboard.press("n")
+    tab.until("explorer.scene.view.rotation")  # the copy is upright
+    after = tab.assert_exact()
+    assert float(after["view"]["width"]) < float(before["view"]["width"]) / 4
+    assert ("view" in tab.run("sent")) == (motion == "no-preference")
+    tab.page.get_by_role("button", name="Undo").click()  # flight and arrival are one step
+    tab.until("!explorer.scene.view.rotation")
+    assert place_of(tab.settle()) == place_of(before)
+    tab.run("() => { delete explorer.connection.send; }")
+
+
+def test_a_julia_set_is_previewed_entered_and_left(tab):
+    before = tab.settle()
+    tab.page.mouse.move(400, 300)
+    tab.page.keyboard.down("j")
+    tab.page.mouse.move(405, 300)
+    tab.page.locator(".julia canvas").wait_for()
+    tab.page.mouse.click(405, 300)
+    tab.page.keyboard.up("j")
+    tab.until("explorer.placed.julia")
+    assert tab.assert_exact()["julia"]
+    tab.page.keyboard.press("Escape")
+    tab.until("!explorer.placed.julia")
+    assert place_of(tab.assert_exact()) == place_of(before)
+
+
+def test_inspect_tells_the_digits_under_the_pointer(tab):
+    tab.page.mouse.move(380, 280)  # the middle
+    panel = opened(tab, "Inspect")
+    panel.get_by_text("-0.7453").wait_for()
+    assert panel.get_by_label("Imaginary part", exact=True).text_content().startswith("0.112")
+    count = panel.locator("dt", has_text="Count").locator("+ dd").text_content()
+    raw = fractals.compute(tab.settle(), device="cpu")
+    assert int(count.replace(",", "")) in raw.count[279:282, 379:382]
+
+
+# ---------------------------------------------------------------------- keep and share
+
+
+def test_a_bookmark_is_kept_opened_and_removed(tab):
+    place = place_of(tab.settle())
+    panel = opened(tab, "Bookmarks")
+    panel.get_by_label("Title of the bookmark").fill("<b>Spiral</b>")
+    panel.get_by_role("button", name="Keep this place").click()
+    mark = panel.get_by_role("button", name="<b>Spiral</b>", exact=True)
+    mark.wait_for()
+    tab.run("() => explorer.home()")
+    tab.until("parseFloat(explorer.placed.width) > 1")
+    tab.settle()
+    mark.click()
+    tab.until("parseFloat(explorer.placed.width) < 1")
+    assert place_of(tab.settle()) == place
+    panel.get_by_role("button", name="Remove <b>Spiral</b>").click()
+    panel.get_by_text("No bookmarks yet").wait_for()
+
+
+def test_shared_texts_draw_the_same_picture(tab, tmp_path, run):
+    panel = opened(tab, "Share")
+    tab.until("document.querySelectorAll('.panel textarea')[2].value")
+    toml, command = (panel.get_by_label(name).input_value() for name in ("TOML", "Command line"))
+    (tmp_path / "shared.toml").write_text(toml)
+    pixels = tab.pixels()
+    assert np.array_equal(fractals.render(tmp_path / "shared.toml", device="cpu").pixels, pixels)
+    words = shlex.split(command)
+    assert words[:2] == ["fractals", "render"]
+    picture = tmp_path / "shared.png"
+    run(*words[1:], "--cpu", "-o", picture)
+    assert np.array_equal(np.asarray(Image.open(picture)), pixels)
+
+
+def test_an_export_has_the_bits_of_the_canvas(tab):
+    panel = opened(tab, "Export")
+    panel.get_by_role("button", name="As seen").click()
+    panel.get_by_label("Samples a pixel").select_option("1")
+    panel.get_by_text("million samples").wait_for()
+    panel.get_by_role("button", name="Export", exact=True).click()
+    link = panel.get_by_role("link", name="Download")
+    link.wait_for()
+    data = tab.run(
+        """async (url) => {
+        const bytes = new Uint8Array(await (await fetch(url)).arrayBuffer());
+        let text = "";
+        for (const byte of bytes) text += String.fromCharCode(byte);
+        return btoa(text);
+    }""",
+        link.get_attribute("href"),
+    )
+    picture = Image.open(io.BytesIO(base64.b64decode(data)))
+    assert np.array_equal(np.asarray(picture), tab.pixels())
+
+
+def test_a_file_is_opened_and_a_bad_one_explained(tab, tmp_path):
+    panel = opened(tab, "Gallery")
+    scene = fractals.load_scene("armada")
+    good, bad = tmp_path / "place.toml", tmp_path / "bad.toml"
+    good.write_text(scene.to_toml())
+    bad.write_text("formula = 7")
+    panel.locator("input[type=file]").set_input_files(good)
+    tab.until("explorer.scene.title === 'The armada'")
+    assert place_of(tab.settle())[1] == scene.view.width
+    panel.locator("input[type=file]").set_input_files(bad)
+    tab.page.locator(".message.error").first.wait_for()
+    tab.page.get_by_role("button", name="Dismiss").first.click()
+
+
+# ---------------------------------------------------------------------- for everybody
+
+
+def test_the_keyboard_reaches_everything(tab):
+    """A key opens each panel and focuses it, Tab goes on inside, Escape returns to the picture."""
+    for title in PANELS:
+        panel = opened(tab, title)
+        assert tab.run("document.activeElement.textContent") == title
+        tab.page.keyboard.press("Tab")
+        assert panel.evaluate("panel => panel.contains(document.activeElement)")
+        tab.page.keyboard.press("Escape")
+        panel.wait_for(state="detached")
+        assert tab.run("document.activeElement.id") == "view"
+
+
+def test_letters_typed_into_a_field_are_no_commands(tab):
+    panel = opened(tab, "Gallery")
+    panel.get_by_label("Search the gallery").fill("")
+    tab.page.keyboard.type("mice")
+    assert panel.is_visible()
+    assert panel.get_by_label("Search the gallery").input_value() == "mice"
+
+
+def test_favourite_palettes_have_keys(tab):
+    panel = opened(tab, "Color")
+    panel.get_by_role("button", name="Mark Jade as a favorite").click()
+    tab.page.keyboard.press("Escape")
+    tab.page.keyboard.press("F1")
+    tab.until("explorer.scene.color.palette === 'jade'")
+    opened(tab, "Color").get_by_role("button", name="Remove Jade from the favorites").click()
+
+
+def test_names_are_told_to_screen_readers(tab):
+    from playwright.sync_api import expect
+
+    names = "\n".join(f'  - button "{title}"' for title in PANELS)
+    snapshot = f'- navigation "Panels":\n{names}'
+    expect(tab.page.get_by_role("navigation")).to_match_aria_snapshot(snapshot)
+    expect(tab.page.get_by_role("application")).to_have_accessible_name(
+        "Fractal picture. Arrow keys move, plus and minus zoom, question mark lists all keys."
+    )
+    tab.until("document.querySelector('[role=status]').textContent.endsWith(', drawn')")
+    assert tab.page.locator("[role=status]").first.text_content() == "zoom 710, drawn"
+
+
+@pytest.mark.parametrize("size", [SIZE, (390, 844)])
+def test_targets_are_large_enough_and_nothing_overflows(browser, server, size):
+    tab = browsers.Tab(browser, server.running, size=size, panels=True)
+    tab.page.set_default_timeout(1000 * browsers.PATIENCE)
+    tab.until("explorer.catalog && explorer.placed")
+    for title in PANELS:
+        opened(tab, title)
+        tab.run("() => document.querySelectorAll('details').forEach((each) => each.open = true)")
+        assert tab.run(SMALL) == []
+        assert tab.run("document.documentElement.scrollWidth") <= size[0]
+        tab.page.keyboard.press("Escape")
+    tab.close()

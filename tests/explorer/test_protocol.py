@@ -1,0 +1,496 @@
+"""The protocol without a browser: newest view wins, bad messages, jobs, many clients."""
+
+import asyncio
+import json
+import math
+import time
+
+import numpy as np
+import PIL.Image
+import pytest
+from support.explorer import SIZE, Client
+
+import fractals
+from fractals.errors import OptionError
+from fractals.explorer import protocol
+
+SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
+
+
+async def opened(client, frame=1, **keys):
+    await client.say("open", frame=frame, scene=SEAHORSE, **keys)
+    return await client.until("placed", frame=frame)
+
+
+def test_the_newest_view_wins(server):
+    async def talk(client):
+        await opened(client)
+        for frame in range(2, 40):
+            await client.say("view", frame=frame, base=frame - 1, at=[700, 500], scale=8)
+        await client.exact(39)
+        finished = {m["frame"] for m in client.texts if m["t"] == "drawn" and m["pass"] == "exact"}
+        placed = [m["frame"] for m in client.texts if m["t"] == "placed"]
+        return finished, placed
+
+    finished, placed = server.run(talk)
+    assert 39 in finished
+    assert len(finished - {1, 39}) == 0  # the others were given up
+    assert placed == list(range(1, 40))
+
+
+def test_a_moving_view_is_only_coarse_until_it_rests(server):
+    async def talk(client):
+        await opened(client)
+        await client.exact(1)
+        await client.say("view", frame=2, base=1, scale=9, stage="moving")
+        await client.until("drawn", frame=2)
+        await client.say("view", frame=3, base=2, scale=9, stage="moving")
+        await client.exact(3)
+        return [(m["frame"], m["pass"]) for m in client.texts if m["t"] == "drawn"]
+
+    drawn = server.run(talk)
+    assert (2, "coarse") in drawn
+    assert (2, "values") not in drawn
+    assert drawn[-3:] == [(3, "coarse"), (3, "values"), (3, "exact")]
+
+
+def test_an_older_frame_is_shown_again(server):
+    async def talk(client):
+        first = await opened(client)
+        await client.say("view", frame=2, base=1, at=[5, 5], scale=640, by=[160, 0])
+        await client.until("placed", frame=2)
+        await client.say("view", frame=3, base=1)
+        return first, await client.until("placed", frame=3)
+
+    first, again = server.run(talk)
+    assert (first["center"], first["width"]) == (again["center"], again["width"])
+    assert again["map"] == [1, 0, 0, 1, 0, 0]
+
+
+def test_a_view_too_deep_for_the_formula_is_an_error_and_the_base_stays(server):
+    async def talk(client):
+        await client.say("open", frame=1, formula="magnet1")
+        await client.until("placed", frame=1)
+        await client.say("view", frame=2, base=1, scale=4096)
+        while True:
+            found = await client.receive()
+            if isinstance(found, dict) and found["t"] == "error":
+                break
+        await client.say("view", frame=3, base=1, scale=16)
+        await client.until("placed", frame=3)
+        return found
+
+    found = server.run(talk)
+    assert (found["re"], found["frame"]) == ("view", 2)
+    assert "perturbed step" in found["message"]
+
+
+BAD = [
+    "",
+    "{",
+    "null",
+    "[]",
+    "7",
+    '"view"',
+    "[" * 5000,
+    '{"t":1}',
+    '{"t":"nothing"}',
+    '{"t":"hello","v":1,"size":[10,10]}',
+    '{"t":"open"}',
+    '{"t":"open","frame":0}',
+    '{"t":"open","frame":true}',
+    '{"t":"open","frame":1e3}',
+    '{"t":"open","frame":99999999999}',
+    '{"t":"open","frame":9,"scene":[]}',
+    '{"t":"open","frame":9,"scene":{"view":{"center":["a","b"]}}}',
+    '{"t":"open","frame":9,"scene":{"view":{"width":"1e99999999"}}}',
+    '{"t":"open","frame":9,"scene":{"view":{"width":"1e-30000"}}}',
+    '{"t":"open","frame":9,"scene":{"view":{"width":"' + "1" * 30_000 + '"}}}',
+    '{"t":"open","frame":9,"scene":{"view":{"rotation":NaN}}}',
+    '{"t":"open","frame":9,"scene":{"view":{"rotation":1e999}}}',
+    '{"t":"open","frame":9,"scene":{"formula":"z**' + "9" * 400 + '"}}',
+    '{"t":"open","frame":9,"scene":{"formula":"__import__(1)"}}',
+    '{"t":"open","frame":9,"scene":{"formula":"/etc/passwd.py"}}',
+    '{"t":"open","frame":9,"scene":{"color":{"palette":"/etc/passwd"}}}',
+    '{"t":"open","frame":9,"scene":{"color":{"palette":"cmap:viridis"}}}',
+    '{"t":"open","frame":9,"scene":{"color":{"coloring":{"name":"picture_trap","picture":"/x.png"}}}}',
+    '{"t":"open","frame":9,"scene":{"color":{"palette":{"stops":["x"]}}}}',
+    '{"t":"open","frame":9,"toml":"a = [[[["}',
+    '{"t":"open","frame":9,"link":"AAAA"}',
+    '{"t":"open","frame":9,"link":"/etc/passwd"}',
+    '{"t":"open","frame":9,"gallery":"../../etc/passwd"}',
+    '{"t":"open","frame":9,"gallery":"seahorse","formula":"mandelbrot"}',
+    '{"t":"open","frame":9,"size":[99999,1]}',
+    '{"t":"open","frame":9,"julia":{"frame":77,"at":[0,0]}}',
+    '{"t":"view","frame":9,"base":77}',
+    '{"t":"view","frame":1,"base":1}',
+    '{"t":"view","frame":9,"base":1,"scale":1.5}',
+    '{"t":"view","frame":9,"base":1,"scale":99999}',
+    '{"t":"view","frame":9,"base":1,"at":[1]}',
+    '{"t":"view","frame":9,"base":1,"at":[1e9,2]}',
+    '{"t":"view","frame":9,"base":1,"about":3}',
+    '{"t":"view","frame":9,"base":1,"unknown":3}',
+    '{"t":"paint","seq":0,"color":{}}',
+    '{"t":"paint","seq":1,"color":{"palette":"nope"}}',
+    '{"t":"paint","seq":1,"color":{"layers":' + json.dumps([{}] * 40) + "}}",
+    '{"t":"lookup","seq":1,"palette":"nope"}',
+    '{"t":"lookup","seq":1,"palette":"ember","inside":"nope"}',
+    '{"t":"pick","frame":77,"at":[0,0]}',
+    '{"t":"julia","seq":1,"frame":1,"at":[0,0],"size":100000}',
+    '{"t":"histogram","frame":1,"layer":5}',
+    '{"t":"find","job":1,"what":"everything","frame":1}',
+    '{"t":"find","job":1,"what":"nucleus","frame":1,"rect":[5,5,5,5]}',
+    '{"t":"export","job":1,"frame":1,"size":[999999,9]}',
+    '{"t":"export","job":1,"frame":1,"size":[30000,30000],"supersampling":8}',
+    '{"t":"cancel","job":77}',
+    '{"t":"bookmark","remove":"../../etc/passwd"}',
+    '{"t":"bookmark","remove":"' + "0" * 32 + '"}',
+    '{"t":"bookmark"}',
+    '{"t":"link","frame":77}',
+    '{"t":"pick","frame":1,"at":[0,0],"x":"' + "y" * 70_000 + '"}',
+    r'{"t":"open","frame":9,"toml":"\ud800"}',
+]
+
+
+@pytest.fixture(scope="module")
+def bad_answers(server):
+    """Return the answers to all bad messages, sent slowly enough, and whether the server lives."""
+
+    async def talk(client):
+        await opened(client)
+        await client.exact(1)
+        found = []
+        for text in BAD:
+            await client.socket.send(text)
+            while True:
+                message = await client.receive()
+                if isinstance(message, dict) and message["t"] != "status":
+                    break
+            found.append(message)
+            await asyncio.sleep(1 / 30)
+        await client.say("view", frame=10, base=1, scale=4)
+        await client.exact(10)
+        return found
+
+    return server.run(talk)
+
+
+@pytest.mark.parametrize("k", range(len(BAD)), ids=[text[:60] for text in BAD])
+def test_a_bad_message_gets_one_line_and_ends_nothing(bad_answers, k):
+    answer = bad_answers[k]
+    assert answer["t"] == "error"
+    assert 0 < len(answer["message"]) < 1000
+    assert "\n" not in answer["message"]
+    assert "internal error" not in answer["message"]
+    assert "Traceback" not in answer["message"]
+
+
+def test_errors_do_not_tell_whether_a_file_exists(server):
+    async def talk(client):
+        found = []
+        for name in ("/etc/passwd", "/etc/no-such-file", "/etc/passwd.map", "/etc/none.map"):
+            await client.say("open", frame=1, scene={"color": {"palette": name}})
+            found.append((await client.receive())["message"].replace(name, "NAME"))
+        return found
+
+    first, second, third, fourth = server.run(talk)
+    assert first == second
+    assert third == fourth
+
+
+def test_the_first_message_is_hello(server):
+    async def talk():
+        async with server.connect() as socket:
+            client = Client(socket, SIZE)
+            await client.say("open", frame=1)
+            return await client.receive()
+
+    assert "hello" in asyncio.run(talk())["message"]
+
+
+def test_too_many_messages_close_the_connection(server):
+    async def talk(client):
+        for _ in range(400):
+            await client.say("go_on", frame=1)
+        while True:
+            await client.receive()
+
+    with pytest.raises(Exception, match="4429"):
+        server.run(talk)
+
+
+def test_pick_fit_histogram_and_lookup(server):
+    raw = fractals.compute(SEAHORSE, size=SIZE, supersampling=1, device="cpu", coloring="distance")
+    x, y = 40, 30
+
+    async def talk(client):
+        await opened(client)
+        await client.exact(1)
+        found = [
+            await client.ask("pick", "picked", frame=1, at=[16 * x + 8, 16 * y + 8], full=True),
+            await client.ask("fit", "fit", frame=1),
+            await client.ask("histogram", "histogram", frame=1, bins=16),
+        ]
+        await client.say("lookup", seq=5, palette=["#000000", "#ffffff"])
+        found.append(await client.receive())
+        return found
+
+    picked, fit, histogram, table = server.run(talk)
+    assert picked["count"] == raw.count[y, x]
+    z, dz = abs(raw.z[y, x]), abs(raw.dz[y, x])
+    assert float(picked["distance"]) == pytest.approx(2 * z * math.log(z) / dz, rel=1e-3)
+    assert picked["center"][0].startswith("-0.74")
+    assert fit["density"] > 0
+    assert sum(histogram["counts"]) > 0
+    assert histogram["low"] < histogram["high"]
+    assert (table.kind, table.frame, len(table.payload)) == (protocol.TABLE, 5, 4098 * 6)
+
+
+def test_julia_previews_and_sets(server):
+    async def talk(client):
+        await opened(client)
+        await client.say("julia", seq=9, frame=1, at=[500, 400], size=64)
+        while True:
+            tile = await client.receive()
+            if not isinstance(tile, dict) and tile.kind == protocol.PREVIEW:
+                break
+        await client.say("open", frame=2, julia={"frame": 1, "at": [500, 400]})
+        return tile, await client.until("placed", frame=2)
+
+    tile, placed = server.run(talk)
+    assert (tile.frame, tile.w, tile.h) == (9, 64, 64)
+    drawn = fractals.render(
+        {"julia": placed["julia"]}, size=(64, 64), supersampling=1, device="cpu"
+    )
+    assert np.array_equal(np.frombuffer(tile.payload, np.uint8).reshape(64, 64, 3), drawn.pixels)
+
+
+def test_find_a_nucleus_and_fly_to_it(server):
+    async def talk(client):
+        await client.say(
+            "open", frame=1, scene={"view": {"center": ["-1.75", "0"], "width": "0.1"}}
+        )
+        await client.until("placed")
+        found = await client.ask("find", "found", job=1, what="nucleus", frame=1)
+        await client.say("view", frame=2, base=1, about=1, scale=640)
+        near = await client.until("placed", frame=2)
+        await client.say("open", frame=3, base=1, scene=found["scene"])
+        return found, near, await client.until("placed", frame=3)
+
+    found, near, shown = server.run(talk)
+    assert found["period"] == 3
+    assert shown["center"] == found["center"]
+    assert abs(float(near["center"][0]) - float(found["center"][0])) < float(near["width"])
+
+
+def test_a_search_is_cancelled(server):
+    async def talk(client):
+        await client.say("open", frame=1, gallery="caravan")
+        await client.until("placed")
+        await client.say("find", job=4, what="nucleus", frame=1)
+        await client.say("find", job=5, what="nucleus", frame=1)
+        while (found := await client.receive()) and not (
+            isinstance(found, dict) and found["t"] == "error"
+        ):
+            pass
+        await client.say("cancel", job=4)
+        while (ended := await client.receive()) and not (
+            isinstance(ended, dict) and ended["t"] == "failed"
+        ):
+            pass
+        return found, ended
+
+    refused, ended = server.run(talk)
+    assert (refused["job"], refused["message"].partition(":")[0]) == (5, "one at a time")
+    assert (ended["job"], ended["cancelled"]) == (4, True)
+    assert not server.explorer.jobs.running
+
+
+def test_jobs_end_with_their_client_unless_they_are_kept(server):
+    async def talk(client):
+        await client.say("open", frame=1, gallery="caravan")
+        await client.until("placed")
+        await client.say("find", job=4, what="nucleus", frame=1)
+        await client.say("link", frame=1)
+        await client.until("link")
+
+    server.run(talk)
+    deadline = time.monotonic() + 20
+    while server.explorer.jobs.running:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_export_is_what_was_seen(server, tmp_path):
+    async def talk(client):
+        await opened(client)
+        forecast = await client.ask(
+            "export", "forecast", job=1, frame=1, size=[64, 48], forecast=True
+        )
+        found = await client.ask("export", "exported", job=2, frame=1, size=[64, 48])
+        return forecast, found, (await client.ask("link", "link", frame=1))["toml"]
+
+    forecast, found, toml = server.run(talk)
+    assert forecast["samples"] == 64 * 48 * 4
+    name = found["url"].split("/")[2]
+    path = server.explorer.jobs.files[name].path
+    assert path.stat().st_size == found["bytes"]
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    scene = fractals.load_scene(path)
+    (tmp_path / "scene.toml").write_text(toml)
+    assert scene.view == fractals.load_scene(tmp_path / "scene.toml").view
+    with PIL.Image.open(path) as picture:
+        assert np.array_equal(np.asarray(picture), fractals.render(scene, device="cpu").pixels)
+
+
+def test_bookmarks_are_scenes_in_files(server):
+    async def talk(client):
+        await opened(client)
+        kept = await client.ask("bookmark", "bookmarks", frame=1, title="A <b>place</b>")
+        await client.say("open", frame=2, link=kept["items"][0]["link"])
+        again = await client.until("placed", frame=2)
+        rest = await client.ask("bookmark", "bookmarks", remove=kept["items"][0]["id"])
+        return kept["items"], again, rest["items"]
+
+    items, again, rest = server.run(talk)
+    assert [item["title"] for item in items] == ["A <b>place</b>"]
+    assert again["center"] == SEAHORSE["view"]["center"]
+    assert rest == []
+
+
+def test_surprises_are_scenes_with_previews(server):
+    async def talk(client):
+        await opened(client)
+        await client.say("surprise", job=3, frame=1)
+        found = await client.until("surprised", job=3)
+        tile = await client.receive()
+        await client.say("cancel", job=3)
+        while (ended := await client.receive()) and not (
+            isinstance(ended, dict) and ended["t"] == "failed"
+        ):
+            pass
+        await client.say("open", frame=2, scene=found["scene"])
+        await client.until("placed", frame=2)
+        return found, tile
+
+    found, tile = server.run(talk)
+    assert found["index"] == 0
+    assert (tile.kind, tile.frame, tile.layer) == (protocol.PREVIEW, 3, 0)
+
+
+def test_a_client_that_never_reads_does_not_grow_memory(server):
+    """What waits for it is bounded, and the others are served meanwhile."""
+
+    async def talk(client):
+        await client.say("open", frame=1, scene=SEAHORSE, size=[2000, 1500])
+        async with server.connect() as socket:
+            other = Client(socket, SIZE)
+            await other.say("hello", v=1, size=list(SIZE))
+            await other.say("open", frame=1, scene=SEAHORSE)
+            await other.exact(1)
+            for _ in range(50):
+                await asyncio.sleep(0.02)
+                waiting = max(each.outbox._bytes for each in server.explorer.sessions)
+                assert waiting < 16 * 2**20
+        return waiting
+
+    assert server.run(talk) > 2**19  # the view is not whole: it waits for room
+
+
+def test_100_clients(own_server):
+    server = own_server(clients=8)
+
+    async def one(k):
+        try:
+            async with server.connect() as socket:
+                client = Client(socket, SIZE)
+                await client.say("hello", v=1, size=list(SIZE))
+                await client.say("open", frame=1, scene=SEAHORSE)
+                await client.exact(1)
+                return "drawn"
+        except Exception as error:
+            return "full" if "1013" in str(error) or "503" in str(error) else repr(error)
+
+    async def all_of_them():
+        return await asyncio.gather(*(one(k) for k in range(100)))
+
+    answers = asyncio.run(all_of_them())
+    assert set(answers) == {"drawn", "full"}
+    assert answers.count("drawn") >= 8
+    assert server.run(lambda client: client.ask("link", "error", frame=1))  # it serves on
+
+
+def test_a_read_only_server_keeps_nothing(own_server):
+    server = own_server(read_only=True)
+
+    async def talk(client):
+        await opened(client)
+        found = []
+        for kind, keys in (("bookmark", {"frame": 1}), ("export", {"job": 1, "frame": 1})):
+            more = {"size": [8, 8]} if kind == "export" else {}
+            await client.say(kind, **keys, **more)
+            while (answer := await client.receive()) and not (
+                isinstance(answer, dict) and answer["t"] == "error"
+            ):
+                pass
+            found.append(answer["message"])
+        return found
+
+    assert all("bookmarks" in line or "read-only" in line for line in server.run(talk))
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"t":"open","frame":1,"scene":3}'])
+def test_parse_raises_one_kind_of_error(text):
+    with pytest.raises(OptionError):
+        protocol.parse(text)
+
+
+def values_sent(client, paint):
+    return [t for t in client.tiles if t.kind == protocol.VALUES and t.paint == paint]
+
+
+def test_another_palette_sends_no_values_again(server):
+    async def talk(client):
+        await opened(client)
+        await client.exact(1)
+        first = client.texts[-1], next(m for m in client.texts if m["t"] == "layers")
+        await client.say("paint", seq=1, color={"palette": "ember", "density": 3.0})
+        painted = await client.until("painted", seq=1)
+        layers = await client.until("layers", paint=1)
+        await client.exact(1, paint=1)
+        await client.say("paint", seq=2, color={"palette": "ember", "transfer": "sqrt"})
+        other = await client.until("painted", seq=2)
+        await client.exact(1, paint=2)
+        return first[1], painted, layers, other, client
+
+    first, painted, layers, other, client = server.run(talk)
+    assert painted["values"] is False
+    assert layers["layers"][0]["c0"] == first["layers"][0]["c0"]
+    assert layers["layers"][0]["density"] == 3.0
+    assert not values_sent(client, 1)
+    assert other["values"] is True
+    assert values_sent(client, 2)
+    tables = [t.paint for t in client.tiles if t.kind == protocol.TABLE]
+    assert tables == [0, 1, 2]
+
+
+def test_a_palette_that_changes_while_values_are_computed_goes_on(server):
+    """No tile is computed again: each part of the picture is sent once."""
+    size = (900, 700)
+
+    async def talk(client):
+        await opened(client, size=list(size))
+        await client.until("drawn", **{"pass": "coarse"})
+        for seq, density in enumerate((2.0, 3.0, 4.0), 1):
+            await client.say("paint", seq=seq, color={"density": density})
+            await client.until("painted", seq=seq)
+        await client.exact(1, paint=3)
+        return client
+
+    client = server.run(talk, size=size)
+    tiles = [t for t in client.tiles if t.kind == protocol.VALUES and t.step == 1]
+    assert sum(t.w * t.h for t in tiles) == size[0] * size[1]
+    painted = [m["values"] for m in client.texts if m["t"] == "painted"]
+    assert painted == [False, False, False]
+    drawn = fractals.render(SEAHORSE, size=size, density=4.0, device="cpu").pixels
+    assert np.array_equal(client.pixels, drawn)

@@ -1,0 +1,187 @@
+"""`fractals.explore`, the verbs, and what is missing."""
+
+import importlib.util
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageOps
+
+import fractals
+from fractals import catalog
+from fractals.errors import FractalsError, OptionError
+from fractals.explorer import pages, server
+from fractals.tools import surprise
+
+GALLERY = Path(__file__).parents[2] / "gallery"
+
+
+def test_explore_serves_until_it_is_closed(tmp_path):
+    lines = []
+    running = fractals.explore(
+        "seahorse", device="cpu", browser=False, block=False, on_message=lines.append
+    )
+    try:
+        assert running.url.startswith("http://127.0.0.1:")
+        (line,) = lines
+        assert f"{running.url}/enter?token=" in line
+    finally:
+        running.close()
+
+
+def test_a_missing_extra_is_one_line(monkeypatch, run):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "uvicorn" else found(name)
+    )
+    with pytest.raises(FractalsError, match="requires uvicorn: pip install 'fractals-numba"):
+        fractals.explore(browser=False)
+    code, _, err = run("explore", "--no-browser")
+    assert (code, err.count("\n")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--port", "70000"), 2, "70000"),
+        (("--clients", "0"), 2, "'0'"),
+        (("--cert", "a.pem"), 2, "--cert and --key"),
+        (("--host", "192.0.2.1"), 1, "can't listen"),
+        (("no-such-scene",), 2, "no-such-scene"),
+        (("--device", "nope"), 2, "unknown device"),
+    ],
+)
+def test_bad_options(run, arguments, code, message):
+    found, _, err = run("explore", "--no-browser", *arguments)
+    assert found == code
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_a_unix_socket_belongs_to_its_owner(tmp_path):
+    path = tmp_path / "socket"
+    running = fractals.explore(
+        uds=str(path), device="cpu", browser=False, block=False, on_message=lambda line: None
+    )
+    try:
+        assert stat.S_ISSOCK(os.stat(path).st_mode)
+        assert os.stat(path).st_mode & 0o077 == 0
+        assert running.url == "http://127.0.0.1:8000"
+    finally:
+        running.close()
+
+
+def test_plain_http_for_others_is_pointed_out():
+    lines = []
+    running = fractals.explore(
+        host="0.0.0.0", device="cpu", browser=False, block=False, on_message=lines.append
+    )
+    running.close()
+    assert "others on the network can read plain HTTP" in lines[0]
+
+
+def test_keywords_are_checked():
+    with pytest.raises(OptionError, match="memory 0"):
+        fractals.explore(memory=0, browser=False)
+
+
+def test_the_catalog_has_typed_options():
+    table = pages.catalog_table()
+    assert [each["name"] for each in table["palettes"]] == list(catalog.names("palette"))
+    stripes = next(each for each in table["colorings"] if each["name"] == "stripe_average")
+    density = next(each for each in stripes["options"] if each["name"] == "density")
+    assert density["type"] in ("int", "float")
+    assert density["least"] < density["default"] < density["most"]
+    kinds = {option["type"] for each in table["colorings"] for option in each["options"]}
+    assert kinds <= {"int", "float", "text", "choice"}
+    assert {"seahorse"} <= {each["name"] for each in table["scenes"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ((), True),
+        (("--cpu", "--read-only"), True),
+        (("seahorse",), False),
+        (("--rotation", "0"), False),
+        (("--palette", "ember"), False),
+    ],
+)
+def test_the_gallery_is_the_start_page_if_no_scene_is_given(run, monkeypatch, arguments, shown):
+    calls = []
+    monkeypatch.setattr(server, "start", lambda terms, *_: calls.append(terms) or Nothing())
+    assert run("explore", "--no-browser", *arguments)[0] == 0
+    assert [terms.gallery for terms in calls] == [shown]
+
+
+def test_the_gallery_is_the_start_page_in_python_as_well(monkeypatch):
+    calls = []
+    monkeypatch.setattr(server, "start", lambda terms, *_: calls.append(terms) or Nothing())
+    quiet = {"browser": False, "on_message": lambda line: None}
+    fractals.explore(**quiet)
+    fractals.explore("seahorse", **quiet)
+    fractals.explore(palette="ember", **quiet)
+    assert [terms.gallery for terms in calls] == [True, False, False]
+
+
+class Nothing:
+    """A server that ends at once."""
+
+    def invitation(self):
+        return "-"
+
+    def serve(self):
+        pass
+
+
+def test_every_scene_and_formula_has_a_thumbnail():
+    wanted = {("scene", name) for name in catalog.names("gallery")}
+    wanted |= {("formula", name) for name in catalog.names("formula") if name != "expression"}
+    files = pages.thumbnail_files()
+    assert files.keys() == wanted
+    assert sum(path.stat().st_size for path in files.values()) < 600_000
+
+
+@pytest.mark.parametrize("name", catalog.names("gallery"))
+def test_a_thumbnail_shows_the_picture_of_the_gallery(name):
+    with Image.open(pages.thumbnail_files()["scene", name]) as small:
+        size, found = small.size, np.asarray(small.convert("RGB"), float)
+    with Image.open(GALLERY / f"{name}.png") as picture:
+        wanted = np.asarray(ImageOps.fit(picture.convert("RGB"), size), float)
+    assert abs(found - wanted).mean() < 12
+
+
+def test_the_page_is_in_the_package():
+    assert "index.html" in pages.client_files()
+    text = pages.client_files()["index.html"].read_text("utf-8")
+    assert "style=" not in text  # the content security policy forbids it
+    assert "onclick" not in text
+
+
+def test_surprises_are_twelve_different_scenes():
+    scene = fractals.load_scene("seahorse", size=(64, 48))
+    found = [each for _, each in surprise.mutations(scene, 5)]
+    assert len(found) >= 2 * surprise.COUNT
+    assert len({each.to_json() for each in found}) == len(found)
+    assert [each for _, each in surprise.mutations(scene, 5)] == found
+    assert [each for _, each in surprise.mutations(scene, 6)] != found
+    assert any(each.view != scene.view for each in found)
+    assert any(each.color.layers for each in found)
+
+
+def test_flat_pictures_are_left_out():
+    image = fractals.render("seahorse", size=(64, 48), device="cpu")
+    assert not surprise.is_flat(image.pixels)
+    assert surprise.is_flat(image.pixels // 64 + 100)
+
+
+def test_the_verb_surprise_writes_a_sheet_and_its_scenes(run):
+    code, _, err = run("surprise", "seahorse", "--cpu", "-o", "sheet.png")
+    assert code == 0, err
+    names = sorted(os.listdir())
+    assert names == sorted(["sheet.png", *(f"sheet-{k}.toml" for k in range(1, 13))])
+    assert fractals.load_scene("sheet-1.toml").image.size == (1920, 1080)
+    assert run("surprise", "seahorse", "--cpu", "-o", "sheet.png")[0] == 1
+    assert run("surprise", "seahorse", "-o", "sheet.jpg")[0] == 2

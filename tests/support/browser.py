@@ -1,0 +1,110 @@
+"""Chromium through Playwright, and pages of the explorer in it. Import it inside tests only."""
+
+import base64
+import shutil
+import time
+
+import numpy as np
+
+import fractals
+
+ARGUMENTS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+PATIENCE = 240  # seconds: programs may have to be compiled
+READ = """() => {
+    const pixels = explorer.readPixels();
+    let text = "";
+    for (let k = 0; k < pixels.length; k += 8192) {
+        text += String.fromCharCode(...pixels.subarray(k, k + 8192));
+    }
+    return [...explorer.size, btoa(text)];
+}"""
+
+
+def missing():
+    """Return why no browser can be used, or an empty string."""
+    try:
+        import playwright.sync_api  # noqa: F401
+    except ImportError:
+        return "Playwright is not installed"
+    return "" if CHROMIUM else "Chromium is not installed"
+
+
+def launched(playwright):
+    """Return a browser with WebGL2 in software."""
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+
+
+class Tab:
+    """A page of the explorer."""
+
+    def __init__(self, browser, running, size=(160, 120), path="", panels=False, **options):
+        """`path`: a query or a fragment; `panels`: leave the panels over the picture."""
+        self.running, self.panels = running, panels
+        viewport = {"width": size[0], "height": size[1]}
+        self.context = browser.new_context(viewport=viewport, **options)
+        self.page = self.context.new_page()
+        self.problems = []
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.goto(running.invitation())
+        if path:
+            self.go(path)
+        self.hide()
+
+    def go(self, path):
+        self.page.goto("about:blank")
+        self.page.goto(self.running.url + "/" + path)
+        self.hide()
+
+    def hide(self):
+        self.until("window.explorer")
+        if not self.panels:
+            self.page.evaluate("document.getElementById('ui').style.display = 'none'")
+
+    def run(self, script, value=None):
+        return self.page.evaluate(script, value)
+
+    def until(self, condition):
+        """Wait until an expression is true."""
+        deadline = time.monotonic() + PATIENCE
+        while not self.page.evaluate(f"Boolean({condition})"):
+            assert not self.problems, self.problems
+            assert time.monotonic() < deadline, condition
+            time.sleep(0.02)
+
+    def settle(self):
+        """Wait for the exact pixels; return the scene that the page shows."""
+        self.until("explorer.settled")
+        assert not self.problems, self.problems
+        return self.run("explorer.scene")
+
+    def open(self, scene):
+        """Show a scene, and return it as the page has it."""
+        self.run("scene => explorer.open({scene})", scene)
+        return self.settle()
+
+    def pixels(self):
+        """Return what `gl.readPixels` says of the canvas, rows from the top."""
+        width, height, text = self.run(READ)
+        return np.frombuffer(base64.b64decode(text), np.uint8).reshape(height, width, 3)
+
+    def assert_exact(self):
+        """Check that the settled canvas is what `fractals.render` draws of the page's scene."""
+        scene = self.settle()
+        assert np.array_equal(self.pixels(), fractals.render(scene, device="cpu").pixels)
+        return scene
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+        return self.settle()
+
+    def touch(self, kind, *points):
+        """Touch the screen at points of (x, y)."""
+        session = getattr(self, "session", None) or self.context.new_cdp_session(self.page)
+        self.session = session
+        touched = [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(points)]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touched})
+
+    def close(self):
+        self.context.close()

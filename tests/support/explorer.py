@@ -1,0 +1,128 @@
+"""A server in a thread, and a client that speaks the protocol of the explorer."""
+
+import asyncio
+import json
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import websockets
+
+import fractals
+from fractals.explorer import protocol
+from fractals.explorer.server import Address, Explorer, Running
+from fractals.explorer.session import Terms
+
+SIZE = (96, 64)
+KEYS = (
+    *("kind", "form", "layer", "frame", "x", "y", "w", "h"),
+    *("step", "_", "paint", "low", "high", "bytes"),
+)
+PATIENCE = 240  # seconds: programs may have to be compiled
+
+
+class Client:
+    """A client in a coroutine: sends messages, and keeps everything that arrives."""
+
+    def __init__(self, socket, size):
+        self.socket, self.size = socket, size
+        self.texts, self.tiles = [], []
+        self.pixels = np.zeros((size[1], size[0], 3), np.uint8)
+
+    async def say(self, kind, **keys):
+        await self.socket.send(json.dumps({"t": kind, **keys}))
+
+    async def receive(self):
+        """Return the next message; tiles of exact passes are put into `pixels`."""
+        message = await asyncio.wait_for(self.socket.recv(), PATIENCE)
+        if isinstance(message, str):
+            self.texts.append(json.loads(message))
+            return self.texts[-1]
+        head, payload = protocol.unpack(message)
+        keys = [
+            "kind",
+            "form",
+            "layer",
+            "frame",
+            "x",
+            "y",
+            "w",
+            "h",
+            "step",
+            "_",
+            "paint",
+            "low",
+            "high",
+            "bytes",
+        ]
+        tile = SimpleNamespace(**dict(zip(keys, head, strict=True)), payload=payload)
+        self.tiles.append(tile)
+        if tile.kind == protocol.PIXELS and tile.step == 1:
+            rows = pixels_of(tile)
+            self.pixels[tile.y : tile.y + tile.h, tile.x : tile.x + tile.w] = rows
+        return tile
+
+    async def until(self, kind, **keys):
+        """Receive until a text message of this kind, with these keys; errors end the test."""
+        while True:
+            found = await self.receive()
+            if not isinstance(found, dict):
+                continue
+            if found["t"] == kind and keys.items() <= found.items():
+                return found
+            assert found["t"] not in ("error", "failed"), found
+
+    async def exact(self, frame, **keys):
+        return await self.until("drawn", frame=frame, **{"pass": "exact"}, **keys)
+
+    async def ask(self, kind, answer, **keys):
+        await self.say(kind, **keys)
+        return await self.until(answer)
+
+
+def pixels_of(tile):
+    rows = np.frombuffer(tile.payload, np.uint8).reshape(tile.h, -1)
+    if tile.form == protocol.DEFLATE:
+        rows = np.cumsum(rows, axis=0, dtype=np.uint8)
+    return rows.reshape(tile.h, tile.w, 3)
+
+
+class Server:
+    """A server that listens, with shortcuts for clients."""
+
+    def __init__(self, running):
+        self.running = running
+        self.explorer, self.gate = running.explorer, running.explorer.gate
+        self.port, self.url = running.port, running.url
+        self.token = self.gate.token
+
+    def connect(self, **headers):
+        bearer = {"Authorization": f"Bearer {self.token}"}
+        address = self.url.replace("http", "ws", 1) + "/ws"
+        return websockets.connect(address, additional_headers={**bearer, **headers}, max_size=None)
+
+    def run(self, talk, size=SIZE, values=True, link="local"):
+        """Run ``talk(client)`` after hello, and return its result."""
+
+        async def whole():
+            async with self.connect() as socket:
+                client = Client(socket, size)
+                await client.say("hello", v=1, size=list(size), values=values, link=link)
+                await client.until("welcome")
+                return await talk(client)
+
+        return asyncio.run(whole())
+
+
+def start(tmp_path, **terms):
+    scene = fractals.load_scene("seahorse")
+    explorer = Explorer(Terms(scene, **terms), "cpu", data=tmp_path / "bookmarks")
+    running = Running.listen(explorer, Address())
+    thread = threading.Thread(target=running.serve, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + 30
+    while not (running.server and running.server.started):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return Server(running), thread
