@@ -83,7 +83,8 @@ def compute_command(
     if suffix != ".exr":
         scene.to_table()  # a formula of a Python file can't be saved: say so before any work
     if dry_run:
-        print_plan(plan_table(scene, how, "store" if suffix == ".fz" else "raw"), as_json)
+        keeps = "store" if suffix == ".fz" else "raw"
+        print_plan(plan_table(scene, how, keeps, measures=True), as_json)
         return
     how |= {"cache": not no_cache, "force": force, "on_message": tell}
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
