@@ -223,7 +223,7 @@ class BandMaker:
         self._log_width = decimal.Context(prec=40).ln(
             _decimal(wide.width / scene.image.size[0]) * Decimal(2 * fixed.rim)
         )
-        rotation = math.remainder(part.start.rotation, 360)
+        rotation = math.remainder(wide.rotation, 360)
         self._scene = scene.replace(
             center=_point_text(part.fixed, self._width(layout.bands)),
             rotation=rotation,
