@@ -25,6 +25,7 @@ from fractals.cli.options import (
 )
 from fractals.cli.progress import ProgressLine, program_of
 from fractals.cli.scenes import default_output, requested_scene
+from fractals.cli.values import Whole
 from fractals.errors import OptionError, shown
 
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
     "film seahorse --to 1e-12 --seconds 20 -o dive.mp4",
     "film seahorse --cycle 4 --size 640x360 -o loop.webp",
     "film dive.toml --preview             # small and fast; then without --preview",
-    "film dive.toml --still 12.5 -o frame.png",
 )
 @scene_arguments
 @option(
@@ -109,7 +109,9 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
     section="Film",
     help="h264 (.mp4), av1 (.mkv, .webm), hevc, prores (.mov), ffv1 (.mkv), or png.",
 )
-@option("--bits", type=int, metavar="N", section="Film", help="Bits per channel: 8, 10 or 16.")
+@option(
+    "--bits", type=Whole(8, 16), metavar="N", section="Film", help="Bits per channel: 8, 10 or 16."
+)
 @option(
     "--lossless", is_flag=True, section="Film", help="Lose nothing: FFV1 (.mkv) or PNGs of 16 bits."
 )

@@ -11,7 +11,7 @@ from fractals.errors import OptionError
 from fractals.films.facts import Facts, find_facts
 from fractals.films.frames import Frames
 from fractals.films.motion import Motion, make_motion
-from fractals.films.plan import FilmPlan, check_whole, choose_method, open_method
+from fractals.films.plan import Chosen, FilmPlan, Method, check_whole, choose_method, open_method
 from fractals.films.planes import Frame
 from fractals.films.request import Wishes, with_wishes
 from fractals.films.tracks import Tracks, scene_of
@@ -107,6 +107,15 @@ class Film:
         """Return the limit of iterations and the count offset of all frames."""
         return find_facts(self.motion, self.tracks, self.options)
 
+    @cached_property
+    def parts(self) -> tuple[Chosen, ...]:
+        """Return the method of each part."""
+        return tuple(
+            choose_method(self.motion, self.tracks, each, self.options)
+            for each in self.motion.parts
+            if each.frames
+        )
+
     @property
     def size(self) -> tuple[int, int]:
         """Return width and height in pixels."""
@@ -142,7 +151,7 @@ class Film:
             The first frame, and the one after the last.
         """
         numbers = range(len(self))[first:last]
-        for chosen in self.plan().parts:
+        for chosen in self.parts:
             own = range(
                 max(numbers.start, chosen.part.frames.start),
                 min(numbers.stop, chosen.part.frames.stop),
@@ -150,7 +159,7 @@ class Film:
             if own:
                 yield from self.open(chosen).frames(own)
 
-    def open(self, chosen: Any) -> Any:
+    def open(self, chosen: Chosen) -> Method:
         """Return what yields the frames of a part; see `fractals.films.plan.open_method`."""
         return open_method(chosen, self.motion, self.tracks, self.facts, self.options)
 
@@ -175,12 +184,7 @@ class Film:
 
     def plan(self, output: Output | None = None) -> FilmPlan:
         """Return the method of each part with its reason, and forecasts."""
-        parts = [
-            choose_method(self.motion, self.tracks, each, self.options)
-            for each in self.motion.parts
-            if each.frames
-        ]
-        return FilmPlan(self.scene, tuple(parts), len(self), output.video if output else None)
+        return FilmPlan(self.scene, self.parts, len(self), output.video if output else None)
 
     def save(
         self,
@@ -233,7 +237,7 @@ class Film:
 
     def warnings(self) -> str:
         """Return what may look bad; "" where nothing does."""
-        return check_whole(self.scene, self.plan().parts)
+        return check_whole(self.scene, self.parts)
 
     def _repr_html_(self) -> str:
         import base64

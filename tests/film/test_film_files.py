@@ -2,6 +2,7 @@
 
 import os
 import wave
+from pathlib import Path
 
 import numpy as np
 import PIL.Image
@@ -14,6 +15,7 @@ from fractals.films.loops import durations
 from fractals.films.planes import Planes
 from fractals.films.work import folder_of
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "dive.toml"
 TINY = {"size": (32, 18), "supersampling": 1, "device": "cpu"}
 
 
@@ -330,6 +332,12 @@ def test_stills_and_previews():
         film.still(2.1)
     small = fractals.film("seahorse", to="1e-4", preview=True, size=(640, 360))
     assert (small.size, small.scene.image.supersampling) == ((160, 90), 1)
+
+
+def test_the_example_is_a_dive_and_a_change_of_colors():
+    film = fractals.film(EXAMPLE, preview=True, device="cpu")
+    assert [chosen.method for chosen in film.plan().parts] == ["strip", "recolor"]
+    assert len(film) == 36 * 60
 
 
 def test_notebooks_show_a_loop():
