@@ -25,16 +25,15 @@ from fractals.films.bands import (
     MARGIN,
     BandMaker,
     Layout,
-    Limits,
     Texels,
-    widest,
     fixed_place,
     make_layout,
+    widest,
 )
-from fractals.films.motion import Moment, Part, with_view
+from fractals.films.facts import Facts
+from fractals.films.motion import Moment, Part
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import StripShape
-from fractals.rendering.drawing import open_drawing, open_plan
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 from fractals.threads import run_tiles
@@ -78,8 +77,8 @@ class Strip:
     size : tuple of int
         Width and height of a frame.
     look : Look
-    limits : Limits
-        Of the whole film: see `find_limits`.
+    facts : Facts
+        Of the whole film.
     options : RenderOptions
     segment : int
         Most frames that `frames` is asked for at a time: the memory grows with them.
@@ -93,14 +92,14 @@ class Strip:
         part: Part,
         size: tuple[int, int],
         look: Look,
-        limits: Limits,
+        facts: Facts,
         options: RenderOptions = RenderOptions(),  # noqa: B008 - frozen
         segment: int = 120,
         folder: Path | None = None,
     ) -> None:
         image = scene.image.model_copy(update={"size": size})
         self.scene = scene.model_copy(update={"image": image, "film": None})
-        self.part, self.size, self.look, self.limits = part, size, look, limits
+        self.part, self.size, self.look, self.facts = part, size, look, facts
         self.options, self.segment, self.folder = options, segment, folder
         self.fixed = fixed_place(self.scene, part, size)
         first, last = part.frames[0], part.frames[-1]
@@ -150,20 +149,6 @@ class Strip:
         ]
 
 
-def find_limits(
-    scene: Scene, deepest: Moment, widest_moment: Moment, options: RenderOptions
-) -> Limits:
-    """Return the limit of iterations of the deepest view, and the count offset of the widest."""
-    found = []
-    for moment in (deepest, widest_moment):
-        view = with_view(scene, moment)
-        image = view.image.model_copy(update={"supersampling": 1, "antialias": "grid"})
-        plan, backend = open_plan(view.model_copy(update={"image": image}), options)
-        found.append(open_drawing(plan, backend, options, shading=False).source)
-    deep, wide = found
-    return Limits(max(deep.max_iterations, wide.max_iterations), wide.count_offset)
-
-
 class _Gather:
     """The texels that frames need, and the programs that fill and take them."""
 
@@ -179,7 +164,7 @@ class _Gather:
             self.backend = open_backend(device, "float64", options.threads)
         backend = self.backend
         self.maker = BandMaker(
-            scene, strip.part, strip.fixed, layout, strip.limits, painting, options
+            scene, strip.part, strip.fixed, layout, strip.facts, painting, options
         )
         self.programs = {
             make: backend.compile(make)
@@ -424,7 +409,7 @@ class _Store:
         try:
             with open(self._path(band), "rb") as file:
                 texels = np.load(file, allow_pickle=False)
-                checked = file.read() == zlib.crc32(texels).to_bytes(4, "little")
+                checked = file.read() == zlib.crc32(texels.data).to_bytes(4, "little")
         except (OSError, ValueError, EOFError):
             return False
         if not checked or texels.shape != (sum(sizes.values()), CHANNELS):
@@ -453,7 +438,7 @@ class _Store:
         with contextlib.suppress(OSError):
             with open(part_path, "wb") as file:
                 np.save(file, texels)
-                file.write(zlib.crc32(texels).to_bytes(4, "little"))
+                file.write(zlib.crc32(texels.data).to_bytes(4, "little"))
             os.replace(part_path, path)
 
     def keep(self, wanted: range) -> None:

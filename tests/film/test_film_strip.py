@@ -11,8 +11,9 @@ import fractals
 from fractals import load_scene
 from fractals.backends.devices import choose, open_backend
 from fractals.films.bands import fixed_place, make_layout, obstacle
+from fractals.films.facts import Facts
 from fractals.films.motion import make_motion, with_view
-from fractals.films.strip import Look, Strip, find_limits
+from fractals.films.strip import Look, Strip
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import StripShape
 from fractals.rendering.options import RenderOptions
@@ -30,10 +31,8 @@ def film_of(*keys, size=(64, 36), **changes):
 
 def strip_of(scene, density=2.0, shutter=0.0, segment=20, options=CPU, folder=None):
     (part,) = make_motion(scene, 0).parts
-    ends = sorted((part.moment(part.frames[k]) for k in (0, -1)), key=lambda m: m.octaves)
-    limits = find_limits(scene.model_copy(update={"film": None}), ends[1], ends[0], options)
-    look = Look(density, shutter)
-    return Strip(scene, part, scene.image.size, look, limits, options, segment, folder)
+    look, facts = Look(density, shutter), Facts(scene.iteration.max_iterations, 0.0)
+    return Strip(scene, part, scene.image.size, look, facts, options, segment, folder)
 
 
 def frames_of(strip):
@@ -48,7 +47,7 @@ def frames_of(strip):
 
 def plane(strip, number, supersampling=8):
     view = with_view(strip.scene, strip.part.moment(number))
-    limit = strip.limits.max_iterations
+    limit = strip.facts.max_iterations
     keys = {"supersampling": supersampling, "bits": 16, "max_iterations": limit}
     return fractals.render(view, **keys, device="cpu").pixels
 
