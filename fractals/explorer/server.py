@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import socket
 import threading
 import webbrowser
@@ -269,14 +270,9 @@ def _bound(address: Address) -> list[socket.socket]:
 
 def _unix_socket(path: str) -> socket.socket:
     """Return a listening Unix socket that only its owner may open."""
-    import os
-
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    mask = os.umask(0o177)
-    try:
-        made.bind(path)
-    finally:
-        os.umask(mask)
+    made.bind(path)
+    os.chmod(path, 0o600)  # before it listens: until then nobody can connect
     made.listen(128)
     return made
 
