@@ -17,7 +17,7 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fractals.errors import FractalsError, OptionError
-from fractals.explorer import protocol, questions
+from fractals.explorer import navigation, protocol, questions
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.bookmarks import folder as bookmarks_folder
 from fractals.explorer.gate import Gate
@@ -91,12 +91,16 @@ class Explorer:
             "export": self.jobs.export,
             "find": self.jobs.find,
             "fit": questions.fit,
+            "go_on": navigation.go_on,
             "histogram": questions.histogram,
             "julia": questions.julia,
             "link": questions.link,
             "lookup": questions.lookup,
+            "open": navigation.open_scene,
+            "paint": navigation.paint,
             "pick": questions.pick,
             "surprise": questions.surprise,
+            "view": navigation.view,
         }
         routes = [*self.pages.routes(), WebSocketRoute("/ws", self.client)]
         self.gate = Gate(Starlette(routes=routes, lifespan=self._lifespan), secure)

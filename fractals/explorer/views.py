@@ -279,3 +279,19 @@ def map_between(base: Place, after: Place) -> list[float] | None:
     if max(abs(e), abs(f)) > 1e12:
         return None
     return [u, v, w, z, e - u * x0 - v * y0, f - w * x0 - z * y0]
+
+
+def text_of(place: Place, at: tuple[int, int]) -> tuple[str, str]:
+    """Return the coordinates of a pixel as text, with the digits that tell pixels apart."""
+    x, y = place.point(at)
+    places = decimals(place.pixel) + 3
+    return decimal_text(x, places), decimal_text(y, places)
+
+
+def zoom_text(home: float) -> str:
+    """Return 2**octaves as decimal text with three digits, of any size."""
+    exponent = home * 0.30102999566398120
+    whole = int(exponent // 1)
+    if -4 < exponent < 5:
+        return f"{2.0**home:.4g}"
+    return f"{10 ** (exponent - whole):.2f}e{whole}"
