@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         OptionError,
         SceneError,
     )
+    from fractals.explorer.server import Running
     from fractals.explorer.start import explore
     from fractals.io.escape_data import EscapeData
     from fractals.io.formula_file import load_formula
@@ -74,6 +75,7 @@ _HOMES = {
     "Palette": "color.palette",
     "Plan": "rendering.plan",
     "Rendered": "rendering.stream",
+    "Running": "explorer.server",
     "Scene": "scene.model",
     "SceneError": "errors",
     "Suggestion": "tools.interesting",
@@ -115,6 +117,7 @@ __all__ = [
     "Palette",
     "Plan",
     "Rendered",
+    "Running",
     "Scene",
     "SceneError",
     "Suggestion",

@@ -246,4 +246,9 @@ def test_public_functions_and_classes_are_documented():
     for name, home in fractals._HOMES.items():
         tree = ast.parse(MODULES[f"fractals.{home}"].read_text("utf-8"))
         (node,) = (node for node in tree.body if getattr(node, "name", None) == name)
-        assert ast.get_docstring(node), f"{name} of fractals.{home} has no docstring"
+        text = ast.get_docstring(node)
+        assert text, f"{name} of fractals.{home} has no docstring"
+        if isinstance(node, FUNCTIONS):
+            sections = ["Parameters", "Returns", "Raises"] if parameters_of(node) else ["Returns"]
+            for section in sections:
+                assert f"{section}\n---" in text, f"{name} of fractals.{home}: {section}"

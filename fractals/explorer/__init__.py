@@ -1,7 +1,8 @@
 """The explorer: a server that draws views for a browser. `PROTOCOL.md` here describes the messages.
 
 start.py       `fractals.explore`
-server.py      starts the server, and serves its clients; gate.py checks every request
+server.py      starts and ends the server; application.py serves its clients
+gate.py        checks every request
 pages.py       what it answers over HTTP; previews.py: thumbnails; bookmarks.py: files of scenes
 protocol.py    parses messages, and packs tiles
 session.py     a client: its colors, and work that it asked for; frames.py: where its frames lie

@@ -5,15 +5,14 @@ import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from fractals.errors import FractalsError, OptionError
+from fractals.explorer import server
+from fractals.explorer.server import Running
 from fractals.io.load import Source, load_scene
 from fractals.rendering.options import RenderOptions, split_keywords, with_keywords
 from fractals.scene.keywords import SceneKeywords
-
-if TYPE_CHECKING:
-    from fractals.explorer.server import Running
 
 NEEDED = ("starlette", "uvicorn", "websockets")
 INSTALL = "pip install 'fractals-numba[explore]'"
@@ -77,7 +76,7 @@ class ExploreOptions:
 
 
 @with_keywords(ExploreKeywords, ExploreOptions)
-def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> "Running":
+def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     """Start the explorer, and open its page in the browser.
 
     Parameters
@@ -129,7 +128,6 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> "Running":
         raise FractalsError(f"the explorer requires {', '.join(missing)}: {INSTALL}")
     keys, given = split_keywords(keywords, ExploreKeywords, ExploreOptions)
     options = ExploreOptions(**given)
-    from fractals.explorer import server
     from fractals.explorer.session import Terms
 
     scene = load_scene(*sources, **keys)
