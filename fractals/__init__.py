@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         OptionError,
         SceneError,
     )
+    from fractals.explorer.server import Running
     from fractals.explorer.start import explore
     from fractals.io.escape_data import EscapeData
     from fractals.io.formula_file import load_formula
@@ -76,6 +77,7 @@ _HOMES = {
     "Palette": "color.palette",
     "Plan": "rendering.plan",
     "Rendered": "rendering.stream",
+    "Running": "explorer.server",
     "Scene": "scene.model",
     "SceneError": "errors",
     "Suggestion": "tools.interesting",
@@ -118,6 +120,7 @@ __all__ = [
     "Palette",
     "Plan",
     "Rendered",
+    "Running",
     "Scene",
     "SceneError",
     "Suggestion",

@@ -1,6 +1,8 @@
 """`fractals.explore`, the verbs, and what is missing."""
 
+import dataclasses
 import importlib.util
+import inspect
 import os
 import stat
 from pathlib import Path
@@ -12,7 +14,8 @@ from PIL import Image, ImageOps
 import fractals
 from fractals import catalog
 from fractals.errors import FractalsError, OptionError
-from fractals.explorer import pages, server
+from fractals.explorer import pages, server, start
+from fractals.scene.keywords import SceneKeywords
 from fractals.tools import surprise
 
 GALLERY = Path(__file__).parents[2] / "gallery"
@@ -85,6 +88,17 @@ def test_plain_http_for_others_is_pointed_out():
 def test_keywords_are_checked():
     with pytest.raises(OptionError, match="memory 0"):
         fractals.explore(memory=0, browser=False)
+    with pytest.raises(OptionError, match="unknown keyword 'bowser'; did you mean 'browser'"):
+        fractals.explore(bowser=False)
+    with pytest.raises(OptionError, match="threads: give 1"):
+        fractals.explore(threads=0, browser=False)
+
+
+def test_the_signature_has_every_option_with_its_default():
+    shown = inspect.signature(fractals.explore).parameters
+    options = {field.name: field.default for field in dataclasses.fields(start.ExploreOptions)}
+    assert {name: shown[name].default for name in options} == options
+    assert shown.keys() == {"sources", *options, *SceneKeywords.__annotations__}
 
 
 def test_the_catalog_has_typed_options():
