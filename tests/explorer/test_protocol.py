@@ -8,7 +8,7 @@ import time
 import numpy as np
 import PIL.Image
 import pytest
-from support.explorer import SIZE, Client
+from support.explorer import PATIENCE, SIZE, Client
 
 import fractals
 from fractals.errors import OptionError
@@ -408,11 +408,12 @@ def test_a_client_that_never_reads_does_not_grow_memory(server):
             await other.say("open", frame=1, scene=SEAHORSE)
             await other.exact(1)
             after = 0
-            while after < 50:  # looks, once it waits for room
-                await asyncio.sleep(0.02)
-                waiting = max(each.outbox._bytes for each in server.explorer.sessions)
-                assert waiting < 16 * 2**20
-                after += waiting > 2**19  # the view is not whole
+            async with asyncio.timeout(PATIENCE):
+                while after < 50:  # looks, once it waits for room
+                    await asyncio.sleep(0.02)
+                    waiting = max(each.outbox._bytes for each in server.explorer.sessions)
+                    assert waiting < 16 * 2**20
+                    after += waiting > 2**19  # the view is not whole
 
     server.run(talk)
 
