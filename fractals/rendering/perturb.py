@@ -123,7 +123,7 @@ class Perturbation(GridMethod):
             self.derivative,
             floatexp=plan.extended,
             explicit_positions=plan.explicit_positions,
-            per_sample_exponent=plan.explicit_positions and self.grid.samples.scaled,
+            per_sample_exponent=plan.per_sample_exponent,
             near_radius=near_radius,
         )
         self.run = self.run_probe = backend.compile(perturb.make_body, options)
@@ -220,9 +220,9 @@ class Perturbation(GridMethod):
         if near_radius is not self.near_radius:
             self._compile(near_radius)
         exponent, width = plan.exponent, 1.0
-        if plan.view.projection == "exponential":  # each sample has an exponent of its own
+        if plan.per_sample_exponent:
             exponent = 0
-        else:
+        if plan.view.projection == "plane":
             width = float(plan.width / Fraction(2) ** exponent)
         self.escape_radius_squared = float(escape_radius**2)
         largest_c = 0.0 if self.julia else _largest_c(plan)
@@ -358,6 +358,8 @@ def _largest_c(plan: Plan) -> float:
     It is a power of two, so that the steps of a zoom share their tables; or 0, which leaves out the
     terms of second order in c.
     """
+    if plan.reach:
+        return _power_above(plan.reach)
     if plan.view.projection != "plane":
         return 0.0
     a, b, c, d = (abs(part) for part in matrix(plan.view))
@@ -366,7 +368,11 @@ def _largest_c(plan: Plan) -> float:
         abs(there - here)
         for there, here in zip(plan.anchor or plan.center, plan.center, strict=True)
     )
-    reach = max(a * width + b * height, c * width + d * height) / 2 + max(moved)
+    return _power_above(max(a * width + b * height, c * width + d * height) / 2 + max(moved))
+
+
+def _power_above(reach: Fraction) -> float:
+    """Return the next power of two; 0 where it is too small for terms of second order in c."""
     exponent = math.ceil(log2(Fraction(reach)))
     return 2.0**exponent if exponent >= bla.MIN_CURVED_EXPONENT else 0.0
 
