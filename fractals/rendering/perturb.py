@@ -123,7 +123,7 @@ class Perturbation(GridMethod):
             self.derivative,
             floatexp=plan.extended,
             explicit_positions=plan.explicit_positions,
-            per_sample_exponent=plan.per_sample_exponent,
+            per_sample_exponent=plan.explicit_positions and self.grid.samples.scaled,
             near_radius=near_radius,
         )
         self.run = self.run_probe = backend.compile(perturb.make_body, options)
@@ -220,7 +220,7 @@ class Perturbation(GridMethod):
         if near_radius is not self.near_radius:
             self._compile(near_radius)
         exponent, width = plan.exponent, 1.0
-        if plan.per_sample_exponent:
+        if plan.explicit_positions and self.grid.samples.scaled:
             exponent = 0
         if plan.view.projection == "plane":
             width = float(plan.width / Fraction(2) ** exponent)
