@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         OptionError,
         SceneError,
     )
+    from fractals.explorer.server import Running
     from fractals.explorer.start import explore
     from fractals.films.film import Film, film
     from fractals.io.escape_data import EscapeData
@@ -79,6 +80,7 @@ _HOMES = {
     "Palette": "color.palette",
     "Plan": "rendering.plan",
     "Rendered": "rendering.stream",
+    "Running": "explorer.server",
     "Scene": "scene.model",
     "SceneError": "errors",
     "Suggestion": "tools.interesting",
@@ -123,6 +125,7 @@ __all__ = [
     "Palette",
     "Plan",
     "Rendered",
+    "Running",
     "Scene",
     "SceneError",
     "Suggestion",

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fractals.backends.devices import choose
-from fractals.films.bands import Limits
 from fractals.films.encode import CODECS, Video
 from fractals.films.facts import Facts
 from fractals.films.frames import Frames, prepared
@@ -118,8 +117,7 @@ def open_strip(
     film = motion.scene.film or Film()
     scene = scene_of(tracks, motion.scene, part.begins)
     look = Look(film.density, film.shutter)
-    limits = Limits(facts.max_iterations, facts.count_offset)
-    return Strip(scene, part, scene.image.size, look, limits, options, SEGMENT, folder)
+    return Strip(scene, part, scene.image.size, look, facts, options, SEGMENT, folder)
 
 
 def _why_frames(part: Part, moving: list[str]) -> str:

@@ -110,9 +110,9 @@ class Perturbation(GridMethod):
         else:
             self._use(self._orbits(self.max_iterations))
         if self.statistics.planes:
-            counts, _ = self._probe(self.max_iterations)
+            counts, _ = self._probe.counts(self.max_iterations)
             self.note = self._slow_note(float(counts.mean()))
-        self.count_offset = self._offset(self.max_iterations)
+        self.count_offset = self._probe.count_offset(self.max_iterations)
 
     def _compile(self, near_radius: bool) -> None:
         """Compile the programs that iterate samples."""
@@ -123,7 +123,7 @@ class Perturbation(GridMethod):
             self.derivative,
             floatexp=plan.extended,
             explicit_positions=plan.explicit_positions,
-            per_sample_exponent=plan.per_sample_exponent,
+            per_sample_exponent=plan.explicit_positions and self.grid.samples.scaled,
             near_radius=near_radius,
         )
         self.run = self.run_probe = backend.compile(perturb.make_body, options)
@@ -220,7 +220,7 @@ class Perturbation(GridMethod):
         if near_radius is not self.near_radius:
             self._compile(near_radius)
         exponent, width = plan.exponent, 1.0
-        if plan.per_sample_exponent:
+        if plan.explicit_positions and self.grid.samples.scaled:
             exponent = 0
         if plan.view.projection == "plane":
             width = float(plan.width / Fraction(2) ** exponent)
@@ -349,7 +349,7 @@ class Perturbation(GridMethod):
                 references = self._orbits(limit)
                 self._use(references)
 
-        return self._settled_limit(limit, prepare)
+        return self._probe.settled_limit(limit, prepare)
 
 
 def _largest_c(plan: Plan) -> float:

@@ -242,11 +242,6 @@ class Plan:
         return self.exponent != 0
 
     @property
-    def per_sample_exponent(self) -> bool:
-        """Tell whether each sample's position has an exponent of its own."""
-        return self.view.projection != "plane" and self.extended and self.reach is None
-
-    @property
     def largest_tile(self) -> int:
         """Return the samples of the largest tile."""
         return self.supersampling**2 * max(tile.width * tile.height for tile in self.tiles)

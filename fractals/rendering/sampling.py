@@ -94,7 +94,7 @@ class Samples:
         n, self.plan = plan.supersampling, plan
         across, down = count or (plan.size[0] * n, plan.size[1] * n)
         self.exponential = plan.view.projection == "exponential"
-        self.scaled = plan.per_sample_exponent
+        self.scaled = self.exponential and plan.extended and plan.reach is None
         self._shifts = shifts() if plan.jittered and not count else None
         if self.exponential:
             self._project(across, down)
