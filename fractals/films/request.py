@@ -10,7 +10,6 @@ from typing import Any
 from fractals.errors import FractalsError, OptionError
 from fractals.films.motion import significant
 from fractals.rendering.find import find_misiurewicz
-from fractals.rendering.plan import make_plan, missing_digits
 from fractals.scene.film import Film
 from fractals.scene.geometry import home_width_of, place_of
 from fractals.scene.model import Scene
@@ -119,17 +118,19 @@ def _zoomed(scene: Scene, wishes: Wishes) -> Mapping[str, Any]:
 
 
 def _aimed(scene: Scene, width: Fraction, on_message: Callable[[str], None]) -> Scene:
-    missing = missing_digits(make_plan(scene.replace(width=significant(width))))
-    if not missing:
+    needed = math.ceil(-log2(width) * math.log10(2))
+    exponents = [Decimal(part).as_tuple().exponent for part in scene.view.center or ()]
+    given = max((-e for e in exponents if isinstance(e, int)), default=needed)
+    if given >= needed:  # the scene's center lies in the last view
         return scene
     try:
-        eye = find_misiurewicz(scene, digits=math.ceil(-log2(width) * math.log10(2)) + SPARE)
+        eye = find_misiurewicz(scene, digits=needed + SPARE)
     except FractalsError:
         return scene  # drawing tells how many digits are missing
     x, y = eye.center
     on_message(
         f"the zoom goes to the eye of a spiral, {x[:SHOWN]}..., {y[:SHOWN]}..., because the "
-        f"scene's center has {missing} decimals fewer than this depth requires"
+        f"scene's center has {given} decimals and this depth requires {needed}"
     )
     return scene.replace(center=(x, y))
 
