@@ -1,5 +1,7 @@
 """Turns gradients into stops whose straight lines are near the gradient's curves."""
 
+import functools
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
@@ -14,6 +16,8 @@ Srgb = tuple[float, float, float]  # from 0 to 1
 # (start, end, color): from 0 to 1 in the palette, and the color at a share of the way
 Piece = tuple[float, float, Callable[[float], Srgb]]
 TOLERANCE = 0.4 / 255  # of straight pieces; rounding colors to bytes adds 0.5
+# Further tolerances, for a gradient whose stops are too many. A wider one never takes more stops.
+WIDER = tuple(TOLERANCE * 2**k for k in range(1, 10))
 DEEPEST = 18  # halvings of a piece; a sphere's edge needs 16
 MAX_TITLE = 200  # characters; the rest is cut off
 DROPPED = 512  # more points than `_rising` drops of a gradient that narrows towards its end
@@ -39,13 +43,15 @@ def stops_of(pieces: Iterable[Piece]) -> tuple[list[list[float | str]], tuple[st
     InputError
         That takes more than MAX_STOPS stops, even when the tolerance is wider.
     """
-    given = list(pieces)
-    tolerance = TOLERANCE
-    while tolerance < 1:
+    # Halves share probes, and all tolerances do.
+    given = [(start, end, functools.cache(color)) for start, end, color in pieces]
+
+    @functools.cache
+    def stops_within(tolerance: float) -> list[list[float | str]] | None:
         points: list[tuple[float, Srgb]] = []
         for start, end, color in given:
             if len(points) > MAX_STOPS + DROPPED:
-                break
+                return None
             first = (start, color(0.0))
             if not points or points[-1][1] != first[1]:
                 points.append(first)
@@ -53,12 +59,19 @@ def stops_of(pieces: Iterable[Piece]) -> tuple[list[list[float | str]], tuple[st
             bends = _bends(color, 0.0, 1.0, first[1], color(1.0), tolerance, DEEPEST)
             points += [(start + share * width, value) for share, value in bends]
         stops = _rising(points)
-        if len(stops) <= MAX_STOPS:
-            off = 255 * tolerance + 0.5
-            lost = f"detail: {MAX_STOPS} stops are off by up to {off:.1f}/255"
-            return stops, (lost,) if tolerance > TOLERANCE else ()
-        tolerance *= 2
-    raise InputError(f"the gradient has more than the {MAX_STOPS} colors that a palette can have")
+        return stops if len(stops) <= MAX_STOPS else None
+
+    stops = stops_within(TOLERANCE)
+    if stops is not None:
+        return stops, ()
+    found = bisect_left(WIDER, True, key=lambda tolerance: stops_within(tolerance) is not None)
+    stops = stops_within(WIDER[found]) if found < len(WIDER) else None
+    if stops is None:
+        raise InputError(
+            f"the gradient has more than the {MAX_STOPS} colors that a palette can have"
+        )
+    off = 255 * WIDER[found] + 0.5
+    return stops, (f"detail: {MAX_STOPS} stops are off by up to {off:.1f}/255",)
 
 
 def _bends(

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from time import monotonic
 
+from fractals.backends.compilation import announced
 from fractals.explorer.picture import (
     Picture,
     Request,
@@ -38,8 +39,10 @@ class ViewDrawings:
 
     def picture(self, before: Picture | None) -> Picture:
         """Return the picture to draw; it shares with the picture before what serves both."""
-        found = before and (self._kept(before) or self._recolored(before))
-        return found or self._opened()
+        if before and (found := self._kept(before)):
+            return found
+        with announced(lambda: self.messages.status("compiling")):
+            return (before and self._recolored(before)) or self._opened()
 
     def _kept(self, before: Picture) -> Picture | None:
         """Return the picture before, if the client has its values and they are the same."""

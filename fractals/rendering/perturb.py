@@ -192,9 +192,9 @@ class Perturbation(GridMethod):
         if near_radius is not self.near_radius:
             self._compile(near_radius)
         exponent, width = plan.exponent, 1.0
-        if plan.view.projection == "exponential":  # each sample has an exponent of its own
+        if plan.explicit_positions and self.grid.samples.scaled:
             exponent = 0
-        else:
+        if plan.view.projection == "plane":
             width = float(plan.width / Fraction(2) ** exponent)
         largest_c = 0.0 if self.julia else _largest_c(plan)
         maker = TableMaker(
@@ -250,6 +250,8 @@ def _largest_c(plan: Plan) -> float:
     It is a power of two, so that the steps of a zoom share their tables; or 0, which leaves out the
     terms of second order in c.
     """
+    if plan.reach:
+        return _power_above(plan.reach)
     if plan.view.projection != "plane":
         return 0.0
     a, b, c, d = (abs(part) for part in matrix(plan.view))
@@ -258,6 +260,10 @@ def _largest_c(plan: Plan) -> float:
         abs(there - here)
         for there, here in zip(plan.anchor or plan.center, plan.center, strict=True)
     )
-    reach = max(a * width + b * height, c * width + d * height) / 2 + max(moved)
+    return _power_above(max(a * width + b * height, c * width + d * height) / 2 + max(moved))
+
+
+def _power_above(reach: Fraction) -> float:
+    """Return the next power of two; 0 where it is too small for terms of second order in c."""
     exponent = math.ceil(log2(Fraction(reach)))
     return 2.0**exponent if exponent >= bla.MIN_CURVED_EXPONENT else 0.0

@@ -8,12 +8,14 @@ import math
 import os
 import pickle
 import re
+import shutil
 import stat
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from math import floor
+from pathlib import Path
 from types import SimpleNamespace
 
 import numba
@@ -30,24 +32,25 @@ import fractals
 SCENES = {
     "mandelbrot": {},
     "cubic": {"formula": {"name": "multibrot", "power": 3}},
-    "quartic": {"formula": {"name": "multibrot", "power": 4}},
+    "colors": {},
     "linear": {"color": {"transfer": "linear"}},
 }
 for name in sys.argv[1:]:
     small = {"image": {"size": [24, 16], "supersampling": 1}}
-    if name == "colors":
-        raw = fractals.compute(small, device="python")
+    if name in ("colors", "linear"):
+        raw = fractals.compute(SCENES[name], small, device="python")
         pixels = fractals.recolor(raw, device="cpu").pixels
     else:
         pixels = fractals.render(SCENES[name], small, device="cpu").pixels
     print(name, hashlib.sha256(pixels.tobytes()).hexdigest())
 """
-NAMES = ("mandelbrot", "cubic", "quartic", "linear")
+NAMES = ("mandelbrot", "cubic", "linear")
 
 
-def draw(folder, *names, **environment):
+def draw(folder, *names, cwd=None, **environment):
     done = subprocess.run(
         [sys.executable, "-c", DRAW, *names],
+        cwd=cwd,
         env={**os.environ, "NUMBA_CACHE_DIR": str(folder), **environment},
         check=True,
         capture_output=True,
@@ -92,12 +95,16 @@ def test_a_warm_cache_is_used(filled):
 
 
 def test_code_is_found_again_when_modules_come_from_bytecode(tmp_path):
-    # A first run reads the modules' source, and leaves bytecode for the next one.
-    environment = {"PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
-    draw(tmp_path / "cache", "colors", **environment)
+    # A first run reads the package's source, and leaves bytecode for the next one.
+    home = tmp_path / "home"
+    source = Path(fractals.__file__).parent
+    shutil.copytree(source, home / "fractals", ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {"PYTHONPATH": str(home), "PYTHONDONTWRITEBYTECODE": ""}
+    draw(tmp_path / "cache", "colors", cwd=home, **environment)
     before = sorted(tmp_path.rglob("*.code"))
     assert before
-    draw(tmp_path / "cache", "colors", **environment)
+    assert list(home.rglob("code_cache*.pyc"))
+    draw(tmp_path / "cache", "colors", cwd=home, **environment)
     assert sorted(tmp_path.rglob("*.code")) == before
 
 

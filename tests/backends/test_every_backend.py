@@ -286,10 +286,10 @@ def test_interior_option_of_the_pipeline(compiled):
 
 
 def test_tiles_are_not_seen(device, monkeypatch):
-    drawn = scene(size=(23, 17), max_iterations=40, supersampling=2)
+    drawn = scene(size=(17, 13), max_iterations=40, supersampling=2)
     whole = fractals.compute(drawn, device=device), fractals.render(drawn, device=device)
     assert len(make_plan(drawn, device).tiles) <= 2
-    limit_tiles(monkeypatch, 128)
+    limit_tiles(monkeypatch, 64)
     assert len(make_plan(drawn, device).tiles) > 10
     assert same(fractals.compute(drawn, device=device), whole[0])
     assert fractals.render(drawn, device=device).pixels.tobytes() == whole[1].pixels.tobytes()

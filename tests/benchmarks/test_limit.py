@@ -1,5 +1,6 @@
 """The yardstick in C computes what fractals computes; how long it took is never asserted."""
 
+import functools
 import json
 import sys
 from pathlib import Path
@@ -36,11 +37,19 @@ SAMPLES = {  # views with outside, boundary and inside
 
 @pytest.fixture(scope="module")
 def libraries(tmp_path_factory):
-    """The C in every number type and width that this machine can run."""
-    try:
-        return yardstick.build(NUMBERS, str(tmp_path_factory.mktemp("max_iterations")))
-    except FractalsError as error:
-        pytest.skip(str(error))
+    """The C in every number type and width that this machine can run, compiled once for all."""
+    folder, compiled = str(tmp_path_factory.mktemp("limit")), yardstick.Library
+
+    @functools.cache
+    def library(compiler, precision, width):
+        return compiled(compiler, folder, precision, width)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(yardstick, "Library", lambda compiler, _, *kind: library(compiler, *kind))
+        try:
+            yield yardstick.build(NUMBERS, folder)
+        except FractalsError as error:
+            pytest.skip(str(error))
 
 
 def scene(name, size, most):
@@ -236,7 +245,7 @@ def test_the_c_is_no_wider_than_ours(monkeypatch, libraries, tmp_path):
 
 
 def test_a_processor_that_cannot_is_named(monkeypatch, libraries, tmp_path):
-    monkeypatch.setattr(yardstick.Library, "supported", False)
+    monkeypatch.setattr(type(libraries[0]), "supported", False)
     with pytest.raises(DeviceError, match="needs AVX2, which this processor lacks"):
         yardstick.build(["float64"], str(tmp_path))
     monkeypatch.setattr(yardstick.platform, "machine", lambda: "aarch64")

@@ -52,7 +52,7 @@ def exponent(sequence, a, b, turns):
 @pytest.mark.parametrize("sequence", ["A", "AB", "BBA"])
 def test_exponents_of_known_cycles(sequence, r, wanted):
     """Where a and b are the same number the sequence doesn't matter."""
-    drawn = drawn_scene(sequence, size=(1, 1), center=[str(r), str(r)], width="1e-7")
+    drawn = drawn_scene(sequence, size=(1, 1), center=[str(r), str(r)])
     raw = fractals.compute(drawn, device="python")
     assert exponents(raw, len(sequence))[0, 0] == pytest.approx(wanted, abs=1e-4)
 

@@ -257,6 +257,27 @@ def test_a_julia_set_is_previewed_entered_and_left(tab):
     assert place_of(tab.assert_exact()) == place_of(before)
 
 
+def test_a_finger_previews_julia_sets_and_a_tap_goes_in(browser, server):
+    tab = browsers.Tab(browser, server.running, (390, 844), panels=True, has_touch=True)
+    tab.open(SCENE)
+    before = place_of(tab.settle())
+    opened(tab, "Find").get_by_role("button", name="Preview Julia sets by touch").click()
+    tab.touch("touchStart", (200, 300))
+    tab.touch("touchMove", (220, 320))
+    tab.touch("touchEnd")
+    tab.page.locator(".julia canvas").wait_for()
+    assert place_of(tab.settle()) == before  # the picture stays
+    tab.page.locator(".julia button").tap()
+    assert tab.page.locator(".julia").is_hidden()
+    opened(tab, "Find").get_by_role("button", name="Preview Julia sets by touch").click()
+    tab.touch("touchStart", (200, 300))
+    tab.touch("touchEnd")
+    tab.page.locator(".julia canvas").wait_for()
+    tab.page.locator(".julia canvas").tap()
+    tab.until("explorer.placed.julia")
+    tab.close()
+
+
 def test_inspect_tells_the_digits_under_the_pointer(tab):
     tab.page.mouse.move(380, 280)  # the middle
     panel = opened(tab, "Inspect")

@@ -5,12 +5,14 @@ import tomllib
 import numpy as np
 import pytest
 from support.explorer import SIZE
+from support.scenes import slow_but
 
 import fractals
 from fractals.color.spaces import encoding
 from fractals.explorer import protocol
 
-DEEP = {
+LONG = "deep, 15 million iterations"
+FAR = {
     "center": [
         "-1.74995768370609350360221450607069970727110579726252077930242837820286008082972804887218672784431700831100544507655659531379747541999999995",
         "0.00000000000000000278793706563379402178294753790944364927085054500163081379043930650189386849765202169477470552201325772332454726999999995",
@@ -19,7 +21,8 @@ DEEP = {
 }
 SCENES = {
     "direct": {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}},
-    "deep": {"view": DEEP, "image": {"supersampling": 1}},
+    "deep": {"view": fractals.load_scene("wheels").to_table()["view"]},
+    LONG: {"view": FAR, "image": {"supersampling": 1}},
     "julia with layers": {
         "julia": ["-0.8", "0.156"],
         "color": {
@@ -47,8 +50,10 @@ def drawn(scene):
 
 
 @pytest.mark.parametrize("values", [True, False], ids=["shader", "pixels"])
-@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
-def test_exact_tiles_are_what_render_draws(server, scene, values):
+@pytest.mark.parametrize("name", slow_but(SCENES.keys() - {LONG}, SCENES))
+def test_exact_tiles_are_what_render_draws(server, name, values):
+    scene = SCENES[name]
+
     async def talk(client):
         await client.say("open", frame=1, scene=scene)
         await client.exact(1)
@@ -114,7 +119,7 @@ def values_of(tile):
 
 
 @pytest.mark.parametrize("link", ["local", "remote"])
-@pytest.mark.parametrize("name", ["direct", "deep"])
+@pytest.mark.parametrize("name", slow_but(["direct", "deep"], ["direct", "deep", LONG]))
 def test_values_colored_by_a_shader_are_the_picture(server, name, link):
     scene = {**SCENES[name], "image": {"supersampling": 1}}
 

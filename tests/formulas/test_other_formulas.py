@@ -1,6 +1,7 @@
 """Formulas that are not f(z) + c: other maps, with a memory, or whose orbits converge."""
 
 import random
+from itertools import product
 
 import mpmath
 import numpy as np
@@ -21,6 +22,7 @@ CONVERGING = [name for name in OTHERS if scene(name, coloring="count").make_form
 NEAR = mpf("1e-14")
 ENTIRE = ("exponential", "sine")  # they escape so far, or not at all, that few z are compared
 NOT_HOLOMORPHIC = ("hybrid", "lyapunov")
+DEVICES = ("cpu", "python")
 OWN = "z**3 + c*sin(z)"
 OFTEN = ("nova", "phoenix", OWN)  # compiled everywhere; the others' are slow tests
 # Where orbits escape in many counts, of a formula that stays in its home view.
@@ -168,16 +170,23 @@ def exact(name, point, julia, max_iterations, radius=256):
     return max_iterations, mpc(0), mpc(0)
 
 
-@pytest.mark.parametrize("julia", [None, ["-0.4", "0.59"]], ids=["parameters", "julia"])
+PARAMETERS, JULIA = None, ("-0.4", "0.59")
+
+
+@pytest.mark.parametrize(
+    ("julia", "device"),
+    slow_but([(PARAMETERS, "cpu"), (JULIA, "python")], product([PARAMETERS, JULIA], DEVICES)),
+    ids=lambda value: {PARAMETERS: "parameters", JULIA: "julia"}.get(value, value),
+)
 @every_other
-def test_counts_and_slopes_are_the_oracles(name, julia):
+def test_counts_and_slopes_are_the_oracles(name, julia, device):
     if julia and name in ENTIRE:
-        julia = ["1.3", "0.8"]  # for the other c all orbits stay
+        julia = ("1.3", "0.8")  # for the other c all orbits stay
     coloring = "count" if name in NOT_HOLOMORPHIC else "distance"
-    keys = {"julia": julia} if julia else {}
+    keys = {"julia": list(julia)} if julia else {}
     keys |= {"coloring": "speed" if name in CONVERGING else coloring, **ELSEWHERE.get(name, {})}
     drawn = scene(name, size=(7, 4), max_iterations=40, **keys)
-    raw = fractals.compute(drawn, device="cpu")
+    raw = fractals.compute(drawn, device=device)
     columns, rows = sampling.coordinates(plan.make_plan(drawn))
     wrong = told = 0
     for j in range(4):

@@ -105,7 +105,7 @@ def test_deep_views(tmp_path, monkeypatch, layers):
 
 
 def test_a_store_of_layers_goes_on_on_any_device(tmp_path, compiled):
-    drawn = scene(size=(20, 33), **LAYERS)
+    drawn = scene(size=(20, 17), **LAYERS)
     fractals.compute(drawn, device="python").save(tmp_path / "whole.fz")
     interrupted(tmp_path / "a.fz", drawn, device="python")
     done = fractals.compute_to(tmp_path / "a.fz", drawn, device=compiled)
@@ -115,7 +115,7 @@ def test_a_store_of_layers_goes_on_on_any_device(tmp_path, compiled):
 
 @pytest.mark.parametrize("name", ["dz", "statistics0", "statistics2"])
 def test_torn_tiles_are_computed_again(tmp_path, name):
-    drawn, path = scene(size=(40, 33), **LAYERS), tmp_path / "a.fz"
+    drawn, path = scene(size=(20, 17), **LAYERS), tmp_path / "a.fz"
     fractals.compute_to(path, drawn, device="python")
     before = contents(path)
     torn = bytearray(before[f"{name}.npy"])
@@ -197,7 +197,7 @@ def test_damaged_headers(tmp_path, change, words):
 
 
 def test_what_is_watched_is_a_difference_and_what_only_colors_is_none(tmp_path):
-    drawn, path = scene(size=(40, 33), coloring="smooth", layers=[STRIPES]), tmp_path / "a.fz"
+    drawn, path = scene(size=(20, 17), coloring="smooth", layers=[STRIPES]), tmp_path / "a.fz"
     interrupted(path, drawn, device="python")
     denser = drawn.replace(layers=[{"coloring": {"name": "stripe_average", "density": 4}}])
     everywhere = drawn.replace(layers=[{**TRAP, "coloring": "orbit_trap"}])
@@ -238,7 +238,7 @@ def test_lacking_numbers_are_told_in_one_line(tmp_path):
 
 
 def test_a_store_that_does_not_fit_its_own_scene_does_not_go_on(tmp_path):
-    path, drawn = tmp_path / "a.fz", scene(size=(40, 33), coloring="stripe_average")
+    path, drawn = tmp_path / "a.fz", scene(size=(20, 17), coloring="stripe_average")
     interrupted(path, drawn, device="python")
     header = json.loads((path / "header.json").read_text())
     header["scene"]["color"]["coloring"] = "smooth"

@@ -7,7 +7,6 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 import zipfile
 import zlib
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 import PIL.Image
 import pytest
 from support.command_line import hear_signals
+from support.deadline import deadline
 from support.scenes import scene
 from support.stores import change_header, contents
 
@@ -34,11 +34,9 @@ def one_line(error):
 
 
 def refused(path):
-    """Return the one line that a file is refused with, in less than 2 s of CPU time."""
-    begun = time.process_time()
-    with pytest.raises(FractalsError) as caught:
+    """Return the one line that a file is refused with, before the deadline."""
+    with pytest.raises(FractalsError) as caught, deadline():
         EscapeData.load(path) if Path(path).suffix in (".npz", ".fz", ".exr") else load_scene(path)
-    assert time.process_time() - begun < 2
     assert one_line(caught)
     return str(caught.value)
 
@@ -370,11 +368,10 @@ def test_sizes_of_pictures_are_compared_before_unpacking(tmp_path, bits):
     for size in ((16, 9), (60_000, 60_000)):
         if bits == 8 and size[0] > 16:
             continue  # Pillow needs the memory of the picture
-        begun = time.process_time()
-        with pytest.raises(SceneError, match=r"60000x60000|incomplete") as caught:
+        incomplete = pytest.raises(SceneError, match=r"60000x60000|incomplete")
+        with incomplete as caught, deadline():
             read_pixels(path, bits, size)
         assert one_line(caught)
-        assert time.process_time() - begun < 2
     path.write_bytes(chunked(header(16, 9, bits), SCENE_TEXT, IDAT, IEND))
     with pytest.raises(SceneError, match=r"cut short|incomplete"):
         read_pixels(path, bits, (16, 9))
@@ -428,18 +425,17 @@ HANGS = {
 
 @pytest.mark.parametrize("name", HANGS)
 def test_nothing_hangs(tmp_path, name):
-    """Valid or not: an answer in 2 s, of at most eleven lines, and with 500 MB."""
+    """Valid or not: an answer before the deadline, of at most eleven lines, and with 500 MB."""
     path = tmp_path / name
     path.write_text(HANGS[name]())
     lost = []
-    begun = time.process_time()
     try:
-        load_scene(path, lost=lost)
+        with deadline():
+            load_scene(path, lost=lost)
     except FractalsError as error:
         lines = str(error).split("\n")
         assert len(lines) <= 11
         assert max(map(len, lines)) < 2000
-    assert time.process_time() - begun < 2
     assert len(lost) < 100
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1.5 * 2**20  # of all tests so far
 

@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 from decimal import Decimal
+from itertools import product
 
 import mpmath
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from oracle import naive
 from support.drawings import compute_on, opened
-from support.scenes import scene, slow_but
+from support.scenes import PRECISIONS, scene, slow_but
 
 import fractals
 from fractals import Scene
@@ -33,6 +34,7 @@ LOOKS = [
     {"projection": "exponential", "width": "3"},
     {"projection": "exponential", "rotation": 50, "stretch": 1.5, "stretch_angle": -20},
 ]
+PLANE, EXPONENTIAL = LOOKS[::3]
 each_look = pytest.mark.parametrize("look", LOOKS, ids=lambda look: ",".join(look))
 
 
@@ -223,8 +225,13 @@ def test_a_light_stays_in_the_picture():
 
 
 @pytest.mark.parametrize("kind", ["simulator", "python"])
-@pytest.mark.parametrize("precision", ["float64", "float32"])
-@pytest.mark.parametrize("look", LOOKS[::3], ids=["plane", "exponential"])
+@pytest.mark.parametrize(
+    ("look", "precision"),
+    slow_but(
+        [(PLANE, "float32"), (EXPONENTIAL, "float64")], product([PLANE, EXPONENTIAL], PRECISIONS)
+    ),
+    ids=lambda value: value if isinstance(value, str) else value.get("projection", "plane"),
+)
 def test_devices_agree(kind, precision, look):
     drawn = scene(size=(13, 9), precision=precision, coloring="slopes", **SHALLOW | look)
     ours, theirs = (

@@ -7,14 +7,13 @@ import os
 import random
 import resource
 import shutil
-import signal
 import struct
-import time
 import zipfile
 import zlib
 from pathlib import Path
 
 import numpy as np
+from support.deadline import DeadlineMissed, deadline
 from support.scenes import scene
 
 import fractals
@@ -26,7 +25,6 @@ from fractals.io.escape_data import EscapeData
 from fractals.io.image import read_pixels
 from fractals.io.load import load_scene
 
-SECONDS = 2  # of CPU time that an answer may take
 MEMORY = 500 * 2**20  # bytes by which reading a file may raise the peak of the process
 
 TEXTS = {
@@ -280,41 +278,21 @@ class Fuzz:
         """Read input `number`; return whether it was valid, or raise an `Unanswered`."""
         kind, text = self.input(seed, number)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        begun = time.process_time()
         valid = False
         try:
-            with interrupted(5 * SECONDS), quiet(kind):
+            with deadline(), quiet(kind):
                 self.read(kind, text)
             valid = True
         except FractalsError as error:
             lines = str(error).split("\n")
             if len(lines) > MAX_LINES + 1 or not all(line.isprintable() for line in lines):
                 raise Unanswered(f"{kind}: the message {str(error)[:300]!r}") from error
-        except Exception as error:
+        except (Exception, DeadlineMissed) as error:
             raise Unanswered(f"{kind}: {type(error).__name__}: {str(error)[:300]}") from error
-        spent = time.process_time() - begun
-        if spent > SECONDS:
-            raise Unanswered(f"{kind}: {spent:.1f} s of CPU time")
         more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - peak
         if more > MEMORY:
             raise Unanswered(f"{kind}: {more / 2**20:.0f} MiB of memory")
         return valid
-
-
-@contextlib.contextmanager
-def interrupted(seconds):
-    """Raise a `TimeoutError` in what takes longer than some seconds of CPU time."""
-
-    def stop(*_):
-        raise TimeoutError(f"more than {seconds} s of CPU time")
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 @contextlib.contextmanager
