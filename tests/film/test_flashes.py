@@ -44,7 +44,7 @@ def test_small_changes_and_bright_ones_do_not_count():
 
 
 def test_small_areas_do_not_count():
-    assert not flashes(blinking(6), area=0.02)
+    assert not flashes(blinking(6), area=0.01)
     assert flashes(blinking(6), area=0.2)
 
 
