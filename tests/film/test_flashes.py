@@ -12,7 +12,8 @@ def frames(levels, area=1.0, size=(90, 160)):
     """Yield frames of gray levels from 0 to 1; the rest of each is dark."""
     for level in levels:
         frame = np.zeros((*size, 3), np.uint16)
-        frame[:, : round(area * size[1])] = round(65535 * level)
+        side = area**0.5
+        frame[: round(side * size[0]), : round(side * size[1])] = round(65535 * level)
         yield frame
 
 
@@ -43,7 +44,7 @@ def test_small_changes_and_bright_ones_do_not_count():
 
 
 def test_small_areas_do_not_count():
-    assert not flashes(blinking(6), area=0.02)
+    assert not flashes(blinking(6), area=0.01)
     assert flashes(blinking(6), area=0.2)
 
 
