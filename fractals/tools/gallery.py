@@ -152,4 +152,16 @@ def page() -> str:
             f"## {scene.title or name}\n\n![{scene.title or name}]({name}.png)\n\n{scene.note}\n\n"
             f"`fractals render {name}`: {kind}, by {scene.author or 'unknown'}\n"
         )
+    for path in films():
+        scene = load_scene(path)
+        parts.append(
+            f"## {scene.title}: a film\n\n![{scene.title}](films/{path.stem}.webp)\n\n{scene.note}\n\n"
+            f"`fractals film gallery/films/{path.name} -o {path.stem}.webp`, or `.mp4`, in any "
+            f"size, by {scene.author}\n"
+        )
     return "\n".join(parts)
+
+
+def films() -> list[Path]:
+    """Return the scenes of the gallery's films."""
+    return sorted(path for folder in catalog.GALLERIES for path in folder.glob("films/*.toml"))
