@@ -25,6 +25,7 @@ from fractals.cli.options import (
 )
 from fractals.cli.progress import ProgressLine, program_of
 from fractals.cli.scenes import default_output, requested_scene
+from fractals.cli.values import Whole
 from fractals.errors import OptionError, shown
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 LOOP_FPS = {".webp": 30.0, ".gif": 25.0}  # where neither the scene nor an option says another
 LONG = 24 * 3600  # seconds, beyond which a film requires --force
+SETTLED = 3.0  # seconds after the first frame from which the time left is told
 NUMBERS = re.compile(r"(\d{0,9}):(\d{0,9})", re.ASCII)
 
 
@@ -59,7 +61,6 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
     "film seahorse --to 1e-12 --seconds 20 -o dive.mp4",
     "film seahorse --cycle 4 --size 640x360 -o loop.webp",
     "film dive.toml --preview             # small and fast; then without --preview",
-    "film dive.toml --still 12.5 -o frame.png",
 )
 @scene_arguments
 @option(
@@ -109,7 +110,9 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
     section="Film",
     help="h264 (.mp4), av1 (.mkv, .webm), hevc, prores (.mov), ffv1 (.mkv), or png.",
 )
-@option("--bits", type=int, metavar="N", section="Film", help="Bits per channel: 8, 10 or 16.")
+@option(
+    "--bits", type=Whole(8, 16), metavar="N", section="Film", help="Bits per channel: 8, 10 or 16."
+)
 @option(
     "--lossless", is_flag=True, section="Film", help="Lose nothing: FFV1 (.mkv) or PNGs of 16 bits."
 )
@@ -155,7 +158,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     path = output or default_output(scenes, options, suffix, free=not saving["overwrite"])
     if own["fps"] is None and scene.film is None:
         own["fps"] = LOOP_FPS.get(Path(path).suffix.lower())
-    scene = with_wishes(scene, Wishes(**own))
+    scene = with_wishes(scene, Wishes(**own), tell)
     film = Film(scene, how)
     if still is not None:
         _save_still(film, still, path, saving["overwrite"], as_json)
@@ -216,6 +219,7 @@ def _print_plan(plan: "FilmPlan", as_json: bool) -> None:
 def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json: bool) -> None:
     from dataclasses import replace
 
+    from fractals.backends.probe import memory_size
     from fractals.io.store import bytes_text
 
     plan = film.plan()
@@ -223,6 +227,12 @@ def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json:
         raise OptionError(
             f"the film takes {about(plan.seconds)}: give a smaller --size or fewer --seconds; "
             "--force makes it all the same"
+        )
+    free = memory_size()
+    if free and plan.memory > 0.9 * free:
+        raise OptionError(
+            f"the film needs {bytes_text(plan.memory)}, and {bytes_text(free)} are free: give a "
+            "smaller --size or --supersampling, or more --seconds"
         )
     if warning := film.warnings():
         tell(warning)
@@ -271,10 +281,13 @@ class Frames:
 
     def __init__(self, line: ProgressLine) -> None:
         self._line, self._begun = line, monotonic()
+        self._first: tuple[int, float] | None = None
 
     def __call__(self, done: int, total: int) -> None:
-        """Show the numbers and the time left."""
-        seconds = monotonic() - self._begun
-        left = f", {about(seconds / done * (total - done))} left" if 0 < done < total else ""
-        text = f"frame {done} of {total} after {duration(seconds)}{left}"
+        """Show the numbers and the time left, by the speed since the first frame."""
+        now = monotonic()
+        first, begun = self._first = self._first or (done, now)
+        speed = (done - first) / (now - begun) if now - begun > SETTLED else 0.0
+        left = f", {about((total - done) / speed)} left" if speed and done < total else ""
+        text = f"frame {done} of {total} after {duration(now - self._begun)}{left}"
         self._line.show("", done, total, text, f"frames{left}")

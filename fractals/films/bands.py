@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend
 from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
+from fractals.films.facts import Facts
 from fractals.films.motion import Part, Place
 from fractals.kernels.strip import MIN_DISTANCE
 from fractals.rendering.drawing import Drawing, compilation_explained, draw_tile_to, run_all
@@ -176,22 +177,6 @@ def make_layout(fixed: Fixed, density: float, depth: float) -> Layout:
     return Layout(turn, bits, depth, max(0.0, SOFTNESS * found), reach)
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What all frames of a film have in common, so that colors neither jump nor flash.
-
-    Attributes
-    ----------
-    max_iterations : int
-        Of the deepest view.
-    count_offset : float
-        Of the widest view, where it is least.
-    """
-
-    max_iterations: int
-    count_offset: float
-
-
 class BandMaker:
     """Draws the bands of a strip, in linear light.
 
@@ -202,7 +187,7 @@ class BandMaker:
     part : Part
     fixed : Fixed
     layout : Layout
-    limits : Limits
+    facts : Facts
     backend : Backend
     options : RenderOptions
     """
@@ -213,17 +198,17 @@ class BandMaker:
         part: Part,
         fixed: Fixed,
         layout: Layout,
-        limits: Limits,
+        facts: Facts,
         backend: Backend,
         options: RenderOptions,
     ) -> None:
         assert part.fixed
-        self.layout, self.limits, self.backend, self.options = layout, limits, backend, options
+        self.layout, self.facts, self.backend, self.options = layout, facts, backend, options
         wide = widest(part)
         self._log_width = decimal.Context(prec=40).ln(
             _decimal(wide.width / scene.image.size[0]) * Decimal(2 * fixed.rim)
         )
-        rotation = math.remainder(part.start.rotation, 360)
+        rotation = math.remainder(wide.rotation, 360)
         self._scene = scene.replace(
             center=_point_text(part.fixed, self._width(layout.bands)),
             rotation=rotation,
@@ -231,7 +216,7 @@ class BandMaker:
             supersampling=1,
             antialias="grid",
             bits=16,
-            max_iterations=limits.max_iterations,
+            max_iterations=facts.max_iterations,
         )
         self._source: GridMethod | None = None
         self._orbit = self._find_orbit()
@@ -294,7 +279,7 @@ class BandMaker:
         with compilation_explained(plan):
             made = make_source(self.backend, plan, self._orbit)
         assert isinstance(made, GridMethod)
-        made.count_offset = self.limits.count_offset
+        made.count_offset = self.facts.count_offset
         self._source = made
         return made
 

@@ -6,9 +6,11 @@ and pipes only.
 
 import functools
 import os
+import queue
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -273,9 +275,13 @@ class Encoder:
         Width and height.
     fps : Fraction
         Frames a second.
+    ahead : int
+        Bytes of frames that wait for the process, so that the caller can begin another segment.
     """
 
-    def __init__(self, path: Path, video: Video, size: tuple[int, int], fps: Fraction) -> None:
+    def __init__(
+        self, path: Path, video: Video, size: tuple[int, int], fps: Fraction, ahead: int = 0
+    ) -> None:
         self._convert = video.converter()
         arguments = [
             *(find_ffmpeg(), *COMMON, *SAFE),
@@ -296,27 +302,44 @@ class Encoder:
                 stdout=subprocess.DEVNULL,
                 stderr=self._messages,
                 env=environment,
+                start_new_session=True,  # Ctrl-C is for this program, which then ends ffmpeg
             )
         except OSError as error:
             self._messages.close()
             raise FractalsError(f"ffmpeg can't be run: {error.strerror or error}") from None
 
-    def write(self, frame: Frame) -> None:
-        """Encode the next frame."""
-        data = self._convert.encode(frame)
+        self._waiting: queue.Queue[bytes | None] = queue.Queue(self._room(size, ahead))
+        self._broken = False
+        self._feeder = threading.Thread(target=self._feed, daemon=True)
+        self._feeder.start()
+
+    def _room(self, size: tuple[int, int], ahead: int) -> int:
+        return max(1, ahead // (3 * size[0] * size[1] * self._convert.bits // 8))
+
+    def _feed(self) -> None:
+        """Write waiting frames to the process, until there is None."""
         assert self._process.stdin
-        try:
-            self._process.stdin.write(data)
-        except OSError:  # the process ended: it says why
+        while (data := self._waiting.get()) is not None:
+            if not self._broken:
+                try:
+                    self._process.stdin.write(data)
+                except (OSError, ValueError):  # the process ended, and says why in `close`
+                    self._broken = True
+        with suppress(OSError):
+            self._process.stdin.close()
+
+    def write(self, frame: Frame) -> None:
+        """Encode the next frame, after those that wait."""
+        if self._broken:
             self.close()
-            raise FractalsError("ffmpeg ended before the film") from None
+            raise FractalsError("ffmpeg ended before the film")
+        self._waiting.put(self._convert.encode(frame))
 
     def close(self) -> None:
         """Wait for the end of the file, or raise a `FractalsError` with what ffmpeg said."""
         try:
-            with suppress(OSError):
-                assert self._process.stdin
-                self._process.stdin.close()
+            self._waiting.put(None)
+            self._feeder.join()
             code = self._process.wait()
             self._messages.seek(0)
             message = self._messages.read(MAX_MESSAGE)
@@ -327,12 +350,13 @@ class Encoder:
 
     def kill(self) -> None:
         """End the process; its file is not complete."""
+        self._broken = True
         with suppress(OSError):
             self._process.kill()
-        with suppress(OSError):
-            assert self._process.stdin
-            self._process.stdin.close()
         self._process.wait()
+        if self._feeder.is_alive():
+            self._waiting.put(None)
+            self._feeder.join()
         self._messages.close()
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fractals.backends.devices import choose
-from fractals.films.bands import Limits
 from fractals.films.encode import CODECS, Video
 from fractals.films.facts import Facts
 from fractals.films.frames import Frames, prepared
@@ -24,6 +23,8 @@ from fractals.scene.model import Scene
 
 SEGMENT = 120  # frames that are made together: what is lost if the process is killed
 GATHERED = 10e6  # pixels of frames a second that a thread takes from a strip (measured)
+COLORED = 30e6  # samples a second that a thread colors (measured)
+RAW_BYTES = 36  # of a sample that is kept: count and z
 LOOKS = 5  # frames of a part whose plans are averaged for the forecast
 
 
@@ -88,7 +89,9 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
             return Chosen(part, "strip", why, strip.samples, made + gathered, strip.memory)
     if part.kind == "still" and tracks.recolors(part.begins, part.ends):
         why = f"only {' and '.join(moving)} changes" if moving else "nothing changes"
-        return Chosen(part, "recolor", f"{why}: iterated once", n2, seconds, memory)
+        raw = math.prod(scene.image.size) * 3 * 2 + n2 * RAW_BYTES
+        colored = count * n2 / COLORED / threads_of(options) if moving else 0.0
+        return Chosen(part, "recolor", f"{why}: iterated once", n2, seconds + colored, memory + raw)
     return Chosen(part, "frames", _why_frames(part, moving), count * n2, count * seconds, memory)
 
 
@@ -114,8 +117,7 @@ def open_strip(
     film = motion.scene.film or Film()
     scene = scene_of(tracks, motion.scene, part.begins)
     look = Look(film.density, film.shutter)
-    limits = Limits(facts.max_iterations, facts.count_offset)
-    return Strip(scene, part, scene.image.size, look, limits, options, SEGMENT, folder)
+    return Strip(scene, part, scene.image.size, look, facts, options, SEGMENT, folder)
 
 
 def _why_frames(part: Part, moving: list[str]) -> str:

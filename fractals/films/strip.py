@@ -4,9 +4,12 @@ A pixel keeps its angle, its size and its distance from the fixed point in all f
 the strip, shifted. Levels of halved resolution (a mip pyramid) serve the pixels near the point.
 """
 
+import contextlib
 import functools
 import itertools
 import math
+import os
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,14 +25,15 @@ from fractals.films.bands import (
     MARGIN,
     BandMaker,
     Layout,
-    Limits,
+    Texels,
     fixed_place,
     make_layout,
+    widest,
 )
-from fractals.films.motion import Moment, Part, with_view
+from fractals.films.facts import Facts
+from fractals.films.motion import Moment, Part
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import StripShape
-from fractals.rendering.drawing import open_drawing, open_plan
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 from fractals.threads import run_tiles
@@ -37,6 +41,9 @@ from fractals.threads import run_tiles
 CHANNELS = 3
 ROWS = 64  # of a frame or a band, that a thread fills at a time
 PART = 128  # rows of a band that are drawn at a time: a power of two
+# Bits after the point of a frame's row and turn: so that a film and its reverse, whose views differ
+# by roundings, have the same frames.
+ROW_BITS, TURN_BITS = 16, 24
 MAX_SPEEDS = 2000  # frames whose speeds are computed for the shutter
 
 Frame = NDArray[np.uint16]
@@ -70,8 +77,8 @@ class Strip:
     size : tuple of int
         Width and height of a frame.
     look : Look
-    limits : Limits
-        Of the whole film: see `find_limits`.
+    facts : Facts
+        Of the whole film.
     options : RenderOptions
     segment : int
         Most frames that `frames` is asked for at a time: the memory grows with them.
@@ -85,14 +92,14 @@ class Strip:
         part: Part,
         size: tuple[int, int],
         look: Look,
-        limits: Limits,
+        facts: Facts,
         options: RenderOptions = RenderOptions(),  # noqa: B008 - frozen
         segment: int = 120,
         folder: Path | None = None,
     ) -> None:
         image = scene.image.model_copy(update={"size": size})
         self.scene = scene.model_copy(update={"image": image, "film": None})
-        self.part, self.size, self.look, self.limits = part, size, look, limits
+        self.part, self.size, self.look, self.facts = part, size, look, facts
         self.options, self.segment, self.folder = options, segment, folder
         self.fixed = fixed_place(self.scene, part, size)
         first, last = part.frames[0], part.frames[-1]
@@ -142,20 +149,6 @@ class Strip:
         ]
 
 
-def find_limits(
-    scene: Scene, deepest: Moment, widest_moment: Moment, options: RenderOptions
-) -> Limits:
-    """Return the limit of iterations of the deepest view, and the count offset of the widest."""
-    found = []
-    for moment in (deepest, widest_moment):
-        view = with_view(scene, moment)
-        image = view.image.model_copy(update={"supersampling": 1, "antialias": "grid"})
-        plan, backend = open_plan(view.model_copy(update={"image": image}), options)
-        found.append(open_drawing(plan, backend, options, shading=False).source)
-    deep, wide = found
-    return Limits(max(deep.max_iterations, wide.max_iterations), wide.count_offset)
-
-
 class _Gather:
     """The texels that frames need, and the programs that fill and take them."""
 
@@ -171,7 +164,7 @@ class _Gather:
             self.backend = open_backend(device, "float64", options.threads)
         backend = self.backend
         self.maker = BandMaker(
-            scene, strip.part, strip.fixed, layout, strip.limits, painting, options
+            scene, strip.part, strip.fixed, layout, strip.facts, painting, options
         )
         self.programs = {
             make: backend.compile(make)
@@ -192,6 +185,7 @@ class _Gather:
         )
         self.shutter = _Shutter(strip)
         self.pool = _Pool(backend, layout, strip.slots())
+        self.store = _Store(backend, layout, strip.folder)
 
     def _polar(self) -> tuple[Any, Any]:
         """Return the angles and depths of a frame's pixels."""
@@ -215,17 +209,22 @@ class _Gather:
                     missing.add(band)
         for band in sorted(missing, reverse=True):
             self._fill(band, shallow, deep)
+        self.store.keep(layout.held(layout.bits, shallow, deep))
 
     def _fill(self, band: int, shallow: float, deep: float) -> None:
         """Make the levels of a band that these frames or shallower ones need."""
         layout, pool = self.strip.layout, self.pool
         finest = layout.finest(band)
-        levels = [
-            pool.take(level, band)
-            if level >= finest and band in layout.held(level, shallow, deep)
-            else None
+        wanted = [
+            level >= finest and band in layout.held(level, shallow, deep)
             for level in range(layout.bits + 1)
         ]
+        for level, takes in enumerate(wanted):
+            if takes:
+                pool.take(level, band)  # the array may grow, and what was taken before moves
+        levels = [pool.take(level, band) if takes else None for level, takes in enumerate(wanted)]
+        if self.store.read(band, levels):
+            return
         down, across = self.shutter.ways(band, finest)
         more = math.ceil(float(down.max())) + 1
         drawing = self.maker.open(band, more)
@@ -246,6 +245,7 @@ class _Gather:
         level = finest + part.bit_length() - 1
         if level < layout.bits:
             self._coarsen(levels, levels[level], level, 0)
+        self.store.write(band, levels)
 
     def _coarsen(self, levels: list[Any], fine: Any, level: int, first: int) -> None:
         """Fill coarser levels of a band from rows of a level, as long as rows come in pairs."""
@@ -269,9 +269,9 @@ class _Gather:
         """Return the pixels of a frame."""
         backend, strip = self.backend, self.strip
         width, height = strip.size
-        turned = (moment.rotation - strip.part.start.rotation) / 360
-        turn = (turned if strip.scene.view.mirror else -turned) % 1.0
-        row = backend.real(MARGIN + moment.octaves * strip.layout.octave)
+        turned = (moment.rotation - widest(strip.part).rotation) / 360
+        turn = _even(turned if strip.scene.view.mirror else -turned, TURN_BITS) % 1.0
+        row = backend.real(_even(MARGIN + moment.octaves * strip.layout.octave, ROW_BITS))
         pixels = backend.empty((height, width, 3), np.uint16)
         starts = backend.to_device(self.pool.starts)
         more = self.pool.texels, starts, self.encode, self.shape, row, np.float32(turn)
@@ -382,12 +382,94 @@ class _Pool:
         end = self.texels.shape[0]
         more = sum(count * self._size(level) for level, count in enumerate(slots))
         texels = np.empty((end + more, CHANNELS), np.uint16)
-        texels[:end] = self.texels
-        self.texels = texels
+        if end:
+            self.backend.to_host(self.texels, texels[:end])
+        self.texels = self.backend.to_device(texels)
         for level, count in enumerate(slots):
             for _ in range(count):
                 self._free[level].append(end)
                 end += self._size(level)
+
+
+class _Store:
+    """Levels 1 and coarser of bands, in files: for a process that goes on after this one.
+
+    A file holds the texels as an array of NumPy's format, and its CRC-32. It is moved into place
+    when it is complete. Without a folder nothing is kept.
+    """
+
+    def __init__(self, backend: Backend, layout: Layout, folder: Path | None) -> None:
+        self.backend, self.layout, self.folder = backend, layout, folder
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def read(self, band: int, levels: Sequence[Any]) -> bool:
+        """Fill the levels that are wanted from a file, and tell whether they could be."""
+        if not self.folder or levels[0] is not None:
+            return False
+        sizes = self._sizes(band)
+        try:
+            with open(self._path(band), "rb") as file:
+                texels = np.load(file, allow_pickle=False)
+                checked = file.read() == zlib.crc32(texels.data).to_bytes(4, "little")
+        except (OSError, ValueError, EOFError):
+            return False
+        if not checked or texels.shape != (sum(sizes.values()), CHANNELS):
+            return False
+        begin = 0
+        for level, size in sizes.items():
+            if levels[level] is not None:
+                own = np.ascontiguousarray(texels[begin : begin + size])
+                _copy(self.backend, own.reshape(levels[level].shape), levels[level])
+            begin += size
+        return True
+
+    def write(self, band: int, levels: Sequence[Any]) -> None:
+        """Write the file of a band, unless the disk is full."""
+        if not self.folder:
+            return
+        sizes = self._sizes(band)
+        texels = np.empty((sum(sizes.values()), CHANNELS), np.uint16)
+        begin = 0
+        for level, size in sizes.items():
+            part = texels[begin : begin + size].reshape(levels[level].shape)
+            self.backend.to_host(levels[level], part)
+            begin += size
+        path = self._path(band)
+        part_path = path.with_suffix(".part")
+        with contextlib.suppress(OSError):
+            with open(part_path, "wb") as file:
+                np.save(file, texels)
+                file.write(zlib.crc32(texels.data).to_bytes(4, "little"))
+            os.replace(part_path, path)
+
+    def keep(self, wanted: range) -> None:
+        """Remove the files of deeper bands: no frame that is still to be made needs them."""
+        for path in self.folder.glob("*.npy") if self.folder else ():
+            if path.stem.isdecimal() and int(path.stem) >= wanted.stop:
+                path.unlink(missing_ok=True)
+
+    def _sizes(self, band: int) -> dict[int, int]:
+        first = max(1, self.layout.finest(band))
+        whole = self.layout.columns * self.layout.rows
+        return {level: whole >> 2 * level for level in range(first, self.layout.bits + 1)}
+
+    def _path(self, band: int) -> Path:
+        assert self.folder
+        return self.folder / f"{band:06d}.npy"
+
+
+def _copy(backend: Backend, texels: Texels, into: Any) -> None:
+    """Copy texels from the host into a part of an array of the device."""
+    if backend.kind in ("cpu", "python"):
+        into[...] = texels
+    else:
+        into.copy_to_device(texels)
+
+
+def _even(value: float, bits: int) -> float:
+    """Return a number rounded to a multiple of 2**-bits."""
+    return round(value * 2.0**bits) / 2.0**bits
 
 
 @functools.cache

@@ -4,6 +4,7 @@ import math
 import os
 import re
 import shutil
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from fractals import __version__
 from fractals.errors import FractalsError, OptionError, shown
@@ -19,18 +20,53 @@ from fractals.films import encode
 from fractals.films.encode import DEFAULTS, Encoder, Video, choose_video
 from fractals.films.flashes import Flashes
 from fractals.films.loops import MOST_FPS, check_loop, write_loop
-from fractals.films.plan import SEGMENT, Chosen
+from fractals.films.plan import SEGMENT, Chosen, FilmPlan, Method
 from fractals.films.planes import Frame, rounded
 from fractals.films.work import Work, open_work, sync
 from fractals.io.files import check_output, published, written
 from fractals.io.image import Image
-
-if TYPE_CHECKING:
-    from fractals.films.film import Film
+from fractals.rendering.options import RenderOptions
+from fractals.scene.model import Scene
+from fractals.threads import core_count
 
 NUMBERED = re.compile(r"%0?(\d?)d")
 SUFFIXES = (*DEFAULTS, *MOST_FPS)
+AHEAD = 256 * 2**20  # bytes of frames that wait for encoders, together
 SPARE = 1.1  # times the forecast must be free on the disk
+
+
+class Film(Protocol):
+    """What is asked of a film; see `fractals.films.film.Film`."""
+
+    @property
+    def scene(self) -> Scene:
+        """Return the scene, with its table film."""
+
+    @property
+    def options(self) -> RenderOptions:
+        """Return where and how it is drawn."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Return width and height."""
+
+    @property
+    def fps(self) -> float:
+        """Return the frames a second."""
+
+    def __len__(self) -> int: ...
+
+    def frames(self, first: int = 0, last: int | None = None) -> Iterator[Frame]:
+        """Yield frames."""
+
+    def scene_at(self, number: int) -> Scene:
+        """Return the scene of a frame."""
+
+    def plan(self, output: "Output | None" = None) -> FilmPlan:
+        """Return the method of each part."""
+
+    def open(self, chosen: Chosen) -> Method:
+        """Return what yields the frames of a part."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +131,7 @@ class Saved:
 
 
 def make_output(
-    film: "Film",
+    film: Film,
     path: str | Path,
     overwrite: bool = False,
     codec: str | None = None,
@@ -133,7 +169,7 @@ def make_output(
     return Output(Path(name), "video", numbers, video, sound=heard, overwrite=overwrite)
 
 
-def _numbers(film: "Film", frames: tuple[int, int] | None) -> range:
+def _numbers(film: Film, frames: tuple[int, int] | None) -> range:
     first, last = frames or (0, len(film))
     if not 0 <= first < last <= len(film):
         raise OptionError(f"frames {first}:{last}: the film has frames 0:{len(film)}")
@@ -157,7 +193,7 @@ def _sequence(
     return Output(path, "sequence", numbers, None, bits, "%05d.png", None, overwrite)
 
 
-def write(film: "Film", output: Output) -> Saved:
+def write(film: Film, output: Output) -> Saved:
     """Write a film, and return facts about the file."""
     begun = perf_counter()
     writers = {"video": _write_video, "loop": _write_loop, "sequence": _write_sequence}
@@ -184,7 +220,7 @@ def write(film: "Film", output: Output) -> Saved:
 class Making:
     """A film that is being made: its progress and its flashes."""
 
-    def __init__(self, film: "Film", output: Output, flashes: Flashes) -> None:
+    def __init__(self, film: Film, output: Output, flashes: Flashes) -> None:
         self.film, self.output, self.flashes = film, output, flashes
         self.done = 0
 
@@ -247,7 +283,7 @@ def _write_video(making: Making, parts: tuple[Chosen, ...]) -> int:
     return resumed
 
 
-def _publish(film: "Film", output: Output, work: Work, segments: list[Path]) -> None:
+def _publish(film: Film, output: Output, work: Work, segments: list[Path]) -> None:
     """Join the segments, check the number of frames, and give the film its name."""
     assert output.video
     suffix, count = output.video.suffix, len(output.numbers)
@@ -266,7 +302,7 @@ def _publish(film: "Film", output: Output, work: Work, segments: list[Path]) -> 
         published(str(joined), output.path)
 
 
-def _header(film: "Film", output: Output) -> dict[str, Any]:
+def _header(film: Film, output: Output) -> dict[str, Any]:
     assert output.video
     return {
         "scene": film.scene.to_table(),
@@ -289,13 +325,17 @@ def _check_disk(size: int, path: Path) -> None:
 
 
 class _Encoders:
-    """Encodes segments; the end of one is encoded while the next begins."""
+    """Encodes segments, several at once: what waits for one encoder does not stop the next.
 
-    def __init__(self, film: "Film", video: Video, work: Work) -> None:
+    Each encoder has one thread, so that its bytes do not depend on the machine.
+    """
+
+    def __init__(self, film: Film, video: Video, work: Work) -> None:
         self._film, self._video, self._work = film, video, work
         self._fps = Fraction(film.fps).limit_denominator(1001)
-        self._threads = ThreadPoolExecutor(1)
-        self._ending: Future[None] | None = None
+        self._most = max(1, core_count() // 2)
+        self._threads = ThreadPoolExecutor(self._most)
+        self._ending: deque[tuple[Encoder, Future[None]]] = deque()
 
     def __enter__(self) -> "_Encoders":
         return self
@@ -303,25 +343,32 @@ class _Encoders:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         try:
             if kind is None:
-                self._wait()
+                self._wait(0)
         finally:
+            for encoder, future in self._ending:
+                if not future.done():
+                    encoder.kill()
             self._threads.shutdown()
 
-    def _wait(self) -> None:
-        if self._ending:
-            self._ending.result()
+    def _wait(self, most: int) -> None:
+        """Wait until at most this many encoders are ending."""
+        while len(self._ending) > most:
+            self._ending[0][1].result()
+            self._ending.popleft()
 
     def encode(self, first: int, frames: Iterator[Frame]) -> None:
         """Encode the frames of a segment."""
-        encoder = Encoder(self._work.draft(first), self._video, self._film.size, self._fps)
+        self._wait(self._most - 1)
+        ahead = AHEAD // self._most
+        draft = self._work.draft(first)
+        encoder = Encoder(draft, self._video, self._film.size, self._fps, ahead)
         try:
             for frame in frames:
                 encoder.write(frame)
-            self._wait()
         except BaseException:
             encoder.kill()
             raise
-        self._ending = self._threads.submit(partial(self._end, encoder, first))
+        self._ending.append((encoder, self._threads.submit(partial(self._end, encoder, first))))
 
     def _end(self, encoder: Encoder, first: int) -> None:
         encoder.close()
@@ -351,6 +398,6 @@ def _write_sequence(making: Making, parts: tuple[Chosen, ...]) -> int:
             made = making.watched(film.open(chosen).frames(numbers))
             for number, frame in zip(numbers, made, strict=True):
                 pixels = frame if output.bits == 16 else rounded(frame)
-                scene = film.scene_at(number).replace(bits=output.bits)
+                scene = film.scene_at(number).replace(bits=16 if output.bits == 16 else 8)
                 Image(pixels, scene).save(folder / (output.names % number), output.overwrite)
     return 0

@@ -8,7 +8,7 @@ the rows of the level before, and its texels are means of 2 x 2 of them.
 from typing import Any, NamedTuple
 
 from fractals.kernels.elementary import angle_in_turns, make_log2
-from fractals.kernels.primitives import fma, select
+from fractals.kernels.primitives import fma, select, two_to
 
 MIN_DISTANCE = 0.25  # in pixels, from the middle of a pixel to the strip's point
 
@@ -186,7 +186,7 @@ def make_frame_body(target):
         """Return the four texels about a place of a level, and the fractions between them."""
         bits = int32(shape.row_bits - level)
         columns = int32(shape.columns >> level)
-        t = row / real(int64(1) << int64(level)) - half
+        t = fma(row, two_to(-level, row), -half)
         upper = int64(t + real(1)) - int64(1)  # t is above -1
         f = real32(t - real(upper))
         last = (int64(shape.bands) << int64(bits)) - int64(1)
@@ -198,9 +198,8 @@ def make_frame_body(target):
         g = across - real32(left)
         right = select(left + int32(1) < columns, int32(left + int32(1)), int32(0))
         left = select(left < int32(0), int32(columns - int32(1)), left)
-        wide = int64(columns)
-        above = starts[level, upper >> int64(bits)] + (upper & mask) * wide
-        below = starts[level, lower >> int64(bits)] + (lower & mask) * wide
+        above = starts[level, upper >> int64(bits)] + int64(int32(upper & mask) * columns)
+        below = starts[level, lower >> int64(bits)] + int64(int32(lower & mask) * columns)
         left, right = int64(left), int64(right)
         return above + left, above + right, below + left, below + right, f, g
 

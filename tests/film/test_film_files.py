@@ -2,6 +2,7 @@
 
 import os
 import wave
+from pathlib import Path
 
 import numpy as np
 import PIL.Image
@@ -14,6 +15,7 @@ from fractals.films.loops import durations
 from fractals.films.planes import Planes
 from fractals.films.work import folder_of
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "dive.toml"
 TINY = {"size": (32, 18), "supersampling": 1, "device": "cpu"}
 
 
@@ -332,7 +334,21 @@ def test_stills_and_previews():
     assert (small.size, small.scene.image.supersampling) == ((160, 90), 1)
 
 
+def test_the_example_is_a_dive_and_a_change_of_colors():
+    film = fractals.film(EXAMPLE, preview=True, device="cpu")
+    assert [chosen.method for chosen in film.plan().parts] == ["strip", "recolor"]
+    assert len(film) == 36 * 60
+
+
 def test_notebooks_show_a_loop():
     text = fractals.film("seahorse", cycle=1, fps=24, **TINY)._repr_html_()
     assert text.startswith('<figure><img src="data:image/webp;base64,')
     assert "24 frames" in text
+
+
+def test_colors_that_depend_on_the_whole_frame():
+    keys = {"coloring": "histogram", "size": (16, 10), "supersampling": 1, "device": "cpu"}
+    film = fractals.film("mandelbrot", to="1", seconds=1, fps=4, **keys)
+    assert [chosen.method for chosen in film.parts] == ["frames"]
+    assert "may flicker" in film.warnings()
+    assert len({frame.tobytes() for frame in film.frames()}) == 4
