@@ -33,7 +33,7 @@ from fractals.films.bands import (
 from fractals.films.facts import Facts
 from fractals.films.motion import Moment, Part
 from fractals.kernels import strip as kernels
-from fractals.kernels.strip import StripShape
+from fractals.kernels.strip import StripShape, StripView
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 from fractals.threads import run_tiles
@@ -274,7 +274,8 @@ class _Gather:
         row = backend.real(_even(MARGIN + moment.octaves * strip.layout.octave, ROW_BITS))
         pixels = backend.empty((height, width, 3), np.uint16)
         starts = backend.to_device(self.pool.starts)
-        more = self.pool.texels, starts, self.encode, self.shape, row, np.float32(turn)
+        view = StripView(row, np.float32(turn))
+        more = self.pool.texels, starts, self.encode, self.shape, view
         tables = self.turns, self.depths
         self._run(kernels.make_frame_body, pixels, (*tables, *more), (1, 1))
         found = np.empty((height, width, 3), np.uint16)

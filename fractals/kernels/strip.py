@@ -37,6 +37,21 @@ class StripShape(NamedTuple):
     rim_level: Any
 
 
+class StripView(NamedTuple):
+    """Where a frame lies on a strip.
+
+    Attributes
+    ----------
+    row : real
+        Of level 0, at the rim of the frame.
+    turn : float32
+        From 0 to 1: how far the frame is turned.
+    """
+
+    row: Any
+    turn: Any
+
+
 def make_polar_body(target):
     """Return the body that fills ``turns`` and ``depths``: where the pixels of a frame lie.
 
@@ -162,7 +177,7 @@ def make_coarser_body(target):
 def make_frame_body(target):
     """Return the body that fills ``rgb`` (uint16), the pixels of a frame, from a strip.
 
-    ``body(i0, j0, di, dj, rgb, turns, depths, texels, starts, encode, shape, row, turn)``. A pixel
+    ``body(i0, j0, di, dj, rgb, turns, depths, texels, starts, encode, shape, view)``. A pixel
     takes eight texels: two rows and two columns of the two levels whose texels are nearest in size.
 
     turns, depths : array of float32, shape (height, width)
@@ -173,10 +188,7 @@ def make_frame_body(target):
     encode : array of uint16, shape (65536,)
         sRGB values of linear light.
     shape : StripShape
-    row : real
-        Of level 0, at the rim of the frame.
-    turn : float32
-        From 0 to 1: how far the frame is turned.
+    view : StripView
     """
     real, real32, int32, int64 = target.real, target.real32, target.int32, target.int64
     half, half32, one = real(0.5), real32(0.5), real32(1)
@@ -203,7 +215,7 @@ def make_frame_body(target):
         left, right = int64(left), int64(right)
         return above + left, above + right, below + left, below + right, f, g
 
-    def body(i0, j0, di, dj, rgb, turns, depths, texels, starts, encode, shape, row, turn):
+    def body(i0, j0, di, dj, rgb, turns, depths, texels, starts, encode, shape, view):
         octaves_a_row = real32(1) / real32(shape.rows_an_octave)
         coarsest = int32(shape.row_bits - int32(1))
         j = j0
@@ -215,9 +227,9 @@ def make_frame_body(target):
                 level = min(int32(size), coarsest)
                 mix = size - real32(level)
                 mix = select(mix < one, mix, one)
-                aside = turns[j, i] + turn
+                aside = turns[j, i] + view.turn
                 aside = select(aside < one, aside, aside - one)
-                at = row + real(depth)
+                at = view.row + real(depth)
                 a, b, c, d, f, g = spot(level, at, aside, shape, starts)
                 m, n, p, q, v, w = spot(int32(level + int32(1)), at, aside, shape, starts)
                 rest = one - mix
