@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from fractals.errors import OptionError
+from fractals.films.encode import Video
 from fractals.films.frames import Frames
 from fractals.films.plan import FilmPlan
 from fractals.films.planes import Frame
 from fractals.films.request import Wishes, with_wishes
 from fractals.films.timeline import Timeline
-from fractals.films.writing import Output, Saved, make_output, write
+from fractals.films.writing import Saved, make_output, write
 from fractals.io.image import Image
 from fractals.io.load import Source
 from fractals.rendering.options import RenderKeywords, read_request, with_keywords
@@ -136,9 +137,9 @@ class Film(Timeline):
         frames = Frames(self.motion, self.tracks, part, self.facts, self.options)
         return frames.image(min(seconds, part.ends))
 
-    def plan(self, output: Output | None = None) -> FilmPlan:
+    def plan(self, video: Video | None = None) -> FilmPlan:
         """Return the method of each part with its reason, and forecasts."""
-        return FilmPlan(self.scene, self.parts, len(self), output.video if output else None)
+        return FilmPlan(self.scene, self.parts, len(self), video)
 
     def save(
         self,
