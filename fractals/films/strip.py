@@ -125,7 +125,9 @@ class Strip:
 
         Ranges that are asked for from the deepest to the widest need each band once.
         """
-        gather = self._gather = self._gather or _Gather(self)
+        self.prepare()
+        gather = self._gather
+        assert gather
         for first in range(0, len(numbers), self.segment):
             some = numbers[first : first + self.segment]
             moments = [self.part.moment(number) for number in some]
@@ -133,6 +135,18 @@ class Strip:
             gather.hold(min(octaves), max(octaves))
             for moment in moments:
                 yield gather.frame(moment)
+
+    def prepare(self) -> None:
+        """Compile the programs."""
+        self._gather = self._gather or _Gather(self)
+
+    def make(self, band: int) -> None:
+        """Make all levels of a band, and hold them until frames are asked for: for measurements."""
+        self.prepare()
+        assert self._gather
+        octave = max(0.0, (band * self.layout.rows - MARGIN) / self.layout.octave)
+        self._gather.pool.clear()
+        self._gather.fill(band, octave, octave)
 
     def slots(self) -> list[int]:
         """Return how many bands of each level are held at a time, at most."""
@@ -208,10 +222,10 @@ class _Gather:
                 if level >= layout.finest(band) and not pool.has(level, band):
                     missing.add(band)
         for band in sorted(missing, reverse=True):
-            self._fill(band, shallow, deep)
+            self.fill(band, shallow, deep)
         self.store.keep(layout.held(layout.bits, shallow, deep))
 
-    def _fill(self, band: int, shallow: float, deep: float) -> None:
+    def fill(self, band: int, shallow: float, deep: float) -> None:
         """Make the levels of a band that these frames or shallower ones need."""
         layout, pool = self.strip.layout, self.pool
         finest = layout.finest(band)
@@ -361,6 +375,11 @@ class _Pool:
         held = self._held[level]
         for band in [band for band in held if band not in wanted]:
             self._free[level].append(held.pop(band))
+
+    def clear(self) -> None:
+        """Free all texels."""
+        for level in range(len(self._held)):
+            self.drop(level, range(0))
 
     def take(self, level: int, band: int) -> Any:
         """Return room for the texels, shape (rows, columns, CHANNELS): a part of the array."""
