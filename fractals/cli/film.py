@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 LOOP_FPS = {".webp": 30.0, ".gif": 25.0}  # where neither the scene nor an option says another
 LONG = 24 * 3600  # seconds, beyond which a film requires --force
+SETTLED = 3.0  # seconds after the first frame from which the time left is told
 NUMBERS = re.compile(r"(\d{0,9}):(\d{0,9})", re.ASCII)
 
 
@@ -218,6 +219,7 @@ def _print_plan(plan: "FilmPlan", as_json: bool) -> None:
 def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json: bool) -> None:
     from dataclasses import replace
 
+    from fractals.backends.probe import memory_size
     from fractals.io.store import bytes_text
 
     plan = film.plan()
@@ -225,6 +227,12 @@ def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json:
         raise OptionError(
             f"the film takes {about(plan.seconds)}: give a smaller --size or fewer --seconds; "
             "--force makes it all the same"
+        )
+    free = memory_size()
+    if free and plan.memory > 0.9 * free:
+        raise OptionError(
+            f"the film needs {bytes_text(plan.memory)}, and {bytes_text(free)} are free: give a "
+            "smaller --size or --supersampling, or more --seconds"
         )
     if warning := film.warnings():
         tell(warning)
@@ -273,10 +281,13 @@ class Frames:
 
     def __init__(self, line: ProgressLine) -> None:
         self._line, self._begun = line, monotonic()
+        self._first: tuple[int, float] | None = None
 
     def __call__(self, done: int, total: int) -> None:
-        """Show the numbers and the time left."""
-        seconds = monotonic() - self._begun
-        left = f", {about(seconds / done * (total - done))} left" if 0 < done < total else ""
-        text = f"frame {done} of {total} after {duration(seconds)}{left}"
+        """Show the numbers and the time left, by the speed since the first frame."""
+        now = monotonic()
+        first, begun = self._first = self._first or (done, now)
+        speed = (done - first) / (now - begun) if now - begun > SETTLED else 0.0
+        left = f", {about((total - done) / speed)} left" if speed and done < total else ""
+        text = f"frame {done} of {total} after {duration(now - self._begun)}{left}"
         self._line.show("", done, total, text, f"frames{left}")

@@ -6,6 +6,7 @@
     frames.py, recolored.py, strip.py    the methods: they yield frames
     planes.py    a frame to the planes that encoders take
     encode.py    the ffmpeg process
+    timeline.py  parts, methods and facts of a film
     work.py      the folder of a film that is being made: segments, resume, join
     film.py      Film: what `fractals.film` returns
 

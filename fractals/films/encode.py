@@ -302,6 +302,7 @@ class Encoder:
                 stdout=subprocess.DEVNULL,
                 stderr=self._messages,
                 env=environment,
+                start_new_session=True,  # Ctrl-C is for this program, which then ends ffmpeg
             )
         except OSError as error:
             self._messages.close()

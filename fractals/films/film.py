@@ -2,24 +2,20 @@
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from fractals.errors import OptionError
-from fractals.films.facts import Facts, find_facts
 from fractals.films.frames import Frames
-from fractals.films.motion import Motion, make_motion
-from fractals.films.plan import Chosen, FilmPlan, Method, check_whole, choose_method, open_method
+from fractals.films.plan import FilmPlan
 from fractals.films.planes import Frame
 from fractals.films.request import Wishes, with_wishes
-from fractals.films.tracks import Tracks, scene_of
+from fractals.films.timeline import Timeline
 from fractals.films.writing import Output, Saved, make_output, write
 from fractals.io.image import Image
 from fractals.io.load import Source
-from fractals.rendering.options import RenderKeywords, RenderOptions, read_request, with_keywords
-from fractals.scene.model import Scene
+from fractals.rendering.options import RenderKeywords, read_request, with_keywords
 
 NOTEBOOK = (256, 24, 12.0)  # pixels across, frames and fps of the loop in a notebook
 
@@ -72,8 +68,7 @@ def film(
     return Film(with_wishes(scene, Wishes(to, cycle, seconds, fps, preview)), options)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Film:
+class Film(Timeline):
     """A film: ``len(film)`` frames. Iterating yields them; notebooks show a small loop.
 
     Attributes
@@ -83,38 +78,6 @@ class Film:
     options : RenderOptions
         Where and how it is drawn.
     """
-
-    scene: Scene
-    options: RenderOptions
-
-    def __post_init__(self) -> None:
-        if self.scene.view.projection != "plane":
-            raise OptionError("an exponential map is no view of a film: give projection='plane'")
-        self.tracks.check(self.motion.count / self.motion.rate)
-
-    @cached_property
-    def tracks(self) -> Tracks:
-        """Return the values that change over time."""
-        return Tracks(self.scene)
-
-    @cached_property
-    def motion(self) -> Motion:
-        """Return the views of all frames."""
-        return make_motion(self.scene, self.tracks.length)
-
-    @cached_property
-    def facts(self) -> Facts:
-        """Return the limit of iterations and the count offset of all frames."""
-        return find_facts(self.motion, self.tracks, self.options)
-
-    @cached_property
-    def parts(self) -> tuple[Chosen, ...]:
-        """Return the method of each part."""
-        return tuple(
-            choose_method(self.motion, self.tracks, each, self.options)
-            for each in self.motion.parts
-            if each.frames
-        )
 
     @property
     def size(self) -> tuple[int, int]:
@@ -159,10 +122,6 @@ class Film:
             if own:
                 yield from self.open(chosen).frames(own)
 
-    def open(self, chosen: Chosen) -> Method:
-        """Return what yields the frames of a part; see `fractals.films.plan.open_method`."""
-        return open_method(chosen, self.motion, self.tracks, self.facts, self.options)
-
     def still(self, seconds: float) -> Image:
         """Return the picture of a time, drawn by itself with the samples of a picture.
 
@@ -176,11 +135,6 @@ class Film:
         part = self.motion.part_at(seconds)
         frames = Frames(self.motion, self.tracks, part, self.facts, self.options)
         return frames.image(min(seconds, part.ends))
-
-    def scene_at(self, number: int) -> Scene:
-        """Return the scene of a frame, without a film."""
-        seconds = self.motion.seconds(number)
-        return scene_of(self.tracks, self.motion.view_at(seconds), seconds)
 
     def plan(self, output: Output | None = None) -> FilmPlan:
         """Return the method of each part with its reason, and forecasts."""
@@ -234,10 +188,6 @@ class Film:
         """
         output = make_output(self, path, overwrite, codec, bits, lossless, frames, sound)
         return write(self, replace(output, keep=keep_strip))
-
-    def warnings(self) -> str:
-        """Return what may look bad; "" where nothing does."""
-        return check_whole(self.scene, self.parts)
 
     def _repr_html_(self) -> str:
         import base64

@@ -9,7 +9,7 @@ from fractals.films.planes import Frame, rounded
 from fractals.films.tracks import Tracks, scene_of
 from fractals.io.image import Image
 from fractals.io.png import Pixels
-from fractals.rendering.drawing import draw_all, open_drawing, open_plan
+from fractals.rendering.drawing import compute_data, draw_all, open_drawing, open_plan
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 
@@ -66,6 +66,7 @@ def prepared(scene: Scene, facts: Facts) -> Scene:
 def drawn(scene: Scene, facts: Facts, options: RenderOptions) -> Pixels:
     """Return the pixels of a scene, with the film's count offset."""
     plan, backend = open_plan(scene, options)
-    drawing = open_drawing(plan, backend, options)
+    raw = compute_data(plan, backend, options) if plan.layers.whole else None
+    drawing = open_drawing(plan, backend, options, stored=raw)
     drawing.source.count_offset = facts.count_offset
     return draw_all(drawing)

@@ -23,6 +23,8 @@ from fractals.scene.model import Scene
 
 SEGMENT = 120  # frames that are made together: what is lost if the process is killed
 GATHERED = 10e6  # pixels of frames a second that a thread takes from a strip (measured)
+COLORED = 30e6  # samples a second that a thread colors (measured)
+RAW_BYTES = 36  # of a sample that is kept: count and z
 LOOKS = 5  # frames of a part whose plans are averaged for the forecast
 
 
@@ -87,7 +89,9 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
             return Chosen(part, "strip", why, strip.samples, made + gathered, strip.memory)
     if part.kind == "still" and tracks.recolors(part.begins, part.ends):
         why = f"only {' and '.join(moving)} changes" if moving else "nothing changes"
-        return Chosen(part, "recolor", f"{why}: iterated once", n2, seconds, memory)
+        raw = math.prod(scene.image.size) * 3 * 2 + n2 * RAW_BYTES
+        colored = count * n2 / COLORED / threads_of(options) if moving else 0.0
+        return Chosen(part, "recolor", f"{why}: iterated once", n2, seconds + colored, memory + raw)
     return Chosen(part, "frames", _why_frames(part, moving), count * n2, count * seconds, memory)
 
 

@@ -229,12 +229,14 @@ class _Gather:
         """Make the levels of a band that these frames or shallower ones need."""
         layout, pool = self.strip.layout, self.pool
         finest = layout.finest(band)
-        levels = [
-            pool.take(level, band)
-            if level >= finest and band in layout.held(level, shallow, deep)
-            else None
+        wanted = [
+            level >= finest and band in layout.held(level, shallow, deep)
             for level in range(layout.bits + 1)
         ]
+        for level, takes in enumerate(wanted):
+            if takes:
+                pool.take(level, band)  # the array may grow, and what was taken before moves
+        levels = [pool.take(level, band) if takes else None for level, takes in enumerate(wanted)]
         if self.store.read(band, levels):
             return
         down, across = self.shutter.ways(band, finest)

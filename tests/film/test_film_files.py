@@ -344,3 +344,11 @@ def test_notebooks_show_a_loop():
     text = fractals.film("seahorse", cycle=1, fps=24, **TINY)._repr_html_()
     assert text.startswith('<figure><img src="data:image/webp;base64,')
     assert "24 frames" in text
+
+
+def test_colors_that_depend_on_the_whole_frame():
+    keys = {"coloring": "histogram", "size": (16, 10), "supersampling": 1, "device": "cpu"}
+    film = fractals.film("mandelbrot", to="1", seconds=1, fps=4, **keys)
+    assert [chosen.method for chosen in film.parts] == ["frames"]
+    assert "may flicker" in film.warnings()
+    assert len({frame.tobytes() for frame in film.frames()}) == 4

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import fractals
@@ -92,6 +93,24 @@ def test_three_kills(tmp_path, ffmpeg):
 @pytest.mark.skipif(os.name != "posix", reason="kill -9")
 def test_a_hundred_kills(tmp_path, ffmpeg):
     check_kills(tmp_path, 100)
+
+
+def test_a_segment_does_not_depend_on_those_before(monkeypatch):
+    """A process that resumes begins anywhere: its frames are those of one that made all."""
+    monkeypatch.setattr("fractals.films.plan.SEGMENT", 20)
+    center = ["-0.743643887037151", "0.131825904205330"]
+    keys = [{"at": 0, "width": 4}, {"at": 2, "width": "1e-3", "center": center}]
+    options = {"size": (48, 26), "supersampling": 1, "device": "cpu"}
+    film = fractals.film("mandelbrot", film={"fps": 60, "keys": keys}, **options)
+    (chosen,) = film.parts
+    assert chosen.method == "strip"
+    ranges = [range(first, first + 20) for first in range(100, -20, -20)]
+    all_frames = film.open(chosen)
+    for numbers in ranges:
+        for one, two in zip(
+            all_frames.frames(numbers), film.open(chosen).frames(numbers), strict=True
+        ):
+            np.testing.assert_array_equal(one, two)
 
 
 @pytest.fixture
