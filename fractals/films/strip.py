@@ -39,8 +39,9 @@ from fractals.scene.model import Scene
 from fractals.threads import run_tiles
 
 CHANNELS = 3
+HOST = ("cpu", "python")  # backends whose arrays are NumPy's
 ROWS = 64  # of a frame or a band, that a thread fills at a time
-PART = 128  # rows of a band that are drawn at a time: a power of two
+PART = 64  # rows of a band that are drawn at a time: a power of two
 # Bits after the point of a frame's row and turn: so that a film and its reverse, whose views differ
 # by roundings, have the same frames.
 ROW_BITS, TURN_BITS = 16, 24
@@ -118,7 +119,8 @@ class Strip:
         whole = self.layout.columns * self.layout.rows
         texels = sum(count * (whole >> 2 * level) for level, count in enumerate(self.slots()))
         pixels = self.size[0] * self.size[1]
-        return 2 * CHANNELS * (texels + whole // 2) + 20 * pixels
+        part = 3 * min(PART, self.layout.rows) * self.layout.columns
+        return 2 * CHANNELS * (texels + part) + 14 * pixels
 
     def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
         """Yield frames, in the order of their numbers.
@@ -286,13 +288,15 @@ class _Gather:
         turned = (moment.rotation - widest(strip.part).rotation) / 360
         turn = _even(turned if strip.scene.view.mirror else -turned, TURN_BITS) % 1.0
         row = backend.real(_even(MARGIN + moment.octaves * strip.layout.octave, ROW_BITS))
-        pixels = backend.empty((height, width, 3), np.uint16)
+        found = np.empty((height, width, 3), np.uint16)
+        host = backend.kind in HOST
+        pixels = found if host else backend.empty(found.shape, found.dtype)
         starts = backend.to_device(self.pool.starts)
         more = self.pool.texels, starts, self.encode, self.shape, row, np.float32(turn)
         tables = self.turns, self.depths
         self._run(kernels.make_frame_body, pixels, (*tables, *more), (1, 1))
-        found = np.empty((height, width, 3), np.uint16)
-        backend.to_host(pixels, found)
+        if not host:
+            backend.to_host(pixels, found)
         return found
 
     def _run(self, make: Any, out: Any, inputs: tuple[Any, ...], steps: tuple[int, ...]) -> None:
@@ -480,7 +484,7 @@ class _Store:
 
 def _copy(backend: Backend, texels: Texels, into: Any) -> None:
     """Copy texels from the host into a part of an array of the device."""
-    if backend.kind in ("cpu", "python"):
+    if backend.kind in HOST:
         into[...] = texels
     else:
         into.copy_to_device(texels)

@@ -94,10 +94,14 @@ def make_blur_body(target):
     zero, half, one = real32(0), real32(0.5), real32(1)
 
     @target.jit
-    def between(sharp, y, x, c, f, g):
+    def below(sharp, y, x, c, f):
+        """Return a channel between two rows."""
+        a = real32(sharp[y, x, c])
+        return fma(f, real32(sharp[y + 1, x, c]) - a, a)
+
+    @target.jit
+    def between(sharp, y, x, right, c, f, g):
         """Return a channel between two rows and two columns."""
-        columns = int32(sharp.shape[1])
-        right = select(x + int32(1) < columns, int32(x + int32(1)), int32(0))
         a, b = real32(sharp[y, x, c]), real32(sharp[y, right, c])
         p, q = real32(sharp[y + 1, x, c]), real32(sharp[y + 1, right, c])
         a, p = fma(g, b - a, a), fma(g, q - p, p)
@@ -117,15 +121,24 @@ def make_blur_body(target):
                 for k in range(steps + int32(1)):
                     weight = select((k == int32(0)) | (k == steps), half, one) * share
                     way = real32(k) * share
-                    f, g = way * far, way * aside
-                    y, x = int32(f), int32(g)
-                    x = select(real32(x) > g, int32(x - int32(1)), x)
-                    f, g = f - real32(y), g - real32(x)
-                    x = int32((int32(i) + x) % columns)
+                    f = way * far
+                    y = int32(f)
+                    f = f - real32(y)
                     y = int32(int32(j) + y)
-                    red = fma(weight, between(sharp, y, x, 0, f, g), red)
-                    green = fma(weight, between(sharp, y, x, 1, f, g), green)
-                    blue = fma(weight, between(sharp, y, x, 2, f, g), blue)
+                    if wide == zero:
+                        red = fma(weight, below(sharp, y, i, 0, f), red)
+                        green = fma(weight, below(sharp, y, i, 1, f), green)
+                        blue = fma(weight, below(sharp, y, i, 2, f), blue)
+                    else:
+                        g = way * aside
+                        x = int32(g)
+                        x = select(real32(x) > g, int32(x - int32(1)), x)
+                        g = g - real32(x)
+                        x = int32((int32(i) + x) % columns)
+                        right = select(x + int32(1) < columns, int32(x + int32(1)), int32(0))
+                        red = fma(weight, between(sharp, y, x, right, 0, f, g), red)
+                        green = fma(weight, between(sharp, y, x, right, 1, f, g), green)
+                        blue = fma(weight, between(sharp, y, x, right, 2, f, g), blue)
                 texels[j, i, 0] = int32(red + half)
                 texels[j, i, 1] = int32(green + half)
                 texels[j, i, 2] = int32(blue + half)
