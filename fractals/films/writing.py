@@ -65,7 +65,7 @@ class Film(Protocol):
     def plan(self, output: "Output | None" = None) -> FilmPlan:
         """Return the method of each part."""
 
-    def open(self, chosen: Chosen) -> Method:
+    def open(self, chosen: Chosen, folder: Path | None = None) -> Method:
         """Return what yields the frames of a part."""
 
 
@@ -266,14 +266,14 @@ def _write_video(making: Making, parts: tuple[Chosen, ...]) -> int:
         firsts: list[int] = []
         with _Encoders(film, output.video, work) as encoders:
             for chosen in parts:
-                method: Any = None
+                method: Method | None = None
                 for numbers in segments_of(chosen, output.numbers):
                     firsts.append(numbers.start)
                     if work.find(numbers.start):
                         resumed += len(numbers)
                         making.note(len(numbers))
                         continue
-                    method = method or film.open(chosen)
+                    method = method or film.open(chosen, work.bands(chosen.part.frames.start))
                     making.flashes.cut()
                     encoders.encode(numbers.start, making.watched(method.frames(numbers)))
         paths = [work.find(first) for first in sorted(firsts)]
