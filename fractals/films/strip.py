@@ -33,7 +33,7 @@ from fractals.films.bands import (
 from fractals.films.facts import Facts
 from fractals.films.motion import Moment, Part
 from fractals.kernels import strip as kernels
-from fractals.kernels.strip import StripShape
+from fractals.kernels.strip import StripShape, StripTexels
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 from fractals.threads import run_tiles
@@ -292,7 +292,7 @@ class _Gather:
         host = backend.kind in HOST
         pixels = found if host else backend.empty(found.shape, found.dtype)
         starts = backend.to_device(self.pool.starts)
-        more = self.pool.texels, starts, self.encode, self.shape, row, np.float32(turn)
+        more = StripTexels(self.pool.texels, starts), self.encode, self.shape, row, np.float32(turn)
         tables = self.turns, self.depths
         self._run(kernels.make_frame_body, pixels, (*tables, *more), (1, 1))
         if not host:

@@ -37,6 +37,20 @@ class StripShape(NamedTuple):
     rim_level: Any
 
 
+class StripTexels(NamedTuple):
+    """Texels of levels of bands, in one array.
+
+    Attributes
+    ----------
+    texels : array of uint16, shape (all, channels)
+    starts : array of int64, shape (levels, bands)
+        Index in `texels` of the first texel of each level of each band; those that a frame takes.
+    """
+
+    texels: Any
+    starts: Any
+
+
 def make_polar_body(target):
     """Return the body that fills ``turns`` and ``depths``: where the pixels of a frame lie.
 
@@ -175,14 +189,12 @@ def make_coarser_body(target):
 def make_frame_body(target):
     """Return the body that fills ``rgb`` (uint16), the pixels of a frame, from a strip.
 
-    ``body(i0, j0, di, dj, rgb, turns, depths, texels, starts, encode, shape, row, turn)``. A pixel
+    ``body(i0, j0, di, dj, rgb, turns, depths, held, encode, shape, row, turn)``. A pixel
     takes eight texels: two rows and two columns of the two levels whose texels are nearest in size.
 
     turns, depths : array of float32, shape (height, width)
         As of `make_polar_body`.
-    texels : array of uint16, shape (all, channels)
-    starts : array of int64, shape (levels, bands)
-        Index in `texels` of the first texel of each level of each band; those that the frame takes.
+    held : StripTexels
     encode : array of uint16, shape (65536,)
         sRGB values of linear light.
     shape : StripShape
@@ -216,7 +228,8 @@ def make_frame_body(target):
         left, right = int64(left), int64(right)
         return above + left, above + right, below + left, below + right, f, g
 
-    def body(i0, j0, di, dj, rgb, turns, depths, texels, starts, encode, shape, row, turn):
+    def body(i0, j0, di, dj, rgb, turns, depths, held, encode, shape, row, turn):
+        texels, starts = held
         octaves_a_row = real32(1) / real32(shape.rows_an_octave)
         coarsest = int32(shape.row_bits - int32(1))
         j = j0
