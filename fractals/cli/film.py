@@ -158,7 +158,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     path = output or default_output(scenes, options, suffix, free=not saving["overwrite"])
     if own["fps"] is None and scene.film is None:
         own["fps"] = LOOP_FPS.get(Path(path).suffix.lower())
-    scene = with_wishes(scene, Wishes(**own))
+    scene = with_wishes(scene, Wishes(**own), tell)
     film = Film(scene, how)
     if still is not None:
         _save_still(film, still, path, saving["overwrite"], as_json)

@@ -48,6 +48,7 @@ class Explorer:
             "bookmarks": self.bookmarks.on_list,
             "cancel": self.jobs.cancel,
             "export": self.jobs.export,
+            "film": self.bookmarks.on_film,
             "find": self.jobs.find,
             "fit": questions.fit,
             "go_on": navigation.go_on,

@@ -65,7 +65,9 @@ def film(
     60
     """
     scene, options = read_request(sources, keywords)
-    return Film(with_wishes(scene, Wishes(to, cycle, seconds, fps, preview)), options)
+    return Film(
+        with_wishes(scene, Wishes(to, cycle, seconds, fps, preview), options.on_message), options
+    )
 
 
 class Film(Timeline):

@@ -1,14 +1,15 @@
 """What is asked for in words, such as a zoom to a width, as keys and tracks of a scene's film."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from fractals.errors import OptionError
+from fractals.errors import FractalsError, OptionError
 from fractals.films.motion import significant
+from fractals.rendering.find import find_misiurewicz
 from fractals.scene.film import Film
 from fractals.scene.geometry import home_width_of, place_of
 from fractals.scene.model import Scene
@@ -18,6 +19,8 @@ SPEED = 1.5  # octaves a second of a zoom without a length
 SHORTEST = 2.0  # seconds of such a zoom
 PREVIEW = 4  # times smaller is a preview
 LEAST = 16  # pixels of a preview's side
+SPARE = 12  # decimals of a center beyond those of the narrowest width
+SHOWN = 12  # characters of a center in a message
 
 
 @dataclass(frozen=True)
@@ -43,8 +46,11 @@ class Wishes:
     preview: bool = False
 
 
-def with_wishes(scene: Scene, wishes: Wishes) -> Scene:
+def with_wishes(scene: Scene, wishes: Wishes, on_message: Callable[[str], None]) -> Scene:
     """Return a scene with a film that does what is asked for.
+
+    A zoom deeper than the digits of the scene's center goes to the eye of a spiral near it, if
+    there is one, because zeros in place of digits lead to views of one color.
 
     Raises
     ------
@@ -64,6 +70,8 @@ def with_wishes(scene: Scene, wishes: Wishes) -> Scene:
     if wishes.cycle is not None:
         film |= _cycled(scene, wishes)
     elif not keyed:
+        if wishes.to is not None:
+            scene = _aimed(scene, _width(wishes.to), on_message)
         film |= _zoomed(scene, wishes)
     if wishes.seconds is not None:
         film["seconds"] = wishes.seconds
@@ -107,6 +115,24 @@ def _zoomed(scene: Scene, wishes: Wishes) -> Mapping[str, Any]:
     seconds = wishes.seconds or max(SHORTEST, abs(log2(first / last)) / SPEED)
     start = {"at": 0, "width": significant(first)}
     return {"keys": [start, {"at": seconds, "width": significant(last)}], "seconds": seconds}
+
+
+def _aimed(scene: Scene, width: Fraction, on_message: Callable[[str], None]) -> Scene:
+    needed = math.ceil(-log2(width) * math.log10(2))
+    exponents = [Decimal(part).as_tuple().exponent for part in scene.view.center or ()]
+    given = max((-e for e in exponents if isinstance(e, int)), default=needed)
+    if given >= needed:  # the scene's center lies in the last view
+        return scene
+    try:
+        eye = find_misiurewicz(scene, digits=needed + SPARE)
+    except FractalsError:
+        return scene  # drawing tells how many digits are missing
+    x, y = eye.center
+    on_message(
+        f"the zoom goes to the eye of a spiral, {x[:SHOWN]}..., {y[:SHOWN]}..., because the "
+        f"scene's center has {given} decimals and this depth requires {needed}"
+    )
+    return scene.replace(center=(x, y))
 
 
 def _width(given: Any) -> Fraction:

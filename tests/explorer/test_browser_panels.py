@@ -3,6 +3,7 @@
 import base64
 import io
 import shlex
+import tomllib
 
 import numpy as np
 import pytest
@@ -304,7 +305,14 @@ def test_a_bookmark_is_kept_opened_and_removed(tab):
     mark.click()
     tab.until("parseFloat(explorer.placed.width) < 1")
     assert place_of(tab.settle()) == place
-    panel.get_by_role("button", name="Remove <b>Spiral</b>").click()
+    panel.get_by_label("Title of the bookmark").fill("Again")
+    panel.get_by_role("button", name="Keep this place").click()
+    with tab.page.expect_download() as downloaded:
+        panel.get_by_role("button", name="Film through these places").click()
+    film = fractals.load_scene(tomllib.loads(downloaded.value.path().read_text())).film
+    assert [key.center for key in film.keys] == [tuple(place[0])] * 2
+    for title in ("<b>Spiral</b>", "Again"):
+        panel.get_by_role("button", name=f"Remove {title}").click()
     panel.get_by_text("No bookmarks yet").wait_for()
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fractals
 from fractals import OptionError, SceneError, load_scene
 from fractals.films.motion import (
     Easing,
@@ -257,3 +258,23 @@ def test_invalid_keys(keys, words, monkeypatch):
     with pytest.raises((OptionError, SceneError), match=words) as caught:
         motion_of(*keys)
     assert "\n" not in str(caught.value)
+
+
+def test_a_zoom_deeper_than_the_digits_of_the_center_goes_to_a_spiral():
+    told = []
+    film = fractals.film(
+        "seahorse", to="1e-30", seconds=1, size=(16, 8), device="cpu", on_message=told.append
+    )
+    assert len(told) == 1
+    assert "goes to the eye of a spiral, -0.745158063..., " in told[0]
+    eye = fractals.find_misiurewicz("seahorse")
+    assert all(
+        there.startswith(here[:40])
+        for here, there in zip(eye.center, film.scene.view.center, strict=True)
+    )
+    assert all(len(part) >= 42 for part in film.scene.view.center)
+    # Enough digits, or no spiral: the center stays.
+    near = fractals.film("seahorse", to="0.001", seconds=1, device="cpu")
+    assert near.scene.view.center == fractals.load_scene("seahorse").view.center
+    ship = fractals.film("armada", to="1e-20", seconds=1, device="cpu", on_message=told.append)
+    assert ship.scene.view.center == fractals.load_scene("armada").view.center
