@@ -1,6 +1,7 @@
 """Fractals: draws Mandelbrot, Julia and related sets, on CPUs and on CUDA GPUs.
 
     load_scene            reads a scene: a gallery name, a file, a table, or several
+    save_scene            writes a scene to a .toml or .json file
     render, render_to     draw a scene: an Image, or a file of any size
     compute, compute_to   compute raw numbers: EscapeData, or a store that can be resumed
     recolor, recolor_to   draw raw numbers in other colors, without iterating
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from fractals.io.formula_file import load_formula
     from fractals.io.image import Image
     from fractals.io.load import load_scene
+    from fractals.io.save import save_scene
     from fractals.kernels.coloring import Coloring
     from fractals.kernels.formula import Formula
     from fractals.rendering.compute_store import Computed, compute_to
@@ -96,6 +98,7 @@ _HOMES = {
     "recolor_to": "rendering.stream",
     "render": "rendering.render",
     "render_to": "rendering.stream",
+    "save_scene": "io.save",
 }
 
 __all__ = [
@@ -138,6 +141,7 @@ __all__ = [
     "recolor_to",
     "render",
     "render_to",
+    "save_scene",
 ]
 
 

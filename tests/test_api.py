@@ -154,6 +154,30 @@ def test_images_compare_and_show_themselves_shortly():
     assert first.size == (8, 6)
 
 
+def test_scenes_show_themselves_shortly():
+    assert repr(fractals.load_scene("seahorse")) == (
+        "Scene(title='Seahorse valley', formula='mandelbrot', width='0.0065')"
+    )
+    assert len(str(fractals.load_scene("daystar"))) < 100  # its center has 8300 digits
+    assert f"{Scene()}" == "Scene(formula='mandelbrot')"
+
+
+@pytest.mark.parametrize("suffix", ["toml", "json"])
+def test_a_scene_is_saved_and_loaded_again(tmp_path, suffix):
+    path = tmp_path / f"sea.{suffix}"
+    scene = fractals.load_scene("daystar", size=(8, 6), palette=["#000", "#fff"])
+    fractals.save_scene(scene, path)
+    assert fractals.load_scene(path) == scene
+    before = path.read_bytes()
+    with pytest.raises(fractals.FractalsError, match="exists"):
+        fractals.save_scene(Scene(), path)
+    assert path.read_bytes() == before
+    fractals.save_scene(Scene(), str(path), overwrite=True)
+    assert fractals.load_scene(path) == Scene()
+    with pytest.raises(OptionError, match=r"\.toml or \.json"):
+        fractals.save_scene(scene, tmp_path / "sea.png")
+
+
 def test_raw_numbers_compare_and_show_themselves_shortly():
     first, second = (fractals.compute("seahorse", coloring="distance", **TINY) for _ in range(2))
     assert first == second

@@ -27,6 +27,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from numba.core import config
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # this checkout, installed or not
@@ -35,6 +36,7 @@ from yardstick import BITS, FLAGS, WIDTHS, Library, build, find_compiler
 
 from fractals import Scene
 from fractals.backends.cpu import naive
+from fractals.backends.cpu.simd.pack import REGISTER
 from fractals.cli.values import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
 from fractals.io.files import written
@@ -247,6 +249,7 @@ def measure(
     whole = report.make_report([])
     compiler = find_compiler()
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
+    whole["compiled_for"] = {"cpu": config.CPU_NAME or "host", "vector_bits": 8 * REGISTER}
     whole["compiler"] = {
         "version": version.stdout.splitlines()[0],
         "flags": {str(width): [*FLAGS, *flags] for width, flags in WIDTHS.items()},
@@ -284,6 +287,9 @@ def text(whole: dict[str, Any]) -> str:
     """Return the tables that a person reads; times are medians in milliseconds."""
     results, compiler = whole["results"], whole["compiler"]["version"]
     lines = [report.hardware_line(whole), compiler]
+    target = whole.get("compiled_for")
+    if target and target["vector_bits"] != whole["hardware"]["cpu"]["vector_bits"]:
+        lines.append(f"compiled for {target['cpu']}, with {target['vector_bits']}-bit vectors")
     runs = f"medians of {results[0]['runs']} runs in turns"
     lines += ["", f"one thread, no interior shortcuts on either side; CPU time, {runs}"]
     lines += report.align(_plain_rows(results))

@@ -112,7 +112,7 @@ class Work:
 
 
 def build(numbers: Sequence[str], folder: str) -> list[Library]:
-    """Compile the C for the widths that the processor has.
+    """Compile the C for the widths that the processor has and Numba compiles for.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def build(numbers: Sequence[str], folder: str) -> list[Library]:
         raise DeviceError(f"the C needs AVX2, and this processor is {platform.machine()}")
     compiler = find_compiler()
     libraries = [Library(compiler, folder, n, width) for n in numbers for width in WIDTHS]
-    widest = max(256, 8 * REGISTER)  # of the registers that ours is compiled for
+    widest = max(256, 8 * REGISTER)  # no wider than what Numba compiles for
     usable = [library for library in libraries if library.supported and library.width <= widest]
     if not usable:
         raise DeviceError("the C needs AVX2, which this processor lacks")

@@ -1,7 +1,7 @@
 """`fractals compute`."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import fractals
 from fractals.cli.command import option, verb
@@ -21,6 +21,9 @@ from fractals.cli.options import (
 from fractals.cli.progress import ProgressLine, program_of
 from fractals.cli.report import plan_table, print_plan, report
 from fractals.cli.scenes import default_output, requested_scene
+
+if TYPE_CHECKING:
+    from fractals.rendering.plan import Keeps
 
 
 @verb(
@@ -83,7 +86,8 @@ def compute_command(
     if suffix != ".exr":
         scene.to_table()  # a formula of a Python file can't be saved: say so before any work
     if dry_run:
-        print_plan(plan_table(scene, how, "store" if suffix == ".fz" else "raw"), as_json)
+        keeps: Keeps = "store" if suffix == ".fz" else "raw"
+        print_plan(plan_table(scene, how, keeps, measures=True), as_json)
         return
     how |= {"cache": not no_cache, "force": force, "on_message": tell}
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:

@@ -193,8 +193,7 @@ def surprise_command(
     with ProgressLine(program="a sheet of surprises") as progress:
         found, sheet = surprise.draw_sheet(scene, seed, device, threads, progress)
     for name, mutated in zip(names, found, strict=False):
-        with written(name, overwrite) as file:
-            file.write(mutated.to_toml().encode())
+        fractals.save_scene(mutated, name, overwrite)
     with written(path, overwrite) as file:
         file.write(sheet)
     tell(f"{path}: {len(found)} pictures, and their scenes in {where}/")

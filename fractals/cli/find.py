@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import fractals
 from fractals.cli.command import Laidout, epilog, option, together, verb
 from fractals.cli.messages import print_json, tell, write_out
 from fractals.cli.options import (
@@ -321,8 +322,7 @@ def interesting_command(
         view = each.scene.view
         lines.append(f"{each.score:.3f}  {each.kind:8}  {view.width}  {each.scene.title}")
         if folder:
-            with written(folder / name) as file:
-                file.write(each.scene.to_toml().encode())
+            fractals.save_scene(each.scene, folder / name, overwrite=True)
             lines[-1] = f"{folder / name}  {lines[-1]}"
     if as_json:
         print_json(
@@ -390,26 +390,19 @@ def parse_fractions(text: str) -> list[float]:
 def check_target(output: str, overwrite: bool) -> None:
     """Refuse an output that can't be written, before the search."""
     from fractals.io.files import check_output
+    from fractals.io.save import check_suffix
 
-    if output == "-":
-        return
-    if Path(output).suffix.lower() not in (".toml", ".json"):
-        raise OptionError(
-            f"'{output}': a scene is written to a .toml or .json file, or to - (stdout)"
-        )
-    check_output(output, overwrite)
+    if output != "-":
+        check_suffix(output)
+        check_output(output, overwrite)
 
 
 def write(scene: "Scene", output: str) -> None:
     """Write a scene to a file, or to stdout."""
-    from fractals.io.files import written
-
     if output == "-":
         write_out(scene.to_toml())
         return
-    is_json = Path(output).suffix.lower() == ".json"
-    with written(output) as file:
-        file.write((scene.to_json() + "\n" if is_json else scene.to_toml()).encode())
+    fractals.save_scene(scene, output, overwrite=True)
     tell(f"{output}: {scene.title}")
 
 

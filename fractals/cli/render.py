@@ -122,7 +122,7 @@ def draw_or_plan(
     keeps: Keeps = "bands" if file_format == "PNG" else "pixels"
     if dry_run:
         check_format(file_format, scene.image.size, scene.image.bits)
-        print_plan(plan_table(scene, how, keeps), as_json)
+        print_plan(plan_table(scene, how, keeps, measures=True), as_json)
         return
     if output == "-":
         check_stdout(as_json)

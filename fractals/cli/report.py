@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fractals.cli.messages import Verbosity, about, print_json, settings, tell, write_out
+from fractals.cli.progress import ProgressLine, program_of
 
 if TYPE_CHECKING:
     from fractals.io.summary import Summary
@@ -99,12 +100,20 @@ def one_color(path: str, scene: "Scene") -> tuple[int, ...] | None:
     return tuple(least for least, _ in ranges)
 
 
-def plan_table(scene: "Scene", how: Mapping[str, Any], keeps: "Keeps") -> dict[str, Any]:
-    """Return how a scene would be drawn, as plain values; `keeps` is that of `make_plan`."""
+def plan_table(
+    scene: "Scene", how: Mapping[str, Any], keeps: "Keeps", measures: bool = False
+) -> dict[str, Any]:
+    """Return how a scene would be drawn, as plain values; `keeps` is that of `make_plan`.
+
+    measures : bool
+        Whether the seconds of deep views are measured on some samples, which compiles programs.
+    """
     import numpy as np
 
     from fractals.backends.devices import choose
     from fractals.io.escape_data import planes_for
+    from fractals.rendering.measured import is_measurable, measure
+    from fractals.rendering.options import RenderOptions
     from fractals.rendering.plan import make_plan
 
     device, note = choose(how["device"])
@@ -113,6 +122,13 @@ def plan_table(scene: "Scene", how: Mapping[str, Any], keeps: "Keeps") -> dict[s
     cores = how["threads"] or device.cores or 1
     planned = make_plan(scene, device.kind, how["interior_shortcuts"], cores, keeps)
     table = planned.to_table()
+    table["measured"] = measures and is_measurable(planned)
+    if table["measured"]:
+        options = RenderOptions(how["device"], how["threads"], how["interior_shortcuts"])
+        with ProgressLine(0, program_of(scene)):
+            found = measure(scene, options)
+        table["seconds"] = float(f"{found.seconds:.2g}")
+        table["max_iterations"] = found.max_iterations
     if keeps in ("store", "raw"):
         samples = math.prod(planned.size) * planned.supersampling**2
         pair = np.result_type(planned.precision, np.complex64)
@@ -129,7 +145,8 @@ def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
     shown["size"] = "{}x{}".format(*table["size"])
     for key in {"memory", "file"} & table.keys():
         shown[key] = f"{max(1, table[key] / 2**20):.0f} MiB"
-    shown["seconds"] = f"{about(table['seconds'])}, without compiling"
+    measured = "measured on some samples" if shown.pop("measured") else "estimated"
+    shown["seconds"] = f"{about(table['seconds'])}, {measured}, without compiling"
     if not table["bits"]:
         del shown["bits"]
     write_out("".join(f"{LABELS.get(key, key):19}{value}\n" for key, value in shown.items()))

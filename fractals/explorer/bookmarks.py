@@ -8,7 +8,7 @@ from typing import Any
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
 from fractals.explorer.session import Session
-from fractals.io.files import written
+from fractals.io.save import save_scene
 from fractals.scene.model import Scene
 
 ID = re.compile(r"[0-9a-f]{32}")
@@ -49,8 +49,7 @@ class Bookmarks:
             raise OptionError(f"there are {MAX_KEPT} bookmarks: remove some")
         self.where.mkdir(parents=True, exist_ok=True)
         titled = scene.replace(title=title) if title else scene
-        with written(self.where / f"{secrets.token_hex(16)}.toml", overwrite=False) as file:
-            file.write(titled.to_toml().encode("utf-8"))
+        save_scene(titled, self.where / f"{secrets.token_hex(16)}.toml")
 
     def remove(self, name: str) -> None:
         """Remove a bookmark."""

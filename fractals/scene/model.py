@@ -217,6 +217,17 @@ class Scene(Table):
     iteration: Iteration = Iteration()
     color: Color = Color()
 
+    def __repr__(self) -> str:
+        facts = {
+            "title": self.title,
+            "formula": self.formula.name,
+            "width": self.view.width,
+            "zoom": self.view.zoom,
+        }
+        return f"Scene({', '.join(f'{key}={value!r}' for key, value in facts.items() if value)})"
+
+    __str__ = __repr__
+
     def replace(self, **changes: Unpack[SceneKeywords]) -> "Scene":
         """Return a scene with some keys changed.
 

@@ -136,6 +136,11 @@ def test_a_tiny_run(libraries, capsys, tmp_path):
     assert whole["results"][0]["iterations"] == expected
     assert "naive" in whole["results"][0]["seconds"]
 
+    bits = whole["hardware"]["cpu"]["vector_bits"]
+    assert ("compiled for" in limit.text(whole)) == (whole["compiled_for"]["vector_bits"] != bits)
+    whole["hardware"]["cpu"]["vector_bits"] = 512
+    whole["compiled_for"] = {"cpu": "znver3", "vector_bits": 256}
+    assert "compiled for znver3, with 256-bit vectors" in limit.text(whole)
     assert limit.main(["--read", str(saved)]) == 0
     shown = capsys.readouterr().out
     assert "ours/C" in shown
@@ -229,6 +234,14 @@ def test_a_compiler_that_refuses_is_quoted(monkeypatch, tmp_path):
     monkeypatch.setenv("CC", str(compiler))
     with pytest.raises(FractalsError, match="can't compile the 256-bit C: cc: unknown option"):
         yardstick.build(["float64"], str(tmp_path))
+
+
+def test_the_c_is_no_wider_than_ours(monkeypatch, libraries, tmp_path):
+    monkeypatch.setattr(yardstick.Library, "supported", True)
+    for size, widths in ((64, [256, 512]), (32, [256]), (16, [256])):
+        monkeypatch.setattr(yardstick, "REGISTER", size)
+        built = yardstick.build(["float64"], str(tmp_path))
+        assert [library.width for library in built] == widths
 
 
 def test_a_processor_that_cannot_is_named(monkeypatch, libraries, tmp_path):

@@ -85,7 +85,7 @@ def test_the_units_of_times():
 def test_the_forecast_is_in_words(run):
     out = run("render", "--dry-run", "--size", "4000x3000", "--device", "python")[1].decode()
     line = next(line for line in out.splitlines() if line.startswith("seconds"))
-    assert re.search(r"about \d+(\.\d)? (minutes|hours|days), without compiling", line)
+    assert re.search(r"about \d+(\.\d)? (minutes|hours|days), estimated, without compiling", line)
     assert "direct" in out
 
 

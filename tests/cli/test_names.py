@@ -289,3 +289,20 @@ def test_verify_tells_of_missing_decimals_in_one_line(run):
     assert code == 0
     assert "fractals: the center has 16 decimals fewer than this width requires" in err
     assert all(line.startswith("fractals: ") for line in err.splitlines())
+
+
+def test_the_forecast_of_a_deep_view_is_measured(run):
+    """The limit is the one that the picture is drawn with."""
+    small = "heirloom", "--size", "48x27", "--device", "cpu", "--json"
+    code, out, _ = run("render", *small, "--dry-run")
+    told = json.loads(out)
+    assert (code, told["measured"]) == (0, True)
+    assert os.listdir() == []
+    drawn = json.loads(run("render", *small, "-o", "a.png")[1])
+    assert told["max_iterations"] == drawn["max_iterations"]
+    assert b"measured on some samples" in run("render", *small[:-1], "--dry-run")[1]
+    # Without a picture there is the estimate of the plan.
+    shallow = json.loads(run("render", "--dry-run", "--json")[1])
+    simulated = json.loads(run("render", *small, "--device", "simulator", "--dry-run")[1])
+    assert not shallow["measured"]
+    assert not simulated["measured"]

@@ -149,6 +149,7 @@ def test_layers_are_added_blended_ordered_and_removed(tab):
         part.get_by_role("button", name="Add a layer").click()
     part.get_by_role("combobox", name="Blend").select_option("multiply")
     part.get_by_role("textbox", name="Opacity").fill("0.25")
+    tab.run("explorer.paint({ ...explorer.scene.color, offset: 0.3 })")  # typing goes on
     tab.page.keyboard.press("Enter")
     tab.until("explorer.scene.color.layers?.[1]?.opacity === 0.25")
     first, second = tab.assert_exact()["color"]["layers"]
@@ -158,6 +159,17 @@ def test_layers_are_added_blended_ordered_and_removed(tab):
     part.get_by_role("button", name="Remove Slopes").click()
     tab.until("explorer.scene.color.layers.length === 1")
     assert color_of(tab)["layers"] == [first]
+
+
+def test_the_options_of_a_formula_are_a_form(tab):
+    panel = opened(tab, "Formula")
+    tab.open({"formula": {"name": "multibrot", "power": 3}})
+    field = section(panel, "Options").get_by_role("textbox", name="Power")
+    field.fill("4")
+    tab.run("explorer.paint({ ...explorer.scene.color, offset: 0.3 })")  # typing goes on
+    tab.page.keyboard.press("Enter")
+    tab.until("explorer.scene.formula.power === 4")
+    assert tab.assert_exact()["formula"] == {"name": "multibrot", "power": 4}
 
 
 def test_equalize_blends_the_rank_over_the_values(tab):

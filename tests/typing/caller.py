@@ -32,6 +32,7 @@ def describe(scene: fractals.Scene) -> None:
     assert_type(planned, fractals.Plan)
     assert_type(planned.method, str)
     assert_type(planned.tiles, tuple[fractals.Tile, ...])
+    assert_type(fractals.save_scene(fractals.Scene(), "sea.toml", overwrite=True), None)
     assert_type(fractals.load_scene("seahorse", julia=-0.8 + 0.156j), fractals.Scene)
     assert_type(fractals.render_to("sea.png", scene), fractals.Rendered)
     assert_type(fractals.compute_to("sea.fz", scene), fractals.Computed)

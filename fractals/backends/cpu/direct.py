@@ -31,30 +31,32 @@ from fractals.backends.cpu.simd.memory import (
 from fractals.backends.cpu.simd.pack import (
     FEW_REGISTERS,
     MASK_REGISTERS,
+    align_stack,
     any_lane,
     count_under,
     each_vector,
     everywhere,
     first_lanes,
     indices,
+    keep_apart,
     lane_count,
     splat,
     truncate,
+    unknown,
 )
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import make_near, make_orbit, state_size
 from fractals.kernels.primitives import number, select
 
 # Vectors in a pack, by the numbers of a state. More vectors hide the latency of `fma`, as long as
-# the states of all lanes fit into the vector registers. Of a sample's own c a register holds
-# nothing: it is an operand in memory. LLVM reorders the instructions of unrolled steps, and with
-# more vectors than these it spills registers. Measured with benchmarks/limit/limit.py.
-TESTED_VECTORS = {2: 3 if FEW_REGISTERS else 4, 3: 3, 4: 3}  # of steps with a test
+# the states of all lanes fit into the vector registers. The figures are the fastest ones in
+# benchmarks/limit/limit.py. A step with a test also keeps a count and a mask for each lane.
+TESTED_VECTORS = {2: 3 if FEW_REGISTERS else 4, 3: 3, 4: 3}
 BLOCK_VECTORS = {3: 3, 4: 3}  # of steps without a test
 FEW_VECTORS = 2  # for longer states
 UNROLL = 3  # steps in one round of a loop
-# Vectors and steps in one round for states of two numbers: where each sample has a c, and in Julia
-# sets, whose c takes two registers.
+# The vectors of steps without a test, and the steps in one round, for states of two numbers: where
+# each sample has its own c, and in Julia sets.
 if MASK_REGISTERS:
     OWN_C, SAME_C = (8, 1), (6, 3)
 elif FEW_REGISTERS:
@@ -64,6 +66,9 @@ else:
 EARLY = 16  # steps of `first_steps`; with a limit of 32 or less it takes all steps
 MIN_BLOCK, MAX_BLOCK = 12, 192  # steps without a test
 MAX_BLOCK_PERIODIC = 48  # the same where cycles are looked for after each block
+# The first block after which cycles are looked for. Most orbits of a Julia set of dust escape in
+# earlier blocks, and are not compared with an earlier z in vain.
+FIRST_SAVED = 4
 SAMPLES = 18432  # most samples in one list: the states left after 16 steps fit into a core's cache
 ROOM = 528  # elements after the end of an array that a pack may read or write
 # Rows of the list without statistics: state (up to 8 numbers) and c twice, and an earlier z.
@@ -97,6 +102,7 @@ def make_body(target, options):
     )  # rows of an earlier z; of lanes returned to a block's start
     few, vectors, unroll = pack_shape(size, julia)
     list_rows = MAX_ROWS + 2 * planes
+    c_rows = list_rows - 2  # of a Julia set's c, whose lanes have none of their own
     keep_row = 4 if derivative else 2  # of statistics, after z and dz of replayed lanes
     longest = MAX_BLOCK_PERIODIC if options.interior_shortcuts else MAX_BLOCK
 
@@ -125,6 +131,12 @@ def make_body(target, options):
         def c_of(lane, a, b):
             return a, b
 
+        def keep_c(numbers, room, a, b):
+            store_rows(numbers, c_rows * room, room, (a, b))
+
+        def place_of_c(i, room):
+            return c_rows * room
+
     else:
 
         def begin(u, v, a, b):
@@ -136,7 +148,14 @@ def make_body(target, options):
         def c_of(lane, a, b):
             return lane[size], lane[size + 1]
 
+        def keep_c(numbers, room, a, b):
+            pass
+
+        def place_of_c(i, room):
+            return size * room + i
+
     begin, lane_of, c_of = jit(begin), jit(lane_of), jit(c_of)
+    keep_c, place_of_c = jit(keep_c), jit(place_of_c)
 
     if shortcuts and not julia and formula.inside is not None:
         within = jit(formula.inside)
@@ -161,7 +180,7 @@ def make_body(target, options):
 
     @jit
     def tested(state, a, b, point, escape_radius_squared, alive, n):
-        """Take a step with a test in the lanes that are alive."""
+        """Return the state, the lanes that go on, and the counts after a step with a test."""
         after = advance(state, a, b, point)
         # The test does not wait for the selection; in lanes not alive its result is not used.
         on = alive & near(after, escape_radius_squared)
@@ -269,6 +288,30 @@ def make_body(target, options):
         return end
 
     @jit
+    def take_steps(numbers, i, room, point, steps):
+        """Return the state of the lanes at i after a block of steps, and the lanes that go on.
+
+        The function is separate, because LLVM allocates registers better in a small one. c is
+        loaded in each step, because there are too few registers for z and c of all lanes.
+        """
+        keep_apart()
+        align_stack()
+        zero = splat(point[0] - point[0], vectors)
+        radius_squared = splat(point[2], vectors)
+        state = load_rows(numbers, i, room, zero, size)
+        still = first_lanes(lane_count(zero), zero)
+        k = place_of_c(i, room)
+        for _ in range(steps // unroll):
+            k = unknown(k)
+            for _ in range(unroll):
+                a, b = load_rows(numbers, k, room, zero, 2)
+                state, still = each_vector(go_on, (state, a, b, point, radius_squared, still))
+        for _ in range(steps % unroll):
+            a, b = load_rows(numbers, k, room, zero, 2)
+            state, still = each_vector(go_on, (state, a, b, point, radius_squared, still))
+        return state, still
+
+    @jit
     def iterate_blocks(tile, point, n, max_iterations, lists, end):
         """Return how many lanes of the list escaped from step n to the limit.
 
@@ -280,8 +323,9 @@ def make_body(target, options):
         zero = splat(point[0] - point[0], vectors)
         escape_radius_squared, lanes = splat(point[2], vectors), lane_count(zero)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
+        keep_c(numbers, room, a, b)
         back = 0
-        blocks, mark = 0, 0
+        blocks, mark = 0, FIRST_SAVED
         steps = MIN_BLOCK
         while end > 0 and n < max_iterations - 1:
             steps = min(steps, max_iterations - 1 - n)
@@ -291,27 +335,18 @@ def make_body(target, options):
                 lane = load_rows(numbers, i, room, zero, carried)
                 ca, cb = c_of(lane, a, b)
                 valid = first_lanes(left - i, zero)
-                state, still = lane[:size], valid
-                for _ in range(steps // unroll):
-                    for _ in range(unroll):
-                        state, still = each_vector(
-                            go_on, (state, ca, cb, point, escape_radius_squared, still)
-                        )
-                for _ in range(steps % unroll):
-                    state, still = each_vector(
-                        go_on, (state, ca, cb, point, escape_radius_squared, still)
-                    )
-                still = still & near(state, escape_radius_squared)
+                state, still = take_steps(numbers, i, room, point, steps)
+                still = valid & still & near(state, escape_radius_squared)
                 gone = valid & ~still
                 closing = any_lane(gone) or end != i
                 if any_lane(gone):
                     before = load_rows(numbers, i, room, zero, carried)
                     compress_rows(numbers, pending * room + back, room, gone, before)
                     back = compress_store(places, room + back, gone, load(places, i, zero)) - room
-                if shortcuts:
+                if shortcuts and blocks >= FIRST_SAVED:
                     old_x = load(numbers, saved * room + i, zero)
                     old_y = load(numbers, (saved + 1) * room + i, zero)
-                    if blocks > 0:
+                    if blocks > FIRST_SAVED:
                         periodic = still & (old_x == state[0]) & (old_y == state[1])
                         if any_lane(periodic):
                             still = still & ~periodic
@@ -384,6 +419,7 @@ def make_body(target, options):
                 copy_statistics(statistics, k, len(count), numbers, keep_row * room, t, room)
 
     def body(tile, grid, point, max_iterations, numbers, places):
+        align_stack()
         columns, rows = grid
         height = rows.shape[1]
         width = columns.shape[1] // height if explicit else columns.shape[1]

@@ -8,7 +8,6 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from fractals.backends.cpu.simd.pack import (
-    FEATURES,
     INT32,
     INT64,
     NAMES,
@@ -25,7 +24,7 @@ from fractals.backends.cpu.simd.pack import (
 )
 from fractals.backends.numba_private import array_struct
 
-ORDER = ir.VectorType(ir.IntType(8), 8)
+ORDER = ir.VectorType(ir.IntType(8), 8)  # of the parts of a register
 
 
 def _address(context, builder, array, value, index, offset=0):
@@ -97,9 +96,9 @@ def masked_store(context, array, index, mask, value):
 
 
 def _address_of_order(builder, lanes, word):
-    """Return the address of the order of 8 parts of a register that brings lanes to its front.
+    """Return the address of a permutation that moves lanes to the front of a register.
 
-    `word` holds a bit for each lane that is to come to the front.
+    The permutation is one of 8 parts of 32 bits. `word` has a bit for each lane that is moved.
     """
     name = f"fractals_order_of_{lanes}"
     module = builder.module
@@ -131,7 +130,7 @@ def _compressed(context, builder, array, value, index, lanes, vector):
         builder.store(packed, at, align=array.dtype.bitwidth // 8)
         taken = call(builder, f"llvm.ctpop.i{count}", word, builder.bitcast(lanes, word))
         return builder.add(index, builder.zext(taken, INT64))
-    if REGISTER == 32 and "avx2" in FEATURES:
+    if REGISTER == 32:  # AVX2
         word = to_integer(builder, lanes)
         parts = ir.VectorType(INT32, 8)
         order = builder.load(_address_of_order(builder, count, word), align=8)

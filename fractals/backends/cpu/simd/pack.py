@@ -59,9 +59,9 @@ def register_bytes(features):
 
 FEATURES = host_features()
 REGISTER = register_bytes(FEATURES)
-# Registers for masks: with them a mask is one bit a lane. Without them a mask is a vector whose
-# lanes are all ones or all zeros, as comparisons leave it; LLVM would otherwise pack bits into
-# smaller vectors and unpack them again in each round of a loop.
+# Whether the CPU has registers for masks. If so, a mask is one bit per lane. Otherwise a mask is a
+# vector whose lanes are all ones or all zeros, which is what comparisons return. With bits, LLVM
+# would pack masks into smaller vectors and unpack them in each round of a loop (1.3 times as slow).
 MASK_REGISTERS = REGISTER == 64
 FEW_REGISTERS = "sse2" in FEATURES and not MASK_REGISTERS  # 16 vector registers; elsewhere 32
 # x86 CPUs before 2013 have no fused multiply-add, and packs gain nothing from the C library's.
@@ -428,11 +428,64 @@ def count_under(context, mask, n):
     return n(mask, n), generate
 
 
+# --- How LLVM compiles the function in which these are called
+
+
+@intrinsic
+def align_stack(context):
+    """Align the stack frame of the calling function to cache lines.
+
+    LLVM spills vectors to the stack, and a vector that crosses two lines takes two accesses.
+    """
+
+    def generate(context, builder, signature, args):
+        with builder.goto_entry_block():
+            line = builder.alloca(ir.IntType(8), 64)
+            line.align = 64
+        kind = ir.FunctionType(ir.VoidType(), [line.type])
+        builder.call(ir.InlineAsm(kind, "", "r", side_effect=True), [line])
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic
+def keep_apart(context):
+    """Prevent LLVM from inlining the calling function.
+
+    In a large function LLVM allocates too few registers to an inner loop.
+    """
+
+    def generate(context, builder, signature, args):
+        attributes = builder.function.attributes
+        attributes.discard("alwaysinline")
+        attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic
+def unknown(context, index):
+    """Return `index`, as a value that LLVM knows nothing about.
+
+    In a loop, LLVM therefore does not move loads from that index out of the loop, where their
+    results would need registers; and it does not unroll the loop.
+    """
+
+    def generate(context, builder, signature, args):
+        kind = ir.FunctionType(INT64, [INT64])
+        same = ir.InlineAsm(kind, "", "=r,0", side_effect=True)
+        return builder.call(same, args, attrs=("convergent",))
+
+    return types.int64(types.int64), generate
+
+
 # --- Functions of one vector, applied to each vector of packs
 
 
 def _with_vectors(kind, vectors):
-    """Return a type in which each pack has this number of vectors."""
+    """Return a type in which every pack has this number of vectors."""
     if isinstance(kind, Pack):
         return Pack(kind.element, vectors, kind.lanes)
     if isinstance(kind, types.BaseTuple):
@@ -449,7 +502,7 @@ def _packs_in(kind):
 
 
 def _vector_of(context, builder, kind, value, k):
-    """Return a value with each of its packs replaced by the pack of its vector k alone."""
+    """Return a value in which every pack is replaced by the pack of its vector k."""
     if isinstance(kind, Pack):
         return join(builder, [builder.extract_value(value, k)])
     if not isinstance(kind, types.BaseTuple):
@@ -460,7 +513,7 @@ def _vector_of(context, builder, kind, value, k):
 
 
 def _joined(context, builder, kind, values):
-    """Return the value of a type whose packs have these values' vectors."""
+    """Return a value of a type, made of one value for each vector of its packs."""
     if isinstance(kind, Pack):
         return join(builder, [builder.extract_value(value, 0) for value in values])
     parts = zip(*(cgutils.unpack_tuple(builder, value) for value in values), strict=True)
@@ -470,11 +523,12 @@ def _joined(context, builder, kind, values):
 
 @intrinsic
 def each_vector(context, function, arguments):
-    """Return ``function(*arguments)``, computed for one vector after the other.
+    """Return ``function(*arguments)``, computed for one vector after another.
 
-    The packs in the arguments, and in the tuples among them, have the same number of vectors; so
-    have those returned. A function of whole packs applies its first operation to all vectors, then
-    the second, and so on; the results between them need more registers than a CPU has.
+    All packs in the arguments and the result have the same number of vectors. A function of whole
+    packs would apply its first operation to all vectors, then the second operation, and so on, and
+    the intermediate results would need more registers than a CPU has. The function is also compiled
+    for one vector instead of several.
     """
     (vectors,) = {pack.vectors for pack in _packs_in(arguments)}
     single = context.resolve_function_type(function, tuple(_with_vectors(arguments, 1)), {})

@@ -161,7 +161,7 @@ export function field(option, value, put) {
   if (option.type === "bool") return toggle(label, value, put);
   if (option.type === "text" || option.least === undefined) {
     const text = element("input", { type: "text", value, spellcheck: false, onchange: () => put(option.type === "text" ? text.value : Number(text.value)) });
-    return Object.assign(row(label, text, { hint: option.meaning }), { show: (now) => (text.value = now) });
+    return Object.assign(row(label, text, { hint: option.meaning }), { show: (now) => document.activeElement !== text && (text.value = now) });
   }
   // Bounds above zero that are decades apart are for equal factors.
   const log = option.least > 0 && option.most / option.least > 500;

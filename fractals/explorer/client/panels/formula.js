@@ -38,6 +38,7 @@ export function formulaPanel({ explorer }) {
         element("span.caption", {}, first), rest.length > 0 && element("span.faint.mono", {}, rest.join(", "))));
     }));
   const own = section("Your own", true, form);
+  let shown = ""; // the formula whose options are in the form
   const chosen = section("Options", true, options);
 
   function sync() {
@@ -47,8 +48,13 @@ export function formulaPanel({ explorer }) {
     const known = catalog.formulas.find(({ name }) => name === now.name);
     const wanted = now.name === "expression" ? [] : optionsOf(known);
     chosen.hidden = wanted.length === 0;
-    options.replaceChildren(...wanted.map((option) => field(option, now[option.name] ?? option.default, (value) =>
-      explorer.open({ formula: { ...named(), [option.name]: value } }))));
+    if (now.name !== shown) {
+      shown = now.name;
+      options.replaceChildren(...wanted.map((option) => field(option, option.default, (value) =>
+        explorer.open({ formula: { ...named(), [option.name]: value } }))));
+    }
+    // The fields stay while the formula does, or what is being typed into one would be lost.
+    wanted.forEach((option, k) => options.children[k].show(now[option.name] ?? option.default));
   }
   const settle = (line) => {
     form.classList.remove("busy");

@@ -12,7 +12,10 @@ const MOST = 16; // of a scene
  */
 export function layerStack(catalog, { pick, change }) {
   const list = element("ol.layers", { "aria-label": "Layers, from the top" });
-  const tune = element("div.stack");
+  // The fields stay while layers change, or what is being typed into one would be lost.
+  const blend = select("Blend", catalog.blends, "auto", (value) => edit("blend", value, true));
+  const opacity = slider({ label: "Opacity", value: 1, least: 0, most: 1, oninput: (value) => edit("opacity", value, true), onchange: (value) => edit("opacity", value) });
+  const tune = element("div.stack", { hidden: true }, blend, opacity);
   let color = {};
   let picked = 0;
 
@@ -55,12 +58,10 @@ export function layerStack(catalog, { pick, change }) {
     picked = index;
     const all = [color, ...layers()].map(item).reverse();
     list.replaceChildren(...all);
-    tune.replaceChildren();
     const layer = layers()[picked - 1];
-    if (!layer) return;
-    tune.append(
-      select("Blend", catalog.blends, layer.blend ?? "auto", (value) => edit("blend", value, true)),
-      slider({ label: "Opacity", value: layer.opacity ?? 1, least: 0, most: 1, oninput: (value) => edit("opacity", value, true), onchange: (value) => edit("opacity", value) }));
+    tune.hidden = !layer;
+    blend.show(layer?.blend ?? "auto");
+    opacity.show(layer?.opacity ?? 1);
   }
   const more = button("Add a layer", () => (layers().length < MOST ? add() : null), { symbol: "plus", kind: "wide-button" });
   return { node: element("div.stack", {}, list, tune, more), show };
