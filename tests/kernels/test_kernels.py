@@ -193,6 +193,19 @@ def test_curves_are_what_they_are_called(v):
     assert abs(off["atan"]) < 4e-9
 
 
+@pytest.mark.parametrize("v", [-5000.5, -3.0, -0.25, 0.0, 0.25, 3.0, 5000.5])
+def test_transfers_are_what_they_are_called(v):
+    """The logarithm is mirrored: values below 0 lie left of a deep view's count offset."""
+    wanted = {
+        "linear": v,
+        "sqrt": math.sqrt(max(v, 0)),
+        "log": math.copysign(math.log2(1 + abs(v)), v),
+    }
+    target = PythonBackend("float64").target
+    found = {name: make_transfer(target, name)(v) for name in wanted}
+    assert found == pytest.approx(wanted, abs=1e-6)
+
+
 def test_curves_of_what_has_no_root():
     for number in PRECISIONS:
         for v in (0.0, -0.0, -3.0, -math.inf, math.nan):
