@@ -388,13 +388,17 @@ def test_a_client_that_never_reads_does_not_grow_memory(server):
             await other.say("hello", v=1, size=list(SIZE))
             await other.say("open", frame=1, scene=SEAHORSE)
             await other.exact(1)
-            for _ in range(50):
+            full = 0
+            for _ in range(1000):  # a busy machine takes long to fill it
                 await asyncio.sleep(0.02)
                 waiting = max(each.outbox._bytes for each in server.explorer.sessions)
                 assert waiting < 16 * 2**20
-        return waiting
+                full += waiting > 2**19  # the view is not whole: it waits for room
+                if full == 50:
+                    break
+        return full
 
-    assert server.run(talk) > 2**19  # the view is not whole: it waits for room
+    assert server.run(talk) == 50
 
 
 def test_100_clients(own_server):
