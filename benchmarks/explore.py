@@ -5,20 +5,25 @@
     python benchmarks/explore.py seahorse --json > benchmarks/explore-<processor>.json
     python benchmarks/explore.py --read FILE.json       # its table
 
-A client in the same process sends moves as a wheel does, one after the other, each a quarter
-octave about a point beside the middle. Views have 1280x720 pixels. The first views of each scene
-warm up and are left out. `burst` sends 20 moves 40 ms apart, and tells when the last is whole and
-how many views were given up. `bytes` are those of one settled view over a slow line.
+A client in the same process sends moves as a wheel does, one after the other, each a quarter octave
+about a point beside the middle. Views have 1280x720 pixels. The first views of each scene warm up
+and are left out. `burst` sends 20 moves 40 ms apart, and tells when the last has all its values.
+`values MB` and `exact MB` are sent over a slow line for one settled view of 1920x1080 pixels: what
+a browser recolors without asking, and then the exact pixels. `julia` is a preview of 256x256
+pixels. Memory is what the process grew by for each of some clients more, with settled views of
+1920x1080 pixels.
 """
 
 import argparse
 import asyncio
 import json
+import resource
 import statistics
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +33,15 @@ import websockets
 
 import fractals
 from fractals.explorer import protocol
-from fractals.explorer.server import Address, Explorer, Running
+from fractals.explorer.application import Explorer
+from fractals.explorer.server import Address, Running
 from fractals.explorer.session import Terms
 from fractals.tools.bench import report
 
 SCENES = ("seahorse", "heirloom", "wheels", "pinwheel")
-SIZE = (1280, 720)
+SIZE, LARGE = (1280, 720), (1920, 1080)
+CLIENTS = 4  # for the memory
+PREVIEWS = 20  # of Julia sets
 WARM = 3  # views that load, or compile, what the others use
 AT = (9000, 5000)  # of the moves' fixed point, in sixteenths of a pixel
 
@@ -54,16 +62,31 @@ class Client:
         await self.say("view", frame=self.frame, base=base, at=AT, scale=16, focus=AT)
         return self.frame
 
+    async def preview(self, k: int) -> float:
+        """Return the milliseconds until the Julia set of another point is there."""
+        begun = time.perf_counter()
+        point = (AT[0] + 160 * k, AT[1])
+        await self.say("julia", seq=k, frame=self.frame, at=point)
+        while True:
+            message = await self.socket.recv()
+            if isinstance(message, str) and json.loads(message)["t"] == "error":
+                sys.exit(message)
+            if isinstance(message, bytes):
+                head = protocol.HEADER.unpack_from(message)
+                if head[0] == protocol.PREVIEW and head[3] == k:
+                    return 1e3 * (time.perf_counter() - begun)
+
     async def times(self, frame: int, begun: float) -> dict[str, float]:
         """Return the milliseconds until each stage of a frame, and its bytes."""
-        found: dict[str, float] = {"bytes": 0}
+        found: dict[str, float] = {"values_bytes": 0, "exact_bytes": 0}
         while "exact" not in found:
             message = await self.socket.recv()
             now = 1e3 * (time.perf_counter() - begun)
             if isinstance(message, bytes):
                 head = protocol.HEADER.unpack_from(message)
                 if head[3] == frame and head[0] in (protocol.VALUES, protocol.PIXELS):
-                    found["bytes"] += len(message)
+                    of = "values" if head[0] == protocol.VALUES else "exact"
+                    found[f"{of}_bytes"] += len(message)
                     found.setdefault("coarse" if head[8] > 1 else "tile", now)
                 continue
             text = json.loads(message)
@@ -76,11 +99,45 @@ class Client:
         return found
 
 
-async def measure(running: Running, name: str, steps: int) -> dict[str, Any]:
-    """Return the times of a scene."""
+def connect(running: Running) -> Any:
+    """Return a connection to a server."""
     address = running.url.replace("http", "ws", 1) + "/ws"
     bearer = {"Authorization": f"Bearer {running.explorer.gate.token}"}
-    async with websockets.connect(address, additional_headers=bearer, max_size=None) as socket:
+    return websockets.connect(address, additional_headers=bearer, max_size=None)
+
+
+@asynccontextmanager
+async def settled(
+    running: Running, name: str, size: tuple[int, int]
+) -> AsyncIterator[dict[str, float]]:
+    """Keep a client that shows a scene, and give the times and bytes of its view."""
+    async with connect(running) as socket:
+        client = Client(socket)
+        await client.say("hello", v=1, size=size, link="remote")
+        await client.say("open", frame=1, gallery=name)
+        yield await client.times(1, time.perf_counter())
+
+
+async def memory_a_client(running: Running, name: str) -> float:
+    """Return the MiB that the process grows by for each client more."""
+    async with AsyncExitStack() as clients:
+        for _ in range(2):  # what all of them share
+            await clients.enter_async_context(settled(running, name, LARGE))
+        before = resident()
+        for _ in range(CLIENTS):
+            await clients.enter_async_context(settled(running, name, LARGE))
+        return (resident() - before) / CLIENTS
+
+
+def resident() -> float:
+    """Return the MiB of memory that this process uses, at most so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+
+
+async def measure(running: Running, name: str, steps: int) -> dict[str, Any]:
+    """Return the times of a scene."""
+    scene = fractals.load_scene(name)
+    async with connect(running) as socket:
         client = Client(socket)
         await client.say("hello", v=1, size=SIZE, link="remote")
         client.frame = 1
@@ -95,33 +152,44 @@ async def measure(running: Running, name: str, steps: int) -> dict[str, Any]:
             await client.move(client.frame)
             await asyncio.sleep(0.04)
         burst = await client.times(client.frame, begun)
+        previews = PREVIEWS if scene.julia is None else 0
+        julia = [await client.preview(k + 1) for k in range(previews)]
+    async with settled(running, name, LARGE) as large:
+        pass
     rows = rows[WARM:]
-    stages = ("placed", "coarse", "tile", "values", "exact", "bytes")
-    found = {
-        stage: {"p50": statistics.median(each), "p95": sorted(each)[int(0.95 * len(each))]}
-        for stage in stages
-        for each in [[row[stage] for row in rows]]
-    }
-    scene = fractals.load_scene(name)
+    stages = ("placed", "coarse", "tile", "values", "exact")
+    found = {stage: spread(each) for stage in stages for each in [[row[stage] for row in rows]]}
     return {
         "scene": name,
         "width": scene.view.width or f"zoom {scene.view.zoom}",
         "steps": steps,
-        "ms": {stage: found[stage] for stage in stages[:-1]},
-        "bytes": found["bytes"]["p50"],
+        "ms": found,
+        "values_bytes": large["values_bytes"],
+        "exact_bytes": large["exact_bytes"],
+        "julia_ms": spread(julia) if julia else None,
         "burst_values_ms": burst["values"],
     }
+
+
+def spread(times: list[float]) -> dict[str, float]:
+    """Return the median, and what 95 % of the times stay below."""
+    return {"p50": statistics.median(times), "p95": sorted(times)[int(0.95 * len(times))]}
 
 
 def tables(made: dict[str, Any]) -> Iterator[str]:
     """Yield the lines that a person reads."""
     yield report.hardware_line(made)
-    rows = [["scene", "width", "placed", "coarse", "first tile", "values", "exact", "MB", "burst"]]
+    times = ("placed", "coarse", "first tile", "values", "exact")
+    rows = [["scene", "width", *times, "burst", "julia", "values MB", "exact MB"]]
     for row in made["results"]:
-        times = [f"{each['p50']:.0f}/{each['p95']:.0f}" for each in row["ms"].values()]
-        size = f"{row['bytes'] / 1e6:.2f}"
-        rows.append([row["scene"], row["width"], *times, size, f"{row['burst_values_ms']:.0f}"])
+        shown = [f"{each['p50']:.0f}/{each['p95']:.0f}" for each in row["ms"].values()]
+        previews = row["julia_ms"]
+        shown.append(f"{row['burst_values_ms']:.0f}")
+        shown.append(f"{previews['p50']:.0f}/{previews['p95']:.0f}" if previews else "-")
+        sizes = [f"{row[key] / 1e6:.2f}" for key in ("values_bytes", "exact_bytes")]
+        rows.append([row["scene"], row["width"], *shown, *sizes])
     yield from report.align(iter(rows))
+    yield f"memory for each client: {made['client_mib']:.0f} MiB"
 
 
 def main() -> None:
@@ -142,8 +210,9 @@ def main() -> None:
         while not (running.server and running.server.started):
             time.sleep(0.01)
         results = [asyncio.run(measure(running, name, options.steps)) for name in options.scenes]
+        memory = asyncio.run(memory_a_client(running, options.scenes[0]))
         running.close()
-        made = {**report.make_report([]), "results": results}
+        made = {**report.make_report([]), "client_mib": round(memory, 1), "results": results}
     print(json.dumps(made, indent=1) if options.json else "\n".join(tables(made)))
 
 

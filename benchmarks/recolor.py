@@ -32,7 +32,7 @@ import fractals
 from fractals import EscapeData
 from fractals.cli.values import parse_size
 from fractals.errors import FractalsError
-from fractals.io.store import create_store, open_store
+from fractals.io.store import TileWriter, create_store, open_store
 from fractals.tools.bench import report
 
 STAGES = ("compile", "copy", "color")
@@ -122,12 +122,12 @@ def ours(raw: EscapeData, folder: Path, threads: int) -> Layout:
         store = create_store(
             folder, raw.scene, types, raw.max_iterations, raw.count_offset, raw.method
         )
+        writer = TileWriter(store)  # not closed: no fsync, as with the others
 
         def one(k: int) -> None:
-            store.write(k, {name: plane[store.window(k)] for name, plane in planes.items()})
+            writer.write(k, {name: plane[store.window(k)] for name, plane in planes.items()})
 
         in_threads(one, range(store.tiles), threads)
-        store._closed = True  # without fsync, as the others
 
     def read() -> None:
         store = open_store(folder)

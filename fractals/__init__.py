@@ -9,6 +9,7 @@
     find_nucleus, find_period   find the minibrot in a view
     find_misiurewicz            find the eye of a spiral in a view
     find_interesting            suggest interesting views inside a view
+    film                  returns the film of a scene: its frames, or a file
     explore               shows a scene in the browser, to move about in
     devices               lists what can draw here
     load_formula          loads a formula from a Python file of yours
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
         OptionError,
         SceneError,
     )
+    from fractals.explorer.server import Running
     from fractals.explorer.start import explore
+    from fractals.films.film import Film, film
     from fractals.io.escape_data import EscapeData
     from fractals.io.formula_file import load_formula
     from fractals.io.image import Image
@@ -66,6 +69,7 @@ _HOMES = {
     "DeviceError": "errors",
     "DifferenceError": "errors",
     "EscapeData": "io.escape_data",
+    "Film": "films.film",
     "Formula": "kernels.formula",
     "FractalsError": "errors",
     "Image": "io.image",
@@ -76,6 +80,7 @@ _HOMES = {
     "Palette": "color.palette",
     "Plan": "rendering.plan",
     "Rendered": "rendering.stream",
+    "Running": "explorer.server",
     "Scene": "scene.model",
     "SceneError": "errors",
     "Suggestion": "tools.interesting",
@@ -85,6 +90,7 @@ _HOMES = {
     "compute_to": "rendering.compute_store",
     "devices": "backends.devices",
     "explore": "explorer.start",
+    "film": "films.film",
     "find_interesting": "tools.interesting",
     "find_misiurewicz": "rendering.find",
     "find_nucleus": "rendering.find",
@@ -108,6 +114,7 @@ __all__ = [
     "DeviceError",
     "DifferenceError",
     "EscapeData",
+    "Film",
     "Formula",
     "FractalsError",
     "Image",
@@ -118,6 +125,7 @@ __all__ = [
     "Palette",
     "Plan",
     "Rendered",
+    "Running",
     "Scene",
     "SceneError",
     "Suggestion",
@@ -128,6 +136,7 @@ __all__ = [
     "compute_to",
     "devices",
     "explore",
+    "film",
     "find_interesting",
     "find_misiurewicz",
     "find_nucleus",

@@ -52,6 +52,10 @@ def names(kind: str) -> tuple[str, ...]:
     kind : str
         "formulas", "colorings", "palettes", "scenes" (those of the gallery) or "formats".
 
+    Returns
+    -------
+    tuple of str
+
     Raises
     ------
     OptionError

@@ -245,8 +245,10 @@ def test_palettes_are_color_maps(package):
         assert bands or np.abs(ends[0] - ends[1]).max() < 0.05, name
 
 
-def test_a_formula_of_ones_own_is_compiled_once_in_a_process():
+def test_a_formula_of_ones_own_is_compiled_once_in_a_process(tmp_path, monkeypatch):
     from numba.core import event
+
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))  # empty: the first picture compiles
 
     def step(x, y, a, b):
         return fma(x, x, fma(-y, y, a)), fma(x + x, -y, b)
@@ -259,6 +261,7 @@ def test_a_formula_of_ones_own_is_compiled_once_in_a_process():
         return len(recorder.buffer)
 
     assert draw() > 0
+    draw()  # compiles the loop over tiles, which has no formula, if no test did before
     assert draw() == draw(width=1) == draw(palette="ember", size=(9, 7)) == 0
 
 

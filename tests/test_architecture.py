@@ -17,6 +17,9 @@ ARCHITECTURE = (TESTS.parent / "ARCHITECTURE.md").read_text("utf-8")
 ROOMS = re.findall(r"^\| `(\w+)(?:/|\.py)` \|", ARCHITECTURE, re.MULTILINE)
 APART = {"backends", "formulas", "color"}  # do not import each other
 SOURCES = sorted(PACKAGE.rglob("*.py"))
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+MAX_PARAMETERS = 12  # of a function, self and *args included
+MAX_METHODS = 12  # of a class: what its own body defines, properties and __init__ included
 CUDA_FILES = {"backends/cuda/kernel.py", "backends/cuda/overloads.py", "backends/numba_private.py"}
 
 
@@ -138,6 +141,47 @@ def test_every_file_says_what_it_is_for(path):
     assert ast.get_docstring(ast.parse(path.read_text("utf-8")))
 
 
+def parameters_of(function):
+    """Return how many parameters a definition has; ``**keywords`` of a TypedDict is one."""
+    given = function.args
+    several = [given.vararg, given.kwarg]
+    return len([*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, several)])
+
+
+def methods_of(definition):
+    """Return the methods that a class defines, without operators and conversions."""
+    return [
+        node.name
+        for node in definition.body
+        if isinstance(node, FUNCTIONS)
+        and (node.name == "__init__" or not (node.name[:2] == node.name[-2:] == "__"))
+    ]
+
+
+@every_file
+def test_functions_and_classes_are_small(path):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, FUNCTIONS):
+            assert parameters_of(node) <= MAX_PARAMETERS, f"{name_of(path)}: {node.name}"
+        elif isinstance(node, ast.ClassDef):
+            assert len(methods_of(node)) <= MAX_METHODS, f"{name_of(path)}: {node.name}"
+
+
+def test_what_is_counted():
+    """Keyword-only parameters and properties count; operators do not."""
+    (function, definition) = ast.parse(
+        "def f(a, /, b, *c, d=1, **e): pass\n"
+        "class C:\n"
+        " def __init__(self): pass\n"
+        " def __add__(self, other): pass\n"
+        " @property\n"
+        " def size(self): pass\n"
+        " async def serve(self): pass\n"
+    ).body
+    assert parameters_of(function) == 5
+    assert methods_of(definition) == ["__init__", "size", "serve"]
+
+
 def test_the_kernels_module_is_the_only_one_that_holds_kernels():
     """While a simulated kernel runs, the name `cuda` in its module is replaced."""
     holders = {
@@ -202,4 +246,11 @@ def test_public_functions_and_classes_are_documented():
     for name, home in fractals._HOMES.items():
         tree = ast.parse(MODULES[f"fractals.{home}"].read_text("utf-8"))
         (node,) = (node for node in tree.body if getattr(node, "name", None) == name)
-        assert ast.get_docstring(node), f"{name} of fractals.{home} has no docstring"
+        text = ast.get_docstring(node)
+        assert text, f"{name} of fractals.{home} has no docstring"
+        if isinstance(node, FUNCTIONS):
+            sections = ["Parameters", "Raises"] if parameters_of(node) else []
+            if ast.unparse(node.returns) != "None":
+                sections.append("Returns")
+            for section in sections:
+                assert f"{section}\n---" in text, f"{name} of fractals.{home}: {section}"

@@ -39,6 +39,10 @@ def limits_of(kind: str) -> Limits:
 def devices() -> list[Device]:
     """Return the devices of this machine: the CPU, each CUDA GPU, and the simulator.
 
+    Returns
+    -------
+    list of Device
+
     Examples
     --------
     >>> devices()[0].kind

@@ -22,6 +22,12 @@ from fractals.cli.scenes import default_output, requested_scene
 from fractals.cli.values import Whole
 from fractals.errors import FractalsError, OptionError
 
+# The options of `fractals.explore` that have the same name on the command line.
+SERVER_OPTIONS = (
+    *("host", "port", "uds", "cert", "key", "allow_hosts"),
+    *("read_only", "memory", "clients"),
+)
+
 
 @verb(
     "explore                              # the gallery",
@@ -91,19 +97,7 @@ from fractals.errors import FractalsError, OptionError
     help="Most pages that are connected at once (default: 16).",
 )
 def explore_command(
-    scenes: tuple[str, ...],
-    threads: int | None,
-    no_browser: bool,
-    host: str,
-    port: int,
-    uds: str | None,
-    cert: str | None,
-    key: str | None,
-    allow_hosts: tuple[str, ...],
-    read_only: bool,
-    memory: int,
-    clients: int,
-    **options: Any,
+    scenes: tuple[str, ...], threads: int | None, no_browser: bool, **options: Any
 ) -> None:
     """Explore a scene in the browser: zoom to any depth, recolor, find, keep and share.
 
@@ -112,23 +106,16 @@ def explore_command(
     starts with the gallery. Ctrl-C ends the server.
     """
     device = device_request(options)
+    server = {name: options.pop(name) for name in SERVER_OPTIONS}
     scene = requested_scene(scenes, options, defaults=scene_table())
     fractals.explore(
         scene,
         device=device,
         threads=threads,
-        host=host,
-        port=port,
         browser=not no_browser,
-        uds=uds,
-        cert=cert,
-        key=key,
-        allow_hosts=allow_hosts,
-        read_only=read_only,
-        memory=memory,
-        clients=clients,
         gallery=not scenes and all(value in (None, ()) for value in options.values()),
         on_message=tell,
+        **server,
     )
 
 

@@ -25,6 +25,7 @@ from fractals.cli.values import (
     relative,
 )
 from fractals.errors import OptionError, SceneError, shown
+from fractals.scene.numbers import decimal_places
 
 if TYPE_CHECKING:
     from fractals.scene.model import Scene
@@ -280,20 +281,6 @@ def moved_center(scene: "Scene", at: str | None, pan: str | None) -> tuple[str, 
         exponent = Decimal(part).as_tuple().exponent
         places = max(places, -exponent if isinstance(exponent, int) else 0)
     return decimal_places(x, places), decimal_places(y, places)
-
-
-def decimal_places(value: Fraction, places: int) -> str:
-    """Return a number rounded to decimal places, as text.
-
-    Examples
-    --------
-    >>> decimal_places(Fraction(-1, 3), 5), decimal_places(Fraction(5, 2), 4)
-    ('-0.33333', '2.5')
-    """
-    whole, part = divmod(abs(round(value * 10**places)), 10**places)
-    digits = str(part).zfill(places).rstrip("0") if places else ""
-    sign = "-" if value < 0 and (whole or digits) else ""
-    return f"{sign}{whole}" + (f".{digits}" if digits else "")
 
 
 def check_width(scene: "Scene") -> None:

@@ -17,6 +17,7 @@ SUBJECTS = {
         "render": ("render", "Draw a picture of a scene."),
         "compute": ("compute", "Compute the raw numbers of a scene into a file."),
         "recolor": ("recolor", "Draw raw numbers in other colors, without iterating again."),
+        "film": ("film", "Make a film of a scene: a zoom, or a change of colors."),
         "sheet": ("sheet", "Draw a contact sheet of a scene in many colors."),
         "gallery": ("gallery", "Draw the scenes of the gallery."),
     },
@@ -41,6 +42,7 @@ SUBJECTS = {
 }
 COMMANDS = {verb: module for part in SUBJECTS.values() for verb, (module, _) in part.items()}
 SYNONYMS = {
+    "animate": "film",
     "color": "recolor",
     "colour": "recolor",
     "draw": "render",
@@ -50,6 +52,7 @@ SYNONYMS = {
     "ls": "list",
     "palettes": "list",
     "test": "verify",
+    "video": "film",
     "zoom": "render",
 }
 
@@ -105,6 +108,7 @@ def environment() -> Iterator[tuple[str, str]]:
     yield "FRACTALS_DEVICE", "Default of --device."
     yield "FRACTALS_THREADS", "Default of --threads."
     yield "FRACTALS_CACHE_DIR", "Folder of cached reference orbits."
+    yield "FRACTALS_FFMPEG", "The ffmpeg program that encodes films."
     yield "NUMBA_CACHE_DIR", "Folder of cached compiled code."
     yield "NO_COLOR", "If set, no colors on the terminal."
 

@@ -244,7 +244,7 @@ async def _quietly(task: Awaitable[None]) -> None:
 
 def searched(session: Session, message: protocol.Find) -> Scene:
     """Return the scene of a frame, or of a rectangle of it."""
-    scene, place = session.scene(message.frame), session.place(message.frame)
+    scene, place = session.scene(message.frame), session.frames.place(message.frame)
     if message.rect is None:
         return scene
     x0, y0, x1, y1 = message.rect

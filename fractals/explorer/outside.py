@@ -50,6 +50,8 @@ def scene_of(table: Any, digits: int = MAX_DIGITS) -> Scene:
     _check_numbers("julia", table.get("julia"), digits)
     for paint in _paints(table.get("color")):
         _check_paint(paint)
+    # The explorer shows one view, and the numbers of keys and tracks may have any size.
+    table = {key: value for key, value in table.items() if key != "film"}
     formula = table.get("formula")
     if len(str(formula)) > MAX_EXPRESSION:
         raise SceneError(f"formula: more than {MAX_EXPRESSION} characters")

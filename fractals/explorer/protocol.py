@@ -202,6 +202,12 @@ class Bookmark(Message):
     remove: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
 
 
+class Film(Message):
+    """A film through the bookmarks, as a scene."""
+
+    t: Literal["film"]
+
+
 class Bookmarks(Message):
     """The list of bookmarks."""
 
@@ -225,7 +231,8 @@ Known = Annotated[
     | Link
     | GoOn
     | Bookmark
-    | Bookmarks,
+    | Bookmarks
+    | Film,
     Field(discriminator="t"),
 ]
 MESSAGES: TypeAdapter[Any] = TypeAdapter(Known)

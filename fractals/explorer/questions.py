@@ -10,11 +10,12 @@ import numpy as np
 from fractals.color import palette as palettes
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
+from fractals.explorer.opening import julia_scene
 from fractals.explorer.previews import drawn, small
 from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
 from fractals.explorer.scheduler import SHEET, Steps, Work
-from fractals.explorer.session import Session, text_of
-from fractals.explorer.views import SIXTEENTHS, significant
+from fractals.explorer.session import Session
+from fractals.explorer.views import SIXTEENTHS, significant, text_of
 from fractals.rendering.drawing import open_drawing, sampled
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
@@ -28,7 +29,7 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 
 def pick(session: Session, message: protocol.Pick) -> None:
     """Answer what is under a pixel."""
-    place = session.place(message.frame)
+    place = session.frames.place(message.frame)
     center = text_of(place, message.at)
     scene = session.scene(message.frame)
     answer: dict[str, Any] = {
@@ -98,7 +99,7 @@ def value_at(session: Session, scene: Scene, coloring: str) -> float | None:
 
 def julia(session: Session, message: protocol.Julia) -> None:
     """Draw a preview of the Julia set of a point."""
-    scene = small(session.julia_scene(message.frame, message.at), message.size, message.size)
+    scene = small(julia_scene(session, message.frame, message.at), message.size, message.size)
 
     def steps(work: Work) -> Steps:
         pixels = yield from drawn(session.engine, work, scene)
@@ -132,7 +133,7 @@ def histogram(session: Session, message: protocol.Histogram) -> None:
 
 
 def _picture(session: Session, frame: int) -> Any:
-    session.place(frame)
+    session.frames.place(frame)
     picture = session.picture
     if picture is None or picture.request.frame != frame:
         raise OptionError("the view is not drawn yet")

@@ -1,37 +1,28 @@
-"""Starts the explorer: the application, its address, and the browser."""
+"""Starts the explorer: its address, the server, and the browser.
 
-import asyncio
+The packages of the extra `explore` are imported when a server is started.
+"""
+
 import contextlib
+import os
 import socket
 import threading
 import webbrowser
-from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import uvicorn
-from starlette.applications import Starlette
-from starlette.routing import WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from typing import TYPE_CHECKING
 
 from fractals.errors import FractalsError, OptionError
-from fractals.explorer import protocol, questions
-from fractals.explorer.bookmarks import Bookmarks
-from fractals.explorer.bookmarks import folder as bookmarks_folder
-from fractals.explorer.gate import Gate
-from fractals.explorer.jobs import Jobs
-from fractals.explorer.outbox import Outbox
-from fractals.explorer.pages import Pages
-from fractals.explorer.previews import Thumbnails
-from fractals.explorer.scheduler import Engine, internal
-from fractals.explorer.session import Session, Terms, TooManyMessages
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from fractals.explorer.application import Explorer
+    from fractals.explorer.session import Terms
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
-HELLO_SECONDS = 10.0
 PING_SECONDS = 20.0
 CONNECTIONS = 64  # sockets besides those of clients
-NO_HELLO, TOO_LONG, TOO_MANY, FULL = 4408, 4413, 4429, 1013
 
 
 @dataclass(frozen=True)
@@ -64,122 +55,30 @@ class Address:
         return bool(self.uds) or self.host in ("127.0.0.1", "::1", "localhost")
 
 
-class Explorer:
-    """The application: clients, their drawing thread, and everything they share."""
-
-    def __init__(
-        self,
-        terms: Terms,
-        device: str = "auto",
-        threads: int | None = None,
-        secure: bool = False,
-        data: Path | None = None,
-        cache: Path | None = None,
-    ) -> None:
-        """`data`, `cache`: folders of bookmarks and of thumbnails; None: nothing is kept."""
-        self.terms = terms
-        self.engine = Engine(device, threads)
-        self.jobs = Jobs(device, threads)
-        self.bookmarks = Bookmarks(None if terms.read_only else data)
-        self.pages = Pages(terms, Thumbnails(self.engine, cache), self.jobs, self.bookmarks)
-        self.sessions: set[Session] = set()
-        self.handlers: dict[str, Callable[[Session, Any], None]] = {
-            "bookmark": self.bookmarks.on_change,
-            "bookmarks": self.bookmarks.on_list,
-            "cancel": self.jobs.cancel,
-            "export": self.jobs.export,
-            "find": self.jobs.find,
-            "fit": questions.fit,
-            "histogram": questions.histogram,
-            "julia": questions.julia,
-            "link": questions.link,
-            "lookup": questions.lookup,
-            "pick": questions.pick,
-            "surprise": questions.surprise,
-        }
-        routes = [*self.pages.routes(), WebSocketRoute("/ws", self.client)]
-        self.gate = Gate(Starlette(routes=routes, lifespan=self._lifespan), secure)
-
-    @contextlib.asynccontextmanager
-    async def _lifespan(self, app: Any) -> AsyncIterator[None]:
-        self.jobs.loop = asyncio.get_running_loop()
-        yield
-        self.engine.end()
-        self.jobs.end()
-
-    async def client(self, socket: WebSocket) -> None:
-        """Serve a client until it leaves."""
-        await socket.accept()
-        if len(self.sessions) >= self.terms.clients:
-            await socket.close(FULL, "the server is full: try again later")
-            return
-        outbox = Outbox(asyncio.get_running_loop(), self.engine.wake)
-        session = Session(self.engine, self.terms, outbox, self.handlers)
-        self.sessions.add(session)
-        sending = asyncio.create_task(_send(socket, outbox))
-        try:
-            await self._receive(socket, session)
-        except (WebSocketDisconnect, ConnectionError):
-            pass
-        finally:
-            sending.cancel()
-            self.sessions.discard(session)
-            session.close()
-            self.jobs.leave(session)
-
-    async def _receive(self, socket: WebSocket, session: Session) -> None:
-        """Handle a client's messages, one after the other."""
-        while True:
-            try:
-                async with asyncio.timeout(None if session.hello else HELLO_SECONDS):
-                    text = await socket.receive_text()
-            except TimeoutError:
-                await socket.close(NO_HELLO, "no hello")
-                return
-            except KeyError:  # a binary message
-                session.say("error", re="", message="messages are text")
-                continue
-            if len(text) > protocol.MAX_MESSAGE:
-                await socket.close(TOO_LONG, "a message is too long")
-                return
-            try:
-                await asyncio.to_thread(session.receive, text)
-            except TooManyMessages:
-                await socket.close(TOO_MANY, "too many messages")
-                return
-            except Exception as error:
-                keys = protocol.names_of(text)
-                session.say("error", **{"re": "", **keys, "message": internal(error)})
-            if session.outbox.overfull:
-                await socket.close(TOO_MANY, "nothing is read")
-                return
-
-
-async def _send(socket: WebSocket, outbox: Outbox) -> None:
-    """Send what waits; uvicorn holds a send back while the line is full."""
-    with contextlib.suppress(ConnectionError, WebSocketDisconnect, RuntimeError):
-        while True:
-            content = await outbox.take()
-            if isinstance(content, bytes):
-                await socket.send_bytes(content)
-            else:
-                await socket.send_text(content)
-            outbox.sent(content)
-
-
 @dataclass
 class Running:
-    """A server that listens: its address, its end, and its application."""
+    """A server that listens, as returned by `fractals.explore`.
 
-    explorer: Explorer
+    Attributes
+    ----------
+    explorer : Explorer
+        The application.
+    address : Address
+    port : int
+        The port that listens.
+    url : str
+        Address of the page; `invitation` returns one that opens it.
+    """
+
+    explorer: "Explorer"
     address: Address
     sockets: list[socket.socket] = field(default_factory=list)
     port: int = 0
-    server: uvicorn.Server | None = None
+    server: "uvicorn.Server | None" = None
     _closed: bool = False
 
     @classmethod
-    def listen(cls, explorer: Explorer, address: Address) -> "Running":
+    def listen(cls, explorer: "Explorer", address: Address) -> "Running":
         """Bind the address.
 
         Raises
@@ -219,6 +118,10 @@ class Running:
 
     def serve(self) -> None:
         """Serve until `close`, or Ctrl-C."""
+        import uvicorn
+
+        from fractals.explorer import protocol
+
         config = uvicorn.Config(
             self.explorer.gate,
             log_level="critical",
@@ -269,20 +172,15 @@ def _bound(address: Address) -> list[socket.socket]:
 
 def _unix_socket(path: str) -> socket.socket:
     """Return a listening Unix socket that only its owner may open."""
-    import os
-
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    mask = os.umask(0o177)
-    try:
-        made.bind(path)
-    finally:
-        os.umask(mask)
+    made.bind(path)
+    os.chmod(path, 0o600)  # before it listens: until then nobody can connect
     made.listen(128)
     return made
 
 
 def start(
-    terms: Terms,
+    terms: "Terms",
     device: str = "auto",
     threads: int | None = None,
     address: Address = Address(),
@@ -297,6 +195,9 @@ def start(
         The device is missing.
     """
     import platformdirs
+
+    from fractals.explorer.application import Explorer
+    from fractals.explorer.bookmarks import folder as bookmarks_folder
 
     if bool(address.cert) != bool(address.key):
         raise OptionError("--cert and --key belong together: give both")

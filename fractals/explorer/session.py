@@ -1,35 +1,22 @@
 """A client: its frames and colors, what it may do, and the work that it has asked for."""
 
 import json
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from time import monotonic
 from typing import Any
 
-from fractals import catalog
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
+from fractals.explorer.frames import Frames
 from fractals.explorer.outbox import Outbox
-from fractals.explorer.passes import ViewWork
-from fractals.explorer.picture import Picture, Request, same_values
-from fractals.explorer.protocol import VERSION, Hello, Open, Paint, View
-from fractals.explorer.scheduler import SMALL, VIEW, Engine, Work
-from fractals.explorer.views import (
-    SIXTEENTHS,
-    Move,
-    Place,
-    decimal_text,
-    decimals,
-    map_between,
-    octaves,
-)
-from fractals.rendering.plan import make_plan
-from fractals.scene.layers import make_layers
-from fractals.scene.model import Scene, validate
+from fractals.explorer.picture import Picture, Request
+from fractals.explorer.protocol import VERSION, Hello
+from fractals.explorer.scheduler import SMALL, Engine, Work
+from fractals.explorer.view_work import ViewWork
+from fractals.scene.model import Scene
 
-MAX_FRAMES = 256  # of a client
 RATE, BURST = 40.0, 120.0  # messages a second, and at once
 BYTES_A_SAMPLE = 28  # of raw numbers that are kept, about
 
@@ -66,8 +53,42 @@ class TooManyMessages(Exception):
     """A client sends more messages than it may."""
 
 
+class MessageRate:
+    """Bounds how many messages a client sends."""
+
+    def __init__(self) -> None:
+        self._tokens, self._last = BURST, monotonic()
+
+    def count(self) -> None:
+        """Count a message, or raise `TooManyMessages`."""
+        now = monotonic()
+        self._tokens = min(BURST, self._tokens + RATE * (now - self._last)) - 1
+        self._last = now
+        if self._tokens < 0:
+            raise TooManyMessages
+
+
 class Session:
-    """A client's state. Messages are handled one at a time, in any thread."""
+    """A client's state. Messages are handled one at a time, in any thread.
+
+    Attributes
+    ----------
+    hello : Hello, optional
+        The first message.
+    frames : Frames
+    color : Color
+        Of the newest frame.
+    paint : int
+        Number of the newest colors, as of PROTOCOL.md.
+    focus : tuple of float
+        Pixel of the newest frame at which tiles begin.
+    view : ViewWork, optional
+        Draws the newest frame.
+    jobs : dict
+        Searches and exports that run, by number.
+    found : dict
+        Centers that searches found, by number.
+    """
 
     def __init__(
         self,
@@ -76,19 +97,16 @@ class Session:
         outbox: Outbox,
         handlers: Mapping[str, Callable[["Session", Any], None]],
     ) -> None:
-        """`handlers`: of messages that are not about frames and colors, by name."""
+        """`handlers`: of all messages but the first, by name."""
         self.engine, self.terms, self.outbox, self.handlers = engine, terms, outbox, handlers
-        self.jobs: dict[int, Any] = {}  # searches and exports that run
         self.hello: Hello | None = None
-        self.frames: OrderedDict[int, Place] = OrderedDict()
-        self.newest, self.paint = 0, 0
-        self.color = terms.scene.color
+        self.frames = Frames()
+        self.color, self.paint = terms.scene.color, 0
         self.focus: tuple[float, float] = (0.0, 0.0)
         self.view: ViewWork | None = None
-        self.found: dict[int, tuple[Fraction, Fraction]] = {}  # centers that searches found
-        self._tokens, self._last = BURST, monotonic()
-
-    # ------------------------------------------------------------------ messages
+        self.jobs: dict[int, Any] = {}
+        self.found: dict[int, tuple[Fraction, Fraction]] = {}
+        self._rate = MessageRate()
 
     def say(self, kind: str, **keys: Any) -> None:
         """Send a text message."""
@@ -96,27 +114,20 @@ class Session:
 
     def receive(self, text: str) -> None:
         """Handle a message; every error is answered with one line."""
-        self._count()
+        self._rate.count()
         try:
             message = protocol.parse(text)
             if (self.hello is None) != isinstance(message, Hello):
                 raise OptionError("the first message is hello, and no other")
-            if own := getattr(self, f"on_{message.t}", None):
-                own(message)
+            if isinstance(message, Hello):
+                self._welcome(message)
             else:
                 self.handlers[message.t](self, message)
         except FractalsError as error:
             line = str(error).splitlines()[0] if str(error) else "failed"
             self.say("error", **{**protocol.names_of(text), "message": line})
 
-    def _count(self) -> None:
-        now = monotonic()
-        self._tokens = min(BURST, self._tokens + RATE * (now - self._last)) - 1
-        self._last = now
-        if self._tokens < 0:
-            raise TooManyMessages
-
-    def on_hello(self, message: Hello) -> None:
+    def _welcome(self, message: Hello) -> None:
         """Answer what the server is and allows."""
         from fractals import __version__
 
@@ -142,137 +153,15 @@ class Session:
             },
         )
 
-    # ------------------------------------------------------------------ frames
-
-    def place(self, frame: int) -> Place:
-        """Return the place of a frame, or raise an `OptionError`."""
-        if frame not in self.frames:
-            raise OptionError(f"the frame {frame} is not kept: open its scene")
-        return self.frames[frame]
-
     def scene(self, frame: int) -> Scene:
         """Return the scene of a frame in the newest colors."""
-        return self.place(frame).scene().model_copy(update={"color": self.color})
+        return self.frames.place(frame).scene().model_copy(update={"color": self.color})
 
     @property
     def size(self) -> tuple[int, int]:
         """Return the size of the canvas."""
         assert self.hello
-        newest = self.frames.get(self.newest)
-        return newest.size if newest else self.hello.size
-
-    def on_open(self, message: Open) -> None:
-        """Show another scene."""
-        self._check_id(message.frame)
-        scene = self._opened(message)
-        size = message.size or self.size
-        scene = _for_canvas(scene)
-        place = Place.of(scene, size)
-        base = self.place(message.base) if message.base else None
-        self.color, self.paint = scene.color, 0
-        middle = size[0] / 2, size[1] / 2
-        self._show(message.frame, place, base, message.base, middle, moving=False, whole=True)
-
-    def _opened(self, message: Open) -> Scene:
-        given = [
-            key
-            for key in ("scene", "toml", "link", "gallery", "julia", "formula")
-            if getattr(message, key) is not None
-        ]
-        if len(given) > 1:
-            raise OptionError(f"{' and '.join(given)}: give one")
-        if message.scene is not None:
-            return self._admitted(outside.scene_of(message.scene))
-        if message.toml is not None:
-            return self._admitted(outside.of_toml(message.toml))
-        if message.link is not None:
-            return self._admitted(outside.of_link(message.link))
-        if message.gallery is not None:
-            return outside.scene_of(catalog.read("gallery", message.gallery))
-        if message.julia is not None:
-            return self.julia_scene(message.julia.frame, message.julia.at)
-        if message.formula is not None:
-            table = {"formula": message.formula}
-            return self._admitted(outside.scene_of(table)).model_copy(update={"color": self.color})
-        return self.terms.scene
-
-    def _admitted(self, scene: Scene) -> Scene:
-        """Return a scene, unless it needs one program of its own too many."""
-        if getattr(scene.formula, "model_extra", None):
-            self.engine.admit(scene.make_formula().label)
-        for layer in make_layers(scene).drawn:
-            if layer.coloring.statistic and layer.paint.coloring.model_extra:
-                self.engine.admit(layer.coloring.statistic_label)
-        return scene
-
-    def julia_scene(self, frame: int, at: tuple[int, int]) -> Scene:
-        """Return the Julia set of a point of a frame."""
-        place = self.place(frame)
-        if place.origin.julia is not None:
-            raise OptionError("this is a Julia set already: its points have none of their own")
-        table = place.origin.to_values()
-        table["view"] = {}
-        table["julia"] = list(text_of(place, at))
-        table |= {"title": "", "note": ""}
-        scene = validate(table, "")
-        return scene.model_copy(update={"color": self.color})
-
-    def on_view(self, message: View) -> None:
-        """Show a move of a frame."""
-        self._check_id(message.frame)
-        base = self.place(message.base)
-        about = None
-        if message.about is not None:
-            if message.about not in self.found:
-                raise OptionError(f"the search {message.about} has found nothing")
-            about = self.found[message.about]
-        move = Move(message.at, message.by, message.scale, message.turn, about)
-        place = base.moved(move, message.size)
-        x, y = message.focus or (place.size[0] * 8, place.size[1] * 8)
-        focus = x / SIXTEENTHS, y / SIXTEENTHS
-        self._show(
-            message.frame, place, base, message.base, focus, message.stage == "moving", whole=False
-        )
-
-    def _check_id(self, frame: int) -> None:
-        if frame <= self.newest:
-            raise OptionError(f"the frame {frame} is not greater than {self.newest}")
-
-    def _show(
-        self,
-        frame: int,
-        place: Place,
-        base: Place | None,
-        base_id: int | None,
-        focus: tuple[float, float],
-        moving: bool,
-        whole: bool,
-    ) -> None:
-        scene = place.scene().model_copy(update={"color": self.color})
-        self.frames[frame] = place
-        while len(self.frames) > MAX_FRAMES:
-            self.frames.popitem(last=False)
-        self.newest, self.focus = frame, focus
-        home = octaves(place)
-        answer: dict[str, Any] = {
-            "frame": frame,
-            "base": base_id,
-            "size": list(place.size),
-            "center": list(scene.view.center or ("0", "0")),
-            "width": place.width_text,
-            "zoom": zoom_text(home),
-            "octaves": home,
-            "rotation": place.rotation,
-            "formula": scene.make_formula().title,
-            "julia": list(scene.julia) if scene.julia else None,
-            "map": map_between(base, place) if base else None,
-        }
-        if whole:
-            answer["scene"] = scene.to_table()
-        self.say("placed", **answer)
-        self.draw(scene, moving, "open" if whole else "view")
-
-    # ------------------------------------------------------------------ drawing
+        return self.frames.size() or self.hello.size
 
     @property
     def picture(self) -> Picture | None:
@@ -283,8 +172,8 @@ class Session:
         """Draw the newest frame in place of older work; `kept`: values that wait are still sent."""
         assert self.hello
         if not kept:
-            self.outbox.drop(self.newest, self.paint)
-        frame, paint = self.newest, self.paint
+            self.outbox.drop(self.frames.newest, self.paint)
+        frame, paint = self.frames.newest, self.paint
         samples = scene.image.size[0] * scene.image.size[1] * BYTES_A_SAMPLE
         request = Request(
             scene,
@@ -297,45 +186,15 @@ class Session:
             self.outbox.put,
             keeps_raw=samples * self.terms.clients <= max(self.terms.memory, samples),
         )
-        before = self.view
-        self.view = view = ViewWork(self.engine, request, before.picture if before else None)
-        work = Work(
+        self.view = ViewWork(
+            self.engine,
+            request,
+            self.picture,
             (self, "view"),
-            view.steps,
-            VIEW,
             ready=lambda: not self.outbox.full,
             failed=lambda line: self.say("error", re=re, frame=frame, message=line),
         )
-        view.work = work
-        self.engine.submit(work)
-
-    def on_paint(self, message: Paint) -> None:
-        """Show the newest frame in other colors."""
-        place = self.place(self.newest)
-        table = place.scene().to_values()
-        painted = {**_drawable(table), "color": message.color}
-        color = self._admitted(outside.scene_of(painted)).color
-        scene = place.scene().model_copy(update={"color": color})
-        make_plan(scene, self.engine.kind)
-        table = scene.to_table()["color"]
-
-        def tell(values: bool) -> None:
-            self.color, self.paint = color, message.seq
-            self.say("painted", seq=message.seq, frame=self.newest, values=values, color=table)
-
-        if self.view and self.view.repaint(scene, message.seq, lambda: tell(False)):
-            return
-        before = self.picture
-        kept = bool(before and before.complete and same_values(before.request.scene, scene))
-        tell(not kept)
-        self.draw(scene, False, "paint", kept)
-
-    def on_go_on(self, message: protocol.GoOn) -> None:
-        """Continue a view that was paused."""
-        if self.view and message.frame == self.newest:
-            self.view.allowed *= 4
-            self.view.work.not_before = 0.0
-            self.engine.wake()
+        self.engine.submit(self.view.work)
 
     def ask(self, name: str, make: Any, message: Any, priority: int = SMALL) -> None:
         """Have the drawing thread answer a message; newer ones of the name replace it."""
@@ -355,29 +214,3 @@ class Session:
         for name in ("view", "julia", "pick", "surprise"):
             self.engine.cancel((self, name))
         self.view = None
-
-
-def _for_canvas(scene: Scene) -> Scene:
-    """Return a scene as a canvas shows it, with 8 bits a channel."""
-    return scene.model_copy(update={"image": scene.image.model_copy(update={"bits": 8})})
-
-
-def _drawable(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys that decide which colors a scene may have."""
-    return {key: table[key] for key in ("formula", "julia") if key in table}
-
-
-def text_of(place: Place, at: tuple[int, int]) -> tuple[str, str]:
-    """Return the coordinates of a pixel as text, with the digits that tell pixels apart."""
-    x, y = place.point(at)
-    places = decimals(place.pixel) + 3
-    return decimal_text(x, places), decimal_text(y, places)
-
-
-def zoom_text(home: float) -> str:
-    """Return 2**octaves as decimal text with three digits, of any size."""
-    exponent = home * 0.30102999566398120
-    whole = int(exponent // 1)
-    if -4 < exponent < 5:
-        return f"{2.0**home:.4g}"
-    return f"{10 ** (exponent - whole):.2f}e{whole}"

@@ -43,6 +43,44 @@ class Move:
 
 
 @dataclass(frozen=True)
+class PixelGrid:
+    """Offsets of the plane, and the same offsets in pixels of a frame.
+
+    Attributes
+    ----------
+    size : tuple of int
+        Pixels of the frame.
+    pixel : Fraction
+        Side of a pixel in the plane.
+    matrix : tuple of Fraction
+        Takes offsets in the picture, to the right and up, to the plane.
+    """
+
+    size: tuple[int, int]
+    pixel: Fraction
+    matrix: Matrix
+
+    def offset(self, at: tuple[int, int]) -> Offset:
+        """Return the offset in the plane from the middle to a pixel, in sixteenths."""
+        right = Fraction(at[0], SIXTEENTHS) - Fraction(self.size[0], 2)
+        up = Fraction(self.size[1], 2) - Fraction(at[1], SIXTEENTHS)
+        return self.in_plane((right, up))
+
+    def in_plane(self, pixels: Offset) -> Offset:
+        """Return an offset in pixels, to the right and up, as an offset in the plane."""
+        a, b, c, d = self.matrix
+        (right, up), pixel = pixels, self.pixel
+        return (a * right + b * up) * pixel, (c * right + d * up) * pixel
+
+    def in_pixels(self, offset: Offset) -> Offset:
+        """Return an offset in the plane in pixels, to the right and up."""
+        a, b, c, d = self.matrix
+        x, y = (part / self.pixel for part in offset)
+        area = a * d - b * c
+        return (d * x - b * y) / area, (a * y - c * x) / area
+
+
+@dataclass(frozen=True)
 class Place:
     """Where a frame lies, exactly: what was opened, and the sums of all moves since.
 
@@ -101,31 +139,19 @@ class Place:
         return round((degrees + 180) % 360 - 180, 6)
 
     @property
-    def matrix(self) -> Matrix:
-        """Return the matrix that takes picture offsets to the plane."""
-        return matrix(self.origin.view.model_copy(update={"rotation": self.rotation}))
+    def grid(self) -> PixelGrid:
+        """Return the frame's grid of pixels in the plane."""
+        turned = self.origin.view.model_copy(update={"rotation": self.rotation})
+        return PixelGrid(self.size, self.pixel, matrix(turned))
 
     def point(self, at: tuple[int, int]) -> Offset:
         """Return the point of the plane at a pixel, in sixteenths."""
-        x, y = self._offset(at)
+        x, y = self.grid.offset(at)
         return self.center[0] + x, self.center[1] + y
-
-    def _offset(self, at: tuple[int, int]) -> Offset:
-        right = Fraction(at[0], SIXTEENTHS) - Fraction(self.size[0], 2)
-        up = Fraction(self.size[1], 2) - Fraction(at[1], SIXTEENTHS)
-        return self._in_plane((right, up))
-
-    def _in_plane(self, pixels: Offset) -> Offset:
-        a, b, c, d = self.matrix
-        (right, up), pixel = pixels, self.pixel
-        return (a * right + b * up) * pixel, (c * right + d * up) * pixel
 
     def in_picture(self, point: Offset) -> Offset:
         """Return a point's distance from the middle in pixels, to the right and up."""
-        a, b, c, d = self.matrix
-        x, y = ((point[k] - self.center[k]) / self.pixel for k in (0, 1))
-        area = a * d - b * c
-        return (d * x - b * y) / area, (a * y - c * x) / area
+        return self.grid.in_pixels((point[0] - self.center[0], point[1] - self.center[1]))
 
     def moved(self, move: Move, size: tuple[int, int] | None = None) -> "Place":
         """Return the place after a move; another size keeps center and width.
@@ -146,7 +172,7 @@ class Place:
             return replace(after, center=self._about(after, move))
         at = move.at or (SIXTEENTHS * self.size[0] // 2, SIXTEENTHS * self.size[1] // 2)
         fixed = self.point(at)
-        x, y = after._offset((at[0] + move.by[0], at[1] + move.by[1]))
+        x, y = after.grid.offset((at[0] + move.by[0], at[1] + move.by[1]))
         return replace(after, center=(fixed[0] - x, fixed[1] - y))
 
     def _about(self, after: "Place", move: Move) -> Offset:
@@ -154,7 +180,7 @@ class Place:
         assert move.about
         right, up = self.in_picture(move.about)
         by = Fraction(move.by[0], SIXTEENTHS), Fraction(-move.by[1], SIXTEENTHS)
-        x, y = after._in_plane((right + by[0], up + by[1]))
+        x, y = after.grid.in_plane((right + by[0], up + by[1]))
         # A quotient of fractions: rounded, or its digits would grow from move to move.
         places = decimals(after.pixel) + 2 * SPARE_DIGITS
         x, y = (Fraction(round(part * 10**places), 10**places) for part in (x, y))
@@ -235,8 +261,8 @@ def map_between(base: Place, after: Place) -> list[float] | None:
         return None
     if abs(octaves(base) - octaves(after)) > MAX_OCTAVES:
         return None
-    a, b, c, d = after.matrix
-    p, q, r, s = base.matrix
+    a, b, c, d = after.grid.matrix
+    p, q, r, s = base.grid.matrix
     area, ratio = a * d - b * c, base.pixel / after.pixel
     # after's matrix inverted, times base's: in pixels to the right and up
     linear = [
@@ -253,3 +279,19 @@ def map_between(base: Place, after: Place) -> list[float] | None:
     if max(abs(e), abs(f)) > 1e12:
         return None
     return [u, v, w, z, e - u * x0 - v * y0, f - w * x0 - z * y0]
+
+
+def text_of(place: Place, at: tuple[int, int]) -> tuple[str, str]:
+    """Return the coordinates of a pixel as text, with the digits that tell pixels apart."""
+    x, y = place.point(at)
+    places = decimals(place.pixel) + 3
+    return decimal_text(x, places), decimal_text(y, places)
+
+
+def zoom_text(home: float) -> str:
+    """Return 2**octaves as decimal text with three digits, of any size."""
+    exponent = home * 0.30102999566398120
+    whole = int(exponent // 1)
+    if -4 < exponent < 5:
+        return f"{2.0**home:.4g}"
+    return f"{10 ** (exponent - whole):.2f}e{whole}"

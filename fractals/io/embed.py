@@ -1,4 +1,4 @@
-"""Replaces names of palette and picture files in a scene's table by the files' contents."""
+"""Replaces names of palette, picture and track files in a scene's table by their contents."""
 
 import os
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from fractals import catalog
 from fractals.color import trap_image
 from fractals.errors import SceneError, shown
-from fractals.io import palettes
+from fractals.io import film_files, palettes
 
 SUFFIXES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}  # of trap pictures
 
@@ -16,7 +16,7 @@ SUFFIXES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}  # 
 def embed_files(
     table: Mapping[str, Any], folder: Path, lost: list[str] | None, from_file: bool = False
 ) -> Mapping[str, Any]:
-    """Return a scene's table with palettes and trap pictures as values, in all layers.
+    """Return a scene's table with palettes, trap pictures and tracks as values.
 
     Files are searched for in `folder`, which holds the scene's file, then in the current folder.
 
@@ -33,6 +33,8 @@ def embed_files(
     SceneError
         A file can't be read, or is invalid.
     """
+    if isinstance(table.get("film"), Mapping):
+        table = {**table, "film": film_files.embed(table["film"], folder, from_file)}
     color = table.get("color")
     if not isinstance(color, Mapping):
         return table

@@ -115,7 +115,7 @@ def written(path: str | Path, overwrite: bool = True) -> Iterator[BinaryIO]:
             os.replace(name, target)
             name = ""
         else:
-            _published(name, target)
+            published(name, target)
     except OSError as error:
         reason = error.strerror or str(error)
         raise FractalsError(f"'{shown(path, PATH_SHOWN)}' can't be written: {reason}") from None
@@ -150,7 +150,7 @@ def _named(descriptor: int, target: Path) -> str:
     return str(name)
 
 
-def _published(name: str, target: Path) -> None:
+def published(name: str, target: Path) -> None:
     """Give a complete file its own name too, unless another file has that name."""
     try:
         os.link(name, target)

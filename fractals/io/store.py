@@ -107,7 +107,7 @@ class Files:
 
 
 class Store:
-    """A store on disk.
+    """A store on disk, to be read; `TileWriter` writes into it.
 
     Attributes
     ----------
@@ -151,8 +151,6 @@ class Store:
                 f"{self.name}: its {HEADER} is damaged ({shown(repr(error), 80)})"
             ) from None
         self._lock = threading.Lock()
-        self._files = Files(path)
-        self._closed = False
         self._checked: set[tuple[int, str]] = set()
         self._maps: dict[str, NDArray[Any]] = {}
         self._sums: NDArray[np.uint64] | None = None
@@ -240,34 +238,45 @@ class Store:
             whole = claimed[np.array(list(threads.map(self.is_whole, claimed)), bool)]
         return sorted(set(range(self.tiles)) - set(whole.tolist()))
 
+
+class TileWriter:
+    """Writes tiles into a store. Any thread may write, each another tile."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._files = Files(store.path)
+        self._lock = threading.Lock()
+        self._closed = False
+
     def write(self, k: int, planes: Planes) -> None:
-        """Write the numbers of tile k; any thread may, each another tile.
+        """Write the numbers of tile k.
 
         Raises
         ------
         FractalsError
             They can't be written; the tile is as if it was never computed.
         """
-        self.read()  # a file that is no plane is an error before anything is written to it
-        rows = self.window(k)
-        contents = [np.ascontiguousarray(planes[n], d) for n, d in self.planes.items()]
+        store = self._store
+        store.read()  # a file that is no plane is an error before anything is written to it
+        rows = store.window(k)
+        contents = [np.ascontiguousarray(planes[n], d) for n, d in store.planes.items()]
         sums = b"".join(_sum(content).to_bytes(8, "little") for content in contents)
-        with self._lock, writing(self.path):
+        with self._lock, writing(store.path):
             if self._closed:  # a thread that was cut off: the store may be another's by now
                 return
-            for (name, dtype), content in zip(self.planes.items(), contents, strict=True):
-                offset = DATA + rows.start * self.shape[1] * dtype.itemsize
-                self._files.put(self.files[name], offset, content.data.cast("B"))
+            for (name, dtype), content in zip(store.planes.items(), contents, strict=True):
+                offset = DATA + rows.start * store.shape[1] * dtype.itemsize
+                self._files.put(store.files[name], offset, content.data.cast("B"))
             self._files.put(TILES, DATA + len(sums) * k, memoryview(sums))
 
     def close(self) -> None:
         """Bring what was written to the disk, and write no more.
 
-        First the planes, then what says that they are there.
+        The planes come first. The file that says which tiles are there is the last.
         """
-        with self._lock, writing(self.path):
+        with self._lock, writing(self._store.path):
             self._closed = True
-            self._files.close([*self.files.values(), TILES])
+            self._files.close([*self._store.files.values(), TILES])
 
 
 def _map(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -108,7 +108,7 @@ def _iterating(plan: Plan, method: Direct) -> Work:
         planes=method.statistics.planes,
         iterate=method.run,
         grid=(
-            SampleGrid(method.columns, method.rows),
+            SampleGrid(method.grid.columns, method.grid.rows),
             method.point,
             np.int32(method.max_iterations),
         ),

@@ -13,7 +13,7 @@ from fractals.deep import orbit_cache
 from fractals.errors import FractalsError, OptionError
 from fractals.io.files import HEADER
 from fractals.io.load import Source
-from fractals.io.store import SUFFIX, Store, create_store, open_store, tile_rows
+from fractals.io.store import SUFFIX, Store, TileWriter, create_store, open_store, tile_rows
 from fractals.io.store_lock import check_same, check_version, claimed, clear
 from fractals.rendering.cost import check_cost
 from fractals.rendering.drawing import (
@@ -142,7 +142,7 @@ def _compute(
             f"{', '.join(planes)}: give --overwrite"
         )
     store = kept or create_store(path, plan.scene, planes, *found, plan.method)
-    n = plan.supersampling
+    writer, n = TileWriter(store), plan.supersampling
 
     def compute(tile: Tile, stop: Stop) -> dict[str, float]:
         shape = tile.height * n, tile.width * n
@@ -152,14 +152,14 @@ def _compute(
         for k in work[tile] if not stop() else ():
             rows = store.window(k)
             own = slice(rows.start - tile.y * n, rows.stop - tile.y * n)
-            store.write(k, {name: plane[own] for name, plane in planes.items()})
+            writer.write(k, {name: plane[own] for name, plane in planes.items()})
         seconds["copy"] += perf_counter() - begun
         return seconds
 
     try:
         run_all(drawing, compute, progress)
     finally:
-        store.close()
+        writer.close()
     before = store.tiles - sum(map(len, work.values()))
     return _computed(plan, drawing.timings, store, before)
 

@@ -35,8 +35,8 @@ class Direct(GridMethod):
             self.max_iterations, self.count_offset = found.max_iterations, found.count_offset
         else:
             if plan.probed:
-                self.max_iterations = self._settled_limit(self.max_iterations)
-            self.count_offset = self._offset(self.max_iterations)
+                self.max_iterations = self._probe.settled_limit(self.max_iterations)
+            self.count_offset = self._probe.count_offset(self.max_iterations)
         self._compile()
 
     def _compile(self) -> None:

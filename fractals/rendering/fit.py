@@ -64,6 +64,10 @@ def fit_colors(scene: Scene, layers: bool = False) -> Scene:
     layers : bool
         True: the density and the offset of every layer are fitted too.
 
+    Returns
+    -------
+    Scene
+
     Raises
     ------
     OptionError

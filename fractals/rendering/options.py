@@ -114,21 +114,46 @@ def read_request(
     SceneError
         A source can't be read, or the scene is invalid.
     """
+    keys, options = split_keywords(keywords, allowed, RenderOptions)
+    return load_scene(*sources, **keys), RenderOptions(**options)
+
+
+def split_keywords(
+    keywords: Mapping[str, Any], allowed: type, options: type
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the keys of the scene, and the fields of a dataclass of options.
+
+    Parameters
+    ----------
+    keywords : mapping
+        What a public function was called with; a `precision` of None keeps that of the scene.
+    allowed : TypedDict type
+        The keywords of the function.
+    options : dataclass type
+        Such as `RenderOptions`.
+
+    Raises
+    ------
+    OptionError
+        A keyword is unknown.
+    """
     known = allowed.__annotations__
     for name in keywords:
         if name not in known:
             raise OptionError(f"unknown keyword '{name}'{did_you_mean(name, known)}")
-    options = {key: value for key, value in keywords.items() if key in _OPTIONS}
-    keys = {key: value for key, value in keywords.items() if key not in _OPTIONS}
+    fields = options.__dataclass_fields__  # type: ignore[attr-defined]
+    given = {key: value for key, value in keywords.items() if key in fields}
+    keys = {key: value for key, value in keywords.items() if key not in fields}
     if keys.get("precision", "") is None:
         del keys["precision"]
-    return load_scene(*sources, **keys), RenderOptions(**options)
+    return keys, given
 
 
-def with_keywords(allowed: type) -> Callable[[F], F]:
+def with_keywords(allowed: type, options: type = RenderOptions) -> Callable[[F], F]:
     """Return a decorator that shows the keywords of a TypedDict in a function's signature.
 
-    Interactive completion and `help` read the signature, where ``**keywords`` has no names.
+    Interactive completion and `help` read the signature, where ``**keywords`` has no names. The
+    class `options` has the defaults.
     """
 
     def decorate(function: F) -> F:
@@ -138,7 +163,7 @@ def with_keywords(allowed: type) -> Callable[[F], F]:
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=getattr(RenderOptions, name, ...),  # "...": as the scene says
+                default=getattr(options, name, ...),  # "...": as the scene says
                 annotation=hint,
             )
             for name, hint in allowed.__annotations__.items()
@@ -147,6 +172,3 @@ def with_keywords(allowed: type) -> Callable[[F], F]:
         return function
 
     return decorate
-
-
-_OPTIONS = frozenset(IterationOptions.__annotations__)

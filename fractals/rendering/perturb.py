@@ -1,16 +1,14 @@
 """Iterates tiles by perturbation: the difference from a reference orbit."""
 
 import math
-import operator
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend
@@ -18,15 +16,9 @@ from fractals.backends.probe import memory_size
 from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
 from fractals.errors import OptionError
-from fractals.kernels import bla, bla_floatexp, la, perturb, perturb_statistics
+from fractals.kernels import bla, perturb, perturb_statistics
 from fractals.kernels.layout import (
-    BLA_SIZE,
-    FLOATEXP_SIZE,
-    LA_SIZE,
-    MATRIX_SIZE,
     STATE_SIZE,
-    TINY_INDEX,
-    TINY_SIZE,
     EscapeTile,
     PerturbTables,
     PerturbView,
@@ -36,14 +28,12 @@ from fractals.kernels.layout import (
 from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
 from fractals.rendering.iteration import WITHOUT_END, FindOrbit, GridMethod, Stop, never
+from fractals.rendering.perturb_tables import TableMaker
 from fractals.rendering.plan import Plan
 from fractals.scene.geometry import matrix
 from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
 from fractals.scene.numbers import log2
-
-Points = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 # Iterations of a reference orbit that is expected to end by itself, at its period. A longer one
 # would take minutes before the picture begins.
@@ -51,24 +41,6 @@ FIRST_LIMIT = 2**22
 # Iterations of a reference orbit that ends only if it escapes. More of it is computed if samples of
 # the probe turn out to need it.
 MIN_LIMIT = 2**14
-
-
-# Bytes of tables that are kept for the next picture of the same orbits.
-MAX_LAST_TABLES = 2**26
-
-
-class _Tables(NamedTuple):
-    """What samples read of the reference orbits, in the order of `PerturbTables`."""
-
-    arrays: tuple[Any, ...]
-    ends: Indices
-    stage_count: int
-    level_count: int
-
-
-# The tables of the last picture, the orbits that they were made of, and all else that they depend
-# on. A zoom at 3 % a step has the same tables for some twenty pictures.
-last_tables: list[tuple[_Tables, list[Reference], tuple[Any, ...]]] = []
 
 
 class Perturbation(GridMethod):
@@ -110,9 +82,9 @@ class Perturbation(GridMethod):
         else:
             self._use(self._orbits(self.max_iterations))
         if self.statistics.planes:
-            counts, _ = self._probe(self.max_iterations)
+            counts, _ = self._probe.counts(self.max_iterations)
             self.note = self._slow_note(float(counts.mean()))
-        self.count_offset = self._offset(self.max_iterations)
+        self.count_offset = self._probe.count_offset(self.max_iterations)
 
     def _compile(self, near_radius: bool) -> None:
         """Compile the programs that iterate samples."""
@@ -123,7 +95,7 @@ class Perturbation(GridMethod):
             self.derivative,
             floatexp=plan.extended,
             explicit_positions=plan.explicit_positions,
-            per_sample_exponent=plan.explicit_positions and self.samples.scaled,
+            per_sample_exponent=plan.explicit_positions and self.grid.samples.scaled,
             near_radius=near_radius,
         )
         self.run = self.run_probe = backend.compile(perturb.make_body, options)
@@ -220,17 +192,18 @@ class Perturbation(GridMethod):
         if near_radius is not self.near_radius:
             self._compile(near_radius)
         exponent, width = plan.exponent, 1.0
-        if plan.view.projection == "exponential":  # each sample has an exponent of its own
+        if plan.explicit_positions and self.grid.samples.scaled:
             exponent = 0
-        else:
+        if plan.view.projection == "plane":
             width = float(plan.width / Fraction(2) ** exponent)
-        self.escape_radius_squared = float(escape_radius**2)
         largest_c = 0.0 if self.julia else _largest_c(plan)
-        facts = self.formula, self.julia, exponent, largest_c, plan.extended, escape_radius
-        tables = self._tables(references, near_radius, facts)
+        maker = TableMaker(
+            self.cpu, self.formula, self.julia, plan.extended, escape_radius, exponent, largest_c
+        )
+        tables = maker.tables(references, near_radius)
         ends = tables.ends
         self.view = PerturbView(
-            escape_radius_squared=self.escape_radius_squared,
+            escape_radius_squared=float(escape_radius**2),
             exponent=exponent,
             width=width,
             first_end=int(ends[0]),
@@ -246,87 +219,6 @@ class Perturbation(GridMethod):
             for place in {self.backend, self.prober}
         }
         self.tables, self.probe_tables = copied[self.backend], copied[self.prober]
-
-    def _tables(
-        self, references: list[Reference], near_radius: bool, facts: tuple[Any, ...]
-    ) -> _Tables:
-        """Return the tables of these orbits: those of the last picture, if it had the same.
-
-        `facts` is all that they depend on beside the orbits and `near_radius`.
-        """
-        for made, orbits, known in last_tables:
-            same = len(orbits) == len(references) and all(map(operator.is_, orbits, references))
-            if same and known == facts:
-                return made
-        made = self._make_tables(references, near_radius, *facts[2:4])
-        size = sum(table.nbytes for table in made.arrays)
-        last_tables[:] = [(made, references, facts)] if size <= MAX_LAST_TABLES else []
-        return made
-
-    def _make_tables(
-        self, references: list[Reference], near_radius: bool, exponent: int, largest_c: float
-    ) -> _Tables:
-        plan, escape_radius = self.plan, self.scene.iteration.escape_radius
-        orbits = []
-        for reference in references:
-            columns = [reference.orbit, reference.kinks(self.formula, plan.extended)]
-            if near_radius:
-                columns.append(reference.radius_margins(escape_radius, plan.extended))
-            orbits.append(np.concatenate(columns, axis=1))
-        orbit = np.concatenate(orbits)
-        tiny = np.concatenate([reference.tiny for reference in references])
-        ends = np.cumsum([len(reference.orbit) for reference in references]) - 1
-        rebase_start = 0
-        if self.julia:
-            rebase_start = int(ends[0]) + 1
-            tiny[len(references[0].tiny) :, TINY_INDEX] += rebase_start
-        if not len(tiny):
-            tiny = np.zeros((1, TINY_SIZE))
-            tiny[0, TINY_INDEX] = -1  # of no point
-        levels, bla_tree = self._bla_tree(orbit, ends, exponent, largest_c)
-        stages, la_entries = self._stages(orbit, tiny, int(ends[0]))
-        floatexp_tree = self._floatexp_tree(orbit, tiny, ends, levels)
-        counts = len(stages), len(levels)
-        stages = stages if len(stages) else np.zeros((1, 2), np.int64)
-        levels = levels if len(levels) else np.zeros(1, np.int64)
-        arrays = orbit, tiny, stages, la_entries, levels, bla_tree, floatexp_tree
-        return _Tables(tuple(map(np.ascontiguousarray, arrays)), ends, *counts)
-
-    # The tables are made on the CPU, in well under a second. A table that a view has no use for has
-    # one row, because arrays on a GPU can't be empty.
-
-    def _bla_tree(
-        self, orbit: Points, ends: Indices, exponent: int, largest_c: float
-    ) -> tuple[Indices, Points]:
-        """Return the first rows of the tree's levels, and the tree."""
-        begins = np.cumsum([0, *bla.level_sizes(len(orbit))])
-        levels = begins[:-1].astype(np.int64)
-        columns = BLA_SIZE if self.formula.holomorphic else MATRIX_SIZE
-        tree = np.zeros((max(1, begins[-1]), columns))
-        fill = self.cpu.compile(bla.make_tree_body, self.formula)
-        fill(tree, orbit, levels, ends, exponent, largest_c, self.escape_radius_squared)
-        return levels, tree
-
-    def _stages(self, orbit: Points, tiny: Points, first_end: int) -> tuple[Indices, Points]:
-        """Return the stages along the first orbit, and their entries."""
-        if not self.formula.holomorphic:
-            return np.zeros((0, 2), np.int64), np.zeros((1, LA_SIZE))
-        stages, found = np.zeros((la.MAX_STAGES, 2), np.int64), np.zeros(2, np.int64)
-        entries = np.zeros((len(orbit) // 2 + 64, LA_SIZE))
-        last = _last_within(orbit[: first_end + 1], self.scene.iteration.escape_radius)
-        cut = self.cpu.compile(la.make_stages_body, self.formula, self.plan.extended)
-        cut(entries, stages, found, orbit, tiny, last, int(last < first_end))
-        return stages[: found[0]], entries[: found[1] + 1]
-
-    def _floatexp_tree(self, orbit: Points, tiny: Points, ends: Indices, levels: Indices) -> Points:
-        """Return the tree of matrices with exponents."""
-        if self.formula.holomorphic or not self.plan.extended:
-            return np.zeros((1, FLOATEXP_SIZE))
-        sizes = bla.level_sizes(len(orbit))
-        tree = np.zeros((max(1, sum(sizes)), FLOATEXP_SIZE))
-        fill = self.cpu.compile(bla_floatexp.make_tree_body, self.formula)
-        fill(tree, orbit, tiny, levels, ends, self.escape_radius_squared)
-        return tree
 
     def _find_max_iterations(self) -> int:
         """Return the limit of iterations.
@@ -349,7 +241,7 @@ class Perturbation(GridMethod):
                 references = self._orbits(limit)
                 self._use(references)
 
-        return self._settled_limit(limit, prepare)
+        return self._probe.settled_limit(limit, prepare)
 
 
 def _largest_c(plan: Plan) -> float:
@@ -358,6 +250,8 @@ def _largest_c(plan: Plan) -> float:
     It is a power of two, so that the steps of a zoom share their tables; or 0, which leaves out the
     terms of second order in c.
     """
+    if plan.reach:
+        return _power_above(plan.reach)
     if plan.view.projection != "plane":
         return 0.0
     a, b, c, d = (abs(part) for part in matrix(plan.view))
@@ -366,16 +260,10 @@ def _largest_c(plan: Plan) -> float:
         abs(there - here)
         for there, here in zip(plan.anchor or plan.center, plan.center, strict=True)
     )
-    reach = max(a * width + b * height, c * width + d * height) / 2 + max(moved)
+    return _power_above(max(a * width + b * height, c * width + d * height) / 2 + max(moved))
+
+
+def _power_above(reach: Fraction) -> float:
+    """Return the next power of two; 0 where it is too small for terms of second order in c."""
     exponent = math.ceil(log2(Fraction(reach)))
     return 2.0**exponent if exponent >= bla.MIN_CURVED_EXPONENT else 0.0
-
-
-def _last_within(orbit: Points, escape_radius: float) -> int:
-    """Return the last index at which no sample near Z has escaped.
-
-    A skip tests for escape only where it ends, so none may lead to or over the step at which
-    the reference, and with it every sample near it, escapes.
-    """
-    beyond = np.hypot(orbit[:, 0], orbit[:, 1]) > escape_radius * bla.WITHIN
-    return int(beyond.argmax()) - 1 if beyond.any() else len(orbit) - 1

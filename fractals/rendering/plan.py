@@ -104,6 +104,9 @@ class Plan:
         A rough estimate, computed when it is first read.
     anchor : tuple of Fraction, or None
         The center of the reference orbit, where it is not that of the view: see `following`.
+    reach : Fraction, or None
+        Of an exponential map of few octaves: at least the distance of every sample from the center.
+        Tables are then made for samples so near, and their positions share the plan's exponent.
     """
 
     scene: Scene
@@ -133,6 +136,7 @@ class Plan:
     band: int
     keeps: Keeps
     anchor: tuple[Fraction, Fraction] | None = None
+    reach: Fraction | None = None
 
     def __repr__(self) -> str:
         return (

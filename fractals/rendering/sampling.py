@@ -94,7 +94,7 @@ class Samples:
         n, self.plan = plan.supersampling, plan
         across, down = count or (plan.size[0] * n, plan.size[1] * n)
         self.exponential = plan.view.projection == "exponential"
-        self.scaled = self.exponential and plan.extended
+        self.scaled = self.exponential and plan.extended and plan.reach is None
         self._shifts = shifts() if plan.jittered and not count else None
         if self.exponential:
             self._project(across, down)
@@ -125,6 +125,8 @@ class Samples:
         mantissa = float(plan.width / Fraction(2) ** exponent)
         radii = [_power(-(j + 0.5) * shrinking) for j in range(down)]
         exponents = [e + exponent - 1 for _, e in radii]
+        if not self.scaled:
+            exponents = [e - plan.exponent for e in exponents]
         if self.scaled:
             self._radii = np.array([m * mantissa for m, _ in radii])
         else:
@@ -161,8 +163,8 @@ class Samples:
     def arms(self, i: Index, j: Index) -> NDArray[np.float64]:
         """Return the radii of samples of an exponential map as vectors, shape (2, samples).
 
-        The view's matrix is not applied. With `scaled`, vectors are divided by two to the power of
-        the samples' exponents.
+        The view's matrix is not applied. Vectors are divided by two to the power of the plan's
+        exponent; with `scaled`, of the samples' exponents.
         """
         return np.stack([part.ravel() for part in self._polar(self._directions, i, j)])
 

@@ -60,7 +60,8 @@ class Painter:
 
     `values` takes a layer, and the function that fills an array with a tile's values of it. It
     returns the layer's values of the whole picture. Without it, colorings that rank all values get
-    a table that only serves to compile.
+    a table that only serves to compile. `encode` is the table from linear light to channels; by
+    default it gives sRGB.
     """
 
     def __init__(
@@ -71,11 +72,14 @@ class Painter:
         layers: Layers,
         dtype: Any,
         values: Values | None = None,
+        encode: NDArray[Any] | None = None,
     ) -> None:
         self.backend, self.scene, self.plan, self.layers = backend, scene, plan, layers
         self.dtype = dtype
         self.projected = plan.view.projection == "exponential"
         self._painted: list[_Painted] = []
+        table = spaces.encoding(scene.image.bits) if encode is None else encode
+        self._encode = backend.to_device(table)
         self._compile(values)
 
     def _compile(self, values: Values | None) -> None:
@@ -115,7 +119,6 @@ class Painter:
                     table,
                 )
             )
-        self._encode = backend.to_device(spaces.encoding(self.scene.image.bits))
         self._mean = backend.compile(blend.make_mean_body) if several and not filtered else None
         self._to_linear = (
             backend.compile(pixel_filter.make_decode_body) if several and filtered else None

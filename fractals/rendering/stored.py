@@ -74,7 +74,7 @@ class Recoloring:
         """Return the planes' elements that `taken` selects, on the device."""
         to_device = self.backend.to_device
         check_counts(taken(self._parts[0]), self.max_iterations)
-        # Copies, because a part of a file is read-only, for which each program would be compiled anew.
+        # Copies: a part of a file is read-only, and each program would be compiled anew for it.
         found = [to_device(np.array(taken(part), order="C")) for part in self._parts]
         statistics = self._no_planes
         if self._statistics:

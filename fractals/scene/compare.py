@@ -6,7 +6,14 @@ from typing import Any
 from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene
 
-COLORS = ("version", "title", "author", "note", "color")  # raw numbers do not depend on these
+COLORS = (
+    "version",
+    "title",
+    "author",
+    "note",
+    "color",
+    "film",
+)  # raw numbers do not depend on these
 PICTURE = ("bits", "dpi", "compression")
 
 

@@ -33,6 +33,7 @@ class SceneKeywords(TypedDict, total=False):
     image: Mapping[str, Any]
     iteration: Mapping[str, Any]
     color: Mapping[str, Any]
+    film: Mapping[str, Any] | None
     center: PointLike | None
     width: Real | None
     zoom: Real | None

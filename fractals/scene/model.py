@@ -22,6 +22,7 @@ from pydantic import (
 from fractals import catalog
 from fractals.errors import FractalsError, OptionError, SceneError, listed, shown
 from fractals.kernels.formula import Formula
+from fractals.scene.film import Film
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import decimal_text
 from fractals.scene.paint import Color, Finite, plain_name
@@ -216,6 +217,7 @@ class Scene(Table):
     image: Image = Image()
     iteration: Iteration = Iteration()
     color: Color = Color()
+    film: Film | None = Field(None, description="how the scene moves: see fractals film")
 
     def __repr__(self) -> str:
         facts = {

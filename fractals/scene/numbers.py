@@ -25,6 +25,20 @@ def scientific(value: Fraction) -> str:
     return f"{float(value / Fraction(10) ** power):.2g}e{power}"
 
 
+def decimal_places(value: Fraction, places: int) -> str:
+    """Return a number rounded to decimal places, as text.
+
+    Examples
+    --------
+    >>> decimal_places(Fraction(-1, 3), 5), decimal_places(Fraction(5, 2), 4)
+    ('-0.33333', '2.5')
+    """
+    whole, part = divmod(abs(round(value * 10**places)), 10**places)
+    digits = str(part).zfill(places).rstrip("0") if places else ""
+    sign = "-" if value < 0 and (whole or digits) else ""
+    return f"{sign}{whole}" + (f".{digits}" if digits else "")
+
+
 # Of a number in a scene: they bound the work of parsing numbers from a file.
 MAX_DIGITS = 150_000
 MAX_EXPONENT = 1_000_000

@@ -133,8 +133,8 @@ def test_strips_on_streams(many_strips, monkeypatch, indices):
 
     def backend(precision):
         made = CudaBackend(precision, indices, simulated=True)
-        here = made._streams.here
-        monkeypatch.setattr(made._streams, "here", lambda: used.add(here()) or here())
+        here = made.streams.here
+        monkeypatch.setattr(made.streams, "here", lambda: used.add(here()) or here())
         return made
 
     monkeypatch.setattr(drawing, "open_chosen", open_one)
@@ -152,7 +152,7 @@ def test_memory_is_not_allocated_for_each_strip(many_strips, monkeypatch):
     drawn = scene(**STRIPS)
     opened_scene = opened(drawn, "simulator")
     assert len(opened_scene.plan.tiles) == 9
-    cuda, asked = opened_scene.backend._cuda, []
+    cuda, asked = opened_scene.backend.cuda, []
     real = cuda.device_array
     monkeypatch.setattr(cuda, "device_array", lambda *a, **k: asked.append(a) or real(*a, **k))
 

@@ -5,6 +5,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from support.deep import deep_scene, nothing_skipped, on_a_minibrot
+from support.drawings import opened
 from support.scenes import KIN, SOME_FORMULAS, label
 
 import fractals
@@ -28,20 +29,9 @@ def alone(drawn):
 
 def in_packets(drawn):
     """Compute with packets, and fail where they can't be compiled."""
-    made = []
-    whole = backend.CpuBackend._in_packets
-
-    def noted(self, *options):
-        made.append(options)
-        return whole(self, *options)
-
-    with (
-        mock.patch.object(backend.CpuBackend, "_in_packets", noted),
-        mock.patch.object(backend, "NumbaError", ()),
-    ):
-        raw = fractals.compute(drawn, device="cpu", on_message=str)
-    assert made
-    return raw
+    with mock.patch.object(backend, "NumbaError", ()):
+        assert opened(drawn, shading=False, on_message=str).source.loop == "packets"
+        return fractals.compute(drawn, device="cpu", on_message=str)
 
 
 def assert_same(drawn, least=10):

@@ -3,6 +3,7 @@
 import base64
 import io
 import shlex
+import tomllib
 
 import numpy as np
 import pytest
@@ -257,6 +258,27 @@ def test_a_julia_set_is_previewed_entered_and_left(tab):
     assert place_of(tab.assert_exact()) == place_of(before)
 
 
+def test_a_finger_previews_julia_sets_and_a_tap_goes_in(browser, server):
+    tab = browsers.Tab(browser, server.running, (390, 844), panels=True, has_touch=True)
+    tab.open(SCENE)
+    before = place_of(tab.settle())
+    opened(tab, "Find").get_by_role("button", name="Preview Julia sets by touch").click()
+    tab.touch("touchStart", (200, 300))
+    tab.touch("touchMove", (220, 320))
+    tab.touch("touchEnd")
+    tab.page.locator(".julia canvas").wait_for()
+    assert place_of(tab.settle()) == before  # the picture stays
+    tab.page.locator(".julia button").tap()
+    assert tab.page.locator(".julia").is_hidden()
+    opened(tab, "Find").get_by_role("button", name="Preview Julia sets by touch").click()
+    tab.touch("touchStart", (200, 300))
+    tab.touch("touchEnd")
+    tab.page.locator(".julia canvas").wait_for()
+    tab.page.locator(".julia canvas").tap()
+    tab.until("explorer.placed.julia")
+    tab.close()
+
+
 def test_inspect_tells_the_digits_under_the_pointer(tab):
     tab.page.mouse.move(380, 280)  # the middle
     panel = opened(tab, "Inspect")
@@ -283,7 +305,14 @@ def test_a_bookmark_is_kept_opened_and_removed(tab):
     mark.click()
     tab.until("parseFloat(explorer.placed.width) < 1")
     assert place_of(tab.settle()) == place
-    panel.get_by_role("button", name="Remove <b>Spiral</b>").click()
+    panel.get_by_label("Title of the bookmark").fill("Again")
+    panel.get_by_role("button", name="Keep this place").click()
+    with tab.page.expect_download() as downloaded:
+        panel.get_by_role("button", name="Film through these places").click()
+    film = fractals.load_scene(tomllib.loads(downloaded.value.path().read_text())).film
+    assert [key.center for key in film.keys] == [tuple(place[0])] * 2
+    for title in ("<b>Spiral</b>", "Again"):
+        panel.get_by_role("button", name=f"Remove {title}").click()
     panel.get_by_text("No bookmarks yet").wait_for()
 
 

@@ -1,7 +1,10 @@
 """`fractals.explore`, the verbs, and what is missing."""
 
+import dataclasses
 import importlib.util
+import inspect
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -12,7 +15,8 @@ from PIL import Image, ImageOps
 import fractals
 from fractals import catalog
 from fractals.errors import FractalsError, OptionError
-from fractals.explorer import pages, server
+from fractals.explorer import pages, server, start
+from fractals.scene.keywords import SceneKeywords
 from fractals.tools import surprise
 
 GALLERY = Path(__file__).parents[2] / "gallery"
@@ -85,6 +89,17 @@ def test_plain_http_for_others_is_pointed_out():
 def test_keywords_are_checked():
     with pytest.raises(OptionError, match="memory 0"):
         fractals.explore(memory=0, browser=False)
+    with pytest.raises(OptionError, match="unknown keyword 'bowser'; did you mean 'browser'"):
+        fractals.explore(bowser=False)
+    with pytest.raises(OptionError, match="threads: give 1"):
+        fractals.explore(threads=0, browser=False)
+
+
+def test_the_signature_has_every_option_with_its_default():
+    shown = inspect.signature(fractals.explore).parameters
+    options = {field.name: field.default for field in dataclasses.fields(start.ExploreOptions)}
+    assert {name: shown[name].default for name in options} == options
+    assert shown.keys() == {"sources", *options, *SceneKeywords.__annotations__}
 
 
 def test_the_catalog_has_typed_options():
@@ -185,3 +200,32 @@ def test_the_verb_surprise_writes_a_sheet_and_its_scenes(run):
     assert fractals.load_scene("sheet-1.toml").image.size == (1920, 1080)
     assert run("surprise", "seahorse", "--cpu", "-o", "sheet.png")[0] == 1
     assert run("surprise", "seahorse", "-o", "sheet.jpg")[0] == 2
+
+
+def test_text_stands_out_in_light_and_dark():
+    """WCAG 1.4.3 asks for a ratio of 4.5, here over a black and over a white picture too."""
+    css = (Path(fractals.explorer.__file__).parent / "client" / "style.css").read_text("utf-8")
+    themes = [dict(re.findall(r"--([\w-]+): ([^;]+);", part)) for part in css.split(":root {")[1:3]]
+
+    def rgb(text):
+        if text.startswith("#"):
+            return np.array([int(text[k : k + 2], 16) for k in (1, 3, 5)]), 1.0
+        *parts, alpha = map(float, re.findall(r"[\d.]+", text))
+        return np.array(parts), alpha
+
+    def luminance(color):
+        part = color / 255
+        part = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
+        return part @ [0.2126, 0.7152, 0.0722]
+
+    def ratio(first, second):
+        low, high = sorted((luminance(first), luminance(second)))
+        return (high + 0.05) / (low + 0.05)
+
+    for theme in themes:
+        ground, alpha = rgb(theme["ground"])
+        grounds = [alpha * ground + (1 - alpha) * picture for picture in (0, 255)]
+        for text in ("ink", "faint", "accent", "danger"):
+            for under in (*grounds, rgb(theme["solid"])[0]):
+                assert ratio(rgb(theme[text])[0], under) >= 4.5, (text, under)
+        assert ratio(rgb(theme["on-accent"])[0], rgb(theme["accent"])[0]) >= 4.5

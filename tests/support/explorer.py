@@ -11,7 +11,8 @@ import websockets
 
 import fractals
 from fractals.explorer import protocol
-from fractals.explorer.server import Address, Explorer, Running
+from fractals.explorer.application import Explorer
+from fractals.explorer.server import Address, Running
 from fractals.explorer.session import Terms
 
 SIZE = (96, 64)

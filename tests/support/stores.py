@@ -19,7 +19,7 @@ def contents(folder):
 
 def interrupted(path, drawn, tiles=3, **options):
     """Compute a store, interrupt it after some tiles, and return which tiles are complete."""
-    write, times = store.Store.write, itertools.count()
+    write, times = store.TileWriter.write, itertools.count()
 
     def stop(self, k, planes):
         if next(times) == tiles:
@@ -27,7 +27,7 @@ def interrupted(path, drawn, tiles=3, **options):
         write(self, k, planes)
 
     with (
-        mock.patch.object(store.Store, "write", stop),
+        mock.patch.object(store.TileWriter, "write", stop),
         pytest.raises(KeyboardInterrupt),
     ):
         fractals.compute_to(path, drawn, **options)

@@ -40,6 +40,7 @@ def describe(scene: fractals.Scene) -> None:
     assert_type(fractals.find_period(scene), int)
     assert_type(fractals.find_misiurewicz(scene, digits=30), fractals.Misiurewicz)
     assert_type(fractals.find_interesting(scene, count=3), list[fractals.Suggestion])
+    assert_type(fractals.explore(scene, block=False, palette="ember"), fractals.Running)
     assert_type(fractals.devices(), list[fractals.Device])
     assert_type(fractals.names("palettes"), tuple[str, ...])
     assert_type(fractals.load_formula("bridge.py", degree=3), fractals.Formula)

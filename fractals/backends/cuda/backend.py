@@ -47,6 +47,10 @@ class CudaBackend:
     ----------
     block : tuple of int
         Shape of the blocks of the next launches on a GPU.
+    cuda : module
+        Numba's, or that of its simulator.
+    streams : StreamPool
+        Of the GPUs; each thread has one.
     """
 
     def __init__(self, number, indices=(0,), simulated=False, geometry=None, steps=0):
@@ -58,27 +62,27 @@ class CudaBackend:
         self._number, self._simulated = number, simulated
         self._several = len(indices) > 1
         self._kernel = _import_kernel(simulated)
-        self._cuda = self._kernel.cuda
+        self.cuda = self._kernel.cuda
         self._lock = threading.RLock() if simulated else contextlib.nullcontext()
-        self._streams = StreamPool(self._cuda, [0] * len(indices) if simulated else indices)
+        self.streams = StreamPool(self.cuda, [0] * len(indices) if simulated else indices)
         with self._failing():
-            self._streams.here()
+            self.streams.here()
         if simulated:
             self.target = cpu_target(number)
         else:
-            self.target = make_target(number, functools.cache(self._cuda.jit(device=True)))
+            self.target = make_target(number, functools.cache(self.cuda.jit(device=True)))
 
     @property
     def slot(self):
         """The calling thread's stream, with its memory."""
-        return self._streams.here()
+        return self.streams.here()
 
     def compile(self, make_body, *options):
         """Return ``run(out, *arguments)``, which launches a kernel over the elements of `out`."""
         if self._simulated:
             # A thread's whole share runs compiled; indices are still checked.
             loop = compile_loop(make_body, self._number, options, checked=True)
-            kernel = self._cuda.jit(self._kernel.make_kernel(lambda *a: loop(*map(unwrap, a))))
+            kernel = self.cuda.jit(self._kernel.make_kernel(lambda *a: loop(*map(unwrap, a))))
         else:
             loop = None
             kernel = self._compiled(make_body, options)
@@ -109,8 +113,8 @@ class CudaBackend:
         """Return the kernel of a program."""
 
         def make(store):
-            body = self._cuda.jit(device=True)(make_body(self.target, *options))
-            kernel = self._cuda.jit(self._kernel.make_kernel(body))
+            body = self.cuda.jit(device=True)(make_body(self.target, *options))
+            kernel = self.cuda.jit(self._kernel.make_kernel(body))
             if store:
                 numba_private.keep_kernel(kernel, store)
             return kernel
@@ -158,7 +162,7 @@ class CudaBackend:
             work()
             return time.perf_counter() - begun
         with self._failing():
-            begin, end = self._cuda.event(), self._cuda.event()
+            begin, end = self.cuda.event(), self.cuda.event()
             begin.record(self.slot.stream)
             work()
             end.record(self.slot.stream)
@@ -168,7 +172,7 @@ class CudaBackend:
     def _resolve(self, value, slot):
         if isinstance(value, tuple):
             return value._make(self._resolve(part, slot) for part in value)
-        return value.on(self._cuda, slot) if isinstance(value, ReplicatedArray) else value
+        return value.on(self.cuda, slot) if isinstance(value, ReplicatedArray) else value
 
     @contextlib.contextmanager
     def _failing(self, shape=(), dtype=np.uint8):

@@ -204,7 +204,7 @@ export class Explorer extends EventTarget {
     return true;
   }
 
-  /** Send a question: `pick`, `fit`, `histogram`, `link`, `bookmarks`, `bookmark`, `lookup`, or `export`
+  /** Send a question: `pick`, `fit`, `histogram`, `link`, `bookmarks`, `bookmark`, `film`, `lookup`, or `export`
    * with `forecast`. Frame, job and sequence number are added; `at` is a point of the canvas.
    * @param {object} message @returns {Promise<object|null>} rejects with an Error; null: replaced */
   request(message) {

@@ -2,7 +2,7 @@
 
 const ANSWERS = {
   pick: "picked", fit: "fit", histogram: "histogram", link: "link", bookmarks: "bookmarks",
-  bookmark: "bookmarks", export: "forecast", lookup: "table",
+  bookmark: "bookmarks", film: "film", export: "forecast", lookup: "table",
 };
 const OF_A_FRAME = ["pick", "fit", "histogram", "link", "export", "find", "surprise"];
 

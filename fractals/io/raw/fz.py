@@ -7,7 +7,7 @@ from fractals.errors import FractalsError, OptionError
 from fractals.io.escape_data import EscapeData, arrays_of
 from fractals.io.files import HEADER
 from fractals.io.raw import RawFormat
-from fractals.io.store import Store, create_store, make_header, open_store
+from fractals.io.store import Store, TileWriter, create_store, make_header, open_store
 from fractals.io.store_lock import check_complete, claimed, clear
 
 
@@ -31,13 +31,14 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
         store = create_store(
             path, raw.scene, types, raw.max_iterations, raw.count_offset, raw.method
         )
+        writer = TileWriter(store)
         try:
             for k in range(store.tiles):
                 rows = store.window(k)
                 raw.check_rows(rows, planes)
-                store.write(k, {name: plane[rows] for name, plane in planes.items()})
+                writer.write(k, {name: plane[rows] for name, plane in planes.items()})
         finally:
-            store.close()
+            writer.close()
 
 
 def load(path: Path) -> EscapeData:

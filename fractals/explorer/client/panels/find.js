@@ -101,6 +101,7 @@ export function findPanel({ explorer, notify, julia, close }) {
     button("Fly to the minibrot", nucleus, { kind: "primary wide-button" }),
     bar, found,
     button("Julia set of the middle", () => julia.enter(true), { kind: "wide-button" }),
+    matchMedia("(any-pointer: coarse)").matches && button("Preview Julia sets by touch", () => (julia.preview(), narrow() && close()), { kind: "wide-button" }),
     section("Embedded Julia sets", true,
       element("p.hint", {}, "On the way to the minibrot, at this share of the depth."),
       element("div.segments", { role: "group", "aria-label": "Share of the depth" },

@@ -74,6 +74,7 @@ export function bookmarksPanel({ explorer, notify }) {
   }
   function show(items) {
     empty.hidden = items.length > 0;
+    films.hidden = items.length < 2;
     list.replaceChildren(...items.map((item) =>
       card(thumbnail(item.thumbnail), item.title || "Untitled", () => explorer.open({ link: item.link }),
         button(`Remove ${item.title || "Untitled"}`, () => ask({ t: "bookmark", remove: item.id }), { symbol: "trash", bare: true, kind: "corner-button" }))));
@@ -86,5 +87,19 @@ export function bookmarksPanel({ explorer, notify }) {
   if (!explorer.welcome?.bookmarks) {
     return { node: element("p.hint", {}, "This server keeps no bookmarks. Copy a link under Share: it holds the whole scene.") };
   }
-  return { node: element("div.stack", {}, form, empty, list), shown: () => ask({ t: "bookmarks" }) };
+  /** Save the bookmarks as the keys of a film, and say how to make it. */
+  const film = async () => {
+    try {
+      const { toml, keys, left_out } = await explorer.request({ t: "film" });
+      const link = element("a", { href: URL.createObjectURL(new Blob([toml], { type: "application/toml" })), download: "film.toml" });
+      link.click();
+      URL.revokeObjectURL(link.href);
+      const rest = left_out ? ` ${left_out} of other formulas are left out.` : "";
+      notify(`film.toml has ${keys} keys.${rest} Make the film with: fractals film film.toml -o film.mp4`, "info");
+    } catch (error) {
+      notify(error.message, "error");
+    }
+  };
+  const films = button("Film through these places", film, { kind: "wide-button" });
+  return { node: element("div.stack", {}, form, empty, list, films), shown: () => ask({ t: "bookmarks" }) };
 }

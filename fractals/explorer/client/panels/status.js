@@ -4,7 +4,7 @@ import { element } from "../ui.js";
 import { decimal, scaleWords, spoken } from "./scale.js";
 
 const PATIENCE_MS = 300; // before work is named: most views are drawn by then
-const DOING = { preparing: "Preparing", reference: "Computing the reference orbit", drawing: "Drawing", exact: "Refining" };
+const DOING = { preparing: "Preparing", compiling: "Compiling, the first time only", reference: "Computing the reference orbit", drawing: "Drawing", exact: "Refining" };
 
 export function statusLine({ explorer, notify }) {
   const zoom = element("span.zoom");
@@ -39,7 +39,7 @@ export function statusLine({ explorer, notify }) {
     waiting = setTimeout(() => tell((DOING[detail.what] ?? detail.what) + steps, true), PATIENCE_MS);
   });
   explorer.addEventListener("drawn", ({ detail }) => {
-    if (detail.pass === "coarse") return;
+    if (detail.pass === "coarse") return drawing();
     clearTimeout(waiting);
     const done = detail.pass === "exact";
     const limit = `limit ${detail.max_iterations.toLocaleString("en")}`;

@@ -1,0 +1,293 @@
+"""`fractals film`."""
+
+import re
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fractals.cli.command import option, verb
+from fractals.cli.completion import FILE, words
+from fractals.cli.defaults import scene_table
+from fractals.cli.messages import Verbosity, about, duration, print_json, tell
+from fractals.cli.options import (
+    color_options,
+    device_options,
+    device_request,
+    dry_run_option,
+    effort_options,
+    json_option,
+    output_option,
+    overwrite_option,
+    scene_arguments,
+    scene_options,
+)
+from fractals.cli.progress import ProgressLine, program_of
+from fractals.cli.scenes import default_output, requested_scene
+from fractals.cli.values import Whole
+from fractals.errors import OptionError, shown
+
+if TYPE_CHECKING:
+    from fractals.films.film import Film
+    from fractals.films.plan import FilmPlan
+
+LOOP_FPS = {".webp": 30.0, ".gif": 25.0}  # where neither the scene nor an option says another
+LONG = 24 * 3600  # seconds, beyond which a film requires --force
+SETTLED = 3.0  # seconds after the first frame from which the time left is told
+NUMBERS = re.compile(r"(\d{0,9}):(\d{0,9})", re.ASCII)
+
+
+class Seconds(click.ParamType):  # type: ignore[type-arg]
+    """A time or a rate above 0, such as ``40`` or ``2.5s``."""
+
+    name = "seconds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float | None:
+        """Return the number."""
+        try:
+            found = float(str(value).removesuffix("s"))
+        except ValueError:
+            found = -1.0
+        if not 0 <= found < 1e6:
+            self.fail(f"'{shown(value, 40)}' is no time: give seconds, such as 40", param, ctx)
+        return found
+
+
+@verb(
+    "film",
+    "film seahorse --to 1e-12 --seconds 20 -o dive.mp4",
+    "film seahorse --cycle 4 --size 640x360 -o loop.webp",
+    "film dive.toml --preview             # small and fast; then without --preview",
+)
+@scene_arguments
+@option(
+    "--to",
+    metavar="WIDTH",
+    section="Film",
+    help="Zoom from the scene's view to this width (default: from the whole set to the scene).",
+)
+@option(
+    "--cycle",
+    type=Seconds(),
+    metavar="SECONDS",
+    section="Film",
+    help="Move the palette once round in this time, in an endless loop.",
+)
+@option("--seconds", type=Seconds(), metavar="N", section="Film", help="Length of the film.")
+@option(
+    "--fps",
+    type=Seconds(),
+    metavar="N",
+    section="Film",
+    help="Frames a second (default: 60; 30 for .webp, 25 for .gif).",
+)
+@option(
+    "--preview", is_flag=True, section="Film", help="A quarter of the size, one sample a pixel."
+)
+@option(
+    "--still", type=Seconds(), metavar="T", section="Film", help="Draw the picture at T seconds."
+)
+@option(
+    "--frames",
+    metavar="A:B",
+    section="Film",
+    help="Write frames A to B - 1 only, such as 0:120; multiples of 120 join without a seam.",
+)
+@option(
+    "--audio",
+    metavar="FILE",
+    shell_complete=FILE,
+    section="Film",
+    help="Sound, cut to the film (.wav, .flac, .mp3, .ogg, .opus, .m4a, .aac).",
+)
+@option(
+    "--codec",
+    metavar="NAME",
+    shell_complete=words("h264", "hevc", "av1", "prores", "ffv1", "png"),
+    section="Film",
+    help="h264 (.mp4), av1 (.mkv, .webm), hevc, prores (.mov), ffv1 (.mkv), or png.",
+)
+@option(
+    "--bits", type=Whole(8, 16), metavar="N", section="Film", help="Bits per channel: 8, 10 or 16."
+)
+@option(
+    "--lossless", is_flag=True, section="Film", help="Lose nothing: FFV1 (.mkv) or PNGs of 16 bits."
+)
+@option(
+    "--keep-strip", is_flag=True, section="Film", help="Keep the folder NAME.film/ of the work."
+)
+@scene_options
+@color_options
+@device_options
+@effort_options
+@output_option(
+    "Film to write: .mp4, .mkv, .webm, .mov, .webp, .gif, or a FOLDER/ or frame%05d.png for PNGs."
+)
+@overwrite_option
+@dry_run_option
+@json_option
+def film_command(scenes: tuple[str, ...], **options: Any) -> None:
+    """Make a film of a scene: a zoom, a change of colors, or what its table [film] says.
+
+    Without a table [film] the film zooms. [[film.keys]] are views at times, and [film.tracks]
+    change any number of the scene. An interrupted film is resumed by the same command. Videos
+    require ffmpeg: on the PATH, named by FRACTALS_FFMPEG, or from
+    pip install 'fractals-numba[film]'.
+    """
+    from fractals.films.film import Film
+    from fractals.films.request import Wishes, with_wishes
+    from fractals.rendering.options import RenderOptions
+
+    own = _taken(options, "to", "cycle", "seconds", "fps", "preview")
+    saving = _taken(options, "codec", "bits", "lossless", "keep_strip", "overwrite")
+    still, numbers, audio = (options.pop(key) for key in ("still", "frames", "audio"))
+    output, dry_run, as_json = (options.pop(key) for key in ("output", "dry_run", "as_json"))
+    how = RenderOptions(
+        device=device_request(options),
+        threads=options.pop("threads"),
+        interior_shortcuts=not options.pop("no_interior_shortcuts"),
+        cache=not options.pop("no_cache"),
+        on_message=tell,
+    )
+    force = options.pop("force")
+    scene = requested_scene(scenes, options, [], scene_table(), fits=not dry_run)
+    suffix = ".png" if still is not None else ".mp4"
+    path = output or default_output(scenes, options, suffix, free=not saving["overwrite"])
+    if own["fps"] is None and scene.film is None:
+        own["fps"] = LOOP_FPS.get(Path(path).suffix.lower())
+    scene = with_wishes(scene, Wishes(**own), tell)
+    film = Film(scene, how)
+    if still is not None:
+        _save_still(film, still, path, saving["overwrite"], as_json)
+        return
+    if dry_run:
+        _print_plan(film.plan(), as_json)
+        return
+    _make(film, path, {**saving, "sound": audio, "frames": _range(numbers, film)}, force, as_json)
+
+
+def _taken(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: options.pop(name) for name in names}
+
+
+def _range(text: str | None, film: "Film") -> tuple[int, int] | None:
+    if text is None:
+        return None
+    found = NUMBERS.fullmatch(text.strip())
+    if not found or text.strip() == ":":
+        raise OptionError(f"--frames: '{shown(text, 40)}' is not A:B, such as 0:120")
+    return int(found[1] or 0), int(found[2] or len(film))
+
+
+def _save_still(film: "Film", seconds: float, path: str, overwrite: bool, as_json: bool) -> None:
+    from fractals.io.files import check_output
+    from fractals.io.image import check_format, format_of
+
+    check_format(format_of(path), film.size, film.scene.image.bits)
+    check_output(path, overwrite)
+    with ProgressLine(program=program_of(film.scene)):
+        film.still(seconds).save(path, overwrite)
+    width, height = film.size
+    if as_json:
+        print_json({"output": path, "seconds": seconds, "size": [width, height]})
+    else:
+        tell(f"{path}: {width}x{height}, the picture at {seconds:g} s")
+
+
+def _print_plan(plan: "FilmPlan", as_json: bool) -> None:
+    if as_json:
+        print_json(plan.to_table())
+        return
+    from fractals.io.store import bytes_text
+
+    for chosen in plan.parts:
+        numbers = chosen.part.frames
+        tell(
+            f"frames {numbers.start}:{numbers.stop}: {chosen.method}, because {chosen.reason}; "
+            f"{chosen.samples / 1e6:.1f} Msamples, {about(chosen.seconds)}, "
+            f"{bytes_text(chosen.memory)}"
+        )
+    tell(
+        f"{plan.count} frames, {plan.samples / 1e6:.1f} Msamples, {about(plan.seconds)}, "
+        f"a file of about {bytes_text(plan.bytes)}, {bytes_text(plan.memory)} of memory"
+    )
+
+
+def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json: bool) -> None:
+    from dataclasses import replace
+
+    from fractals.backends.probe import memory_size
+    from fractals.io.store import bytes_text
+
+    plan = film.plan()
+    if plan.seconds > LONG and not force:
+        raise OptionError(
+            f"the film takes {about(plan.seconds)}: give a smaller --size or fewer --seconds; "
+            "--force makes it all the same"
+        )
+    free = memory_size()
+    if free and plan.memory > 0.9 * free:
+        raise OptionError(
+            f"the film needs {bytes_text(plan.memory)}, and {bytes_text(free)} are free: give a "
+            "smaller --size or --supersampling, or more --seconds"
+        )
+    if warning := film.warnings():
+        tell(warning)
+    if Verbosity.verbose:
+        _print_plan(plan, as_json=False)
+    with ProgressLine(program=program_of(film.scene)) as line:
+        shown_film = replace(film, options=replace(film.options, progress=Frames(line)))
+        try:
+            saved = shown_film.save(path, **saving)
+        except KeyboardInterrupt:
+            tell(f"{path}: finished segments are kept; the same command resumes")
+            raise
+    if saved.resumed:
+        tell(f"{path}: resumed with {saved.resumed} of {saved.frames} frames")
+    if saved.flashes:
+        tell(
+            "warning: a part of the film flashes more than three times a second, which can cause "
+            "seizures (WCAG 2.3.1): give a longer --cycle, a lower --density, or fewer octaves "
+            "a second"
+        )
+    methods = ", ".join(dict.fromkeys(saved.methods))
+    if as_json:
+        print_json(
+            {
+                "output": str(saved.path),
+                "frames": saved.frames,
+                "resumed": saved.resumed,
+                "fps": film.fps,
+                "size": list(film.size),
+                "bytes": saved.bytes,
+                "seconds": round(saved.seconds, 2),
+                "methods": list(saved.methods),
+                "flashes": saved.flashes,
+            }
+        )
+        return
+    width, height = film.size
+    tell(
+        f"{saved.path}: {saved.frames} frames, {width}x{height}, {film.fps:g} fps, {methods}, "
+        f"{bytes_text(saved.bytes)}, {saved.seconds:.1f} s"
+    )
+
+
+class Frames:
+    """Shows how many frames are done."""
+
+    def __init__(self, line: ProgressLine) -> None:
+        self._line, self._begun = line, monotonic()
+        self._first: tuple[int, float] | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show the numbers and the time left, by the speed since the first frame."""
+        now = monotonic()
+        first, begun = self._first = self._first or (done, now)
+        speed = (done - first) / (now - begun) if now - begun > SETTLED else 0.0
+        left = f", {about((total - done) / speed)} left" if speed and done < total else ""
+        text = f"frame {done} of {total} after {duration(now - self._begun)}{left}"
+        self._line.show("", done, total, text, f"frames{left}")

@@ -1,0 +1,132 @@
+"""The application that serves the page and the clients, all by one drawing thread."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from fractals.explorer import navigation, protocol, questions
+from fractals.explorer.bookmarks import Bookmarks
+from fractals.explorer.gate import Gate
+from fractals.explorer.jobs import Jobs
+from fractals.explorer.outbox import Outbox
+from fractals.explorer.pages import Pages
+from fractals.explorer.previews import Thumbnails
+from fractals.explorer.scheduler import Engine, internal
+from fractals.explorer.session import Session, Terms, TooManyMessages
+
+HELLO_SECONDS = 10.0
+NO_HELLO, TOO_LONG, TOO_MANY, FULL = 4408, 4413, 4429, 1013
+
+
+class Explorer:
+    """The application: clients, their drawing thread, and everything they share."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        device: str = "auto",
+        threads: int | None = None,
+        secure: bool = False,
+        data: Path | None = None,
+        cache: Path | None = None,
+    ) -> None:
+        """`data`, `cache`: folders of bookmarks and of thumbnails; None: nothing is kept."""
+        self.terms = terms
+        self.engine = Engine(device, threads)
+        self.jobs = Jobs(device, threads)
+        self.bookmarks = Bookmarks(None if terms.read_only else data)
+        self.pages = Pages(terms, Thumbnails(self.engine, cache), self.jobs, self.bookmarks)
+        self.sessions: set[Session] = set()
+        self.handlers: dict[str, Callable[[Session, Any], None]] = {
+            "bookmark": self.bookmarks.on_change,
+            "bookmarks": self.bookmarks.on_list,
+            "cancel": self.jobs.cancel,
+            "export": self.jobs.export,
+            "film": self.bookmarks.on_film,
+            "find": self.jobs.find,
+            "fit": questions.fit,
+            "go_on": navigation.go_on,
+            "histogram": questions.histogram,
+            "julia": questions.julia,
+            "link": questions.link,
+            "lookup": questions.lookup,
+            "open": navigation.open_scene,
+            "paint": navigation.paint,
+            "pick": questions.pick,
+            "surprise": questions.surprise,
+            "view": navigation.view,
+        }
+        routes = [*self.pages.routes(), WebSocketRoute("/ws", self.client)]
+        self.gate = Gate(Starlette(routes=routes, lifespan=self._lifespan), secure)
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, app: Any) -> AsyncIterator[None]:
+        self.jobs.loop = asyncio.get_running_loop()
+        yield
+        self.engine.end()
+        self.jobs.end()
+
+    async def client(self, socket: WebSocket) -> None:
+        """Serve a client until it leaves."""
+        await socket.accept()
+        if len(self.sessions) >= self.terms.clients:
+            await socket.close(FULL, "the server is full: try again later")
+            return
+        outbox = Outbox(asyncio.get_running_loop(), self.engine.wake)
+        session = Session(self.engine, self.terms, outbox, self.handlers)
+        self.sessions.add(session)
+        sending = asyncio.create_task(_send(socket, outbox))
+        try:
+            await self._receive(socket, session)
+        except (WebSocketDisconnect, ConnectionError):
+            pass
+        finally:
+            sending.cancel()
+            self.sessions.discard(session)
+            session.close()
+            self.jobs.leave(session)
+
+    async def _receive(self, socket: WebSocket, session: Session) -> None:
+        """Handle a client's messages, one after the other."""
+        while True:
+            try:
+                async with asyncio.timeout(None if session.hello else HELLO_SECONDS):
+                    text = await socket.receive_text()
+            except TimeoutError:
+                await socket.close(NO_HELLO, "no hello")
+                return
+            except KeyError:  # a binary message
+                session.say("error", re="", message="messages are text")
+                continue
+            if len(text) > protocol.MAX_MESSAGE:
+                await socket.close(TOO_LONG, "a message is too long")
+                return
+            try:
+                await asyncio.to_thread(session.receive, text)
+            except TooManyMessages:
+                await socket.close(TOO_MANY, "too many messages")
+                return
+            except Exception as error:
+                keys = protocol.names_of(text)
+                session.say("error", **{"re": "", **keys, "message": internal(error)})
+            if session.outbox.overfull:
+                await socket.close(TOO_MANY, "nothing is read")
+                return
+
+
+async def _send(socket: WebSocket, outbox: Outbox) -> None:
+    """Send what waits; uvicorn holds a send back while the line is full."""
+    with contextlib.suppress(ConnectionError, WebSocketDisconnect, RuntimeError):
+        while True:
+            content = await outbox.take()
+            if isinstance(content, bytes):
+                await socket.send_bytes(content)
+            else:
+                await socket.send_text(content)
+            outbox.sent(content)

@@ -1,0 +1,99 @@
+"""Messages that change what a client sees: another scene, a move, other colors, more time."""
+
+from typing import Any
+
+from fractals.errors import OptionError
+from fractals.explorer import protocol
+from fractals.explorer.opening import repainted, requested_scene
+from fractals.explorer.picture import same_values
+from fractals.explorer.session import Session
+from fractals.explorer.views import SIXTEENTHS, Move, Place, map_between, octaves, zoom_text
+from fractals.rendering.plan import make_plan
+
+
+def open_scene(session: Session, message: protocol.Open) -> None:
+    """Show another scene."""
+    session.frames.check_new(message.frame)
+    scene = requested_scene(session, message)
+    size = message.size or session.size
+    # A canvas has 8 bits a channel.
+    scene = scene.model_copy(update={"image": scene.image.model_copy(update={"bits": 8})})
+    place = Place.of(scene, size)
+    base = session.frames.place(message.base) if message.base else None
+    session.color, session.paint = scene.color, 0
+    _show(session, message, place, base, (size[0] / 2, size[1] / 2))
+
+
+def view(session: Session, message: protocol.View) -> None:
+    """Show a move of a frame."""
+    session.frames.check_new(message.frame)
+    base = session.frames.place(message.base)
+    about = None
+    if message.about is not None:
+        if message.about not in session.found:
+            raise OptionError(f"the search {message.about} has found nothing")
+        about = session.found[message.about]
+    move = Move(message.at, message.by, message.scale, message.turn, about)
+    place = base.moved(move, message.size)
+    x, y = message.focus or (place.size[0] * 8, place.size[1] * 8)
+    focus = x / SIXTEENTHS, y / SIXTEENTHS
+    _show(session, message, place, base, focus, moving=message.stage == "moving")
+
+
+def _show(
+    session: Session,
+    message: protocol.Open | protocol.View,
+    place: Place,
+    base: Place | None,
+    focus: tuple[float, float],
+    moving: bool = False,
+) -> None:
+    """Answer where the new frame lies, and draw it."""
+    scene = place.scene().model_copy(update={"color": session.color})
+    session.frames.add(message.frame, place)
+    session.focus = focus
+    home = octaves(place)
+    answer: dict[str, Any] = {
+        "frame": message.frame,
+        "base": message.base,
+        "size": list(place.size),
+        "center": list(scene.view.center or ("0", "0")),
+        "width": place.width_text,
+        "zoom": zoom_text(home),
+        "octaves": home,
+        "rotation": place.rotation,
+        "formula": scene.make_formula().title,
+        "julia": list(scene.julia) if scene.julia else None,
+        "map": map_between(base, place) if base else None,
+    }
+    if message.t == "open":
+        answer["scene"] = scene.to_table()
+    session.say("placed", **answer)
+    session.draw(scene, moving, message.t)
+
+
+def paint(session: Session, message: protocol.Paint) -> None:
+    """Show the newest frame in other colors."""
+    scene = repainted(session, message.color)
+    make_plan(scene, session.engine.kind)
+    table = scene.to_table()["color"]
+
+    def tell(values: bool) -> None:
+        session.color, session.paint = scene.color, message.seq
+        session.say(
+            "painted", seq=message.seq, frame=session.frames.newest, values=values, color=table
+        )
+
+    if session.view and session.view.repaint(scene, message.seq, lambda: tell(False)):
+        return
+    before = session.picture
+    kept = bool(before and before.complete and same_values(before.request.scene, scene))
+    tell(not kept)
+    session.draw(scene, False, "paint", kept)
+
+
+def go_on(session: Session, message: protocol.GoOn) -> None:
+    """Continue a view that was paused."""
+    if session.view and message.frame == session.frames.newest:
+        session.view.go_on()
+        session.engine.wake()

@@ -1,0 +1,361 @@
+"""Bands of a strip: the exponential map about the fixed point of a zoom, one band after the other.
+
+The strip begins at the rim, the circle about the fixed point through the farthest corner of the
+widest frame, and leads inwards. A band has 2**k rows and 8 to 16 times as many columns, so its
+texels are square and halve k times without a remainder. Below the rim of the deepest frame, where
+frames need the coarser levels only, bands have half the columns each octave.
+"""
+
+import decimal
+import math
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.base import Backend
+from fractals.deep import orbit_cache
+from fractals.deep.reference import Reference
+from fractals.films.facts import Facts
+from fractals.films.motion import Part, Place
+from fractals.kernels.strip import MIN_DISTANCE
+from fractals.rendering.drawing import Drawing, compilation_explained, draw_tile_to, run_all
+from fractals.rendering.iteration import GridMethod, Stop
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import Plan, make_plan
+from fractals.rendering.shading import Painter
+from fractals.rendering.sources import make_source
+from fractals.rendering.tiles import Tile
+from fractals.scene.geometry import matrix
+from fractals.scene.layers import make_layers
+from fractals.scene.model import Scene, View
+from fractals.scene.numbers import decimal_places, log2
+
+MIN_BITS, MIN_TURN = 3, 8  # of a band: log2 of its rows, and columns of its coarsest level
+# Share of a column of the coarsest level that may lack, so that it is not a twelfth too much.
+LACKING = 0.3
+# Levels by which bands below the deepest rim are finer than frames need, so that texels of the last
+# frames are means of four samples, as those of the frames before are of more.
+FINER = 1
+# Level at the rim over log2 of the density. At 0 noise of the samples is seen, at 1 frames are
+# soft. Frames of four places were closest to 8x8 samples between 0.5 and 0.75.
+SOFTNESS = 0.6
+MARGIN = 2  # rows between the beginning of the strip and the rim
+# Octaves of bands that share their tables. With more of them, tables skip fewer steps of the inner
+# bands. Where numbers have exponents of their own, tables do not depend on the size of c.
+OCTAVES_A_TABLE, EXTENDED_OCTAVES_A_TABLE = 4, 64
+SPARE_DECIMALS = 8  # of the fixed point, beyond those of the finest texel
+WIDTH_DIGITS = 25  # significant, of a band's width
+
+Texels = NDArray[np.uint16]
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Where the fixed point of a zoom lies on the screen, in pixels.
+
+    Attributes
+    ----------
+    x, y : float
+        Column and row, from the top left corner.
+    rim : float
+        Distance of the farthest corner.
+    """
+
+    x: float
+    y: float
+    rim: float
+
+
+def fixed_place(scene: Scene, part: Part, size: tuple[int, int]) -> Fixed:
+    """Return where the fixed point of a part lies, in every frame of it."""
+    assert part.fixed
+    wide = widest(part)
+    view = scene.view.model_copy(update={"rotation": math.remainder(wide.rotation, 360)})
+    a, b, c, d = matrix(view)
+    p, q = (
+        (there - here) / wide.width * size[0]
+        for there, here in zip(part.fixed, wide.center, strict=True)
+    )
+    whole = a * d - b * c
+    right, up = float((d * p - b * q) / whole), float((a * q - c * p) / whole)
+    x, y = size[0] / 2 + right, size[1] / 2 - up
+    rim = max(math.hypot(i - x, j - y) for i in (0, size[0]) for j in (0, size[1]))
+    return Fixed(x, y, rim)
+
+
+def widest(part: Part) -> Place:
+    """Return the wider one of a part's keys."""
+    return max(part.start, part.end, key=lambda place: place.width)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The texels of a strip: its bands, and what frames need of them.
+
+    Attributes
+    ----------
+    turn : int
+        Columns of the coarsest level.
+    bits : int
+        log2 of the rows of a band; also the coarsest level.
+    depth : float
+        Octaves from the widest to the deepest frame.
+    rim_level : float
+        Level that serves the pixels at the rim of a frame, between two whole numbers.
+    reach : float
+        Octaves from the rim of a frame to the pixel nearest to the fixed point.
+    """
+
+    turn: int
+    bits: int
+    depth: float
+    rim_level: float
+    reach: float
+
+    @property
+    def columns(self) -> int:
+        """Return the columns of level 0."""
+        return self.turn << self.bits
+
+    @property
+    def rows(self) -> int:
+        """Return the rows of a band in level 0."""
+        return 1 << self.bits
+
+    @property
+    def octave(self) -> float:
+        """Return the rows of level 0 in which the radius halves."""
+        return self.columns * math.log(2) / math.tau
+
+    @property
+    def bands(self) -> int:
+        """Return how many bands there are, down to the middle of the deepest frame."""
+        last = MARGIN + (self.depth + self.reach) * self.octave
+        return math.ceil(last / self.rows) + 1
+
+    def needed(self, level: int, shallow: float, deep: float) -> range:
+        """Return the bands whose level the frames between two depths in octaves need."""
+        slack = 1.5 * 2**level
+        begins, ends = max(0.0, level - 1 - self.rim_level), level + 1 - self.rim_level
+        first = MARGIN + (shallow + begins) * self.octave - slack
+        last = MARGIN + (deep + ends) * self.octave + slack
+        if level == self.bits:
+            last = MARGIN + (deep + self.reach) * self.octave + slack
+        begin = max(0, math.floor(first / self.rows))
+        return range(begin, int(min(self.bands, last // self.rows + 1)))
+
+    def finest(self, band: int) -> int:
+        """Return the level of a band whose texels are samples."""
+        levels = range(self.bits + 1)
+        coarsest = next(k for k in levels if band < self.needed(k, 0.0, self.depth).stop)
+        return max(0, coarsest - FINER)
+
+    def held(self, level: int, shallow: float, deep: float) -> range:
+        """Return the bands whose level these frames or shallower ones need."""
+        begin = self.needed(0, shallow, deep).start
+        return range(begin, self.needed(level, shallow, deep).stop)
+
+    @property
+    def samples(self) -> int:
+        """Return how many samples are iterated for all bands."""
+        whole = self.columns * self.rows
+        return sum(whole >> 2 * self.finest(band) for band in range(self.bands))
+
+
+def make_layout(fixed: Fixed, density: float, depth: float) -> Layout:
+    """Return the layout with about `density` texels a pixel, along each side, at the rim."""
+    wanted = math.tau * fixed.rim * density
+    bits = max(MIN_BITS, math.floor(math.log2(wanted / MIN_TURN)))
+    turn = math.ceil(wanted / 2**bits - LACKING)
+    found = math.log2((turn << bits) / math.tau / fixed.rim)
+    reach = math.log2(fixed.rim / MIN_DISTANCE)
+    return Layout(turn, bits, depth, max(0.0, SOFTNESS * found), reach)
+
+
+class BandMaker:
+    """Draws the bands of a strip, in linear light.
+
+    Parameters
+    ----------
+    scene : Scene
+        Of the film; its view says how it is stretched and mirrored.
+    part : Part
+    fixed : Fixed
+    layout : Layout
+    facts : Facts
+    backend : Backend
+    options : RenderOptions
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        part: Part,
+        fixed: Fixed,
+        layout: Layout,
+        facts: Facts,
+        backend: Backend,
+        options: RenderOptions,
+    ) -> None:
+        assert part.fixed
+        self.layout, self.facts, self.backend, self.options = layout, facts, backend, options
+        wide = widest(part)
+        self._log_width = decimal.Context(prec=40).ln(
+            _decimal(wide.width / scene.image.size[0]) * Decimal(2 * fixed.rim)
+        )
+        rotation = math.remainder(wide.rotation, 360)
+        self._scene = scene.replace(
+            center=_point_text(part.fixed, self._width(layout.bands)),
+            rotation=rotation,
+            projection="exponential",
+            supersampling=1,
+            antialias="grid",
+            bits=16,
+            max_iterations=facts.max_iterations,
+        )
+        self._source: GridMethod | None = None
+        self._orbit = self._find_orbit()
+        # A light comes from the same side as in a plane picture, whatever the angle of a column.
+        plane = scene.view.model_copy(update={"rotation": rotation, "projection": "plane"})
+        self._painter = self._make_painter(plane)
+
+    def open(self, band: int, more: int) -> Drawing:
+        """Return the drawing of a band at its finest level, and of `more` rows below it."""
+        plan = self._plan(band, more)
+        return Drawing(plan, self.backend, self._source_of(plan), self._painter)
+
+    def rows(self, drawing: Drawing, first: int, last: int) -> Texels:
+        """Return rows of what `open` returned, shape (last - first, columns, 3)."""
+        backend, plan = self.backend, drawing.plan
+        columns, tile = plan.size[0], plan.tiles[0]
+        tiles = tuple(
+            Tile(x, y, min(tile.width, columns - x), min(tile.height, last - y))
+            for y in range(first, last, tile.height)
+            for x in range(0, columns, tile.width)
+        )
+        texels = np.empty((last - first, columns, 3), np.uint16)
+
+        def draw(tile: Tile, stop: Stop) -> dict[str, float]:
+            rows, across = tile.window()
+            part = texels[rows.start - first : rows.stop - first, across]
+            return draw_tile_to(drawing, tile, partial(_copy, backend, part), stop)
+
+        with compilation_explained(plan):
+            run_all(replace(drawing, plan=replace(plan, tiles=tiles)), draw, None)
+        return texels
+
+    def _width(self, band: int) -> str:
+        """Return the width of the view whose first row is that of a band, as text."""
+        context = decimal.Context(prec=40)
+        turns = Decimal(band * self.layout.rows - MARGIN) / self.layout.columns
+        width = context.exp(self._log_width - turns * _tau())
+        return str(decimal.Context(prec=WIDTH_DIGITS).plus(width))
+
+    def _plan(self, band: int, more: int) -> Plan:
+        level = self.layout.finest(band)
+        size = self.layout.columns >> level, (self.layout.rows >> level) + more
+        view = self._scene.view.model_copy(update={"width": self._width(band), "zoom": None})
+        image = self._scene.image.model_copy(update={"size": size})
+        scene = self._scene.model_copy(update={"view": view, "image": image})
+        device, threads = self.backend.kind, self.backend.threads or 1
+        plan = make_plan(scene, device, self.options.interior_shortcuts, threads)
+        apart = EXTENDED_OCTAVES_A_TABLE if plan.extended else OCTAVES_A_TABLE
+        stretch = max(view.stretch, 1 / view.stretch)
+        group = apart * math.ceil(log2(plan.width / 2 * Fraction(stretch)) / apart)
+        reach = Fraction(2) ** group
+        return replace(plan, depth=0.0, exponent=group if plan.extended else 0, reach=reach)
+
+    def _source_of(self, plan: Plan) -> GridMethod:
+        """Return what iterates a band: the programs and tables of the band before, if they fit."""
+        last = self._source
+        if last and _table_of(last.plan) == _table_of(plan):
+            self._source = last.sampled(plan)
+            return self._source
+        with compilation_explained(plan):
+            made = make_source(self.backend, plan, self._orbit)
+        assert isinstance(made, GridMethod)
+        made.count_offset = self.facts.count_offset
+        self._source = made
+        return made
+
+    def _find_orbit(self) -> Any:
+        """Return what finds the reference orbits: those of the deepest band serve all."""
+        deepest = self._plan(self.layout.bands - 1, 0)
+        find = orbit_cache.find_same if self.options.cache else orbit_cache.compute_orbit
+        orbits: dict[Any, Reference] = {}
+
+        def found(
+            formula: Any,
+            start: Any,
+            c: Any,
+            bits: int,
+            steps: int,
+            radius: float,
+            view: Any,
+            *_: Any,
+        ) -> Reference:
+            bits = max(bits, deepest.bits)
+            if (start, bits) not in orbits:
+                reach = deepest.finest / 8 if view is not None else None
+                orbits[start, bits] = find(formula, start, c, bits, steps, radius, reach)
+            return orbits[start, bits]
+
+        return found
+
+    def _make_painter(self, view: View) -> Painter:
+        plan = self._plan(0, 0)
+        identity = np.arange(2**16, dtype=np.uint16)
+        layers = make_layers(plan.scene)
+        own = replace(plan, view=view)
+        return Painter(self.backend, plan.scene, own, layers, np.dtype(np.uint16), None, identity)
+
+
+def _table_of(plan: Plan) -> tuple[Any, ...]:
+    """Return what programs and tables of a band depend on."""
+    return plan.method, plan.extended, plan.reach if plan.deep else None
+
+
+def obstacle(scene: Scene, part: Part) -> str:
+    """Return why the colors of a part's frames cannot come from a strip; "" if they can."""
+    layers, formula = make_layers(scene), scene.make_formula()
+    turns = part.start.rotation != part.end.rotation
+    if scene.view.stretch != 1 and turns:
+        return "a stretched view that turns has no strip"
+    if layers.derivative and turns:
+        return "the light would turn with the view"
+    for layer in layers.drawn:
+        coloring = layer.coloring
+        if coloring.rank_table:
+            return f"the coloring '{coloring.name}' ranks the samples of each frame"
+        widths = (
+            coloring.constants(formula, scene.iteration.escape_radius, w, **coloring.settings)
+            for w in (1.0, 2.0)
+        )
+        if len({tuple(constants) for constants in widths}) > 1:
+            return f"the coloring '{coloring.name}' measures distances in widths of a frame"
+    return ""
+
+
+def _copy(backend: Backend, part: Texels, rgb: Any) -> None:
+    backend.to_host(rgb, part)
+
+
+def _point_text(point: tuple[Fraction, Fraction], width: str) -> tuple[str, str]:
+    """Return a point as decimal text with the digits that a view of this width needs."""
+    places = SPARE_DECIMALS + max(0, math.ceil(-log2(Fraction(Decimal(width))) * math.log10(2)))
+    x, y = (decimal_places(part, places) for part in point)
+    return x, y
+
+
+def _decimal(value: Fraction) -> Decimal:
+    context = decimal.Context(prec=40)
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def _tau() -> Decimal:
+    return Decimal("6.283185307179586476925286766559005768394")

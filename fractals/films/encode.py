@@ -1,0 +1,434 @@
+"""Encodes frames by an ffmpeg process, and joins what several processes wrote.
+
+ffmpeg is called with a list of arguments, never by a shell; it reads no terminal, and opens files
+and pipes only.
+"""
+
+import functools
+import os
+import queue
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import IO, Any
+
+from fractals.errors import FractalsError, OptionError, shown
+from fractals.films.planes import SAMPLING, Frame, Packed, Planes
+
+INSTALL = "pip install 'fractals-numba[film]'"
+COMMON = ("-hide_banner", "-loglevel", "error", "-nostats", "-nostdin", "-y")
+SAFE = ("-protocol_whitelist", "file,pipe")
+EXACT = ("-fflags", "+bitexact", "-flags", "+bitexact", "-map_metadata", "-1")
+TAGS = {
+    "-color_range": "tv",
+    "-colorspace": "bt709",
+    "-color_primaries": "bt709",
+    "-color_trc": "bt709",
+}
+MAX_MESSAGE = 2**16  # bytes of what ffmpeg says on stderr
+# Demuxers by suffix: others, such as playlists, could name further files.
+SOUNDS = {
+    ".aac": "aac",
+    ".flac": "flac",
+    ".m4a": "mov",
+    ".mp3": "mp3",
+    ".oga": "ogg",
+    ".ogg": "ogg",
+    ".opus": "ogg",
+    ".wav": "wav",
+}
+AUDIO = {
+    ".mp4": ("-c:a", "aac", "-b:a", "256k"),
+    ".mov": ("-c:a", "aac", "-b:a", "256k"),
+    ".mkv": ("-c:a", "flac"),
+    ".webm": ("-c:a", "libopus", "-b:a", "192k"),
+}
+
+
+@dataclass(frozen=True)
+class Codec:
+    """How a codec is called.
+
+    Attributes
+    ----------
+    options : tuple of str
+        ffmpeg's, of the encoder.
+    suffixes : tuple of str
+        Of the files that hold it.
+    bits : tuple of int
+        That it encodes; the first is the default.
+    sampling : str
+        Of chroma; "" for RGB.
+    bits_a_pixel, pixels_a_second : float
+        Of a file, and of one encoder, for forecasts.
+    """
+
+    options: tuple[str, ...]
+    suffixes: tuple[str, ...]
+    bits: tuple[int, ...] = (8, 10)
+    sampling: str = "420"
+    bits_a_pixel: float = 0.08
+    pixels_a_second: float = 29e6
+
+
+X265 = "log-level=error:pools=none:frame-threads=1:info=0:open-gop=0"
+CODECS = {
+    "h264": Codec(
+        ("-c:v", "libx264", "-preset", "medium", "-crf", "17", "-threads", "1"),
+        (".mp4", ".mkv", ".mov"),
+    ),
+    "hevc": Codec(
+        (
+            *("-c:v", "libx265", "-preset", "medium", "-crf", "20"),
+            *("-x265-params", X265, "-tag:v", "hvc1"),
+        ),
+        (".mp4", ".mkv", ".mov"),
+        pixels_a_second=8e6,
+    ),
+    "av1": Codec(
+        ("-c:v", "libsvtav1", "-preset", "6", "-crf", "26", "-svtav1-params", "lp=1"),
+        (".mkv", ".webm", ".mp4"),
+        (10, 8),
+        pixels_a_second=12e6,
+    ),
+    "prores": Codec(
+        ("-c:v", "prores_ks", "-profile:v", "3", "-threads", "1"),
+        (".mov", ".mkv"),
+        (10,),
+        "422",
+        4.0,
+    ),
+    "ffv1": Codec(
+        (
+            *("-c:v", "ffv1", "-level", "3", "-coder", "1", "-context", "1", "-g", "1"),
+            *("-slices", "4", "-slicecrc", "1", "-threads", "1"),
+        ),
+        (".mkv",),
+        (16,),
+        "",
+        20.0,
+    ),
+}
+DEFAULTS = {".mp4": "h264", ".mov": "prores", ".mkv": "av1", ".webm": "av1"}
+QUIET = {"av1": {"SVT_LOG": "1"}}  # environment: the encoder would print its settings
+
+
+@dataclass(frozen=True)
+class Video:
+    """What a file is encoded to.
+
+    Attributes
+    ----------
+    codec : str
+        Of CODECS.
+    bits : int
+        Of a channel.
+    sampling : str
+        Of chroma: "420", "422" or "444"; "" for RGB.
+    suffix : str
+        Of the file.
+    """
+
+    codec: str
+    bits: int
+    sampling: str
+    suffix: str
+
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {"codec": self.codec, "bits": self.bits, "sampling": self.sampling}
+
+    def converter(self) -> Planes | Packed:
+        """Return what makes bytes of frames."""
+        return Planes(self.sampling, self.bits) if self.sampling else Packed()
+
+    def check_size(self, size: tuple[int, int]) -> None:
+        """Raise an `OptionError` where chroma values would lie across the picture's edge."""
+        across, down = SAMPLING.get(self.sampling, (1, 1))
+        if size[0] % across or size[1] % down:
+            even = ((size[0] + 1) // 2 * 2, (size[1] + 1) // 2 * 2)
+            raise OptionError(
+                f"{size[0]}x{size[1]}: a video of this kind has even sides; give "
+                f"--size {even[0]}x{even[1]}, or --lossless and a .mkv"
+            )
+
+
+def choose_video(
+    suffix: str, codec: str | None = None, bits: int | None = None, lossless: bool = False
+) -> Video:
+    """Return what a file of a suffix is encoded to.
+
+    Raises
+    ------
+    OptionError
+        The suffix, the codec and the bits do not fit together.
+    """
+    if lossless:
+        if codec not in (None, "ffv1"):
+            raise OptionError(f"--lossless is codec ffv1, not {codec}: give one of them")
+        codec = "ffv1"
+    codec = codec or DEFAULTS[suffix]
+    if codec not in CODECS:
+        raise OptionError(
+            f"unknown codec '{shown(codec, 40)}': choose one of {', '.join(CODECS)}, or png"
+        )
+    known = CODECS[codec]
+    if suffix not in known.suffixes:
+        raise OptionError(
+            f"'{suffix}' holds no {codec}: end the name in {' or '.join(known.suffixes)}"
+        )
+    if bits is not None and bits not in known.bits:
+        raise OptionError(
+            f"{codec} takes {' or '.join(map(str, known.bits))} bits per channel, not {bits}"
+        )
+    return Video(codec, bits or known.bits[0], known.sampling, suffix)
+
+
+@functools.cache
+def find_ffmpeg() -> str:
+    """Return the path of the ffmpeg program.
+
+    Raises
+    ------
+    FractalsError
+        There is none.
+    """
+    given = os.environ.get("FRACTALS_FFMPEG")
+    if given:
+        found = shutil.which(given)
+        if not found:
+            raise FractalsError(f"FRACTALS_FFMPEG: '{shown(given)}' is no program")
+        return found
+    if found := shutil.which("ffmpeg"):
+        return found
+    try:
+        import imageio_ffmpeg
+
+        path: str = imageio_ffmpeg.get_ffmpeg_exe()
+    except (ImportError, RuntimeError):
+        raise FractalsError(
+            f"ffmpeg is not found: install it, or {INSTALL}, or name it in FRACTALS_FFMPEG; "
+            ".webp, .gif and PNG sequences need none"
+        ) from None
+    return path
+
+
+@functools.cache
+def encoders() -> frozenset[str]:
+    """Return the names of the encoders that ffmpeg has."""
+    listed = run([*COMMON, "-encoders"])
+    return frozenset(line.split()[1] for line in listed.splitlines() if len(line.split()) > 1)
+
+
+def version() -> str:
+    """Return the first line of what ffmpeg says of itself."""
+    return run(["-hide_banner", "-version"]).partition("\n")[0][:200]
+
+
+def check_encoder(video: Video) -> None:
+    """Raise a `FractalsError` where ffmpeg lacks an encoder."""
+    name = CODECS[video.codec].options[1]
+    if name not in encoders():
+        raise FractalsError(
+            f"{shown(find_ffmpeg())} has no encoder {name}: choose another --codec, or {INSTALL}"
+        )
+
+
+def run(arguments: Sequence[str]) -> str:
+    """Return what ffmpeg prints, or raise a `FractalsError` with its last line."""
+    try:
+        done = subprocess.run(
+            [find_ffmpeg(), *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+    except OSError as error:
+        raise FractalsError(f"ffmpeg can't be run: {error.strerror or error}") from None
+    if done.returncode:
+        raise FractalsError(_failure(done.stderr, done.returncode))
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _failure(message: bytes, code: int) -> str:
+    lines = [line for line in message.decode("utf-8", "replace").splitlines() if line.strip()]
+    full = next((line for line in lines if "No space left" in line), "")
+    if full:
+        return "ffmpeg: no space left on the disk: free some, and the same command resumes"
+    if code < 0:
+        return f"ffmpeg was ended by signal {-code}: the same command resumes"
+    return f"ffmpeg failed: {shown(lines[0].strip()) if lines else f'exit code {code}'}"
+
+
+class Encoder:
+    """An ffmpeg process that encodes frames into a file.
+
+    Parameters
+    ----------
+    path : Path
+        Of the file to write.
+    video : Video
+    size : tuple of int
+        Width and height.
+    fps : Fraction
+        Frames a second.
+    ahead : int
+        Bytes of frames that wait for the process, so that the caller can begin another segment.
+    """
+
+    def __init__(
+        self, path: Path, video: Video, size: tuple[int, int], fps: Fraction, ahead: int = 0
+    ) -> None:
+        self._convert = video.converter()
+        arguments = [
+            *(find_ffmpeg(), *COMMON, *SAFE),
+            *("-f", "rawvideo", "-pix_fmt", self._convert.pixel_format),
+            *("-video_size", f"{size[0]}x{size[1]}", "-framerate", str(fps)),
+            *_tags(video),
+            *("-i", "pipe:0", "-an", *CODECS[video.codec].options),
+            *("-pix_fmt", _stored(video, self._convert.pixel_format)),
+            *_tags(video),
+            *(*EXACT, *_container(video.suffix), f"file:{path}"),
+        ]
+        self._messages: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
+        environment = {**os.environ, **QUIET.get(video.codec, {})}
+        try:
+            self._process = subprocess.Popen(
+                arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=self._messages,
+                env=environment,
+                start_new_session=True,  # Ctrl-C is for this program, which then ends ffmpeg
+            )
+        except OSError as error:
+            self._messages.close()
+            raise FractalsError(f"ffmpeg can't be run: {error.strerror or error}") from None
+
+        self._waiting: queue.Queue[bytes | None] = queue.Queue(self._room(size, ahead))
+        self._broken = False
+        self._feeder = threading.Thread(target=self._feed, daemon=True)
+        self._feeder.start()
+
+    def _room(self, size: tuple[int, int], ahead: int) -> int:
+        return max(1, ahead // (3 * size[0] * size[1] * self._convert.bits // 8))
+
+    def _feed(self) -> None:
+        """Write waiting frames to the process, until there is None."""
+        assert self._process.stdin
+        while (data := self._waiting.get()) is not None:
+            if not self._broken:
+                try:
+                    self._process.stdin.write(data)
+                except (OSError, ValueError):  # the process ended, and says why in `close`
+                    self._broken = True
+        with suppress(OSError):
+            self._process.stdin.close()
+
+    def write(self, frame: Frame) -> None:
+        """Encode the next frame, after those that wait."""
+        if self._broken:
+            self.close()
+            raise FractalsError("ffmpeg ended before the film")
+        self._waiting.put(self._convert.encode(frame))
+
+    def close(self) -> None:
+        """Wait for the end of the file, or raise a `FractalsError` with what ffmpeg said."""
+        try:
+            self._waiting.put(None)
+            self._feeder.join()
+            code = self._process.wait()
+            self._messages.seek(0)
+            message = self._messages.read(MAX_MESSAGE)
+        finally:
+            self._messages.close()
+        if code:
+            raise FractalsError(_failure(message, code))
+
+    def kill(self) -> None:
+        """End the process; its file is not complete."""
+        self._broken = True
+        with suppress(OSError):
+            self._process.kill()
+        self._process.wait()
+        if self._feeder.is_alive():
+            self._waiting.put(None)
+            self._feeder.join()
+        self._messages.close()
+
+
+def _tags(video: Video) -> list[str]:
+    if not video.sampling:
+        return []
+    found = [part for pair in TAGS.items() for part in pair]
+    return [*found, "-chroma_sample_location", "left"] if video.sampling == "420" else found
+
+
+def _stored(video: Video, given: str) -> str:
+    return given if video.sampling else "rgb48le"
+
+
+def _container(suffix: str) -> list[str]:
+    return ["-f", {".mp4": "mp4", ".mov": "mov", ".mkv": "matroska", ".webm": "webm"}[suffix]]
+
+
+def join(
+    segments: Iterable[Path],
+    path: Path,
+    suffix: str,
+    seconds: float,
+    sound: tuple[str, float] | None = None,
+    title: str = "",
+) -> None:
+    """Join files of one codec into one, without encoding again, and add sound.
+
+    Parameters
+    ----------
+    segments : iterable of Path
+        In order; in the folder of `path`, or inside it.
+    seconds : float
+        The length to which the sound is cut.
+    sound : (str, float), optional
+        A file, and the seconds of it that are left out.
+    """
+    listing = path.with_suffix(".txt")
+    names = [os.path.relpath(each, path.parent) for each in segments]
+    listing.write_text("ffconcat version 1.0\n" + "".join(f"file '{name}'\n" for name in names))
+    arguments = [*COMMON, *SAFE, "-f", "concat", "-i", f"file:{listing}"]
+    if sound:
+        arguments += _sound_input(*sound)
+        arguments += ["-map", "0:v", "-map", "1:a:0", *AUDIO[suffix], "-t", f"{seconds:.6f}"]
+    arguments += ["-c:v", "copy", *EXACT]
+    if title:
+        arguments += ["-metadata", f"title={title}"]
+    if suffix in (".mp4", ".mov"):
+        arguments += ["-movflags", "+faststart"]
+    if sound:
+        arguments += ["-af", "apad"]
+    run([*arguments, *_container(suffix), f"file:{path}"])
+    listing.unlink()
+
+
+def _sound_input(file: str, start: float) -> list[str]:
+    if not os.path.isfile(file):
+        raise FractalsError(f"'{shown(file)}': no such file of sound")
+    kind = SOUNDS.get(Path(file).suffix.lower())
+    if not kind:
+        raise OptionError(f"'{shown(file)}': sound is a file of {', '.join(SOUNDS)}")
+    return [*SAFE, "-ss", f"{start:.6f}", "-f", kind, "-i", f"file:{file}"]
+
+
+def check_sound(file: str) -> None:
+    """Raise an error where a file of sound is missing, or of an unknown type."""
+    _sound_input(file, 0.0)
+
+
+def count_frames(path: Path) -> int:
+    """Return how many pictures a file holds, by its packets."""
+    copied = ("-map", "0:v:0", "-c", "copy", "-f", "null", "-progress", "pipe:1", "-")
+    said = run([*COMMON, *SAFE, "-i", f"file:{path}", *copied])
+    counts = [line[6:] for line in said.splitlines() if line.startswith("frame=")]
+    return int(counts[-1]) if counts else 0

@@ -1,0 +1,217 @@
+"""The method of each part of a film and its reason, and forecasts before anything is drawn."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from fractals.backends.devices import choose
+from fractals.films.encode import CODECS, Video
+from fractals.films.facts import Facts
+from fractals.films.frames import Frames, prepared
+from fractals.films.motion import Motion, Part, with_view
+from fractals.films.planes import Frame
+from fractals.films.recolored import Recolored
+from fractals.films.strip import Look, Strip
+from fractals.films.tracks import Tracks, scene_of
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import make_plan
+from fractals.scene.film import Film
+from fractals.scene.layers import make_layers
+from fractals.scene.model import Scene
+
+SEGMENT = 120  # frames that are made together: what is lost if the process is killed
+GATHERED = 10e6  # pixels of frames a second that a thread takes from a strip (measured)
+COLORED = 30e6  # samples a second that a thread colors (measured)
+RAW_BYTES = 36  # of a sample that is kept: count and z
+LOOKS = 5  # frames of a part whose plans are averaged for the forecast
+
+
+class Method(Protocol):
+    """Yields the frames of a part."""
+
+    def frames(self, numbers: range) -> Iterator[Frame]:
+        """Yield frames in the order of their numbers."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """How a part is made.
+
+    Attributes
+    ----------
+    part : Part
+    method : str
+        "strip", "frames" or "recolor".
+    reason : str
+        Why, for the user.
+    samples : int
+        That are iterated.
+    seconds : float
+        A rough forecast, without encoding.
+    memory : int
+        Bytes.
+    """
+
+    part: Part
+    method: str
+    reason: str
+    samples: int
+    seconds: float
+    memory: int
+
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "frames": [self.part.frames.start, self.part.frames.stop],
+            "kind": self.part.kind,
+            "method": self.method,
+            "reason": self.reason,
+            "samples": self.samples,
+            "seconds": float(f"{self.seconds:.2g}"),
+            "memory": self.memory,
+        }
+
+
+def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOptions) -> Chosen:
+    """Return how a part of a film is made."""
+    scene, count = motion.scene, len(part.frames)
+    n2 = math.prod(scene.image.size) * scene.image.supersampling**2
+    seconds, memory = _forecast(motion, tracks, part, options)
+    moving = [track.name for track in tracks.moving(part.begins, part.ends)]
+    if part.kind == "zoom" and not moving and not make_layers(scene).whole:
+        strip = open_strip(motion, tracks, part, Facts(1, 0.0), options)
+        why = f"its {_millions(strip.samples)} are fewer than the {_millions(count * n2)} of frames"
+        if strip.samples < count * n2:
+            made = seconds * strip.samples / n2
+            gathered = count * math.prod(scene.image.size) / GATHERED / threads_of(options)
+            return Chosen(part, "strip", why, strip.samples, made + gathered, strip.memory)
+    if part.kind == "still" and tracks.recolors(part.begins, part.ends):
+        why = f"only {' and '.join(moving)} changes" if moving else "nothing changes"
+        raw = math.prod(scene.image.size) * 3 * 2 + n2 * RAW_BYTES
+        colored = count * n2 / COLORED / threads_of(options) if moving else 0.0
+        return Chosen(part, "recolor", f"{why}: iterated once", n2, seconds + colored, memory + raw)
+    return Chosen(part, "frames", _why_frames(part, moving), count * n2, count * seconds, memory)
+
+
+def _millions(samples: int) -> str:
+    return f"{samples / 1e6:.1f} million samples"
+
+
+def threads_of(options: RenderOptions) -> int:
+    """Return how many threads draw."""
+    device = choose(options.device).device
+    return options.threads or device.cores or 1
+
+
+def open_strip(
+    motion: Motion,
+    tracks: Tracks,
+    part: Part,
+    facts: Facts,
+    options: RenderOptions,
+    folder: Path | None = None,
+) -> Strip:
+    """Return the strip of a part, whose colors are those of its beginning."""
+    film = motion.scene.film or Film()
+    scene = scene_of(tracks, motion.scene, part.begins)
+    look = Look(film.density, film.shutter)
+    return Strip(scene, part, scene.image.size, look, facts, options, SEGMENT, folder)
+
+
+def _why_frames(part: Part, moving: list[str]) -> str:
+    if part.kind == "move":
+        return "the center moves"
+    if moving:
+        names = f"{' and '.join(moving)} {'change' if len(moving) > 1 else 'changes'}"
+        return f"{names} {'while it zooms' if part.kind == 'zoom' else 'what is iterated'}"
+    return "a strip would take more samples"
+
+
+def _forecast(
+    motion: Motion, tracks: Tracks, part: Part, options: RenderOptions
+) -> tuple[float, int]:
+    """Return the mean seconds and the most bytes of a frame that is drawn by itself."""
+    device, threads = choose(options.device).device, threads_of(options)
+    plans = []
+    for k in range(LOOKS):
+        seconds = part.begins + (part.ends - part.begins) * k / (LOOKS - 1)
+        view = with_view(motion.scene, part.moment_at(seconds))
+        scene = prepared(scene_of(tracks, view, seconds), Facts(100_000, 0.0))
+        plans.append(make_plan(scene, device.kind, options.interior_shortcuts, threads))
+    return sum(plan.seconds for plan in plans) / LOOKS, max(plan.memory for plan in plans)
+
+
+def open_method(
+    chosen: Chosen, motion: Motion, tracks: Tracks, facts: Facts, options: RenderOptions
+) -> Method:
+    """Return what yields the frames of a part."""
+    if chosen.method == "strip":
+        return open_strip(motion, tracks, chosen.part, facts, options)
+    made = {"frames": Frames, "recolor": Recolored}[chosen.method]
+    return made(motion, tracks, chosen.part, facts, options)
+
+
+@dataclass(frozen=True)
+class FilmPlan:
+    """How a film is made, before it is made.
+
+    Attributes
+    ----------
+    scene : Scene
+    parts : tuple of Chosen
+    count : int
+        Number of frames.
+    video : Video, optional
+        None where frames are not encoded by ffmpeg.
+    """
+
+    scene: Scene
+    parts: tuple[Chosen, ...]
+    count: int
+    video: Video | None
+
+    @property
+    def seconds(self) -> float:
+        """Return a rough forecast of the seconds, with encoding."""
+        pixels = self.count * math.prod(self.scene.image.size)
+        encoding = pixels / CODECS[self.video.codec].pixels_a_second if self.video else 0.0
+        return sum(chosen.seconds for chosen in self.parts) + encoding
+
+    @property
+    def bytes(self) -> int:
+        """Return a rough forecast of the file's size."""
+        a_pixel = CODECS[self.video.codec].bits_a_pixel if self.video else 6.0
+        return round(self.count * math.prod(self.scene.image.size) * a_pixel / 8)
+
+    @property
+    def memory(self) -> int:
+        """Return the most bytes of any part, without those of the encoder."""
+        return max(chosen.memory for chosen in self.parts)
+
+    @property
+    def samples(self) -> int:
+        """Return how many samples are iterated."""
+        return sum(chosen.samples for chosen in self.parts)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "frames": self.count,
+            "size": list(self.scene.image.size),
+            "video": self.video.to_table() if self.video else None,
+            "samples": self.samples,
+            "seconds": float(f"{self.seconds:.2g}"),
+            "bytes": self.bytes,
+            "memory": self.memory,
+            "parts": [chosen.to_table() for chosen in self.parts],
+        }
+
+
+def check_whole(scene: Scene, parts: tuple[Chosen, ...]) -> str:
+    """Return a warning where colors depend on all samples of a frame; "" where none do."""
+    moved = any(chosen.part.kind != "still" for chosen in parts)
+    if moved and make_layers(scene).whole:
+        return "histogram and rank color each frame by itself: colors may flicker"
+    return ""

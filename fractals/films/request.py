@@ -1,0 +1,150 @@
+"""What is asked for in words, such as a zoom to a width, as keys and tracks of a scene's film."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from fractals.errors import FractalsError, OptionError
+from fractals.films.motion import significant
+from fractals.rendering.find import find_misiurewicz
+from fractals.scene.film import Film
+from fractals.scene.geometry import home_width_of, place_of
+from fractals.scene.model import Scene
+from fractals.scene.numbers import decimal_text, log2
+
+SPEED = 1.5  # octaves a second of a zoom without a length
+SHORTEST = 2.0  # seconds of such a zoom
+PREVIEW = 4  # times smaller is a preview
+LEAST = 16  # pixels of a preview's side
+SPARE = 12  # decimals of a center beyond those of the narrowest width
+SHOWN = 12  # characters of a center in a message
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is asked for besides the scene; None where nothing is.
+
+    Attributes
+    ----------
+    to : str
+        Width to which the film zooms.
+    cycle : float
+        Seconds in which the palette moves once round.
+    seconds, fps : float
+        As of the scene's film.
+    preview : bool
+        Whether the film is small and fast to make.
+    """
+
+    to: Any = None
+    cycle: float | None = None
+    seconds: float | None = None
+    fps: float | None = None
+    preview: bool = False
+
+
+def with_wishes(scene: Scene, wishes: Wishes, on_message: Callable[[str], None]) -> Scene:
+    """Return a scene with a film that does what is asked for.
+
+    A zoom deeper than the digits of the scene's center goes to the eye of a spiral near it, if
+    there is one, because zeros in place of digits lead to views of one color.
+
+    Raises
+    ------
+    OptionError
+        The wishes contradict each other or the scene, or nothing moves.
+    """
+    film = (scene.film or Film()).model_dump(mode="json", exclude_none=True)
+    keyed = bool(film["keys"] or film["tracks"])
+    for name in ("to", "cycle"):
+        if getattr(wishes, name) is not None and keyed:
+            raise OptionError(
+                f"--{name}: the scene has keys or tracks of its own: give a scene "
+                "without [film], or change its keys"
+            )
+    if wishes.to is not None and wishes.cycle is not None:
+        raise OptionError("--to and --cycle are both given: a zoom does not end where it begins")
+    if wishes.cycle is not None:
+        film |= _cycled(scene, wishes)
+    elif not keyed:
+        if wishes.to is not None:
+            scene = _aimed(scene, _width(wishes.to), on_message)
+        film |= _zoomed(scene, wishes)
+    if wishes.seconds is not None:
+        film["seconds"] = wishes.seconds
+    if wishes.fps is not None:
+        film["fps"] = wishes.fps
+    if wishes.preview:
+        film["density"] = min(1.0, film["density"])
+    scene = scene.replace(film=film)
+    return _small(scene) if wishes.preview else scene
+
+
+def _cycled(scene: Scene, wishes: Wishes) -> Mapping[str, Any]:
+    if not scene.color.make_palette().cyclic:
+        raise OptionError("--cycle: the palette has two ends; give a cyclic one by --palette")
+    first = scene.color.offset
+    assert wishes.cycle is not None
+    if not 0 < wishes.cycle < math.inf:
+        raise OptionError(f"--cycle: {wishes.cycle:g} s: give more than 0 seconds")
+    return {
+        "loop": True,
+        "tracks": {"offset": [[0, first], [wishes.cycle, first + 1]]},
+        "seconds": wishes.cycle,
+    }
+
+
+def _zoomed(scene: Scene, wishes: Wishes) -> Mapping[str, Any]:
+    formula = scene.make_formula()
+    width, _ = place_of(scene, formula)
+    if wishes.to is None:
+        first, last = home_width_of(scene, formula), width
+        if first == last:
+            raise OptionError(
+                "nothing moves: give --to WIDTH, --cycle SECONDS, or a scene with [[film.keys]]"
+            )
+    else:
+        first, last = width, _width(wishes.to)
+        if first == last:
+            raise OptionError(
+                f"--to: {wishes.to} is the width of the scene, so nothing moves: give another"
+            )
+    seconds = wishes.seconds or max(SHORTEST, abs(log2(first / last)) / SPEED)
+    start = {"at": 0, "width": significant(first)}
+    return {"keys": [start, {"at": seconds, "width": significant(last)}], "seconds": seconds}
+
+
+def _aimed(scene: Scene, width: Fraction, on_message: Callable[[str], None]) -> Scene:
+    needed = math.ceil(-log2(width) * math.log10(2))
+    exponents = [Decimal(part).as_tuple().exponent for part in scene.view.center or ()]
+    given = max((-e for e in exponents if isinstance(e, int)), default=needed)
+    if given >= needed:  # the scene's center lies in the last view
+        return scene
+    try:
+        eye = find_misiurewicz(scene, digits=needed + SPARE)
+    except FractalsError:
+        return scene  # drawing tells how many digits are missing
+    x, y = eye.center
+    on_message(
+        f"the zoom goes to the eye of a spiral, {x[:SHOWN]}..., {y[:SHOWN]}..., because the "
+        f"scene's center has {given} decimals and this depth requires {needed}"
+    )
+    return scene.replace(center=(x, y))
+
+
+def _width(given: Any) -> Fraction:
+    try:
+        width = Fraction(Decimal(decimal_text(given)))
+    except ValueError as error:
+        raise OptionError(f"--to: {error}") from None
+    if not width > 0:
+        raise OptionError(f"--to: {given} is not greater than 0")
+    return width
+
+
+def _small(scene: Scene) -> Scene:
+    width, height = (max(LEAST, side // PREVIEW // 2 * 2) for side in scene.image.size)
+    return scene.replace(size=(width, height), supersampling=1)

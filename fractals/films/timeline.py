@@ -1,0 +1,70 @@
+"""Timeline: the parts of a scene's film, their methods, and what all frames share."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from fractals.errors import OptionError
+from fractals.films.facts import Facts, find_facts
+from fractals.films.motion import Motion, make_motion
+from fractals.films.plan import Chosen, Method, check_whole, choose_method, open_method
+from fractals.films.tracks import Tracks, scene_of
+from fractals.rendering.options import RenderOptions
+from fractals.scene.model import Scene
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Timeline:
+    """The views, values and parts of a scene's film.
+
+    Attributes
+    ----------
+    scene : Scene
+        With its table film.
+    options : RenderOptions
+        Where and how it is drawn.
+    """
+
+    scene: Scene
+    options: RenderOptions
+
+    def __post_init__(self) -> None:
+        if self.scene.view.projection != "plane":
+            raise OptionError("an exponential map is no view of a film: give projection='plane'")
+        self.tracks.check(self.motion.count / self.motion.rate)
+
+    @cached_property
+    def tracks(self) -> Tracks:
+        """Return the values that change over time."""
+        return Tracks(self.scene)
+
+    @cached_property
+    def motion(self) -> Motion:
+        """Return the views of all frames."""
+        return make_motion(self.scene, self.tracks.length)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Return the limit of iterations and the count offset of all frames."""
+        return find_facts(self.motion, self.tracks, self.options)
+
+    @cached_property
+    def parts(self) -> tuple[Chosen, ...]:
+        """Return the method of each part."""
+        return tuple(
+            choose_method(self.motion, self.tracks, each, self.options)
+            for each in self.motion.parts
+            if each.frames
+        )
+
+    def open(self, chosen: Chosen) -> Method:
+        """Return what yields the frames of a part; see `fractals.films.plan.open_method`."""
+        return open_method(chosen, self.motion, self.tracks, self.facts, self.options)
+
+    def scene_at(self, number: int) -> Scene:
+        """Return the scene of a frame, without a film."""
+        seconds = self.motion.seconds(number)
+        return scene_of(self.tracks, self.motion.view_at(seconds), seconds)
+
+    def warnings(self) -> str:
+        """Return what may look bad; "" where nothing does."""
+        return check_whole(self.scene, self.parts)

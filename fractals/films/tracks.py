@@ -1,0 +1,224 @@
+"""Tracks: values of a scene over time, interpolated without overshoot."""
+
+import bisect
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fractals.errors import FractalsError, OptionError, SceneError, shown
+from fractals.scene.film import Film
+from fractals.scene.layers import make_layers
+from fractals.scene.model import Scene, nest, validate
+
+KEYS = ("center", "width", "zoom", "rotation")  # of a view: the film's keys set them
+TABLES = ("formula", "julia", "view", "iteration", "color")  # whose numbers may change
+LOOKS = 9  # moments at which a film's scenes are validated before it begins
+
+
+class Curve:
+    """A monotone cubic through points: between two of them it stays between their values.
+
+    After Fritsch and Carlson, *Monotone Piecewise Cubic Interpolation* (1980). Before the first and
+    after the last point the value stays the same.
+    """
+
+    def __init__(self, times: Sequence[float], values: Sequence[float]) -> None:
+        self.times, self.values = list(times), list(values)
+        self.slopes = _slopes(self.times, self.values)
+
+    def __call__(self, time: float) -> float:
+        """Return the value at a time."""
+        times, values = self.times, self.values
+        k = bisect.bisect_right(times, time) - 1
+        if k < 0:
+            return values[0]
+        if k >= len(times) - 1:
+            return values[-1]
+        step = times[k + 1] - times[k]
+        t = (time - times[k]) / step
+        rise = values[k + 1] - values[k]
+        if not rise:
+            return values[k]
+        a, b = (slope * step for slope in self.slopes[k : k + 2])
+        found = values[k] + t * (a + t * (3 * rise - 2 * a - b + t * (a + b - 2 * rise)))
+        low, high = sorted(values[k : k + 2])
+        return min(max(found, low), high)  # beyond them only by rounding
+
+
+def _slopes(times: Sequence[float], values: Sequence[float]) -> list[float]:
+    """Return the slope at each point with which a cubic is monotone between all points."""
+    if len(times) < 2:
+        return [0.0]
+    steps = [after - before for before, after in itertools.pairwise(times)]
+    rises = [(values[k + 1] - values[k]) / step for k, step in enumerate(steps)]
+    slopes = [rises[0]]
+    for k in range(1, len(rises)):
+        one, two = rises[k - 1], rises[k]
+        if one * two <= 0:
+            slopes.append(0.0)
+            continue
+        # The harmonic mean, weighted by the steps, keeps within Fritsch and Carlson's region.
+        first, second = 2 * steps[k] + steps[k - 1], steps[k] + 2 * steps[k - 1]
+        slopes.append((first + second) / (first / one + second / two))
+    slopes.append(rises[-1])
+    if len(rises) > 1:
+        slopes[0] = min(max(slopes[0], -3 * abs(rises[0])), 3 * abs(rises[0]))
+    return slopes
+
+
+@dataclass(frozen=True)
+class Track:
+    """A value of the scene over time.
+
+    Attributes
+    ----------
+    name : str
+        As the film has it.
+    path : tuple of str or int
+        Where the value is in the scene's table.
+    curves : tuple of Curve
+        One, or one for each part of a point such as julia.
+    points : bool
+        Whether the value is a list of numbers.
+    """
+
+    name: str
+    path: tuple[str | int, ...]
+    curves: tuple[Curve, ...]
+    points: bool
+
+    def at(self, seconds: float) -> Any:
+        """Return the value at a time."""
+        values = [curve(seconds) for curve in self.curves]
+        return values if self.points else values[0]
+
+    def moves(self, begins: float, ends: float) -> bool:
+        """Tell whether the value changes between two times."""
+        return any(
+            curve(begins) != value
+            for curve in self.curves
+            for value in [
+                curve(ends),
+                *(v for t, v in zip(curve.times, curve.values, strict=True) if begins < t < ends),
+            ]
+        )
+
+
+class Tracks:
+    """The values of a scene over time.
+
+    Raises
+    ------
+    SceneError
+        A track names nothing in the scene, or a value is invalid.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene.model_copy(update={"film": None})
+        film = scene.film or Film()
+        self.tracks = [_track(name, points) for name, points in film.tracks.items()]
+        self._table = self.scene.to_values() if self.tracks else {}
+
+    @property
+    def length(self) -> float:
+        """Return the seconds of the last point; 0 without tracks."""
+        return max((track.curves[0].times[-1] for track in self.tracks), default=0.0)
+
+    def at(self, seconds: float) -> Scene:
+        """Return the scene with the values of a time, and without a film."""
+        if not self.tracks:
+            return self.scene
+        table: Any = self._table
+        for track in self.tracks:
+            try:
+                table = replaced(table, track.path, track.at(seconds))
+            except (KeyError, IndexError, TypeError):
+                raise SceneError(
+                    f"film.tracks.{shown(track.name)}: the scene has no such value"
+                ) from None
+        try:
+            return validate(table, "")
+        except SceneError as error:
+            raise SceneError(f"film.tracks, at {seconds:g} s: {error}") from None
+
+    def check(self, length: float) -> None:
+        """Raise a `SceneError` where a scene of the film is invalid."""
+        for k in range(LOOKS if self.tracks else 0):
+            self.at(length * k / (LOOKS - 1))
+
+    def moving(self, begins: float, ends: float) -> list[Track]:
+        """Return the tracks that change between two times."""
+        return [track for track in self.tracks if track.moves(begins, ends)]
+
+    def recolors(self, begins: float, ends: float) -> bool:
+        """Tell whether between two times nothing but colors changes, from the same raw numbers."""
+        moving = self.moving(begins, ends)
+        if any(track.path[0] != "color" for track in moving):
+            return False
+        if not any("coloring" in track.path for track in moving):
+            return True
+        # Options that are accumulated along orbits, such as a trap's place, change raw numbers.
+        one, two = (make_layers(self.at(seconds)).drawn for seconds in (begins, ends))
+        return [layer.needs for layer in one] == [layer.needs for layer in two]
+
+
+def replaced(table: Any, path: Sequence[str | int], value: Any) -> Any:
+    """Return a table with a value replaced; a name becomes a table where it gets an option."""
+    if not path:
+        return value
+    key = path[0]
+    if isinstance(table, str):  # a formula or a coloring without options
+        table = {"name": table}
+    if isinstance(table, Mapping):
+        if isinstance(key, int):
+            raise IndexError(key)
+        return {**table, key: replaced(table.get(key, {}), path[1:], value)}
+    changed = list(table)
+    assert isinstance(key, int)
+    changed[key] = replaced(changed[key], path[1:], value)
+    return changed
+
+
+def _track(name: str, points: Sequence[tuple[float, Any]]) -> Track:
+    parts = [int(part) if part.isdecimal() and len(part) < 6 else part for part in name.split(".")]
+    path = _path(name, parts)
+    times = [time for time, _ in points]
+    listed = isinstance(points[0][1], tuple)
+    columns = zip(*(value if listed else (value,) for _, value in points), strict=True)
+    curves = tuple(Curve(times, [float(text) for text in column]) for column in columns)
+    if not all(math.isfinite(value) for curve in curves for value in curve.values):
+        raise SceneError(f"film.tracks.{shown(name)}: a value is beyond float64")
+    return Track(name, path, curves, listed)
+
+
+def _path(name: str, parts: list[Any]) -> tuple[str | int, ...]:
+    """Return where the value of a track is in a scene's table."""
+    if parts[0] in KEYS or (parts[:1] == ["view"] and parts[-1] in KEYS):
+        raise SceneError(f"film.tracks.{shown(name)}: views are set by [[film.keys]]")
+    if parts[0] in TABLES and (len(parts) > 1 or parts[0] == "julia"):
+        return tuple(parts)
+    try:
+        table = nest(str(parts[0]), None)
+    except OptionError as error:
+        raise SceneError(f"film.tracks.{shown(name)}: {error}") from None
+    except FractalsError as error:
+        raise SceneError(f"film.tracks.{shown(name)}: {error}") from None
+    first = next(iter(table))
+    if first not in TABLES or not isinstance(table[first], Mapping):
+        raise SceneError(
+            f"film.tracks.{shown(name)}: not a number of the scene; tracks change numbers of "
+            f"{', '.join(TABLES)}"
+        )
+    return (first, *parts)
+
+
+def scene_of(tracks: Tracks, view: Scene, seconds: float) -> Scene:
+    """Return the scene of a time, with the view of another scene."""
+    found = tracks.at(seconds)
+    return found.model_copy(
+        update={
+            "view": found.view.model_copy(update={key: getattr(view.view, key) for key in KEYS})
+        }
+    )

@@ -1,0 +1,403 @@
+"""Writes a film: as a video in segments, as an animated picture, or as a sequence of PNGs."""
+
+import math
+import os
+import re
+import shutil
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Protocol
+
+from fractals import __version__
+from fractals.errors import FractalsError, OptionError, shown
+from fractals.films import encode
+from fractals.films.encode import DEFAULTS, Encoder, Video, choose_video
+from fractals.films.flashes import Flashes
+from fractals.films.loops import MOST_FPS, check_loop, write_loop
+from fractals.films.plan import SEGMENT, Chosen, FilmPlan, Method
+from fractals.films.planes import Frame, rounded
+from fractals.films.work import Work, open_work, sync
+from fractals.io.files import check_output, published, written
+from fractals.io.image import Image
+from fractals.rendering.options import RenderOptions
+from fractals.scene.model import Scene
+from fractals.threads import core_count
+
+NUMBERED = re.compile(r"%0?(\d?)d")
+SUFFIXES = (*DEFAULTS, *MOST_FPS)
+AHEAD = 256 * 2**20  # bytes of frames that wait for encoders, together
+SPARE = 1.1  # times the forecast must be free on the disk
+
+
+class Film(Protocol):
+    """What is asked of a film; see `fractals.films.film.Film`."""
+
+    @property
+    def scene(self) -> Scene:
+        """Return the scene, with its table film."""
+
+    @property
+    def options(self) -> RenderOptions:
+        """Return where and how it is drawn."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Return width and height."""
+
+    @property
+    def fps(self) -> float:
+        """Return the frames a second."""
+
+    def __len__(self) -> int: ...
+
+    def frames(self, first: int = 0, last: int | None = None) -> Iterator[Frame]:
+        """Yield frames."""
+
+    def scene_at(self, number: int) -> Scene:
+        """Return the scene of a frame."""
+
+    def plan(self, output: "Output | None" = None) -> FilmPlan:
+        """Return the method of each part."""
+
+    def open(self, chosen: Chosen) -> Method:
+        """Return what yields the frames of a part."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a film is written to.
+
+    Attributes
+    ----------
+    path : Path
+        A file, or the folder of a sequence.
+    kind : str
+        "video", "loop" or "sequence".
+    numbers : range
+        The frames to write.
+    video : Video, optional
+    bits : int
+        Of a sequence's PNGs.
+    names : str
+        Of a sequence's PNGs, with a place for the number.
+    sound : (str, float), optional
+        A file, and the seconds of it that are left out.
+    overwrite, keep : bool
+        Whether an existing file is replaced, and the work folder kept.
+    """
+
+    path: Path
+    kind: str
+    numbers: range
+    video: Video | None = None
+    bits: int = 8
+    names: str = ""
+    sound: tuple[str, float] | None = None
+    overwrite: bool = False
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Facts about a film's file.
+
+    Attributes
+    ----------
+    path : Path
+    frames, resumed : int
+        All frames, and those that were there before.
+    seconds : float
+        That it took.
+    bytes : int
+    methods : tuple of str
+        Of the parts.
+    flashes : bool
+        Whether frames that were made now flash more than three times a second.
+    """
+
+    path: Path
+    frames: int
+    resumed: int
+    seconds: float
+    bytes: int
+    methods: tuple[str, ...]
+    flashes: bool
+
+
+def make_output(
+    film: Film,
+    path: str | Path,
+    overwrite: bool = False,
+    codec: str | None = None,
+    bits: int | None = None,
+    lossless: bool = False,
+    frames: tuple[int, int] | None = None,
+    sound: str | None = None,
+) -> Output:
+    """Return what a film is written to, after all checks that need no drawing."""
+    numbers = _numbers(film, frames)
+    name = str(path)
+    folder = name.endswith(("/", os.sep)) or os.path.isdir(name)
+    if codec == "png" or folder or name.lower().endswith(".png"):
+        return _sequence(name, numbers, bits, lossless, overwrite)
+    suffix = Path(name).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise OptionError(
+            f"'{shown(name)}': unknown type of film: end the name in {', '.join(SUFFIXES)}, or "
+            "name a FOLDER/ for PNGs"
+        )
+    check_output(name, overwrite)
+    if suffix in MOST_FPS:
+        if codec or bits or lossless:
+            raise OptionError(f"{suffix} takes no codec and no bits: write a .mp4 or a .mkv")
+        check_loop(suffix, film.fps, len(numbers) * math.prod(film.size))
+        return Output(Path(name), "loop", numbers, overwrite=overwrite)
+    video = choose_video(suffix, codec, bits, lossless)
+    video.check_size(film.size)
+    encode.check_encoder(video)
+    own = film.scene.film.sound if film.scene.film else None
+    heard = (sound, 0.0) if sound else (own.file, own.start) if own else None
+    if heard:
+        encode.check_sound(heard[0])
+        heard = heard[0], heard[1] + numbers.start / film.fps
+    return Output(Path(name), "video", numbers, video, sound=heard, overwrite=overwrite)
+
+
+def _numbers(film: Film, frames: tuple[int, int] | None) -> range:
+    first, last = frames or (0, len(film))
+    if not 0 <= first < last <= len(film):
+        raise OptionError(f"frames {first}:{last}: the film has frames 0:{len(film)}")
+    return range(first, last)
+
+
+def _sequence(
+    name: str, numbers: range, bits: int | None, lossless: bool, overwrite: bool
+) -> Output:
+    bits = bits or (16 if lossless else 8)
+    if bits not in (8, 16):
+        raise OptionError(f"PNGs have 8 or 16 bits per channel, not {bits}")
+    path = Path(name)
+    if path.suffix.lower() == ".png":
+        if not NUMBERED.search(path.name):
+            raise OptionError(
+                f"'{shown(name)}': a sequence has a number in its names, such as frame%05d.png; "
+                "--still writes one picture"
+            )
+        return Output(path.parent, "sequence", numbers, None, bits, path.name, None, overwrite)
+    return Output(path, "sequence", numbers, None, bits, "%05d.png", None, overwrite)
+
+
+def write(film: Film, output: Output) -> Saved:
+    """Write a film, and return facts about the file."""
+    begun = perf_counter()
+    writers = {"video": _write_video, "loop": _write_loop, "sequence": _write_sequence}
+    plan = film.plan(output)
+    making = Making(film, output, Flashes(film.fps))
+    resumed = writers[output.kind](making, plan.parts)
+    found = output.path
+    size = (
+        sum(file.stat().st_size for file in found.iterdir() if file.is_file())
+        if found.is_dir()
+        else found.stat().st_size
+    )
+    return Saved(
+        found,
+        len(output.numbers),
+        resumed,
+        perf_counter() - begun,
+        size,
+        tuple(chosen.method for chosen in plan.parts),
+        making.flashes.found,
+    )
+
+
+class Making:
+    """A film that is being made: its progress and its flashes."""
+
+    def __init__(self, film: Film, output: Output, flashes: Flashes) -> None:
+        self.film, self.output, self.flashes = film, output, flashes
+        self.done = 0
+
+    def note(self, frames: int = 1) -> None:
+        """Report that frames are done."""
+        self.done += frames
+        if self.film.options.progress:
+            self.film.options.progress(self.done, len(self.output.numbers))
+
+    def watched(self, frames: Iterator[Frame]) -> Iterator[Frame]:
+        """Yield frames in order, followed by the check for flashes, and reported."""
+        for frame in frames:
+            self.flashes.add(frame)
+            yield frame
+            self.note()
+
+
+def segments_of(chosen: Chosen, numbers: range) -> list[range]:
+    """Return the segments of a part, in the order in which they are made.
+
+    A zoom inwards is made from its end: what is deep is seen again, smaller, in no later frame,
+    while what is wide is seen in all earlier ones.
+    """
+    own = chosen.part.frames
+    found = []
+    for first in range(own.start, own.stop, SEGMENT):
+        last = min(first + SEGMENT, own.stop)
+        clipped = range(max(first, numbers.start), min(last, numbers.stop))
+        if clipped:
+            found.append(clipped)
+    inwards = chosen.method == "strip" and chosen.part.octaves > 0
+    return found[::-1] if inwards else found
+
+
+def _write_video(making: Making, parts: tuple[Chosen, ...]) -> int:
+    film, output = making.film, making.output
+    assert output.video
+    _check_disk(film.plan(output).bytes, output.path)
+    resumed = 0
+    with open_work(
+        output.path, _header(film, output), output.video.suffix, output.overwrite
+    ) as work:
+        firsts: list[int] = []
+        with _Encoders(film, output.video, work) as encoders:
+            for chosen in parts:
+                method: Any = None
+                for numbers in segments_of(chosen, output.numbers):
+                    firsts.append(numbers.start)
+                    if work.find(numbers.start):
+                        resumed += len(numbers)
+                        making.note(len(numbers))
+                        continue
+                    method = method or film.open(chosen)
+                    making.flashes.cut()
+                    encoders.encode(numbers.start, making.watched(method.frames(numbers)))
+        paths = [work.find(first) for first in sorted(firsts)]
+        _publish(film, output, work, [path for path in paths if path])
+        if not output.keep:
+            work.remove()
+    return resumed
+
+
+def _publish(film: Film, output: Output, work: Work, segments: list[Path]) -> None:
+    """Join the segments, check the number of frames, and give the film its name."""
+    assert output.video
+    suffix, count = output.video.suffix, len(output.numbers)
+    joined = work.joined
+    seconds = count / film.fps
+    encode.join(segments, joined, suffix, seconds, output.sound, film.scene.title)
+    found = encode.count_frames(joined)
+    if found != count:
+        raise FractalsError(
+            f"'{shown(joined)}' holds {found} frames and not {count}: the same command tries again"
+        )
+    sync(joined)
+    if output.overwrite:
+        os.replace(joined, output.path)
+    else:
+        published(str(joined), output.path)
+
+
+def _header(film: Film, output: Output) -> dict[str, Any]:
+    assert output.video
+    return {
+        "scene": film.scene.to_table(),
+        "frames": [output.numbers.start, output.numbers.stop],
+        "video": output.video.to_table(),
+        "sound": list(output.sound) if output.sound else None,
+        "segment": SEGMENT,
+        "program": __version__,
+        "ffmpeg": encode.version(),
+    }
+
+
+def _check_disk(size: int, path: Path) -> None:
+    free = shutil.disk_usage(path.parent).free
+    if SPARE * 2 * size > free:
+        raise FractalsError(
+            f"the film takes about {2 * size / 2**20:.0f} MiB while it is made, and "
+            f"{free / 2**20:.0f} MiB are free there: name a place on another disk"
+        )
+
+
+class _Encoders:
+    """Encodes segments, several at once: what waits for one encoder does not stop the next.
+
+    Each encoder has one thread, so that its bytes do not depend on the machine.
+    """
+
+    def __init__(self, film: Film, video: Video, work: Work) -> None:
+        self._film, self._video, self._work = film, video, work
+        self._fps = Fraction(film.fps).limit_denominator(1001)
+        self._most = max(1, core_count() // 2)
+        self._threads = ThreadPoolExecutor(self._most)
+        self._ending: deque[tuple[Encoder, Future[None]]] = deque()
+
+    def __enter__(self) -> "_Encoders":
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        try:
+            if kind is None:
+                self._wait(0)
+        finally:
+            for encoder, future in self._ending:
+                if not future.done():
+                    encoder.kill()
+            self._threads.shutdown()
+
+    def _wait(self, most: int) -> None:
+        """Wait until at most this many encoders are ending."""
+        while len(self._ending) > most:
+            self._ending[0][1].result()
+            self._ending.popleft()
+
+    def encode(self, first: int, frames: Iterator[Frame]) -> None:
+        """Encode the frames of a segment."""
+        self._wait(self._most - 1)
+        ahead = AHEAD // self._most
+        draft = self._work.draft(first)
+        encoder = Encoder(draft, self._video, self._film.size, self._fps, ahead)
+        try:
+            for frame in frames:
+                encoder.write(frame)
+        except BaseException:
+            encoder.kill()
+            raise
+        self._ending.append((encoder, self._threads.submit(partial(self._end, encoder, first))))
+
+    def _end(self, encoder: Encoder, first: int) -> None:
+        encoder.close()
+        self._work.keep(first)
+
+
+def _write_loop(making: Making, parts: tuple[Chosen, ...]) -> int:
+    film, output = making.film, making.output
+    frames = making.watched(film.frames(output.numbers.start, output.numbers.stop))
+    with written(output.path, output.overwrite) as file:
+        write_loop(file, output.path.suffix.lower(), frames, film.fps, len(output.numbers))
+    return 0
+
+
+def _write_sequence(making: Making, parts: tuple[Chosen, ...]) -> int:
+    film, output = making.film, making.output
+    folder = output.path
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FractalsError(f"the folder '{folder}' can't be made: {error.strerror}") from None
+    for number in output.numbers if not output.overwrite else ():
+        check_output(folder / (output.names % number), False)
+    for chosen in parts:
+        for numbers in segments_of(chosen, output.numbers):
+            making.flashes.cut()
+            made = making.watched(film.open(chosen).frames(numbers))
+            for number, frame in zip(numbers, made, strict=True):
+                pixels = frame if output.bits == 16 else rounded(frame)
+                scene = film.scene_at(number).replace(bits=16 if output.bits == 16 else 8)
+                Image(pixels, scene).save(folder / (output.names % number), output.overwrite)
+    return 0

@@ -1,0 +1,91 @@
+"""ViewProbe: iterates a few samples of a view, for the limit of iterations and the count offset.
+
+`fractals.rendering.probe` computes both from the counts.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from fractals.backends.base import Backend
+from fractals.kernels.layout import EscapeTile
+from fractals.rendering.grid import explicit_positions
+from fractals.rendering.plan import Plan
+from fractals.rendering.probe import (
+    PROBE_SIZE,
+    Counts,
+    Floats,
+    count_offset,
+    is_settled,
+    limit_from,
+    smooth_counts,
+)
+from fractals.rendering.sampling import Samples, coordinates, indices
+from fractals.scene.model import MAX_ITERATIONS
+
+
+@dataclass(frozen=True)
+class ViewProbe:
+    """Iterates PROBE_SIZE samples of a plan's view.
+
+    Attributes
+    ----------
+    backend : Backend
+        Where the samples are iterated.
+    plan : Plan
+    iterate : callable
+        ``iterate(shape, columns, rows, max_iterations)`` returns an `EscapeTile` on the device.
+    """
+
+    backend: Backend
+    plan: Plan
+    iterate: Callable[..., EscapeTile]
+
+    def counts(self, limit: int, scale: Fraction = Fraction(1)) -> tuple[Counts, Floats]:
+        """Return all counts, and the smooth counts of the samples that escaped.
+
+        `scale` multiplies the width of the view.
+        """
+        backend, plan = self.backend, replace(self.plan, width=scale * self.plan.width)
+        counts = np.empty(PROBE_SIZE[::-1], np.int32)
+        if plan.view.projection == "plane":
+            plan = replace(plan, size=PROBE_SIZE, supersampling=1, antialias="grid")
+            across, down = (
+                backend.to_device(part.astype(backend.real)) for part in coordinates(plan)
+            )
+        if self.plan.explicit_positions:
+            places = indices((slice(0, PROBE_SIZE[1]), slice(0, PROBE_SIZE[0])))
+            samples = Samples(plan, PROBE_SIZE)
+            across, down = explicit_positions(backend, samples, *places, counts.shape)
+        raw = self.iterate(counts.shape, across, down, limit)
+        x, y = (np.empty(counts.shape, backend.real) for _ in range(2))
+        for on_device, part in ((raw.count, counts), (raw.x, x), (raw.y, y)):
+            backend.to_host(on_device, part)
+        escaped = counts < limit
+        z = x[escaped].astype(np.float64), y[escaped].astype(np.float64)
+        radius = plan.scene.iteration.escape_radius
+        return counts, smooth_counts(counts[escaped], *z, plan.formula, radius)
+
+    def settled_limit(self, limit: int, prepare: Callable[[int], None] | None = None) -> int:
+        """Return a limit of iterations beyond which few more samples escape.
+
+        It is raised from `limit`; ``prepare(limit)`` is called before each higher one is probed.
+        """
+        before = None  # samples that had not escaped at the limit before
+        while True:
+            counts, _ = self.counts(limit)
+            inside = int((counts == limit).sum())
+            settled = is_settled(before, inside, counts.size)
+            if inside == 0 or settled or 4 * limit > MAX_ITERATIONS:
+                return limit_from(counts, limit, self.plan.least_limit)
+            before, limit = inside, 4 * limit
+            if prepare:
+                prepare(limit)
+
+    def count_offset(self, limit: int) -> float:
+        """Return the count offset of the view, from probes of several widths."""
+        if not self.plan.depth:
+            return 0.0
+        return count_offset(lambda scale: self.counts(limit, scale)[1], self.plan.depth)

@@ -1,0 +1,159 @@
+"""Film: keys, tracks and sound, which make a film of a scene."""
+
+import itertools
+import math
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from fractals.errors import shown
+from fractals.scene.numbers import decimal_text
+from fractals.scene.table import Table
+
+SPEED = re.compile(r"\s*([0-9.eE+-]+)\s*(?:octaves/s)?\s*", re.ASCII)
+MAX_SECONDS = 24 * 3600.0
+MAX_KEYS, MAX_TRACKS, MAX_POINTS = 1000, 50, 100_000
+MAX_DOTS = 4  # in the name of a track
+MAX_TURNS = 10_000  # of a key's rotation
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Coordinate = Annotated[str, BeforeValidator(decimal_text)]
+Value = Coordinate | tuple[Coordinate, ...]
+Ease = Literal["soft", "constant", "in", "out", "both", "hold"]
+
+
+def _positive(text: str) -> str:
+    if not Decimal(text) > 0:
+        raise ValueError(f"'{shown(text, 40)}' is not greater than 0")
+    return text
+
+
+def _speed(given: Any) -> Any:
+    found = SPEED.fullmatch(str(given))
+    try:
+        speed = float(found[1]) if found else math.nan
+    except ValueError:
+        speed = math.nan
+    if not 0 < speed < 1000:
+        raise ValueError(f"'{shown(given, 40)}' is no speed: write '1.2 octaves/s'")
+    return speed
+
+
+def _points(given: Any) -> Any:
+    if isinstance(given, str):
+        raise ValueError(
+            f"'{shown(given, 40)}': give [[seconds, value], ...], or the name of a .csv"
+        )
+    if isinstance(given, tuple | list) and not given:
+        raise ValueError("a track without points: give [[seconds, value], ...]")
+    return given
+
+
+def _in_order(points: tuple[tuple[float, Value], ...]) -> tuple[tuple[float, Value], ...]:
+    sizes = {len(value) if isinstance(value, tuple) else 0 for _, value in points}
+    if len(sizes) > 1:
+        raise ValueError("its points have different numbers of values")
+    for (first, _), (second, _) in itertools.pairwise(points):
+        if not first < second:
+            raise ValueError(f"{second:g} s follows {first:g} s: seconds must grow")
+    return points
+
+
+def flattened(tracks: Any, before: str = "") -> Any:
+    """Return tracks by their whole names: TOML reads ``formula.power`` as a table in a table.
+
+    Examples
+    --------
+    >>> flattened({"formula": {"power": [[0, 2]]}})
+    {'formula.power': [[0, 2]]}
+    """
+    if not isinstance(tracks, Mapping):
+        return tracks
+    found: dict[str, Any] = {}
+    for name, points in tracks.items():
+        whole = f"{before}{name}"
+        deeper = isinstance(points, Mapping) and whole.count(".") < MAX_DOTS
+        found |= flattened(points, f"{whole}.") if deeper else {whole: points}
+    return found
+
+
+class Key(Table):
+    """A view that the film shows at a time."""
+
+    at: Finite | None = Field(None, ge=0, le=MAX_SECONDS, description="seconds")
+    speed: Annotated[Finite | None, BeforeValidator(_speed)] = Field(
+        None, description="instead of at: mean speed from the key before, '1.2 octaves/s'"
+    )
+    center: tuple[Coordinate, Coordinate] | None = Field(
+        None, description="None: that of the deepest key that has one, or of the scene"
+    )
+    width: Annotated[Coordinate, AfterValidator(_positive)] | None = Field(
+        None, description="of the view in the plane; None: that of the key before"
+    )
+    rotation: Finite | None = Field(
+        None, ge=-360 * MAX_TURNS, le=360 * MAX_TURNS, description="degrees, not reduced"
+    )
+    ease: Ease = Field("soft", description="how the film comes here from the key before")
+
+    @model_validator(mode="after")
+    def _one_time(self) -> "Key":
+        if self.at is not None and self.speed is not None:
+            raise ValueError("at and speed are both given: give one of them")
+        return self
+
+
+Points = Annotated[
+    tuple[tuple[Finite, Value], ...],
+    BeforeValidator(_points),
+    AfterValidator(_in_order),
+    Field(max_length=MAX_POINTS),
+]
+
+
+class Sound(Table):
+    """Sound from a file, cut to the length of the film."""
+
+    file: str = Field(max_length=4096)
+    start: Finite = Field(0.0, ge=0, le=MAX_SECONDS, description="seconds of the file left out")
+
+
+class Film(Table):
+    """How a scene moves and changes."""
+
+    fps: Finite = Field(60.0, ge=1, le=240, description="frames a second")
+    seconds: Finite | None = Field(
+        None, ge=1e-3, le=MAX_SECONDS, description="length; None: up to the last key or point"
+    )
+    loop: bool = Field(False, description="the first frame follows the last one")
+    density: Finite = Field(
+        1.5, ge=0.25, le=8, description="samples a pixel along each side, of zooms"
+    )
+    shutter: Finite = Field(0.5, ge=0, le=1, description="exposure of a frame, as a part of it")
+    keys: tuple[Key, ...] = Field((), max_length=MAX_KEYS)
+    tracks: Annotated[dict[str, Points], BeforeValidator(flattened)] = Field(
+        {}, max_length=MAX_TRACKS, description="keys of the scene: [seconds, value], ..."
+    )
+    sound: Sound | None = None
+
+    @model_validator(mode="after")
+    def _keys_in_order(self) -> "Film":
+        last = -1.0
+        for number, key in enumerate(self.keys):
+            if key.at is None and key.speed is None and number:
+                raise ValueError(f"keys.{number}: at or speed is missing")
+            if key.speed is not None and not number:
+                raise ValueError("keys.0: speed: no key is before the first one; give at = 0")
+            if key.at is not None and not key.at > last:
+                raise ValueError(
+                    f"keys.{number}: {key.at:g} s follows {last:g} s: keys must be in order"
+                )
+            last = last if key.at is None else key.at
+        return self
+
+
+def with_film(table: Mapping[str, Any], **keys: Any) -> dict[str, Any]:
+    """Return a scene's table with some keys of its film replaced."""
+    return {**table, "film": {**(table.get("film") or {}), **keys}}

@@ -1,0 +1,354 @@
+"""Films as files: videos that ffmpeg reads back, loops, sequences, sound, and refusals."""
+
+import os
+import wave
+from pathlib import Path
+
+import numpy as np
+import PIL.Image
+import pytest
+
+import fractals
+from fractals import FractalsError, OptionError, SceneError
+from fractals.films import encode, writing
+from fractals.films.loops import durations
+from fractals.films.planes import Planes
+from fractals.films.work import folder_of
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "dive.toml"
+TINY = {"size": (32, 18), "supersampling": 1, "device": "cpu"}
+
+
+@pytest.fixture(autouse=True)
+def short_segments(monkeypatch):
+    monkeypatch.setattr("fractals.films.plan.SEGMENT", 10)
+    monkeypatch.setattr(writing, "SEGMENT", 10)
+
+
+@pytest.fixture(scope="module")
+def cycle():
+    """Return a film of 24 frames, iterated once."""
+    return fractals.film("seahorse", cycle=1, fps=24, **TINY)
+
+
+@pytest.fixture(scope="module")
+def still_frames(cycle):
+    return list(cycle.frames())
+
+
+@pytest.fixture
+def sound(tmp_path):
+    path = tmp_path / "tone.wav"
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(8000)
+        tone = 8000 * np.sin(np.arange(40_000))
+        file.writeframes(tone.astype("<i2").tobytes())
+    return str(path)
+
+
+def test_a_film_is_its_frames(cycle, still_frames):
+    assert len(cycle) == len(still_frames) == 24
+    assert cycle.seconds == 1
+    assert {frame.shape for frame in still_frames} == {(18, 32, 3)}
+    assert {frame.dtype for frame in still_frames} == {np.dtype(np.uint16)}
+    part = list(cycle.frames(5, 9))
+    assert [np.array_equal(a, b) for a, b in zip(part, still_frames[5:9], strict=True)] == [
+        True
+    ] * 4
+    assert repr(cycle) == "Film(24 frames, 32x18, 24 fps, 1 s)"
+
+
+def test_a_cycle_has_no_seam(still_frames):
+    """The step from the last frame to the first is one like all others."""
+    frames = [frame.astype(float) for frame in still_frames]
+    steps = [np.abs(a - b).mean() for a, b in zip(frames, [*frames[1:], frames[0]], strict=True)]
+    assert steps[-1] < 1.5 * max(steps[:-1])
+
+
+def test_a_recolored_frame_is_the_picture_of_its_scene(cycle, still_frames):
+    scene = cycle.scene_at(7).replace(bits=16)
+    assert scene.color.offset == pytest.approx(cycle.scene.color.offset + 7 / 24)
+    np.testing.assert_array_equal(still_frames[7], fractals.render(scene, device="cpu").pixels)
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "known"),
+    [
+        ("film.mp4", None, "h264"),
+        ("film.mp4", "hevc", "hevc"),
+        ("film.mkv", None, "av1"),
+        ("film.webm", None, "av1"),
+        ("film.mov", None, "prores"),
+        ("film.mkv", "ffv1", "ffv1"),
+    ],
+)
+def test_videos_are_read_back(tmp_path, cycle, decode, times, name, codec, known):
+    path = tmp_path / name
+    saved = cycle.save(path, codec=codec)
+    assert (saved.frames, saved.resumed, saved.bytes) == (24, 0, path.stat().st_size)
+    facts, data = decode(path, "gray")
+    assert (facts["codec"], facts["size"]) == (known, (32, 18))
+    assert facts["tags"] == (known != "ffv1")
+    assert data.size == 24 * 32 * 18
+    moments = times(path)
+    assert np.diff(moments) == pytest.approx([1 / 24] * 23, abs=1.1e-3)  # Matroska counts in ms
+    assert not folder_of(path).exists()
+    assert [entry.name for entry in tmp_path.iterdir()] == [name]
+
+
+def test_a_lossless_film_has_the_bits_of_its_frames(tmp_path, cycle, still_frames, decode):
+    path = tmp_path / "film.mkv"
+    cycle.save(path, lossless=True)
+    _, data = decode(path, "rgb48le", np.dtype("<u2"))
+    np.testing.assert_array_equal(data.reshape(24, 18, 32, 3), np.array(still_frames))
+
+
+@pytest.mark.parametrize(("bits", "pixel_format"), [(8, "yuv420p"), (10, "yuv420p10le")])
+def test_encoders_get_our_planes(
+    tmp_path, monkeypatch, still_frames, cycle, decode, bits, pixel_format
+):
+    """Without loss by the encoder, the decoded planes are those of our kernel."""
+    known = encode.CODECS["h264"]
+    options = [*known.options[: known.options.index("-crf")], "-qp", "0", "-threads", "1"]
+    monkeypatch.setitem(
+        encode.CODECS, "h264", encode.Codec(tuple(options), known.suffixes, known.bits)
+    )
+    cycle.save(tmp_path / "film.mp4", bits=bits)
+    kind = np.uint8 if bits == 8 else np.dtype("<u2")
+    _, data = decode(tmp_path / "film.mp4", pixel_format, kind)
+    planes = Planes("420", bits)
+    wanted = b"".join(planes.encode(frame) for frame in still_frames)
+    np.testing.assert_array_equal(data, np.frombuffer(wanted, kind))
+
+
+def test_streams_begin_at_once(tmp_path, cycle, ffmpeg):
+    """The index of an .mp4 lies before its pictures, so that it plays while it is loaded."""
+    cycle.save(tmp_path / "film.mp4")
+    data = (tmp_path / "film.mp4").read_bytes()
+    assert 0 < data.index(b"moov") < data.index(b"mdat")
+
+
+def test_pieces_are_those_of_the_whole(tmp_path, cycle, monkeypatch, decode):
+    """Frames of a piece that begins with a segment have the bytes that they have in the film."""
+    cycle.save(tmp_path / "whole.mp4")
+    cycle.save(tmp_path / "piece.mp4", frames=(10, 24))
+    _, whole = decode(tmp_path / "whole.mp4")
+    _, piece = decode(tmp_path / "piece.mp4")
+    size = 32 * 18 * 3 // 2
+    np.testing.assert_array_equal(piece, whole[10 * size :])
+
+
+@pytest.mark.parametrize("name", ["film.mp4", "film.mkv", "film.webm"])
+def test_sound_is_cut_to_the_film(tmp_path, cycle, sound, decode, name):
+    cycle.save(tmp_path / name, sound=sound)
+    facts, _ = decode(tmp_path / name, "gray")
+    assert facts["sound"]
+    assert facts["seconds"] == pytest.approx(1, abs=0.06)
+
+
+def test_short_sound_ends_in_silence(tmp_path, sound, decode):
+    film = fractals.film("seahorse", cycle=6, fps=4, **TINY)
+    film.save(tmp_path / "film.mp4", sound=sound)  # 5 seconds
+    facts, data = decode(tmp_path / "film.mp4", "gray")
+    assert facts["seconds"] == pytest.approx(6, abs=0.1)
+    assert data.size == 24 * 32 * 18
+
+
+@pytest.mark.parametrize(("suffix", "fps"), [(".webp", 24), (".gif", 24)])
+def test_loops(tmp_path, cycle, still_frames, suffix, fps):
+    path = tmp_path / f"loop{suffix}"
+    assert cycle.save(path).frames == 24
+    with PIL.Image.open(path) as picture:
+        assert picture.n_frames == 24
+        assert picture.size == (32, 18)
+        assert picture.info["loop"] == 0
+        length = 0
+        for k in range(24):
+            picture.seek(k)
+            picture.load()
+            length += picture.info["duration"]
+            shown = np.asarray(picture.convert("RGB")).astype(float)
+            assert np.abs(shown - still_frames[k] / 257).mean() < 16
+    assert length == 1000
+
+
+def test_times_of_loops():
+    assert sum(durations(".webp", 60, 60)) == sum(durations(".gif", 30, 30)) == 1000
+    assert set(durations(".gif", 50, 9)) == {20}
+
+
+def test_sequences(tmp_path, cycle, still_frames):
+    cycle.save(tmp_path / "frame%03d.png", frames=(3, 5), bits=16)
+    names = sorted(entry.name for entry in tmp_path.iterdir())
+    assert names == ["frame003.png", "frame004.png"]
+    again = fractals.render(str(tmp_path / "frame004.png"), device="cpu")
+    np.testing.assert_array_equal(again.pixels, still_frames[4])
+    cycle.save(f"{tmp_path}/many/", frames=(0, 2))
+    assert sorted(os.listdir(tmp_path / "many")) == ["00000.png", "00001.png"]
+    with pytest.raises(FractalsError, match="exists already"):
+        cycle.save(f"{tmp_path}/many/", frames=(1, 3))
+
+
+def test_an_existing_file_is_kept(tmp_path, cycle, ffmpeg):
+    path = tmp_path / "film.mp4"
+    path.write_bytes(b"mine")
+    with pytest.raises(FractalsError, match="exists already"):
+        cycle.save(path)
+    assert path.read_bytes() == b"mine"
+    cycle.save(path, overwrite=True)
+    assert path.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("film.avi", {}, "unknown type of film: end the name in .mp4"),
+        ("film.mp4", {"codec": "mpeg2"}, "unknown codec 'mpeg2'"),
+        ("film.webm", {"codec": "h264"}, "'.webm' holds no h264"),
+        ("film.mp4", {"bits": 12}, "h264 takes 8 or 10 bits"),
+        ("film.mp4", {"lossless": True}, "'.mp4' holds no ffv1"),
+        ("film.mkv", {"lossless": True, "codec": "av1"}, "give one of them"),
+        ("film.webp", {"bits": 10}, "takes no codec and no bits"),
+        ("film.mp4", {"frames": (3, 3)}, "frames 3:3: the film has frames 0:24"),
+        ("film.mp4", {"frames": (0, 25)}, "the film has frames 0:24"),
+        ("frame.png", {}, "such as frame%05d.png"),
+        ("film.mp4", {"sound": "gone.wav"}, "no such file of sound"),
+        ("film.mp4", {"sound": __file__}, "sound is a file of .aac"),
+        ("none/film.mp4", {}, "the folder .* does not exist"),
+    ],
+)
+def test_refusals_are_one_line_and_leave_nothing(tmp_path, cycle, ffmpeg, name, options, words):
+    with pytest.raises(FractalsError, match=words) as caught:
+        cycle.save(tmp_path / name, **options)
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_odd_sizes(tmp_path, ffmpeg, decode):
+    film = fractals.film("seahorse", cycle=1, fps=4, **{**TINY, "size": (33, 17)})
+    with pytest.raises(OptionError, match=r"even sides; give --size 34x18, or --lossless"):
+        film.save(tmp_path / "film.mp4")
+    film.save(tmp_path / "film.mkv", lossless=True)
+    facts, _ = decode(tmp_path / "film.mkv")
+    assert facts["size"] == (33, 17)
+
+
+def test_one_frame(tmp_path, decode):
+    film = fractals.film("seahorse", cycle=1, fps=1, **TINY)
+    film.save(tmp_path / "film.mp4")
+    _, data = decode(tmp_path / "film.mp4", "gray")
+    assert data.size == 32 * 18
+
+
+@pytest.fixture
+def no_ffmpeg(monkeypatch, tmp_path):
+    monkeypatch.delenv("FRACTALS_FFMPEG", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
+    encode.find_ffmpeg.cache_clear()
+    encode.encoders.cache_clear()
+    yield
+    encode.find_ffmpeg.cache_clear()
+    encode.encoders.cache_clear()
+
+
+def test_no_ffmpeg(tmp_path, cycle, no_ffmpeg, monkeypatch):
+    with pytest.raises(FractalsError, match=r"ffmpeg is not found: install it, or pip install"):
+        cycle.save(tmp_path / "film.mp4")
+    cycle.save(tmp_path / "loop.webp", frames=(0, 2))
+    monkeypatch.setenv("FRACTALS_FFMPEG", "/nowhere/ffmpeg")
+    with pytest.raises(FractalsError, match="FRACTALS_FFMPEG: '/nowhere/ffmpeg' is no program"):
+        cycle.save(tmp_path / "film.mp4")
+
+
+def test_an_ffmpeg_that_fails_leaves_the_work(tmp_path, cycle, ffmpeg, monkeypatch):
+    """Any program that ends early: one line, and the folder is there for the next try."""
+    fake = tmp_path / "ffmpeg"
+    fake.write_text(
+        '#!/bin/sh\ncase "$*" in *rawvideo*) echo No space left on device >&2; exit 1;; esac\n'
+        f'exec {ffmpeg} "$@"\n'
+    )
+    fake.chmod(0o755)
+    monkeypatch.setenv("FRACTALS_FFMPEG", str(fake))
+    encode.find_ffmpeg.cache_clear()
+    encode.encoders.cache_clear()
+    try:
+        with pytest.raises(FractalsError, match="no space left on the disk") as caught:
+            cycle.save(tmp_path / "film.mp4")
+        assert "\n" not in str(caught.value)
+        assert not (tmp_path / "film.mp4").exists()
+    finally:
+        encode.find_ffmpeg.cache_clear()
+        encode.encoders.cache_clear()
+
+
+def test_arguments_are_safe(tmp_path, cycle, ffmpeg, monkeypatch):
+    """No shell, no terminal, files and pipes only; names of ours in what is joined."""
+    calls = []
+    real = encode.subprocess.Popen.__init__
+
+    def spy(self, arguments, *more, **options):
+        calls.append((arguments, options))
+        real(self, arguments, *more, **options)
+
+    monkeypatch.setattr(encode.subprocess.Popen, "__init__", spy)
+    cycle.save(tmp_path / "-a 'b' $(touch c): d.mp4", frames=(0, 4))
+    made = [(arguments, options) for arguments, options in calls if "-i" in arguments]
+    assert len(made) >= 3
+    for arguments, options in made:
+        assert isinstance(arguments, list)
+        assert not options.get("shell")
+        assert "-nostdin" in arguments
+        assert arguments[arguments.index("-protocol_whitelist") + 1] == "file,pipe"
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_film_needs_motion():
+    with pytest.raises(OptionError, match="nothing moves: give --to WIDTH"):
+        fractals.film(**TINY)
+    with pytest.raises(OptionError, match="is the width of the scene, so nothing moves"):
+        fractals.film("mandelbrot", width=3, to=3, **TINY)
+    with pytest.raises(OptionError, match="a zoom does not end where it begins"):
+        fractals.film(to="1e-3", cycle=2, **TINY)
+    with pytest.raises(OptionError, match="the palette has two ends"):
+        fractals.film(cycle=2, palette={"stops": ["black", "white"], "cyclic": False}, **TINY)
+    with pytest.raises(OptionError, match="has keys or tracks of its own"):
+        fractals.film(to="1e-3", film={"keys": [{"at": 0}]}, **TINY)
+    with pytest.raises(SceneError, match=r"film\.fps"):
+        fractals.film(to="1e-3", fps=1000, **TINY)
+    with pytest.raises(OptionError, match="an exponential map is no view of a film"):
+        fractals.film(to="1e-3", projection="exponential", **TINY)
+
+
+def test_stills_and_previews():
+    film = fractals.film("seahorse", to="1e-4", seconds=2, **{**TINY, "supersampling": 2})
+    image = film.still(2)
+    assert image.size == (32, 18)
+    assert image.scene.view.width == "0.0001"
+    assert image.scene.film is None
+    with pytest.raises(OptionError, match="the film has 2 s"):
+        film.still(2.1)
+    small = fractals.film("seahorse", to="1e-4", preview=True, size=(640, 360))
+    assert (small.size, small.scene.image.supersampling) == ((160, 90), 1)
+
+
+def test_the_example_is_a_dive_and_a_change_of_colors():
+    film = fractals.film(EXAMPLE, preview=True, device="cpu")
+    assert [chosen.method for chosen in film.plan().parts] == ["strip", "recolor"]
+    assert len(film) == 36 * 60
+
+
+def test_notebooks_show_a_loop():
+    text = fractals.film("seahorse", cycle=1, fps=24, **TINY)._repr_html_()
+    assert text.startswith('<figure><img src="data:image/webp;base64,')
+    assert "24 frames" in text
+
+
+def test_colors_that_depend_on_the_whole_frame():
+    keys = {"coloring": "histogram", "size": (16, 10), "supersampling": 1, "device": "cpu"}
+    film = fractals.film("mandelbrot", to="1", seconds=1, fps=4, **keys)
+    assert [chosen.method for chosen in film.parts] == ["frames"]
+    assert "may flicker" in film.warnings()
+    assert len({frame.tobytes() for frame in film.frames()}) == 4

@@ -1,0 +1,242 @@
+"""A film that is killed is resumed, and has the same bytes."""
+
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import fractals
+from fractals import FractalsError, OptionError
+from fractals.films import writing
+from fractals.films.work import HEADER, SEGMENTS, Work, crc_of, folder_of, open_work
+
+# Makes a zoom from a strip, a pause and a change of colors, with short segments.
+PROGRAM = """
+import sys
+import fractals
+from fractals.films import plan, writing
+plan.SEGMENT = writing.SEGMENT = 20
+film = fractals.film(
+    "mandelbrot", size=(48, 26), supersampling=1, device="cpu", threads=1,
+    film={
+        "fps": 60,
+        "keys": [
+            {"at": 0, "width": 4},
+            {"at": 2, "width": "1e-3", "center": ["-0.743643887037151", "0.131825904205330"]},
+            {"at": 3},
+        ],
+        "tracks": {"offset": [[2, 0], [3, 1]]},
+    },
+)
+assert [chosen.method for chosen in film.plan().parts] == ["strip", "recolor"]
+print("begins", flush=True)
+print(film.save(sys.argv[1]).resumed)
+"""
+
+
+def start(path):
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(path)], stdout=subprocess.PIPE, text=True
+    )
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def whole(path):
+    """Make the film in one go; return its digest and the seconds after its beginning."""
+    with start(path) as process:
+        assert process.stdout.readline() == "begins\n"
+        begun = time.monotonic()
+        assert process.wait() == 0
+    return digest(path), time.monotonic() - begun
+
+
+def killed(path, seconds):
+    """Begin the film, and kill the process after some seconds; return whether it was ended."""
+    with start(path) as process:
+        assert process.stdout.readline() == "begins\n"
+        time.sleep(seconds)
+        process.kill()
+        return process.wait() == -signal.SIGKILL
+
+
+def check_kills(tmp_path, kills):
+    whole(tmp_path / "warm.mp4")  # compiled code is stored
+    wanted, seconds = whole(tmp_path / "whole.mp4")
+    path, dice, ended = tmp_path / "film.mp4", random.Random(18), 0
+    for _ in range(kills):
+        ended += killed(path, dice.uniform(0, seconds))
+        if path.exists():
+            assert digest(path) == wanted
+            path.unlink()
+    whole(path)
+    assert digest(path) == wanted
+    assert not folder_of(path).exists()
+    assert ended > kills / 4
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9")
+def test_three_kills(tmp_path, ffmpeg):
+    check_kills(tmp_path, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="kill -9")
+def test_a_hundred_kills(tmp_path, ffmpeg):
+    check_kills(tmp_path, 100)
+
+
+def test_a_segment_does_not_depend_on_those_before(monkeypatch):
+    """A process that resumes begins anywhere: its frames are those of one that made all."""
+    monkeypatch.setattr("fractals.films.plan.SEGMENT", 20)
+    center = ["-0.743643887037151", "0.131825904205330"]
+    keys = [{"at": 0, "width": 4}, {"at": 2, "width": "1e-3", "center": center}]
+    options = {"size": (48, 26), "supersampling": 1, "device": "cpu"}
+    film = fractals.film("mandelbrot", film={"fps": 60, "keys": keys}, **options)
+    (chosen,) = film.parts
+    assert chosen.method == "strip"
+    ranges = [range(first, first + 20) for first in range(100, -20, -20)]
+    all_frames = film.open(chosen)
+    for numbers in ranges:
+        for one, two in zip(
+            all_frames.frames(numbers), film.open(chosen).frames(numbers), strict=True
+        ):
+            np.testing.assert_array_equal(one, two)
+
+
+@pytest.fixture
+def film(monkeypatch):
+    monkeypatch.setattr("fractals.films.plan.SEGMENT", 4)
+    monkeypatch.setattr(writing, "SEGMENT", 4)
+    keys = {"size": (32, 18), "supersampling": 1, "device": "cpu"}
+    return fractals.film("seahorse", cycle=1, fps=12, **keys)
+
+
+def interrupted(film, path, after):
+    """Save a film until some frames are done."""
+
+    def stop(done, total):
+        if done == after:
+            raise KeyboardInterrupt
+
+    options = film.options.__class__(device="cpu", progress=stop)
+    with pytest.raises(KeyboardInterrupt):
+        fractals.Film(film.scene, options).save(path)
+
+
+def test_finished_segments_are_kept(tmp_path, film, ffmpeg):
+    film.save(tmp_path / "whole.mp4")
+    path = tmp_path / "film.mp4"
+    interrupted(film, path, 7)
+    assert not path.exists()
+    names = sorted(entry.name for entry in (folder_of(path) / SEGMENTS).iterdir())
+    assert [name[:8] for name in names if name[0] != "."] == ["00000000"]
+    saved = film.save(path)
+    assert (saved.resumed, saved.frames) == (4, 12)
+    assert digest(path) == digest(tmp_path / "whole.mp4")
+
+
+def test_a_damaged_segment_is_made_again(tmp_path, film, ffmpeg):
+    film.save(tmp_path / "whole.mp4")
+    path = tmp_path / "film.mp4"
+    interrupted(film, path, 11)
+    first, _ = sorted((folder_of(path) / SEGMENTS).glob("0*"))
+    data = bytearray(first.read_bytes())
+    data[len(data) // 2] ^= 1
+    first.write_bytes(data)
+    assert film.save(path).resumed == 4
+    assert digest(path) == digest(tmp_path / "whole.mp4")
+
+
+def test_another_film_is_not_mixed_in(tmp_path, film, ffmpeg):
+    path = tmp_path / "film.mp4"
+    interrupted(film, path, 7)
+    other = fractals.Film(film.scene.replace(density=2.0), film.options)
+    with pytest.raises(OptionError, match=r"holds another film begun there \(scene differs\)"):
+        other.save(path)
+    with pytest.raises(OptionError, match=r"\(video differs\)"):
+        film.save(path, bits=10)
+    assert other.save(path, overwrite=True).resumed == 0
+
+
+def test_a_kept_folder_makes_the_film_again_at_once(tmp_path, film, ffmpeg):
+    path = tmp_path / "film.mp4"
+    film.save(path, keep_strip=True)
+    wanted = digest(path)
+    assert folder_of(path).is_dir()
+    path.unlink()
+    assert film.save(path).resumed == 12
+    assert digest(path) == wanted
+    assert not folder_of(path).exists()
+
+
+def test_a_folder_of_other_things_is_left_alone(tmp_path, film, ffmpeg):
+    path = tmp_path / "film.mp4"
+    folder_of(path).mkdir()
+    (folder_of(path) / "mine.txt").write_text("x")
+    with pytest.raises(FractalsError, match=r"holds other things \('mine.txt'\)"):
+        film.save(path, overwrite=True)
+    assert (folder_of(path) / "mine.txt").read_text() == "x"
+
+
+def test_a_damaged_header_begins_again(tmp_path, film, ffmpeg):
+    path = tmp_path / "film.mp4"
+    interrupted(film, path, 7)
+    header = folder_of(path) / HEADER
+    header.write_text(header.read_text().replace("lagoon", "ember").replace('"version": 1', ""))
+    assert film.save(path).resumed == 0
+
+
+def test_one_process_at_a_time(tmp_path):
+    path, facts = tmp_path / "film.mp4", {"scene": {}}
+    with open_work(path, facts, ".mp4", False) as work:
+        assert isinstance(work, Work)
+        found = []
+
+        def try_too():
+            try:
+                with open_work(path, facts, ".mp4", False):
+                    pass
+            except FractalsError as error:
+                found.append(str(error))
+
+        thread = threading.Thread(target=try_too)
+        thread.start()
+        thread.join()
+        assert "another process makes this film" in found[0]
+
+
+def test_an_encoder_that_outlived_its_process_does_no_harm(tmp_path, film, ffmpeg):
+    """ffmpeg goes on after a kill -9 of its parent: it writes to a file that nobody reads."""
+    path = tmp_path / "film.mp4"
+    interrupted(film, path, 7)
+    stray = folder_of(path) / SEGMENTS / ".00000004-0badcafe.mp4"
+    with stray.open("wb") as file:
+        file.write(b"stray")
+        film.save(path, keep_strip=True)
+        file.write(b"more")
+    assert not stray.exists()
+    with open_work(path, {"scene": {}}, ".mp4", True) as one:
+        first = one.draft(0)
+    with open_work(path, {"scene": {}}, ".mp4", True) as two:
+        assert two.draft(0) != first
+
+
+def test_names_of_segments_hold_their_crc(tmp_path):
+    with open_work(tmp_path / "film.mp4", {"scene": {}}, ".mp4", False) as work:
+        work.draft(8).write_bytes(b"abc")
+        path = work.keep(8)
+        assert path.name == f"00000008-{crc_of(path):08x}.mp4"
+        assert work.find(8) == path
+        path.write_bytes(b"abd")
+        assert work.find(8) is None
+        assert not path.exists()

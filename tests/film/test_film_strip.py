@@ -1,0 +1,271 @@
+"""Frames from a strip: against plane pictures, against each other, and on every backend."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import fractals
+from fractals import load_scene
+from fractals.backends.devices import choose, open_backend
+from fractals.films.bands import fixed_place, make_layout, obstacle
+from fractals.films.facts import Facts
+from fractals.films.motion import make_motion, with_view
+from fractals.films.strip import Look, Strip
+from fractals.kernels import strip as kernels
+from fractals.kernels.strip import StripShape
+from fractals.rendering.options import RenderOptions
+
+CPU = RenderOptions(device="cpu")
+START = {"at": 0, "center": ["-0.75", "0.1"], "width": "0.5"}
+END = {"at": 1, "center": ["-0.7453", "0.1127"], "width": "0.05"}
+
+
+def film_of(*keys, size=(64, 36), **changes):
+    own = {"palette": "ember", "density": 0.3, "transfer": "log", "max_iterations": 500}
+    film = {"fps": 20, "keys": list(keys)}
+    return load_scene("mandelbrot", {"film": film}, size=size, **{**own, **changes})
+
+
+def strip_of(scene, density=2.0, shutter=0.0, segment=20, options=CPU, folder=None):
+    (part,) = make_motion(scene, 0).parts
+    look, facts = Look(density, shutter), Facts(scene.iteration.max_iterations, 0.0)
+    return Strip(scene, part, scene.image.size, look, facts, options, segment, folder)
+
+
+def frames_of(strip):
+    """Return all frames; those of deep views are made first."""
+    numbers, found = strip.part.frames, {}
+    begins = range(0, len(numbers), strip.segment)
+    for begin in begins if strip.part.octaves < 0 else reversed(begins):
+        some = numbers[begin : begin + strip.segment]
+        found |= zip(some, strip.frames(some), strict=True)
+    return [found[number] for number in numbers]
+
+
+def plane(strip, number, supersampling=8):
+    view = with_view(strip.scene, strip.part.moment(number))
+    limit = strip.facts.max_iterations
+    keys = {"supersampling": supersampling, "bits": 16, "max_iterations": limit}
+    return fractals.render(view, **keys, device="cpu").pixels
+
+
+def decibels(frame, other):
+    """Return the peak signal to noise ratio of sRGB values."""
+    error = (frame.astype(float) - other.astype(float)) / 65535
+    return -10 * math.log10(float((error**2).mean()))
+
+
+CHANGES = {
+    "about the center": ({**START, "center": END["center"]}, END, {}),
+    "off the center": (START, END, {}),
+    "turned": ({**START, "rotation": 20}, {**END, "rotation": -100}, {}),
+    "mirrored": (START, {**END, "rotation": 70}, {"mirror": True}),
+    "stretched": (START, END, {"stretch": 1.6, "stretch_angle": 30}),
+    "lit": (
+        {**START, "rotation": 50},
+        {**END, "rotation": 50},
+        {"coloring": "slopes", "strength": 0.5},
+    ),
+    "of a Julia set": (
+        {**START, "center": ["0.1", "0.2"]},
+        {**END, "center": ["0.05", "0.3"]},
+        {"julia": ["-0.4", "0.59"]},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_frames_are_plane_pictures(case):
+    first, last, changes = CHANGES[case]
+    changes = dict(changes)
+    strength = changes.pop("strength", None)
+    if strength:
+        changes["coloring"] = {"name": "slopes", "strength": strength}
+    strip = strip_of(film_of(first, last, **changes))
+    for number in (19, 9, 0):
+        (frame,) = strip.frames([number])
+        other = plane(strip, number)
+        quality = decibels(frame, other)
+        assert quality > decibels(plane(strip, number, 2), other) + 1, number
+        assert abs(frame.mean((0, 1)) - other.mean((0, 1))).max() < 1.5 * 257
+        for axis, by in ((0, 1), (0, -1), (1, 1), (1, -1)):
+            assert quality > decibels(frame, np.roll(other, by, axis)) + 3, (axis, by)
+
+
+def test_a_film_out_is_a_film_in_backwards():
+    there = frames_of(strip_of(film_of(START, END), shutter=0.5))
+    back = frames_of(strip_of(film_of({**END, "at": 0}, {**START, "at": 1}), shutter=0.5))
+    assert np.array_equal(there, back[::-1])
+
+
+def test_frames_do_not_depend_on_segments_and_threads():
+    scene = film_of(START, {**END, "rotation": 30})
+    whole = frames_of(strip_of(scene))
+    threads = replace(CPU, threads=3)
+    for other in (strip_of(scene, segment=3), strip_of(scene, segment=7, options=threads)):
+        assert np.array_equal(whole, frames_of(other))
+    for number in (17, 4):  # a part of a film
+        (alone,) = strip_of(scene).frames([number])
+        assert np.array_equal(alone, whole[number])
+
+
+def test_the_shutter_takes_the_mean_of_the_frames_in_its_time():
+    scene = film_of(START, {**END, "rotation": 15, "ease": "constant"}, size=(96, 54))
+    strip = strip_of(scene, shutter=0.5)
+    (blurred,) = strip.frames([10])
+    sharp = strip_of(scene, shutter=0.0)
+    (still,), many = sharp.frames([10]), []
+    decode = fractals.color.spaces.linear_from_srgb
+    for k in range(17):
+        moment = strip.part.moment(10 + 0.5 * k / 16)
+        sharp._gather.hold(moment.octaves, moment.octaves)
+        weight = 0.5 if k in (0, 16) else 1.0
+        many.append(weight * decode(sharp._gather.frame(moment) / 65535))
+    mean = fractals.color.spaces.srgb_from_linear(sum(many) / 16) * 65535
+    assert decibels(blurred, mean) > 40
+    assert decibels(blurred, mean) > decibels(still, mean) + 10
+
+
+@pytest.mark.parametrize("width", ["1e-3", "1e-60"])
+@pytest.mark.parametrize("density", [1.0, 1.5, 2.7])
+def test_frames_take_texels_that_are_held(width, density):
+    scene = film_of(START, {**END, "width": width}, size=(160, 90))
+    (part,) = make_motion(scene, 0).parts
+    depth = part.moment(part.frames[-1]).octaves
+    fixed = fixed_place(scene, part, (160, 90))
+    layout = make_layout(fixed, density, depth)
+    octaves = np.linspace(0, depth, 7)
+    for shallow, deep in itertools.combinations(octaves, 2):
+        held = [layout.needed(level, shallow, deep) for level in range(layout.bits + 1)]
+        for octave in (shallow, (shallow + deep) / 2, deep):
+            for below in np.linspace(0, layout.reach, 500):
+                size = layout.rim_level + below
+                row = 2 + (octave + below) * layout.octave
+                for level in {min(int(size), layout.bits), min(int(size) + 1, layout.bits)}:
+                    upper = math.floor(row / 2**level - 0.5)
+                    for texel in (max(upper, 0), upper + 1):
+                        band = (texel << level) >> layout.bits
+                        assert band in held[level]
+                        assert layout.finest(band) <= level
+    assert layout.samples < 1.3 * layout.bands * layout.columns * layout.rows
+
+
+def test_a_strip_goes_on_from_its_folder(tmp_path):
+    scene = film_of(START, END)
+    whole = frames_of(strip_of(scene))
+    first = strip_of(scene, segment=5, folder=tmp_path)
+    last = list(first.frames(range(15, 20)))
+    files = sorted(tmp_path.glob("*.npy"))
+    assert files
+    files[-1].write_bytes(files[-1].read_bytes()[:-9])  # torn by a power failure
+    again = strip_of(scene, segment=5, folder=tmp_path)
+    made = list(again.frames(range(10, 15)))
+    assert np.array_equal([*made, *last], whole[10:])
+    assert len(list(tmp_path.glob("*.npy"))) <= again.layout.bands
+
+
+def test_the_forecast_of_memory_holds():
+    strip = strip_of(film_of(START, {**END, "width": "1e-6"}, size=(160, 90)), segment=5)
+    forecast = strip.memory
+    frames_of(strip)
+    assert strip._gather.pool.texels.nbytes < forecast
+
+
+@pytest.mark.parametrize(
+    ("changes", "turn", "reason"),
+    [
+        ({}, 90, ""),
+        ({"coloring": "slopes"}, 0, ""),
+        ({"coloring": "slopes"}, 90, "light"),
+        ({"coloring": "distance"}, 0, "widths"),
+        ({"coloring": "interior_distance"}, 0, "widths"),
+        ({"coloring": "histogram"}, 0, "ranks"),
+        ({"stretch": 2}, 90, "stretched"),
+        ({"stretch": 2}, 0, ""),
+    ],
+)
+def test_obstacles_have_a_reason(changes, turn, reason):
+    scene = film_of(START, {**END, "rotation": turn}, **changes)
+    (part,) = make_motion(scene, 0).parts
+    found = obstacle(scene, part)
+    assert reason in found
+    assert bool(reason) == bool(found)
+
+
+def test_a_still_point_is_where_both_views_have_it():
+    scene = film_of(START, {**END, "rotation": 90})
+    (part,) = make_motion(scene, 0).parts
+    fixed = fixed_place(scene, part, (64, 36))
+    for number in (0, 7, 19):
+        moment = part.moment(number)
+        x, y = (
+            float((there - here) / moment.width) * 64
+            for there, here in zip(part.fixed, moment.center, strict=True)
+        )
+        turn = math.radians(moment.rotation)
+        right = x * math.cos(turn) + y * math.sin(turn)
+        up = y * math.cos(turn) - x * math.sin(turn)
+        assert (32 + right, 18 - up) == pytest.approx((fixed.x, fixed.y), abs=1e-9)
+
+
+def outputs(backend):
+    """Return what every program of a strip computes from small random inputs."""
+    noise = np.random.default_rng(5)
+    place = backend.to_device(np.array([7.3, 4.8]))
+    turns, depths = (backend.empty((9, 13), np.float32) for _ in range(2))
+    rows_an_octave = 8 * 8 * math.log(2) / math.tau
+    fill = backend.compile(kernels.make_polar_body)
+    fill(turns, depths, place, backend.real(math.log2(9.5)), backend.real(rows_an_octave))
+    sharp = backend.to_device(noise.integers(0, 65536, (14, 12, 3), dtype=np.uint16))
+    down = noise.uniform(0, 5, 8).astype(np.float32)
+    across = noise.uniform(-4, 4, 8).astype(np.float32)
+    down[0] = across[0] = 0
+    blurred = backend.empty((8, 12, 3), np.uint16)
+    inputs = map(backend.to_device, (down, across))
+    backend.compile(kernels.make_blur_body)(blurred, sharp, *inputs)
+    coarse = backend.empty((4, 6, 3), np.uint16)
+    backend.compile(kernels.make_coarser_body)(coarse, blurred)
+    sizes = [64 * 8 >> 2 * level for level in range(4)]
+    starts = np.array([[sum(sizes[:k]) * 3 + sizes[k] * b for b in range(3)] for k in range(4)])
+    texels = noise.integers(0, 65536, (3 * sum(sizes), 3), dtype=np.uint16)
+    encode = np.arange(65535, -1, -1, dtype=np.uint16)
+    shape = StripShape(
+        np.int32(64), np.int32(3), np.int32(3), backend.real(rows_an_octave), np.float32(0.2)
+    )
+    rgb = backend.empty((9, 13, 3), np.uint16)
+    arrays = map(backend.to_device, (texels, starts.astype(np.int64), encode))
+    gather = backend.compile(kernels.make_frame_body)
+    gather(rgb, turns, depths, *arrays, shape, backend.real(3.7), np.float32(0.3))
+    found = []
+    for part in (turns, depths, blurred, coarse, rgb):
+        found.append(np.empty(part.shape, part.dtype))
+        backend.to_host(part, found[-1])
+    return found, noise
+
+
+@pytest.mark.parametrize("kind", ["cpu", "simulator"])
+def test_programs_are_equal_on_every_backend(kind):
+    expected, _ = outputs(open_backend(choose("python").device, "float64"))
+    found, _ = outputs(open_backend(choose(kind).device, "float64"))
+    for one, other in zip(expected, found, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_a_shutter_of_no_time_changes_nothing():
+    backend = open_backend(choose("cpu").device, "float64")
+    sharp = np.random.default_rng(1).integers(0, 65536, (9, 5, 3), dtype=np.uint16)
+    texels, still = np.empty((8, 5, 3), np.uint16), np.zeros(8, np.float32)
+    backend.compile(kernels.make_blur_body)(texels, sharp, still, still)
+    assert np.array_equal(texels, sharp[:8])
+
+
+def test_the_simulator_makes_the_same_frames():
+    scene = film_of(START, {**END, "width": "0.2"}, size=(24, 14), max_iterations=60)
+    expected = strip_of(scene, shutter=0.5)
+    found = strip_of(scene, shutter=0.5, options=RenderOptions(device="simulator"))
+    for number in (19, 0):
+        (one,), (other,) = expected.frames([number]), found.frames([number])
+        assert np.array_equal(one, other)

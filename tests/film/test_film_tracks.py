@@ -1,0 +1,167 @@
+"""Values of a scene over time: monotone curves, names, CSV files, colors alone."""
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fractals import SceneError, load_scene
+from fractals.films.tracks import Curve, Tracks, replaced
+
+number = st.floats(-1e6, 1e6).map(lambda v: round(v, 3))
+points = st.lists(
+    st.tuples(st.integers(0, 1000), number), min_size=1, max_size=8, unique_by=lambda p: p[0]
+).map(sorted)
+
+
+@given(points)
+@settings(max_examples=100, deadline=None)
+def test_a_curve_stays_between_its_points(given_points):
+    times, values = zip(*given_points, strict=True)
+    curve = Curve(times, values)
+    assert [curve(time) for time in times] == list(values)
+    assert curve(times[0] - 1) == values[0]
+    assert curve(times[-1] + 1) == values[-1]
+    for (t, v), (u, w) in itertools.pairwise(given_points):
+        found = [curve(t + (u - t) * k / 50) for k in range(51)]
+        assert min(v, w) <= min(found) <= max(found) <= max(v, w)
+        rises = [(b - a) * (w - v) for a, b in itertools.pairwise(found)]
+        assert min(rises) >= -1e-6 * max(1, abs(w - v)) ** 2  # never back
+
+
+def test_a_curve_through_a_line_is_the_line():
+    curve = Curve([0, 1, 3, 4], [0, 2, 6, 8])
+    assert [curve(k / 4) for k in range(17)] == pytest.approx([k / 2 for k in range(17)])
+
+
+def test_a_curve_has_no_corner():
+    curve = Curve([0, 1, 2, 5], [0, 1, 4, 5])
+    for time in (1, 2):
+        before, after = curve(time) - curve(time - 1e-6), curve(time + 1e-6) - curve(time)
+        assert before == pytest.approx(after, rel=1e-4)
+
+
+def scene_with(tracks, **keys):
+    return load_scene("mandelbrot", size=(16, 9), film={"tracks": tracks}, **keys)
+
+
+@pytest.mark.parametrize(
+    ("name", "find"),
+    [
+        ("offset", lambda scene: scene.color.offset),
+        ("color.density", lambda scene: scene.color.density),
+        ("layers.0.opacity", lambda scene: scene.color.layers[0].opacity),
+        ("coloring.direction", lambda scene: scene.color.coloring.model_extra["direction"]),
+        ("view.stretch", lambda scene: scene.view.stretch),
+    ],
+)
+def test_names_of_numbers(name, find):
+    layers = [{"coloring": "smooth", "opacity": 0.5}]
+    tracks = Tracks(scene_with({name: [[0, 0.25], [2, 0.75]]}, coloring="slopes", layers=layers))
+    assert find(tracks.at(0)) == 0.25
+    assert find(tracks.at(1)) == pytest.approx(0.5)
+    assert tracks.length == 2
+
+
+def test_points_and_options_of_a_name():
+    tracks = Tracks(scene_with({"julia": [[0, ["-0.8", "0.156"]], [1, [-0.7, 0.2]]]}))
+    assert [float(part) for part in tracks.at(1).julia] == [-0.7, 0.2]
+    assert replaced({"formula": "multibrot"}, ("formula", "power"), 3) == {
+        "formula": {"name": "multibrot", "power": 3}
+    }
+
+
+@pytest.mark.parametrize(
+    ("tracks", "words"),
+    [
+        ({"offzet": [[0, 1]]}, "did you mean 'offset'"),
+        ({"center": [[0, 1]]}, "views are set by"),
+        ({"view.rotation": [[0, 1]]}, "views are set by"),
+        ({"size": [[0, [16, 9]]]}, "not a number of the scene"),
+        ({"palette": [[0, 1]]}, "film.tracks, at 0 s: color.palette"),
+        ({"coloring.nothing": [[0, 1]]}, "has no option 'nothing'"),
+        ({"layers.3.opacity": [[0, 1]]}, "the scene has no such value"),
+        ({"density": [[0, 1], [0, 2]]}, "seconds must grow"),
+        ({"density": []}, "a track without points"),
+        ({"density": "x"}, "or the name of a .csv"),
+        ({"density": [[0, 1], [1, [1, 2]]]}, "different numbers of values"),
+        ({"density": [[0, "1e999"]]}, "beyond float64"),
+        ({"density": [[0, 1e7]]}, "1e\\+06 or less"),
+    ],
+)
+def test_invalid_tracks(tracks, words):
+    with pytest.raises(SceneError, match=words):
+        Tracks(scene_with(tracks)).check(1.0)
+
+
+def test_what_can_be_recolored():
+    def recolors(tracks, **keys):
+        return Tracks(scene_with(tracks, **keys)).recolors(0, 1)
+
+    moving = [[0, 0], [1, 0.5]]
+    assert recolors({})
+    assert recolors({"offset": moving})
+    assert recolors({"coloring.direction": moving}, coloring="slopes")
+    assert not recolors({"julia": [[0, [0, 0]], [1, [0, 1]]]})
+    assert not recolors({"coloring.x": moving}, coloring="orbit_trap")
+    assert recolors({"julia": [[0, [0, 0]], [1, [0, 0]]]})  # it stays the same
+
+
+def test_a_track_moves_only_between_unequal_points():
+    (track,) = Tracks(scene_with({"offset": [[1, 0], [2, 1], [3, 1]]})).tracks
+    assert not track.moves(0, 1)
+    assert track.moves(0, 1.5)
+    assert not track.moves(2, 9)
+    (bump,) = Tracks(scene_with({"offset": [[1, 0], [2, 1], [3, 0]]})).tracks
+    assert bump.moves(0.5, 3.5)
+
+
+def write(folder, csv, name="track.csv"):
+    (folder / name).write_text(csv)
+    (folder / "film.toml").write_text(f'[film.tracks]\ncolor.offset = "{name}"\n')
+    return folder / "film.toml"
+
+
+@pytest.mark.parametrize(
+    "csv", ["seconds,value\n0,1\n2.5,3e-1\n", "# note\n0;1\n\n2.5;3e-1", "0 1\n2.5   3e-1\n"]
+)
+def test_tracks_of_csv_files(tmp_path, csv):
+    scene = load_scene(write(tmp_path, csv))
+    assert scene.film.tracks == {"color.offset": ((0, "1"), (2.5, "3e-1"))}
+    assert load_scene(scene.to_table()) == scene
+
+
+@pytest.mark.parametrize(
+    ("csv", "words"),
+    [
+        ("0,1\n1,x\n", "line 2: '1,x' is no point"),
+        ("0\n", "line 1: a point is seconds and a value"),
+        ("a,b\n", "no points"),
+        ("", "no points"),
+    ],
+)
+def test_invalid_csv_files(tmp_path, csv, words):
+    with pytest.raises(SceneError, match=words):
+        load_scene(write(tmp_path, csv))
+
+
+def test_a_scene_names_files_of_its_own_folder_only(tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "secret.csv").write_text("0,1\n")
+    for name in ("../secret.csv", str(tmp_path / "secret.csv")):
+        path = tmp_path / "inner" / "film.toml"
+        path.write_text(f"[film.tracks]\noffset = '{name}'\n")
+        with pytest.raises(SceneError, match="is not in the folder of the scene"):
+            load_scene(path)
+        path.write_text(f"[film.sound]\nfile = '{name}'\n")
+        with pytest.raises(SceneError, match="is not in the folder of the scene"):
+            load_scene(path)
+
+
+def test_a_table_names_files_anywhere(tmp_path):
+    (tmp_path / "beat.csv").write_text("0,1\n")
+    scene = load_scene(film={"tracks": {"offset": str(tmp_path / "beat.csv")}})
+    assert scene.film.tracks == {"offset": ((0, "1"),)}
+    with pytest.raises(SceneError, match="no such file"):
+        load_scene(film={"tracks": {"offset": str(tmp_path / "gone.csv")}})
