@@ -258,3 +258,11 @@ def test_palettes_are_named_or_files_of_stops(run, palettes):
     assert run("convert", "ember", "b.lines")[0] == 0
     stops = load_scene({"color": {"palette": "ember"}}).color.make_palette().stops
     assert Path("b.lines").read_text().split() == [color for _, color in stops]
+
+
+@pytest.mark.parametrize("name", ["a.kfr", "a.f3.toml"])
+def test_other_programs_lose_the_film(run, name):
+    film = {"keys": [{"at": 0, "width": "4"}, {"at": 1, "width": "1"}]}
+    fractals.save_scene(fractals.Scene().replace(film=film), "film.toml")
+    code, _, err = run("convert", "film.toml", name)
+    assert (code, f"lost: {name}: the film" in err) == (0, True)
