@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fractals.backends.devices import choose
+from fractals.films.bands import obstacle
 from fractals.films.encode import CODECS, Video
 from fractals.films.facts import Facts
 from fractals.films.frames import Frames, prepared
@@ -77,26 +78,38 @@ class Chosen:
 def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOptions) -> Chosen:
     """Return how a part of a film is made."""
     scene, count = motion.scene, len(part.frames)
-    n2 = math.prod(scene.image.size) * scene.image.supersampling**2
+    pixels = math.prod(scene.image.size)
+    samples = pixels * scene.image.supersampling**2
     seconds, memory = _forecast(motion, tracks, part, options)
     moving = [track.name for track in tracks.moving(part.begins, part.ends)]
-    if part.kind == "zoom" and not moving and not make_layers(scene).whole:
-        strip = open_strip(motion, tracks, part, Facts(1, 0.0), options)
-        why = f"its {_millions(strip.samples)} are fewer than the {_millions(count * n2)} of frames"
-        if strip.samples < count * n2:
-            made = seconds * strip.samples / n2
-            gathered = count * math.prod(scene.image.size) / GATHERED / threads_of(options)
-            return Chosen(part, "strip", why, strip.samples, made + gathered, strip.memory)
     if part.kind == "still" and tracks.recolors(part.begins, part.ends):
-        why = f"only {' and '.join(moving)} changes" if moving else "nothing changes"
-        raw = math.prod(scene.image.size) * 3 * 2 + n2 * RAW_BYTES
-        colored = count * n2 / COLORED / threads_of(options) if moving else 0.0
-        return Chosen(part, "recolor", f"{why}: iterated once", n2, seconds + colored, memory + raw)
-    return Chosen(part, "frames", _why_frames(part, moving), count * n2, count * seconds, memory)
+        why = f"only {_listed(moving)}" if moving else "nothing changes"
+        colored = count * samples / COLORED / threads_of(options) if moving else 0.0
+        raw = samples * RAW_BYTES
+        reason = f"{why}: iterated once"
+        return Chosen(part, "recolor", reason, samples, seconds + colored, memory + raw)
+    if part.kind == "move":
+        why = "the center moves"
+    elif moving:
+        why = f"{_listed(moving)} {'while it zooms' if part.kind == 'zoom' else 'what is iterated'}"
+    elif not (why := obstacle(scene, part)):
+        strip = open_strip(motion, tracks, part, Facts(1, 0.0), options)
+        numbers = _millions(strip.samples), _millions(count * samples)
+        if strip.samples < count * samples:
+            why = f"it takes {numbers[0]} samples, and frames {numbers[1]}"
+            made = seconds * strip.samples / samples
+            made += count * pixels / GATHERED / threads_of(options)
+            return Chosen(part, "strip", why, strip.samples, made, strip.memory)
+        why = f"a strip takes {numbers[0]} samples, and frames {numbers[1]}"
+    return Chosen(part, "frames", why, count * samples, count * seconds, memory)
+
+
+def _listed(names: list[str]) -> str:
+    return f"{' and '.join(names)} {'change' if len(names) > 1 else 'changes'}"
 
 
 def _millions(samples: int) -> str:
-    return f"{samples / 1e6:.1f} million samples"
+    return f"{samples / 1e6:.1f} million"
 
 
 def threads_of(options: RenderOptions) -> int:
@@ -120,15 +133,6 @@ def open_strip(
     return Strip(scene, part, scene.image.size, look, facts, options, SEGMENT, folder)
 
 
-def _why_frames(part: Part, moving: list[str]) -> str:
-    if part.kind == "move":
-        return "the center moves"
-    if moving:
-        names = f"{' and '.join(moving)} {'change' if len(moving) > 1 else 'changes'}"
-        return f"{names} {'while it zooms' if part.kind == 'zoom' else 'what is iterated'}"
-    return "a strip would take more samples"
-
-
 def _forecast(
     motion: Motion, tracks: Tracks, part: Part, options: RenderOptions
 ) -> tuple[float, int]:
@@ -144,11 +148,16 @@ def _forecast(
 
 
 def open_method(
-    chosen: Chosen, motion: Motion, tracks: Tracks, facts: Facts, options: RenderOptions
+    chosen: Chosen,
+    motion: Motion,
+    tracks: Tracks,
+    facts: Facts,
+    options: RenderOptions,
+    folder: Path | None = None,
 ) -> Method:
-    """Return what yields the frames of a part."""
+    """Return what yields the frames of a part; a strip keeps its bands in `folder`."""
     if chosen.method == "strip":
-        return open_strip(motion, tracks, chosen.part, facts, options)
+        return open_strip(motion, tracks, chosen.part, facts, options, folder)
     made = {"frames": Frames, "recolor": Recolored}[chosen.method]
     return made(motion, tracks, chosen.part, facts, options)
 

@@ -33,14 +33,15 @@ from fractals.films.bands import (
 from fractals.films.facts import Facts
 from fractals.films.motion import Moment, Part
 from fractals.kernels import strip as kernels
-from fractals.kernels.strip import StripShape
+from fractals.kernels.strip import StripShape, StripTexels
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 from fractals.threads import run_tiles
 
 CHANNELS = 3
+HOST = ("cpu", "python")  # backends whose arrays are NumPy's
 ROWS = 64  # of a frame or a band, that a thread fills at a time
-PART = 128  # rows of a band that are drawn at a time: a power of two
+PART = 64  # rows of a band that are drawn at a time: a power of two
 # Bits after the point of a frame's row and turn: so that a film and its reverse, whose views differ
 # by roundings, have the same frames.
 ROW_BITS, TURN_BITS = 16, 24
@@ -118,14 +119,17 @@ class Strip:
         whole = self.layout.columns * self.layout.rows
         texels = sum(count * (whole >> 2 * level) for level, count in enumerate(self.slots()))
         pixels = self.size[0] * self.size[1]
-        return 2 * CHANNELS * (texels + whole // 2) + 20 * pixels
+        part = 3 * min(PART, self.layout.rows) * self.layout.columns
+        return 2 * CHANNELS * (texels + part) + 14 * pixels
 
     def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
         """Yield frames, in the order of their numbers.
 
         Ranges that are asked for from the deepest to the widest need each band once.
         """
-        gather = self._gather = self._gather or _Gather(self)
+        self.prepare()
+        gather = self._gather
+        assert gather
         for first in range(0, len(numbers), self.segment):
             some = numbers[first : first + self.segment]
             moments = [self.part.moment(number) for number in some]
@@ -133,6 +137,18 @@ class Strip:
             gather.hold(min(octaves), max(octaves))
             for moment in moments:
                 yield gather.frame(moment)
+
+    def prepare(self) -> None:
+        """Compile the programs."""
+        self._gather = self._gather or _Gather(self)
+
+    def make(self, band: int) -> None:
+        """Make all levels of a band, and hold them until frames are asked for: for measurements."""
+        self.prepare()
+        assert self._gather
+        octave = max(0.0, (band * self.layout.rows - MARGIN) / self.layout.octave)
+        self._gather.pool.clear()
+        self._gather.fill(band, octave, octave)
 
     def slots(self) -> list[int]:
         """Return how many bands of each level are held at a time, at most."""
@@ -208,10 +224,10 @@ class _Gather:
                 if level >= layout.finest(band) and not pool.has(level, band):
                     missing.add(band)
         for band in sorted(missing, reverse=True):
-            self._fill(band, shallow, deep)
+            self.fill(band, shallow, deep)
         self.store.keep(layout.held(layout.bits, shallow, deep))
 
-    def _fill(self, band: int, shallow: float, deep: float) -> None:
+    def fill(self, band: int, shallow: float, deep: float) -> None:
         """Make the levels of a band that these frames or shallower ones need."""
         layout, pool = self.strip.layout, self.pool
         finest = layout.finest(band)
@@ -272,13 +288,15 @@ class _Gather:
         turned = (moment.rotation - widest(strip.part).rotation) / 360
         turn = _even(turned if strip.scene.view.mirror else -turned, TURN_BITS) % 1.0
         row = backend.real(_even(MARGIN + moment.octaves * strip.layout.octave, ROW_BITS))
-        pixels = backend.empty((height, width, 3), np.uint16)
+        found = np.empty((height, width, 3), np.uint16)
+        host = backend.kind in HOST
+        pixels = found if host else backend.empty(found.shape, found.dtype)
         starts = backend.to_device(self.pool.starts)
-        more = self.pool.texels, starts, self.encode, self.shape, row, np.float32(turn)
+        more = StripTexels(self.pool.texels, starts), self.encode, self.shape, row, np.float32(turn)
         tables = self.turns, self.depths
         self._run(kernels.make_frame_body, pixels, (*tables, *more), (1, 1))
-        found = np.empty((height, width, 3), np.uint16)
-        backend.to_host(pixels, found)
+        if not host:
+            backend.to_host(pixels, found)
         return found
 
     def _run(self, make: Any, out: Any, inputs: tuple[Any, ...], steps: tuple[int, ...]) -> None:
@@ -363,6 +381,11 @@ class _Pool:
         held = self._held[level]
         for band in [band for band in held if band not in wanted]:
             self._free[level].append(held.pop(band))
+
+    def clear(self) -> None:
+        """Free all texels."""
+        for level in range(len(self._held)):
+            self.drop(level, range(0))
 
     def take(self, level: int, band: int) -> Any:
         """Return room for the texels, shape (rows, columns, CHANNELS): a part of the array."""
@@ -461,7 +484,7 @@ class _Store:
 
 def _copy(backend: Backend, texels: Texels, into: Any) -> None:
     """Copy texels from the host into a part of an array of the device."""
-    if backend.kind in ("cpu", "python"):
+    if backend.kind in HOST:
         into[...] = texels
     else:
         into.copy_to_device(texels)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from fractals.errors import OptionError
 from fractals.films.facts import Facts, find_facts
@@ -56,9 +57,9 @@ class Timeline:
             if each.frames
         )
 
-    def open(self, chosen: Chosen) -> Method:
+    def open(self, chosen: Chosen, folder: Path | None = None) -> Method:
         """Return what yields the frames of a part; see `fractals.films.plan.open_method`."""
-        return open_method(chosen, self.motion, self.tracks, self.facts, self.options)
+        return open_method(chosen, self.motion, self.tracks, self.facts, self.options, folder)
 
     def scene_at(self, number: int) -> Scene:
         """Return the scene of a frame, without a film."""

@@ -1,7 +1,8 @@
 """The folder of a film that is being made: segments that are whole, resumed after an end.
 
-``NAME.film/`` is beside the film. It holds ``film.json`` (what is made, with a checksum), and
-``segments/FRAME-CRC.SUFFIX``: the segment that begins with a frame, with the CRC-32 of its bytes.
+``NAME.film/`` is beside the film. It holds ``film.json`` (what is made, with a checksum),
+``segments/FRAME-CRC.SUFFIX``: the segment that begins with a frame, with the CRC-32 of its bytes,
+and ``bands-FRAME/``: the strip of the part that begins with a frame, as `strip.py` keeps it.
 A segment gets its name once it is whole, so a killed process leaves nothing to repair.
 """
 
@@ -26,6 +27,8 @@ HEADER = "film.json"
 SEGMENTS = "segments"
 SUFFIX = ".film"
 PIECE = 2**20  # bytes read at once
+BANDS = "bands-"
+OWN = re.compile(rf"{SEGMENTS}|{BANDS}\d+|\..*")  # what may be there without a header
 NAME = re.compile(r"(\d{8})-([0-9a-f]{8})\.\w+", re.ASCII)
 
 
@@ -56,6 +59,10 @@ class Work:
     def joined(self) -> Path:
         """Return the path of the film while it is joined."""
         return self.segments / f".joined-{self._token}{self.suffix}"
+
+    def bands(self, first: int) -> Path:
+        """Return the folder of the strip of a part."""
+        return self.path / f"{BANDS}{first:08d}"
 
     def clean(self) -> None:
         """Remove drafts that processes before this one left."""
@@ -154,7 +161,7 @@ def _locked(folder: Path) -> Iterator[None]:
 def _resumes(folder: Path, header: Mapping[str, Any], again: bool) -> bool:
     """Tell whether a folder holds this film; an empty one, or one to be replaced, is emptied."""
     if not os.path.exists(folder / HEADER):
-        others = [name for name in os.listdir(folder) if name != SEGMENTS and name[0] != "."]
+        others = [name for name in os.listdir(folder) if not OWN.fullmatch(name)]
         if others:
             raise FractalsError(
                 f"'{shown(folder, PATH_SHOWN)}' holds other things ('{shown(others[0], 40)}'): "

@@ -37,6 +37,20 @@ class StripShape(NamedTuple):
     rim_level: Any
 
 
+class StripTexels(NamedTuple):
+    """Texels of levels of bands, in one array.
+
+    Attributes
+    ----------
+    texels : array of uint16, shape (all, channels)
+    starts : array of int64, shape (levels, bands)
+        Index in `texels` of the first texel of each level of each band; those that a frame takes.
+    """
+
+    texels: Any
+    starts: Any
+
+
 def make_polar_body(target):
     """Return the body that fills ``turns`` and ``depths``: where the pixels of a frame lie.
 
@@ -94,10 +108,14 @@ def make_blur_body(target):
     zero, half, one = real32(0), real32(0.5), real32(1)
 
     @target.jit
-    def between(sharp, y, x, c, f, g):
+    def below(sharp, y, x, c, f):
+        """Return a channel between two rows."""
+        a = real32(sharp[y, x, c])
+        return fma(f, real32(sharp[y + 1, x, c]) - a, a)
+
+    @target.jit
+    def between(sharp, y, x, right, c, f, g):
         """Return a channel between two rows and two columns."""
-        columns = int32(sharp.shape[1])
-        right = select(x + int32(1) < columns, int32(x + int32(1)), int32(0))
         a, b = real32(sharp[y, x, c]), real32(sharp[y, right, c])
         p, q = real32(sharp[y + 1, x, c]), real32(sharp[y + 1, right, c])
         a, p = fma(g, b - a, a), fma(g, q - p, p)
@@ -117,15 +135,24 @@ def make_blur_body(target):
                 for k in range(steps + int32(1)):
                     weight = select((k == int32(0)) | (k == steps), half, one) * share
                     way = real32(k) * share
-                    f, g = way * far, way * aside
-                    y, x = int32(f), int32(g)
-                    x = select(real32(x) > g, int32(x - int32(1)), x)
-                    f, g = f - real32(y), g - real32(x)
-                    x = int32((int32(i) + x) % columns)
+                    f = way * far
+                    y = int32(f)
+                    f = f - real32(y)
                     y = int32(int32(j) + y)
-                    red = fma(weight, between(sharp, y, x, 0, f, g), red)
-                    green = fma(weight, between(sharp, y, x, 1, f, g), green)
-                    blue = fma(weight, between(sharp, y, x, 2, f, g), blue)
+                    if wide == zero:
+                        red = fma(weight, below(sharp, y, i, 0, f), red)
+                        green = fma(weight, below(sharp, y, i, 1, f), green)
+                        blue = fma(weight, below(sharp, y, i, 2, f), blue)
+                    else:
+                        g = way * aside
+                        x = int32(g)
+                        x = select(real32(x) > g, int32(x - int32(1)), x)
+                        g = g - real32(x)
+                        x = int32((int32(i) + x) % columns)
+                        right = select(x + int32(1) < columns, int32(x + int32(1)), int32(0))
+                        red = fma(weight, between(sharp, y, x, right, 0, f, g), red)
+                        green = fma(weight, between(sharp, y, x, right, 1, f, g), green)
+                        blue = fma(weight, between(sharp, y, x, right, 2, f, g), blue)
                 texels[j, i, 0] = int32(red + half)
                 texels[j, i, 1] = int32(green + half)
                 texels[j, i, 2] = int32(blue + half)
@@ -162,14 +189,12 @@ def make_coarser_body(target):
 def make_frame_body(target):
     """Return the body that fills ``rgb`` (uint16), the pixels of a frame, from a strip.
 
-    ``body(i0, j0, di, dj, rgb, turns, depths, texels, starts, encode, shape, row, turn)``. A pixel
+    ``body(i0, j0, di, dj, rgb, turns, depths, held, encode, shape, row, turn)``. A pixel
     takes eight texels: two rows and two columns of the two levels whose texels are nearest in size.
 
     turns, depths : array of float32, shape (height, width)
         As of `make_polar_body`.
-    texels : array of uint16, shape (all, channels)
-    starts : array of int64, shape (levels, bands)
-        Index in `texels` of the first texel of each level of each band; those that the frame takes.
+    held : StripTexels
     encode : array of uint16, shape (65536,)
         sRGB values of linear light.
     shape : StripShape
@@ -203,7 +228,8 @@ def make_frame_body(target):
         left, right = int64(left), int64(right)
         return above + left, above + right, below + left, below + right, f, g
 
-    def body(i0, j0, di, dj, rgb, turns, depths, texels, starts, encode, shape, row, turn):
+    def body(i0, j0, di, dj, rgb, turns, depths, held, encode, shape, row, turn):
+        texels, starts = held
         octaves_a_row = real32(1) / real32(shape.rows_an_octave)
         coarsest = int32(shape.row_bits - int32(1))
         j = j0

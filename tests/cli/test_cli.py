@@ -490,7 +490,7 @@ def test_the_gallery_page_is_up_to_date():
     from fractals.tools.gallery import page
 
     folder = Path(__file__).parents[2] / "gallery"
-    assert (folder / "README.md").read_text() == page()
+    assert (folder / "README.md").read_text() == page(folder)
     for scene in folder.glob("*.toml"):
         assert scene.with_suffix(".png").exists()
 

@@ -15,7 +15,7 @@ from fractals.films.facts import Facts
 from fractals.films.motion import make_motion, with_view
 from fractals.films.strip import Look, Strip
 from fractals.kernels import strip as kernels
-from fractals.kernels.strip import StripShape
+from fractals.kernels.strip import StripShape, StripTexels
 from fractals.rendering.options import RenderOptions
 
 CPU = RenderOptions(device="cpu")
@@ -236,9 +236,10 @@ def outputs(backend):
         np.int32(64), np.int32(3), np.int32(3), backend.real(rows_an_octave), np.float32(0.2)
     )
     rgb = backend.empty((9, 13, 3), np.uint16)
-    arrays = map(backend.to_device, (texels, starts.astype(np.int64), encode))
+    arrays = map(backend.to_device, (texels, starts.astype(np.int64)))
     gather = backend.compile(kernels.make_frame_body)
-    gather(rgb, turns, depths, *arrays, shape, backend.real(3.7), np.float32(0.3))
+    held, encode = StripTexels(*arrays), backend.to_device(encode)
+    gather(rgb, turns, depths, held, encode, shape, backend.real(3.7), np.float32(0.3))
     found = []
     for part in (turns, depths, blurred, coarse, rgb):
         found.append(np.empty(part.shape, part.dtype))
