@@ -179,7 +179,7 @@ def test_launches_are_bounded_and_not_seen(formula, coloring, precision):
     for limit, most in [(20, 1), (300, 16), (300, 77), (300, 299)]:
         keys = {"coloring": coloring, "size": (64, 36), "precision": precision}
         drawn = scene(formula, max_iterations=limit, **keys)
-        expected = fractals.compute(drawn, device="cpu")
+        expected = fractals.compute(drawn, device="simulator")
         simulator = BoundedSimulator(drawn, most)
         raw = compute_on(simulator, drawn)
         begins = range(0, limit, most)
@@ -193,7 +193,7 @@ def test_launches_are_bounded_and_not_seen(formula, coloring, precision):
 def test_bounded_launches_of_julia_sets(julia):
     """Their starting points may lie outside, and where |c| > R orbits come back."""
     drawn = scene(julia=julia, size=(64, 36), max_iterations=100, escape_radius=2, width="6")
-    expected = fractals.compute(drawn, device="cpu")
+    expected = fractals.compute(drawn, device="simulator")
     simulator = BoundedSimulator(drawn, 7)
     raw = compute_on(simulator, drawn)
     assert len(bounds(simulator)) > 10

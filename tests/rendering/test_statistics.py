@@ -31,7 +31,7 @@ def same(found, wanted):
 @pytest.mark.parametrize(
     ("julia", "mask"),
     slow_but(
-        [(False, "all"), (True, "escaped")],
+        [(True, "all"), (False, "escaped")],
         itertools.product([False, True], ["escaped", "all"]),
     ),
 )
@@ -62,11 +62,11 @@ def test_launches_in_parts_continue_statistics(formula, precision):
 
 def test_shortcuts_change_nothing_outside():
     drawn = scene(
-        max_iterations=300, size=(40, 23), layers=[LAYERS[1], {**LAYERS[0], "mask": "escaped"}]
+        max_iterations=300, size=(40, 23), layers=[{**LAYERS[0], "mask": "escaped"}, LAYERS[1]]
     )
     quick = statistics_of(drawn, device="cpu")
     slow = statistics_of(drawn, device="cpu", interior_shortcuts=False)
     assert same(quick, slow)
     assert (quick[0] == 300).any()
     assert all((plane[quick[0] == 300] == 0).all() for plane in quick[2:])
-    assert np.isfinite(quick[2]).all()
+    assert all(np.isfinite(plane).all() for plane in quick[2:])
