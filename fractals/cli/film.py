@@ -10,7 +10,7 @@ import click
 from fractals.cli.command import option, verb
 from fractals.cli.completion import FILE, words
 from fractals.cli.defaults import scene_table
-from fractals.cli.messages import Verbosity, about, duration, print_json, tell
+from fractals.cli.messages import Verbosity, about, duration, print_json, tell, write_out
 from fractals.cli.options import (
     color_options,
     device_options,
@@ -139,6 +139,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     """
     from fractals.films.film import Film
     from fractals.films.request import Wishes, with_wishes
+    from fractals.films.writing import video_of
     from fractals.rendering.options import RenderOptions
 
     own = _taken(options, "to", "cycle", "seconds", "fps", "preview")
@@ -164,7 +165,8 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
         _save_still(film, still, path, saving["overwrite"], as_json)
         return
     if dry_run:
-        _print_plan(film.plan(), as_json)
+        kind = {key: saving[key] for key in ("codec", "bits", "lossless")}
+        _print_plan(film.plan(video_of(path, **kind)), as_json)
         return
     _make(film, path, {**saving, "sound": audio, "frames": _range(numbers, film)}, force, as_json)
 
@@ -200,20 +202,27 @@ def _save_still(film: "Film", seconds: float, path: str, overwrite: bool, as_jso
 def _print_plan(plan: "FilmPlan", as_json: bool) -> None:
     if as_json:
         print_json(plan.to_table())
-        return
+    else:
+        write_out("".join(f"{line}\n" for line in _plan_lines(plan)))
+
+
+def _plan_lines(plan: "FilmPlan") -> list[str]:
+    """Return how a film would be made: a line for each part, and one for all."""
     from fractals.io.store import bytes_text
 
+    lines = []
     for chosen in plan.parts:
         numbers = chosen.part.frames
-        tell(
+        lines.append(
             f"frames {numbers.start}:{numbers.stop}: {chosen.method}, because {chosen.reason}; "
-            f"{chosen.samples / 1e6:.1f} Msamples, {about(chosen.seconds)}, "
-            f"{bytes_text(chosen.memory)}"
+            f"{about(chosen.seconds)}, {bytes_text(chosen.memory)} of memory"
         )
-    tell(
-        f"{plan.count} frames, {plan.samples / 1e6:.1f} Msamples, {about(plan.seconds)}, "
-        f"a file of about {bytes_text(plan.bytes)}, {bytes_text(plan.memory)} of memory"
+    width, height = plan.scene.image.size
+    lines.append(
+        f"{plan.count} frames, {width}x{height}, {plan.samples / 1e6:.1f} million samples, "
+        f"{about(plan.seconds)} with encoding, a file of about {bytes_text(plan.bytes)}"
     )
+    return lines
 
 
 def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json: bool) -> None:
@@ -237,7 +246,8 @@ def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json:
     if warning := film.warnings():
         tell(warning)
     if Verbosity.verbose:
-        _print_plan(plan, as_json=False)
+        for each in _plan_lines(plan):
+            tell(each)
     with ProgressLine(program=program_of(film.scene)) as line:
         shown_film = replace(film, options=replace(film.options, progress=Frames(line)))
         try:

@@ -1,18 +1,18 @@
 """Film: a scene that moves, as frames, as a file, or in a notebook."""
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from fractals.errors import OptionError
+from fractals.films.encode import Video
 from fractals.films.frames import Frames
 from fractals.films.plan import FilmPlan
 from fractals.films.planes import Frame
 from fractals.films.request import Wishes, with_wishes
 from fractals.films.timeline import Timeline
-from fractals.films.writing import Output, Saved, make_output, write
+from fractals.films.writing import Saved, make_output, write
 from fractals.io.image import Image
 from fractals.io.load import Source
 from fractals.rendering.options import RenderKeywords, read_request, with_keywords
@@ -117,10 +117,8 @@ class Film(Timeline):
         """
         numbers = range(len(self))[first:last]
         for chosen in self.parts:
-            own = range(
-                max(numbers.start, chosen.part.frames.start),
-                min(numbers.stop, chosen.part.frames.stop),
-            )
+            part = chosen.part.frames
+            own = range(max(numbers.start, part.start), min(numbers.stop, part.stop))
             if own:
                 yield from self.open(chosen).frames(own)
 
@@ -134,13 +132,18 @@ class Film(Timeline):
         """
         if not 0 <= seconds <= self.seconds:
             raise OptionError(f"{seconds:g} s: the film has {self.seconds:g} s")
+        frames, seconds = self._drawn_alone(seconds)
+        return frames.image(seconds)
+
+    def _drawn_alone(self, seconds: float) -> tuple[Frames, float]:
+        """Return what draws single frames of a time's part, and the time within the part."""
         part = self.motion.part_at(seconds)
         frames = Frames(self.motion, self.tracks, part, self.facts, self.options)
-        return frames.image(min(seconds, part.ends))
+        return frames, min(seconds, part.ends)
 
-    def plan(self, output: Output | None = None) -> FilmPlan:
+    def plan(self, video: Video | None = None) -> FilmPlan:
         """Return the method of each part with its reason, and forecasts."""
-        return FilmPlan(self.scene, self.parts, len(self), output.video if output else None)
+        return FilmPlan(self.scene, self.parts, len(self), video)
 
     def save(
         self,
@@ -202,7 +205,8 @@ class Film(Timeline):
         size = (across, max(2, round(across * height / width)))
         small = Film(self.scene.replace(size=size, supersampling=1), self.options)
         numbers = sorted({round(k * (len(self) - 1) / (count - 1)) for k in range(count)})
-        frames = itertools.chain.from_iterable(small.frames(k, k + 1) for k in numbers)
+        places = (small._drawn_alone(small.motion.seconds(number)) for number in numbers)
+        frames = (alone.frame(seconds) for alone, seconds in places)
         source = base64.b64encode(webp_bytes(frames, fps)).decode()
         return (
             f'<figure><img src="data:image/webp;base64,{source}">'

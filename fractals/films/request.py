@@ -90,10 +90,17 @@ def _cycled(scene: Scene, wishes: Wishes) -> Mapping[str, Any]:
     assert wishes.cycle is not None
     if not 0 < wishes.cycle < math.inf:
         raise OptionError(f"--cycle: {wishes.cycle:g} s: give more than 0 seconds")
+    seconds = wishes.cycle if wishes.seconds is None else wishes.seconds
+    rounds = round(seconds / wishes.cycle)
+    if rounds < 1 or not math.isclose(rounds * wishes.cycle, seconds, rel_tol=1e-9):
+        raise OptionError(
+            f"--seconds: {seconds:g} s are no whole number of cycles of {wishes.cycle:g} s: the "
+            "loop would jump"
+        )
     return {
         "loop": True,
-        "tracks": {"offset": [[0, first], [wishes.cycle, first + 1]]},
-        "seconds": wishes.cycle,
+        "tracks": {"offset": [[0, first], [seconds, first + rounds]]},
+        "seconds": seconds,
     }
 
 

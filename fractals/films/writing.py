@@ -62,7 +62,7 @@ class Film(Protocol):
     def scene_at(self, number: int) -> Scene:
         """Return the scene of a frame."""
 
-    def plan(self, output: "Output | None" = None) -> FilmPlan:
+    def plan(self, video: Video | None = None) -> FilmPlan:
         """Return the method of each part."""
 
     def open(self, chosen: Chosen, folder: Path | None = None) -> Method:
@@ -130,6 +130,32 @@ class Saved:
     flashes: bool
 
 
+def video_of(
+    path: str | Path, codec: str | None = None, bits: int | None = None, lossless: bool = False
+) -> Video | None:
+    """Return what a video of a path is encoded to; None for loops and sequences.
+
+    Raises
+    ------
+    OptionError
+        The suffix, the codec and the bits do not fit together.
+    """
+    name, suffix = str(path), Path(path).suffix.lower()
+    folder = name.endswith(("/", os.sep)) or os.path.isdir(name)
+    if codec == "png" or folder or suffix == ".png":
+        return None
+    if suffix not in SUFFIXES:
+        raise OptionError(
+            f"'{shown(name)}': unknown type of film: end the name in {', '.join(SUFFIXES)}, or "
+            "name a FOLDER/ for PNGs"
+        )
+    if suffix not in MOST_FPS:
+        return choose_video(suffix, codec, bits, lossless)
+    if codec or bits or lossless:
+        raise OptionError(f"{suffix} takes no codec and no bits: write a .mp4 or a .mkv")
+    return None
+
+
 def make_output(
     film: Film,
     path: str | Path,
@@ -143,22 +169,13 @@ def make_output(
     """Return what a film is written to, after all checks that need no drawing."""
     numbers = _numbers(film, frames)
     name = str(path)
-    folder = name.endswith(("/", os.sep)) or os.path.isdir(name)
-    if codec == "png" or folder or name.lower().endswith(".png"):
+    video, suffix = video_of(path, codec, bits, lossless), Path(name).suffix.lower()
+    if video is None and suffix not in MOST_FPS:
         return _sequence(name, numbers, bits, lossless, overwrite)
-    suffix = Path(name).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise OptionError(
-            f"'{shown(name)}': unknown type of film: end the name in {', '.join(SUFFIXES)}, or "
-            "name a FOLDER/ for PNGs"
-        )
     check_output(name, overwrite)
-    if suffix in MOST_FPS:
-        if codec or bits or lossless:
-            raise OptionError(f"{suffix} takes no codec and no bits: write a .mp4 or a .mkv")
+    if video is None:
         check_loop(suffix, film.fps, len(numbers) * math.prod(film.size))
         return Output(Path(name), "loop", numbers, overwrite=overwrite)
-    video = choose_video(suffix, codec, bits, lossless)
     video.check_size(film.size)
     encode.check_encoder(video)
     own = film.scene.film.sound if film.scene.film else None
@@ -197,7 +214,7 @@ def write(film: Film, output: Output) -> Saved:
     """Write a film, and return facts about the file."""
     begun = perf_counter()
     writers = {"video": _write_video, "loop": _write_loop, "sequence": _write_sequence}
-    plan = film.plan(output)
+    plan = film.plan(output.video)
     making = Making(film, output, Flashes(film.fps))
     resumed = writers[output.kind](making, plan.parts)
     found = output.path
@@ -258,7 +275,7 @@ def segments_of(chosen: Chosen, numbers: range) -> list[range]:
 def _write_video(making: Making, parts: tuple[Chosen, ...]) -> int:
     film, output = making.film, making.output
     assert output.video
-    _check_disk(film.plan(output).bytes, output.path)
+    _check_disk(film.plan(output.video).bytes, output.path)
     resumed = 0
     with open_work(
         output.path, _header(film, output), output.video.suffix, output.overwrite

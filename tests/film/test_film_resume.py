@@ -113,6 +113,20 @@ def test_a_segment_does_not_depend_on_those_before(monkeypatch):
             np.testing.assert_array_equal(one, two)
 
 
+def test_a_film_is_the_same_on_any_number_of_threads(tmp_path, ffmpeg):
+    center = ["-0.743643887037151", "0.131825904205330"]
+    keys = [{"at": 0, "width": 4}, {"at": 1, "width": "1e-2", "center": center}, {"at": 2}]
+    found = {}
+    for number in (1, 3):
+        film = fractals.film(
+            film={"fps": 60, "keys": keys, "tracks": {"offset": [[1, 0], [2, 1]]}},
+            **{"size": (48, 26), "supersampling": 1, "device": "cpu", "threads": number},
+        )
+        film.save(tmp_path / f"{number}.mp4")
+        found[number] = digest(tmp_path / f"{number}.mp4")
+    assert len(set(found.values())) == 1
+
+
 @pytest.fixture
 def film(monkeypatch):
     monkeypatch.setattr("fractals.films.plan.SEGMENT", 4)
