@@ -20,7 +20,7 @@ from fractals.films import encode
 from fractals.films.encode import DEFAULTS, Encoder, Video, choose_video
 from fractals.films.flashes import Flashes
 from fractals.films.loops import MOST_FPS, check_loop, write_loop
-from fractals.films.plan import SEGMENT, Chosen, FilmPlan, Method
+from fractals.films.plan import Chosen, FilmPlan, Method
 from fractals.films.planes import Frame, rounded
 from fractals.films.work import Work, open_work, sync
 from fractals.io.files import check_output, published, written
@@ -53,6 +53,10 @@ class Film(Protocol):
     @property
     def fps(self) -> float:
         """Return the frames a second."""
+
+    @property
+    def parts(self) -> tuple[Chosen, ...]:
+        """Return the method of each part."""
 
     def __len__(self) -> int: ...
 
@@ -263,8 +267,8 @@ def segments_of(chosen: Chosen, numbers: range) -> list[range]:
     """
     own = chosen.part.frames
     found = []
-    for first in range(own.start, own.stop, SEGMENT):
-        last = min(first + SEGMENT, own.stop)
+    for first in range(own.start, own.stop, chosen.segment):
+        last = min(first + chosen.segment, own.stop)
         clipped = range(max(first, numbers.start), min(last, numbers.stop))
         if clipped:
             found.append(clipped)
@@ -326,7 +330,7 @@ def _header(film: Film, output: Output) -> dict[str, Any]:
         "frames": [output.numbers.start, output.numbers.stop],
         "video": output.video.to_table(),
         "sound": list(output.sound) if output.sound else None,
-        "segment": SEGMENT,
+        "segments": [chosen.segment for chosen in film.parts],
         "program": __version__,
         "ffmpeg": encode.version(),
     }

@@ -10,7 +10,7 @@ import pytest
 
 import fractals
 from fractals import FractalsError, OptionError, SceneError
-from fractals.films import encode, writing
+from fractals.films import encode
 from fractals.films.loops import durations
 from fractals.films.planes import Planes
 from fractals.films.work import folder_of
@@ -19,10 +19,11 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "dive.toml"
 TINY = {"size": (32, 18), "supersampling": 1, "device": "cpu"}
 
 
-@pytest.fixture(autouse=True)
-def short_segments(monkeypatch):
-    monkeypatch.setattr("fractals.films.plan.SEGMENT", 10)
-    monkeypatch.setattr(writing, "SEGMENT", 10)
+@pytest.fixture(autouse=True, scope="module")
+def short_segments():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fractals.films.plan.SEGMENT", 10)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -352,3 +353,10 @@ def test_colors_that_depend_on_the_whole_frame():
     assert [chosen.method for chosen in film.parts] == ["frames"]
     assert "may flicker" in film.warnings()
     assert len({frame.tobytes() for frame in film.frames()}) == 4
+
+
+def test_deep_dives_are_told_how_to_keep_contrast():
+    keys = {"seconds": 60, "fps": 60, **TINY}
+    assert "--transfer cbrt" in fractals.film("heirloom", **keys).warnings()
+    assert not fractals.film("heirloom", transfer="cbrt", **keys).warnings()
+    assert not fractals.film("rosette", **keys).warnings()
