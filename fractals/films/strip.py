@@ -6,12 +6,11 @@ the strip, shifted. Levels of halved resolution (a mip pyramid) serve the pixels
 
 import contextlib
 import functools
-import itertools
 import math
 import os
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +44,7 @@ PART = 64  # rows of a band that are drawn at a time: a power of two
 # Bits after the point of a frame's row and turn: so that a film and its reverse, whose views differ
 # by roundings, have the same frames.
 ROW_BITS, TURN_BITS = 16, 24
+MAX_SPANS = 200  # segments of which the forecast of memory knows the octaves
 MAX_SPEEDS = 2000  # frames whose speeds are computed for the shutter
 
 Frame = NDArray[np.uint16]
@@ -152,12 +152,11 @@ class Strip:
 
     def slots(self) -> list[int]:
         """Return how many bands of each level are held at a time, at most."""
-        frames, layout = self.part.frames, self.layout
-        step = max(1, self.segment // 8)
-        octaves = [self.part.moment(k).octaves for k in (*frames[::step], frames[-1])]
-        later = octaves[8:] or octaves[-1:]
+        frames, layout, moment = self.part.frames, self.layout, self.part.moment
+        step = max(1, len(frames) // MAX_SPANS)
         spans = [
-            sorted((a, b)) for a, b in itertools.zip_longest(octaves, later, fillvalue=octaves[-1])
+            sorted((moment(k).octaves, moment(min(k + self.segment, frames[-1])).octaves))
+            for k in frames[::step]
         ]
         return [
             max(len(layout.held(level, *span)) for span in spans)
@@ -176,7 +175,9 @@ class _Gather:
         if note:
             options.on_message(note)
         self.backend: Backend = painting
-        if number != "float64":  # which a row of a deep strip needs
+        # A row of a deep strip needs float64; the texels are on one GPU.
+        if number != "float64" or device.others:
+            device = replace(device, others=())
             self.backend = open_backend(device, "float64", options.threads)
         backend = self.backend
         self.maker = BandMaker(

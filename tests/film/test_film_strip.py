@@ -23,9 +23,9 @@ START = {"at": 0, "center": ["-0.75", "0.1"], "width": "0.5"}
 END = {"at": 1, "center": ["-0.7453", "0.1127"], "width": "0.05"}
 
 
-def film_of(*keys, size=(64, 36), **changes):
+def film_of(*keys, size=(64, 36), fps=20, **changes):
     own = {"palette": "ember", "density": 0.3, "transfer": "log", "max_iterations": 500}
-    film = {"fps": 20, "keys": list(keys)}
+    film = {"fps": fps, "keys": list(keys)}
     return load_scene("mandelbrot", {"film": film}, size=size, **{**own, **changes})
 
 
