@@ -188,8 +188,12 @@ def test_sequences(tmp_path, cycle, still_frames):
     np.testing.assert_array_equal(again.pixels, still_frames[4])
     cycle.save(f"{tmp_path}/many/", frames=(0, 2))
     assert sorted(os.listdir(tmp_path / "many")) == ["00000.png", "00001.png"]
+    saved = cycle.save(f"{tmp_path}/many/", frames=(1, 4))  # the same film: it is resumed
+    assert (saved.resumed, saved.frames) == (1, 3)
+    (tmp_path / "many" / "00005.png").write_bytes((tmp_path / "many" / "00003.png").read_bytes())
     with pytest.raises(FractalsError, match="exists already"):
-        cycle.save(f"{tmp_path}/many/", frames=(1, 3))
+        cycle.save(f"{tmp_path}/many/", frames=(4, 6))
+    assert not (tmp_path / "many" / "00004.png").exists()
 
 
 def test_an_existing_file_is_kept(tmp_path, cycle, ffmpeg):
