@@ -220,6 +220,12 @@ def test_numba_waits_for_a_backend():
     )
 
 
+def test_a_png_is_written_without_pillow(tmp_path):
+    path = str(tmp_path / "a.png")
+    drawn = f"fractals.render_to({path!r}, 'seahorse', size=(2, 2), device='python')"
+    assert "PIL" not in loaded_by(f"import fractals; {drawn}")
+
+
 def test_public_names():
     assert fractals.__all__ == sorted(fractals.__all__)
     assert set(fractals.__all__) == {*fractals._HOMES, "__version__"}

@@ -106,10 +106,13 @@ class Jobs:
         if message.forecast:
             samples = plan.size[0] * plan.size[1] * plan.supersampling**2
             threads = max(1, session.engine.choice.device.cores or 1)
+            picture, seconds = session.picture, plan.seconds
+            if picture and picture.rate and picture.request.frame == message.frame:
+                seconds = samples / picture.rate  # as fast as the view was drawn
             session.say(
                 "forecast",
                 job=message.job,
-                seconds=float(f"{plan.seconds / threads:.2g}"),
+                seconds=float(f"{seconds / threads:.2g}"),
                 memory=plan.memory,
                 method=plan.method,
                 samples=samples,

@@ -1,7 +1,7 @@
 """The method of each part of a film and its reason, and forecasts before anything is drawn."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -36,7 +36,7 @@ LOOKS = 5  # frames of a part whose plans are averaged for the forecast
 class Method(Protocol):
     """Yields the frames of a part."""
 
-    def frames(self, numbers: range) -> Iterator[Frame]:
+    def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
         """Yield frames in the order of their numbers."""
 
 

@@ -1,5 +1,6 @@
 """Writes a film: as a video in segments, as an animated picture, or as a sequence of PNGs."""
 
+import contextlib
 import math
 import os
 import re
@@ -15,7 +16,7 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from fractals import __version__
-from fractals.errors import FractalsError, OptionError, shown
+from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.films import encode
 from fractals.films.encode import DEFAULTS, Encoder, Video, choose_video
 from fractals.films.flashes import Flashes
@@ -25,6 +26,7 @@ from fractals.films.planes import Frame, rounded
 from fractals.films.work import Work, open_work, sync
 from fractals.io.files import check_output, published, written
 from fractals.io.image import Image
+from fractals.io.load import load_scene
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 from fractals.threads import core_count
@@ -411,14 +413,41 @@ def _write_sequence(making: Making, parts: tuple[Chosen, ...]) -> int:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FractalsError(f"the folder '{folder}' can't be made: {error.strerror}") from None
-    for number in output.numbers if not output.overwrite else ():
-        check_output(folder / (output.names % number), False)
+    there = set() if output.overwrite else _pictures_there(film, output)
+    making.note(len(there))
     for chosen in parts:
         for numbers in segments_of(chosen, output.numbers):
+            missing = [number for number in numbers if number not in there]
+            if not missing:
+                continue
             making.flashes.cut()
-            made = making.watched(film.open(chosen).frames(numbers))
-            for number, frame in zip(numbers, made, strict=True):
+            made = making.watched(film.open(chosen).frames(missing))
+            for number, frame in zip(missing, made, strict=True):
                 pixels = frame if output.bits == 16 else rounded(frame)
-                scene = film.scene_at(number).replace(bits=16 if output.bits == 16 else 8)
-                Image(pixels, scene).save(folder / (output.names % number), output.overwrite)
-    return 0
+                path = folder / (output.names % number)
+                Image(pixels, _scene_of(film, output, number)).save(path, output.overwrite)
+    return len(there)
+
+
+def _scene_of(film: Film, output: Output, number: int) -> Scene:
+    return film.scene_at(number).replace(bits=16 if output.bits == 16 else 8)
+
+
+def _pictures_there(film: Film, output: Output) -> set[int]:
+    """Return the numbers of the pictures that an earlier call wrote.
+
+    Raises
+    ------
+    FractalsError
+        A file of such a name is another picture.
+    """
+    there = set()
+    for number in output.numbers:
+        path = output.path / (output.names % number)
+        if os.path.lexists(path):
+            with contextlib.suppress(SceneError):
+                if load_scene(path) == _scene_of(film, output, number):
+                    there.add(number)
+                    continue
+        check_output(path, False)
+    return there

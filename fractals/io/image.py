@@ -337,12 +337,12 @@ def check_format(file_format: str, size: tuple[int, int], bits: int) -> None:
 
 def lost(file_format: str, scene: Scene) -> str:
     """Return what a type of file doesn't carry of a scene, as a line, or nothing."""
-    from fractals.io import exif
-
     if isinstance(scene.formula, Formula):
         return f"the picture carries no scene: its formula '{scene.formula.name}' is Python code"
     if file_format == "PNG":
         return ""
+    from fractals.io import exif  # imports Pillow, which a PNG does not need
+
     dpi = " and no dpi" if scene.image.dpi and file_format not in WITH_DPI else ""
     if file_format == "PPM":
         return f"PPM carries no scene{dpi}: keep a PNG or a .toml to draw it again"

@@ -74,7 +74,7 @@ def draw(
     if not names:
         files.append(folder / PAGE)
         with written(files[-1]) as file:
-            file.write(page().encode())
+            file.write(page(folder).encode())
     if (folder / HASHES).exists():
         known = read_json(folder / HASHES)
         known |= {
@@ -140,8 +140,8 @@ def check(
     return different
 
 
-def page() -> str:
-    """Return the Markdown page of the gallery."""
+def page(folder: Path) -> str:
+    """Return the Markdown page of the gallery in a folder; films are shown that are there."""
     names = catalog.names("gallery")
     parts = [HEAD.format(name=names[0] if names else "mandelbrot")]
     for name in names:
@@ -151,5 +151,16 @@ def page() -> str:
         parts.append(
             f"## {scene.title or name}\n\n![{scene.title or name}]({name}.png)\n\n{scene.note}\n\n"
             f"`fractals render {name}`: {kind}, by {scene.author or 'unknown'}\n"
+        )
+    found = [path for each in catalog.GALLERIES for path in each.glob("films/*.toml")]
+    for path in sorted(found):
+        if not (folder / "films" / f"{path.stem}.webp").is_file():
+            continue
+        scene = load_scene(path)
+        parts.append(
+            f"## {scene.title}: a film\n\n![{scene.title}](films/{path.stem}.webp)\n\n"
+            f"{scene.note}\n\n"
+            f"`fractals film gallery/films/{path.name} -o {path.stem}.webp`, or `.mp4`, in any "
+            f"size, by {scene.author}\n"
         )
     return "\n".join(parts)

@@ -237,7 +237,7 @@ def test_a_compiler_that_refuses_is_quoted(monkeypatch, tmp_path):
 
 
 def test_the_c_is_no_wider_than_ours(monkeypatch, libraries, tmp_path):
-    monkeypatch.setattr(yardstick.Library, "supported", True)
+    monkeypatch.setattr(type(libraries[0]), "supported", True)
     for size, widths in ((64, [256, 512]), (32, [256]), (16, [256])):
         monkeypatch.setattr(yardstick, "REGISTER", size)
         built = yardstick.build(["float64"], str(tmp_path))

@@ -113,7 +113,7 @@ def test_the_mandelbrot_set_has_them_too():
     """Of a fixed point it is the logarithm of its multiplier, 1 - sqrt(1 - 4c)."""
     coloring = {"name": "lyapunov", "warmup": WARMUP}
     for c in (-0.1 + 0.2j, 0.2 + 0.1j, -0.5 + 0.1j):
-        place = {"center": [str(c.real), str(c.imag)], "width": "1e-7", "size": (1, 1)}
+        place = {"center": [str(c.real), str(c.imag)], "size": (1, 1)}
         raw = fractals.compute(
             scene(coloring=coloring, max_iterations=LIMIT, **place), device="python"
         )
@@ -124,7 +124,7 @@ def test_the_mandelbrot_set_has_them_too():
 def test_colors_are_half_the_mean_stretch():
     """A palette of two ends from black to white shows it."""
     ends = {"stops": ["#000000", "#ffffff"], "cyclic": False, "space": "srgb"}
-    drawn = drawn_scene("A", palette=ends, size=(1, 1), width="1e-7")
+    drawn = drawn_scene("A", palette=ends, size=(1, 1))
     for r, wanted in ((1.5, 0.25), (2.75, 0.375)):
         picture = fractals.render(drawn.replace(center=[str(r), "3"]), device="python")
         assert picture.pixels[0, 0, 0] == pytest.approx(255 * wanted, abs=2)

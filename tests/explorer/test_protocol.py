@@ -341,6 +341,28 @@ def test_jobs_end_with_their_client_unless_they_are_kept(server):
         time.sleep(0.02)
 
 
+def test_an_export_is_forecast_by_the_speed_of_the_view_and_cancelled(server):
+    async def talk(client):
+        await opened(client)
+        await client.exact(1)
+        (session,) = server.explorer.sessions
+        rate = session.picture.rate
+        forecast = await client.ask(
+            "export", "forecast", job=1, frame=1, size=[9000, 9000], supersampling=4, forecast=True
+        )
+        await client.say("export", job=2, frame=1, size=[9000, 9000], supersampling=4)
+        await client.until("progress", job=2)
+        return rate, forecast, await client.ask("cancel", "failed", job=2)
+
+    before = set(server.explorer.jobs.folder.iterdir())
+    rate, forecast, ended = server.run(talk)
+    threads = server.explorer.engine.choice.device.cores
+    assert forecast["seconds"] == float(f"{16 * 9000**2 / rate / threads:.2g}")
+    assert (ended["job"], ended["cancelled"]) == (2, True)
+    assert not server.explorer.jobs.running
+    assert set(server.explorer.jobs.folder.iterdir()) == before
+
+
 def test_export_is_what_was_seen(server, tmp_path):
     async def talk(client):
         await opened(client)

@@ -14,7 +14,7 @@ import zlib
 import numpy as np
 import pytest
 from support.limits import limit_tiles
-from support.scenes import scene
+from support.scenes import scene, slow_but
 from support.stores import contents, interrupted
 
 import fractals
@@ -64,7 +64,7 @@ def test_threads_change_no_byte(tmp_path, threads):
     assert contents(tmp_path / "a.fz") == contents(tmp_path / "whole.fz")
 
 
-@pytest.mark.parametrize("coloring", ["smooth", "distance"])
+@pytest.mark.parametrize("coloring", slow_but(["distance"], ["smooth", "distance"]))
 def test_deep_views_go_on_with_their_limit_and_base(tmp_path, monkeypatch, coloring):
     monkeypatch.setattr(orbit_cache, "MIN_WORK", 0)
     limit_tiles(monkeypatch, 128, ["simulator"])  # so that it takes two tiles at once

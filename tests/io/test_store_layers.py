@@ -11,6 +11,7 @@ from support.stores import change_header, contents, interrupted
 
 import fractals
 from fractals import EscapeData, OptionError, SceneError
+from fractals.backends.cpu.backend import CpuBackend
 from fractals.errors import FractalsError
 from fractals.io import store
 from fractals.rendering import stored
@@ -88,6 +89,21 @@ def test_other_colors_of_what_is_kept(tmp_path, compiled):
         other = drawn.replace(**keys)
         wanted = fractals.render(other, device="python").encode()
         assert recolored(tmp_path / "a.png", raw, other, device=compiled) == wanted, keys
+
+
+def test_tiles_of_a_file_have_the_types_of_computed_ones(tmp_path, monkeypatch):
+    """Numba would compile each program again for read-only arrays."""
+    fractals.compute_to(tmp_path / "a.fz", scene(), device="python")
+    given, to_device = [], CpuBackend.to_device
+
+    def noted(self, array):
+        given.append(array)
+        return to_device(self, array)
+
+    monkeypatch.setattr(CpuBackend, "to_device", noted)
+    fractals.recolor(EscapeData.load(tmp_path / "a.fz"), device="cpu")
+    assert len(given) > 4
+    assert all(array.flags.writeable and array.flags.c_contiguous for array in given)
 
 
 @pytest.mark.parametrize("layers", [[{"coloring": "slopes"}], [{"coloring": "rank"}]], ids=str)

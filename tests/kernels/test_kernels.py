@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import mpmath
 import numba
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from support.scenes import PRECISIONS, scene
+from support.scenes import PRECISIONS, scene, slow_but
 
 import fractals
 from fractals.backends.cpu import target
@@ -22,6 +23,7 @@ from fractals.kernels.shade import make_transfer
 from fractals.rendering.render import EscapeData
 
 # precision in bits, least exponent of a last bit, largest exponent
+TRANSFERS = ("linear", "sqrt", "cbrt", "log", "atan")
 SHAPES = {"float64": (53, -1074, 1024), "float32": (24, -149, 128)}
 REAL = {"float64": float, "float32": np.float32}
 
@@ -191,6 +193,19 @@ def test_curves_are_what_they_are_called(v):
     assert abs(off["atan"]) < 4e-9
 
 
+@pytest.mark.parametrize("v", [-5000.5, -3.0, -0.25, 0.0, 0.25, 3.0, 5000.5])
+def test_transfers_are_what_they_are_called(v):
+    """The logarithm is mirrored: values below 0 lie left of a deep view's count offset."""
+    wanted = {
+        "linear": v,
+        "sqrt": math.sqrt(max(v, 0)),
+        "log": math.copysign(math.log2(1 + abs(v)), v),
+    }
+    target = PythonBackend("float64").target
+    found = {name: make_transfer(target, name)(v) for name in wanted}
+    assert found == pytest.approx(wanted, abs=1e-6)
+
+
 def test_curves_of_what_has_no_root():
     for number in PRECISIONS:
         for v in (0.0, -0.0, -3.0, -math.inf, math.nan):
@@ -255,8 +270,13 @@ def test_positions_beyond_all_turns_are_at_the_start(device):
     assert np.array_equal(colored([999_999], device, density=-1e6), start)
 
 
-@pytest.mark.parametrize("transfer", ["linear", "sqrt", "cbrt", "log", "atan"])
-@pytest.mark.parametrize("coloring", ["smooth", "distance"])
+@pytest.mark.parametrize(
+    ("coloring", "transfer"),
+    slow_but(
+        [*product(["smooth"], TRANSFERS), ("distance", "log")],
+        product(["smooth", "distance"], TRANSFERS),
+    ),
+)
 def test_numbers_out_of_range_are_drawn_alike(coloring, transfer):
     """An orbit or its derivative may overflow: whatever that gives, it is the same everywhere."""
     inf, nan = math.inf, math.nan

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import PIL.Image
 import pytest
 
 import fractals
@@ -71,3 +72,28 @@ def test_other_counts_are_found(run, monkeypatch, tmp_path):
     assert run(*arguments)[0] == 0
     assert json.loads(Path("g/counts.json").read_text()) == {"julia": KNOWN["julia"]}
     assert run("gallery", "julia", "--check", "-o", "g", "--device", "simulator")[0] == 0
+
+
+def test_the_page_shows_the_films_that_are_there(tmp_path):
+    assert (FOLDER / gallery.PAGE).read_text("utf-8") == gallery.page(FOLDER)
+    assert gallery.page(FOLDER).count("fractals film ") == 3
+    assert "fractals film" not in gallery.page(tmp_path)
+
+
+@pytest.mark.parametrize("path", sorted((FOLDER / "films").glob("*.toml")), ids=lambda p: p.stem)
+def test_the_films_are_those_of_their_scenes(path):
+    """The page's picture has the length, the speed and the first frame of the film."""
+    film = fractals.film(path, device="cpu", on_message=lambda line: None)
+    with PIL.Image.open(path.with_suffix(".webp")) as picture:
+        # Frames that are equal to the one before make it longer.
+        assert len(film) - 2 <= picture.n_frames <= len(film)
+        assert picture.size == film.size
+        first = coarse(picture.convert("RGB"))
+        assert picture.info["duration"] == round(1000 / film.fps)
+    assert np.abs(first - coarse(film.still(0).to_pil())).mean() < 6
+
+
+def coarse(picture):
+    """Return means of 16x16 pixels, in which samples and compression hardly differ."""
+    size = (picture.width // 16, picture.height // 16)
+    return np.asarray(picture.resize(size, PIL.Image.Resampling.BOX)).astype(float)
