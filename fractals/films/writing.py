@@ -24,7 +24,7 @@ from fractals.films.loops import MOST_FPS, check_loop, write_loop
 from fractals.films.plan import Chosen, FilmPlan, Method
 from fractals.films.planes import Frame, rounded
 from fractals.films.work import Work, open_work, sync
-from fractals.io.files import check_output, published, written
+from fractals.io.files import check_output, published, writing, written
 from fractals.io.image import Image
 from fractals.io.load import load_scene
 from fractals.rendering.options import RenderOptions
@@ -319,10 +319,12 @@ def _publish(film: Film, output: Output, work: Work, segments: list[Path]) -> No
             f"'{shown(joined)}' holds {found} frames and not {count}: the same command tries again"
         )
     sync(joined)
-    if output.overwrite:
-        os.replace(joined, output.path)
-    else:
-        published(str(joined), output.path)
+    with writing(output.path):
+        if output.overwrite:
+            os.replace(joined, output.path)
+        else:
+            published(str(joined), output.path)
+            joined.unlink(missing_ok=True)
 
 
 def _header(film: Film, output: Output) -> dict[str, Any]:
