@@ -24,7 +24,7 @@ from fractals.films.loops import MOST_FPS, check_loop, write_loop
 from fractals.films.plan import Chosen, FilmPlan, Method
 from fractals.films.planes import Frame, rounded
 from fractals.films.work import Work, open_work, sync
-from fractals.io.files import check_output, published, written
+from fractals.io.files import check_output, published, writing, written
 from fractals.io.image import Image
 from fractals.io.load import load_scene
 from fractals.rendering.options import RenderOptions
@@ -33,7 +33,7 @@ from fractals.threads import core_count
 
 NUMBERED = re.compile(r"%0?(\d?)d")
 SUFFIXES = (*DEFAULTS, *MOST_FPS)
-AHEAD = 256 * 2**20  # bytes of frames that wait for encoders, together
+AHEAD = 96 * 2**20  # bytes of frames that wait for encoders, together
 SPARE = 1.1  # times the forecast must be free on the disk
 
 
@@ -319,10 +319,12 @@ def _publish(film: Film, output: Output, work: Work, segments: list[Path]) -> No
             f"'{shown(joined)}' holds {found} frames and not {count}: the same command tries again"
         )
     sync(joined)
-    if output.overwrite:
-        os.replace(joined, output.path)
-    else:
-        published(str(joined), output.path)
+    with writing(output.path):
+        if output.overwrite:
+            os.replace(joined, output.path)
+        else:
+            published(str(joined), output.path)
+            joined.unlink(missing_ok=True)
 
 
 def _header(film: Film, output: Output) -> dict[str, Any]:
@@ -356,7 +358,7 @@ class _Encoders:
     def __init__(self, film: Film, video: Video, work: Work) -> None:
         self._film, self._video, self._work = film, video, work
         self._fps = Fraction(film.fps).limit_denominator(1001)
-        self._most = max(1, core_count() // 2)
+        self._most = max(1, core_count() // 2)  # encoders besides the one that gets frames
         self._threads = ThreadPoolExecutor(self._most)
         self._ending: deque[tuple[Encoder, Future[None]]] = deque()
 
@@ -381,8 +383,8 @@ class _Encoders:
 
     def encode(self, first: int, frames: Iterator[Frame]) -> None:
         """Encode the frames of a segment."""
-        self._wait(self._most - 1)
-        ahead = AHEAD // self._most
+        self._wait(self._most)
+        ahead = AHEAD // (self._most + 1)
         draft = self._work.draft(first)
         encoder = Encoder(draft, self._video, self._film.size, self._fps, ahead)
         try:
