@@ -94,7 +94,7 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
     "--frames",
     metavar="A:B",
     section="Film",
-    help="Write frames A to B - 1 only, such as 0:120; multiples of 120 join without a seam.",
+    help="Write frames A to B - 1 only, such as 0:120.",
 )
 @option(
     "--audio",

@@ -48,8 +48,10 @@ class Flashes:
         self._extreme = np.where(changed | onward, light, self._extreme)
         self._changes.append(changed)
         if changed.any():
+            # Parts that change at different times, as in a fast motion, do not flash together.
             often = np.sum(self._changes, axis=0) > 2 * MOST
-            self.found |= float(often.mean()) >= AREA
+            together = max((risen & often).mean(), (fallen & often).mean())
+            self.found |= float(together) >= AREA
 
     def cut(self) -> None:
         """Forget the last frames: the next one does not follow them."""

@@ -1,6 +1,6 @@
 """Frames drawn one by one, each as the picture of its own scene."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fractals.films.facts import Facts
@@ -47,7 +47,7 @@ class Frames:
         scene = self.scene(seconds).replace(bits=bits)
         return Image(pixels if bits == 16 else rounded(pixels), scene)
 
-    def frames(self, numbers: Iterable[int]) -> Iterator[Frame]:
+    def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
         """Yield frames in the order of their numbers."""
         for number in numbers:
             yield self.frame(self.motion.seconds(number))

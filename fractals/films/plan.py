@@ -1,7 +1,7 @@
 """The method of each part of a film and its reason, and forecasts before anything is drawn."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,16 +23,20 @@ from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene
 
 SEGMENT = 120  # frames that are made together: what is lost if the process is killed
-GATHERED = 10e6  # pixels of frames a second that a thread takes from a strip (measured)
+# Fewest of a strip, whose segments pass at most an octave: its memory grows with their octaves.
+LEAST_SEGMENT = 20
+SPEEDS = 64  # frames of a part whose speeds are compared
+GATHERED = 20e6  # pixels of frames a second that a thread takes from a strip (measured)
 COLORED = 30e6  # samples a second that a thread colors (measured)
 RAW_BYTES = 36  # of a sample that is kept: count and z
+FLAT = 80  # octaves of a zoom at whose end logarithms of counts differ by little
 LOOKS = 5  # frames of a part whose plans are averaged for the forecast
 
 
 class Method(Protocol):
     """Yields the frames of a part."""
 
-    def frames(self, numbers: range) -> Iterator[Frame]:
+    def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
         """Yield frames in the order of their numbers."""
 
 
@@ -53,6 +57,8 @@ class Chosen:
         A rough forecast, without encoding.
     memory : int
         Bytes.
+    segment : int
+        Most frames that are made together.
     """
 
     part: Part
@@ -61,6 +67,7 @@ class Chosen:
     samples: int
     seconds: float
     memory: int
+    segment: int
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -87,7 +94,7 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
         colored = count * samples / COLORED / threads_of(options) if moving else 0.0
         raw = samples * RAW_BYTES
         reason = f"{why}: iterated once"
-        return Chosen(part, "recolor", reason, samples, seconds + colored, memory + raw)
+        return Chosen(part, "recolor", reason, samples, seconds + colored, memory + raw, SEGMENT)
     if part.kind == "move":
         why = "the center moves"
     elif moving:
@@ -99,9 +106,9 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
             why = f"it takes {numbers[0]} samples, and frames {numbers[1]}"
             made = seconds * strip.samples / samples
             made += count * pixels / GATHERED / threads_of(options)
-            return Chosen(part, "strip", why, strip.samples, made, strip.memory)
+            return Chosen(part, "strip", why, strip.samples, made, strip.memory, strip.segment)
         why = f"a strip takes {numbers[0]} samples, and frames {numbers[1]}"
-    return Chosen(part, "frames", why, count * samples, count * seconds, memory)
+    return Chosen(part, "frames", why, count * samples, count * seconds, memory, SEGMENT)
 
 
 def _listed(names: list[str]) -> str:
@@ -130,7 +137,15 @@ def open_strip(
     film = motion.scene.film or Film()
     scene = scene_of(tracks, motion.scene, part.begins)
     look = Look(film.density, film.shutter)
-    return Strip(scene, part, scene.image.size, look, facts, options, SEGMENT, folder)
+    return Strip(scene, part, scene.image.size, look, facts, options, segment_of(part), folder)
+
+
+def segment_of(part: Part) -> int:
+    """Return how many frames of a strip are made together: those of an octave, or more."""
+    numbers = part.frames[:: max(1, len(part.frames) // SPEEDS)]
+    fastest = max(part.speed(number) for number in numbers)
+    frames = part.rate / fastest if fastest * SEGMENT > part.rate else SEGMENT
+    return min(SEGMENT, max(LEAST_SEGMENT, math.floor(frames)))
 
 
 def _forecast(
@@ -218,9 +233,17 @@ class FilmPlan:
         }
 
 
-def check_whole(scene: Scene, parts: tuple[Chosen, ...]) -> str:
-    """Return a warning where colors depend on all samples of a frame; "" where none do."""
-    moved = any(chosen.part.kind != "still" for chosen in parts)
-    if moved and make_layers(scene).whole:
+def warning_of(scene: Scene, parts: tuple[Chosen, ...]) -> str:
+    """Return a warning about colors that may look bad in a film; "" where there is none."""
+    layers = make_layers(scene)
+    moved = [chosen.part for chosen in parts if chosen.part.kind != "still"]
+    if moved and layers.whole:
         return "histogram and rank color each frame by itself: colors may flicker"
+    first = layers.drawn[0]
+    deep = max((abs(part.octaves) for part in moved), default=0) > FLAT
+    if deep and first.subtracts_offset and first.transfer == "log":
+        return (
+            "one count offset serves the whole film, so deep frames have little contrast: "
+            "--transfer cbrt --density 0.5 keeps it"
+        )
     return ""

@@ -1,6 +1,6 @@
 """Frames of a part in which only colors change: iterated once, and colored for each frame."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +26,7 @@ class Recolored(Frames):
         """Return the frame of a time."""
         return draw_all(self._drawing(self.scene(seconds)))
 
-    def frames(self, numbers: Iterable[int]) -> Iterator[Frame]:
+    def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
         """Yield frames in the order of their numbers; equal ones are drawn once."""
         last: tuple[Scene, Any] | None = None
         for number in numbers:

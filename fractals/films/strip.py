@@ -6,12 +6,14 @@ the strip, shifted. Levels of halved resolution (a mip pyramid) serve the pixels
 
 import contextlib
 import functools
-import itertools
 import math
 import os
+import shutil
+import tempfile
+import weakref
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,8 @@ PART = 64  # rows of a band that are drawn at a time: a power of two
 # Bits after the point of a frame's row and turn: so that a film and its reverse, whose views differ
 # by roundings, have the same frames.
 ROW_BITS, TURN_BITS = 16, 24
+WHOLE = 2**28  # bytes of all texels, below which a strip is held as a whole
+MAX_SPANS = 200  # segments of which the forecast of memory knows the octaves
 MAX_SPEEDS = 2000  # frames whose speeds are computed for the shutter
 
 Frame = NDArray[np.uint16]
@@ -125,7 +129,8 @@ class Strip:
     def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
         """Yield frames, in the order of their numbers.
 
-        Ranges that are asked for from the deepest to the widest need each band once.
+        Ranges that are asked for from the deepest to the widest need each band once. In the other
+        order large strips need each band twice.
         """
         self.prepare()
         gather = self._gather
@@ -150,14 +155,26 @@ class Strip:
         self._gather.pool.clear()
         self._gather.fill(band, octave, octave)
 
+    @functools.cached_property
+    def whole(self) -> bool:
+        """Tell whether the strip is so small that all of it is held, for frames in any order."""
+        texels = self.layout.columns * self.layout.rows
+        counts = enumerate(self._all_slots())
+        return 2 * CHANNELS * sum(count * (texels >> 2 * level) for level, count in counts) < WHOLE
+
+    def _all_slots(self) -> list[int]:
+        finest = [self.layout.finest(band) for band in range(self.layout.bands)]
+        return [sum(each <= level for each in finest) for level in range(self.layout.bits + 1)]
+
     def slots(self) -> list[int]:
         """Return how many bands of each level are held at a time, at most."""
-        frames, layout = self.part.frames, self.layout
-        step = max(1, self.segment // 8)
-        octaves = [self.part.moment(k).octaves for k in (*frames[::step], frames[-1])]
-        later = octaves[8:] or octaves[-1:]
+        frames, layout, moment = self.part.frames, self.layout, self.part.moment
+        if self.whole:
+            return self._all_slots()
+        step = max(1, len(frames) // MAX_SPANS)
         spans = [
-            sorted((a, b)) for a, b in itertools.zip_longest(octaves, later, fillvalue=octaves[-1])
+            sorted((moment(k).octaves, moment(min(k + self.segment, frames[-1])).octaves))
+            for k in frames[::step]
         ]
         return [
             max(len(layout.held(level, *span)) for span in spans)
@@ -176,7 +193,9 @@ class _Gather:
         if note:
             options.on_message(note)
         self.backend: Backend = painting
-        if number != "float64":  # which a row of a deep strip needs
+        # A row of a deep strip needs float64; the texels are on one GPU.
+        if number != "float64" or device.others:
+            device = replace(device, others=())
             self.backend = open_backend(device, "float64", options.threads)
         backend = self.backend
         self.maker = BandMaker(
@@ -202,6 +221,7 @@ class _Gather:
         self.shutter = _Shutter(strip)
         self.pool = _Pool(backend, layout, strip.slots())
         self.store = _Store(backend, layout, strip.folder)
+        self._last: tuple[float, float] | None = None  # octaves that are held
 
     def _polar(self) -> tuple[Any, Any]:
         """Return the angles and depths of a frame's pixels."""
@@ -217,15 +237,22 @@ class _Gather:
     def hold(self, shallow: float, deep: float) -> None:
         """Make the texels that frames between two depths in octaves need, and drop others."""
         layout, pool = self.strip.layout, self.pool
-        missing = set()
+        missing, last = set(), self._last
+        if self.strip.whole:
+            kept = 0.0, layout.depth
+        else:
+            kept = shallow, deep
+            if last and deep > last[1]:
+                self.store.open_temporary()
+        self._last = kept
         for level in range(layout.bits + 1):
-            pool.drop(level, layout.held(level, shallow, deep))
+            pool.drop(level, layout.held(level, *kept))
             for band in layout.needed(level, shallow, deep):
                 if level >= layout.finest(band) and not pool.has(level, band):
                     missing.add(band)
         for band in sorted(missing, reverse=True):
-            self.fill(band, shallow, deep)
-        self.store.keep(layout.held(layout.bits, shallow, deep))
+            self.fill(band, *kept)
+        self.store.keep(layout.held(layout.bits, *kept))
 
     def fill(self, band: int, shallow: float, deep: float) -> None:
         """Make the levels of a band that these frames or shallower ones need."""
@@ -426,6 +453,15 @@ class _Store:
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
 
+    def open_temporary(self) -> None:
+        """Keep files until the end: frames are asked for from the widest to the deepest.
+
+        A band is then computed twice: when its coarsest level is needed, and its finest.
+        """
+        if not self.folder:
+            self.folder = Path(tempfile.mkdtemp(prefix="fractals-strip-"))
+            weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
     def read(self, band: int, levels: Sequence[Any]) -> bool:
         """Fill the levels that are wanted from a file, and tell whether they could be."""
         if not self.folder or levels[0] is not None:
@@ -467,9 +503,9 @@ class _Store:
             os.replace(part_path, path)
 
     def keep(self, wanted: range) -> None:
-        """Remove the files of deeper bands: no frame that is still to be made needs them."""
+        """Remove the files of other bands: no frame that is still to be made needs them."""
         for path in self.folder.glob("*.npy") if self.folder else ():
-            if path.stem.isdecimal() and int(path.stem) >= wanted.stop:
+            if path.stem.isdecimal() and int(path.stem) not in wanted:
                 path.unlink(missing_ok=True)
 
     def _sizes(self, band: int) -> dict[int, int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from fractals.errors import OptionError
 from fractals.films.facts import Facts, find_facts
 from fractals.films.motion import Motion, make_motion
-from fractals.films.plan import Chosen, Method, check_whole, choose_method, open_method
+from fractals.films.plan import Chosen, Method, choose_method, open_method, warning_of
 from fractals.films.tracks import Tracks, scene_of
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
@@ -68,4 +68,4 @@ class Timeline:
 
     def warnings(self) -> str:
         """Return what may look bad; "" where nothing does."""
-        return check_whole(self.scene, self.parts)
+        return warning_of(self.scene, self.parts)

@@ -1,5 +1,6 @@
 """Writes a film: as a video in segments, as an animated picture, or as a sequence of PNGs."""
 
+import contextlib
 import math
 import os
 import re
@@ -15,23 +16,24 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from fractals import __version__
-from fractals.errors import FractalsError, OptionError, shown
+from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.films import encode
 from fractals.films.encode import DEFAULTS, Encoder, Video, choose_video
 from fractals.films.flashes import Flashes
 from fractals.films.loops import MOST_FPS, check_loop, write_loop
-from fractals.films.plan import SEGMENT, Chosen, FilmPlan, Method
+from fractals.films.plan import Chosen, FilmPlan, Method
 from fractals.films.planes import Frame, rounded
 from fractals.films.work import Work, open_work, sync
-from fractals.io.files import check_output, published, written
+from fractals.io.files import check_output, published, writing, written
 from fractals.io.image import Image
+from fractals.io.load import load_scene
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 from fractals.threads import core_count
 
 NUMBERED = re.compile(r"%0?(\d?)d")
 SUFFIXES = (*DEFAULTS, *MOST_FPS)
-AHEAD = 256 * 2**20  # bytes of frames that wait for encoders, together
+AHEAD = 96 * 2**20  # bytes of frames that wait for encoders, together
 SPARE = 1.1  # times the forecast must be free on the disk
 
 
@@ -53,6 +55,10 @@ class Film(Protocol):
     @property
     def fps(self) -> float:
         """Return the frames a second."""
+
+    @property
+    def parts(self) -> tuple[Chosen, ...]:
+        """Return the method of each part."""
 
     def __len__(self) -> int: ...
 
@@ -263,8 +269,8 @@ def segments_of(chosen: Chosen, numbers: range) -> list[range]:
     """
     own = chosen.part.frames
     found = []
-    for first in range(own.start, own.stop, SEGMENT):
-        last = min(first + SEGMENT, own.stop)
+    for first in range(own.start, own.stop, chosen.segment):
+        last = min(first + chosen.segment, own.stop)
         clipped = range(max(first, numbers.start), min(last, numbers.stop))
         if clipped:
             found.append(clipped)
@@ -313,10 +319,12 @@ def _publish(film: Film, output: Output, work: Work, segments: list[Path]) -> No
             f"'{shown(joined)}' holds {found} frames and not {count}: the same command tries again"
         )
     sync(joined)
-    if output.overwrite:
-        os.replace(joined, output.path)
-    else:
-        published(str(joined), output.path)
+    with writing(output.path):
+        if output.overwrite:
+            os.replace(joined, output.path)
+        else:
+            published(str(joined), output.path)
+            joined.unlink(missing_ok=True)
 
 
 def _header(film: Film, output: Output) -> dict[str, Any]:
@@ -326,7 +334,7 @@ def _header(film: Film, output: Output) -> dict[str, Any]:
         "frames": [output.numbers.start, output.numbers.stop],
         "video": output.video.to_table(),
         "sound": list(output.sound) if output.sound else None,
-        "segment": SEGMENT,
+        "segments": [chosen.segment for chosen in film.parts],
         "program": __version__,
         "ffmpeg": encode.version(),
     }
@@ -350,7 +358,7 @@ class _Encoders:
     def __init__(self, film: Film, video: Video, work: Work) -> None:
         self._film, self._video, self._work = film, video, work
         self._fps = Fraction(film.fps).limit_denominator(1001)
-        self._most = max(1, core_count() // 2)
+        self._most = max(1, core_count() // 2)  # encoders besides the one that gets frames
         self._threads = ThreadPoolExecutor(self._most)
         self._ending: deque[tuple[Encoder, Future[None]]] = deque()
 
@@ -375,8 +383,8 @@ class _Encoders:
 
     def encode(self, first: int, frames: Iterator[Frame]) -> None:
         """Encode the frames of a segment."""
-        self._wait(self._most - 1)
-        ahead = AHEAD // self._most
+        self._wait(self._most)
+        ahead = AHEAD // (self._most + 1)
         draft = self._work.draft(first)
         encoder = Encoder(draft, self._video, self._film.size, self._fps, ahead)
         try:
@@ -407,14 +415,41 @@ def _write_sequence(making: Making, parts: tuple[Chosen, ...]) -> int:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FractalsError(f"the folder '{folder}' can't be made: {error.strerror}") from None
-    for number in output.numbers if not output.overwrite else ():
-        check_output(folder / (output.names % number), False)
+    there = set() if output.overwrite else _pictures_there(film, output)
+    making.note(len(there))
     for chosen in parts:
         for numbers in segments_of(chosen, output.numbers):
+            missing = [number for number in numbers if number not in there]
+            if not missing:
+                continue
             making.flashes.cut()
-            made = making.watched(film.open(chosen).frames(numbers))
-            for number, frame in zip(numbers, made, strict=True):
+            made = making.watched(film.open(chosen).frames(missing))
+            for number, frame in zip(missing, made, strict=True):
                 pixels = frame if output.bits == 16 else rounded(frame)
-                scene = film.scene_at(number).replace(bits=16 if output.bits == 16 else 8)
-                Image(pixels, scene).save(folder / (output.names % number), output.overwrite)
-    return 0
+                path = folder / (output.names % number)
+                Image(pixels, _scene_of(film, output, number)).save(path, output.overwrite)
+    return len(there)
+
+
+def _scene_of(film: Film, output: Output, number: int) -> Scene:
+    return film.scene_at(number).replace(bits=16 if output.bits == 16 else 8)
+
+
+def _pictures_there(film: Film, output: Output) -> set[int]:
+    """Return the numbers of the pictures that an earlier call wrote.
+
+    Raises
+    ------
+    FractalsError
+        A file of such a name is another picture.
+    """
+    there = set()
+    for number in output.numbers:
+        path = output.path / (output.names % number)
+        if os.path.lexists(path):
+            with contextlib.suppress(SceneError):
+                if load_scene(path) == _scene_of(film, output, number):
+                    there.add(number)
+                    continue
+        check_output(path, False)
+    return there

@@ -3,6 +3,7 @@
 import os
 import wave
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import PIL.Image
@@ -19,10 +20,11 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "dive.toml"
 TINY = {"size": (32, 18), "supersampling": 1, "device": "cpu"}
 
 
-@pytest.fixture(autouse=True)
-def short_segments(monkeypatch):
-    monkeypatch.setattr("fractals.films.plan.SEGMENT", 10)
-    monkeypatch.setattr(writing, "SEGMENT", 10)
+@pytest.fixture(autouse=True, scope="module")
+def short_segments():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fractals.films.plan.SEGMENT", 10)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -187,8 +189,12 @@ def test_sequences(tmp_path, cycle, still_frames):
     np.testing.assert_array_equal(again.pixels, still_frames[4])
     cycle.save(f"{tmp_path}/many/", frames=(0, 2))
     assert sorted(os.listdir(tmp_path / "many")) == ["00000.png", "00001.png"]
+    saved = cycle.save(f"{tmp_path}/many/", frames=(1, 4))  # the same film: it is resumed
+    assert (saved.resumed, saved.frames) == (1, 3)
+    (tmp_path / "many" / "00005.png").write_bytes((tmp_path / "many" / "00003.png").read_bytes())
     with pytest.raises(FractalsError, match="exists already"):
-        cycle.save(f"{tmp_path}/many/", frames=(1, 3))
+        cycle.save(f"{tmp_path}/many/", frames=(4, 6))
+    assert not (tmp_path / "many" / "00004.png").exists()
 
 
 def test_an_existing_file_is_kept(tmp_path, cycle, ffmpeg):
@@ -263,25 +269,39 @@ def test_no_ffmpeg(tmp_path, cycle, no_ffmpeg, monkeypatch):
         cycle.save(tmp_path / "film.mp4")
 
 
-def test_an_ffmpeg_that_fails_leaves_the_work(tmp_path, cycle, ffmpeg, monkeypatch):
-    """Any program that ends early: one line, and the folder is there for the next try."""
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ("echo No space left on device >&2; exit 1", "no space left on the disk"),
+        ("kill -9 $$", "ffmpeg was ended by signal 9: the same command resumes"),
+        ("echo Unknown thing >&2; exit 3", "ffmpeg failed: Unknown thing"),
+    ],
+)
+@pytest.mark.skipif(os.name != "posix", reason="a program written as a shell script")
+def test_an_ffmpeg_that_fails_leaves_the_work(tmp_path, cycle, ffmpeg, monkeypatch, ends, words):
+    """One line, and the folder is there for the next try."""
     fake = tmp_path / "ffmpeg"
-    fake.write_text(
-        '#!/bin/sh\ncase "$*" in *rawvideo*) echo No space left on device >&2; exit 1;; esac\n'
-        f'exec {ffmpeg} "$@"\n'
-    )
+    fake.write_text(f'#!/bin/sh\ncase "$*" in *rawvideo*) {ends};; esac\nexec {ffmpeg} "$@"\n')
     fake.chmod(0o755)
     monkeypatch.setenv("FRACTALS_FFMPEG", str(fake))
     encode.find_ffmpeg.cache_clear()
     encode.encoders.cache_clear()
     try:
-        with pytest.raises(FractalsError, match="no space left on the disk") as caught:
+        with pytest.raises(FractalsError, match=words) as caught:
             cycle.save(tmp_path / "film.mp4")
         assert "\n" not in str(caught.value)
         assert not (tmp_path / "film.mp4").exists()
+        assert folder_of(tmp_path / "film.mp4").is_dir()
     finally:
         encode.find_ffmpeg.cache_clear()
         encode.encoders.cache_clear()
+
+
+def test_a_full_disk_is_told_before_any_work(tmp_path, cycle, ffmpeg, monkeypatch):
+    monkeypatch.setattr(writing.shutil, "disk_usage", lambda path: SimpleNamespace(free=9))
+    with pytest.raises(FractalsError, match="MiB are free there: name a place on another disk"):
+        cycle.save(tmp_path / "film.mp4")
+    assert not list(tmp_path.iterdir())
 
 
 def test_arguments_are_safe(tmp_path, cycle, ffmpeg, monkeypatch):
@@ -352,3 +372,10 @@ def test_colors_that_depend_on_the_whole_frame():
     assert [chosen.method for chosen in film.parts] == ["frames"]
     assert "may flicker" in film.warnings()
     assert len({frame.tobytes() for frame in film.frames()}) == 4
+
+
+def test_deep_dives_are_told_how_to_keep_contrast():
+    keys = {"seconds": 60, "fps": 60, **TINY}
+    assert "--transfer cbrt" in fractals.film("heirloom", **keys).warnings()
+    assert not fractals.film("heirloom", transfer="cbrt", **keys).warnings()
+    assert not fractals.film("rosette", **keys).warnings()

@@ -23,9 +23,9 @@ START = {"at": 0, "center": ["-0.75", "0.1"], "width": "0.5"}
 END = {"at": 1, "center": ["-0.7453", "0.1127"], "width": "0.05"}
 
 
-def film_of(*keys, size=(64, 36), **changes):
+def film_of(*keys, size=(64, 36), fps=20, **changes):
     own = {"palette": "ember", "density": 0.3, "transfer": "log", "max_iterations": 500}
-    film = {"fps": 20, "keys": list(keys)}
+    film = {"fps": fps, "keys": list(keys)}
     return load_scene("mandelbrot", {"film": film}, size=size, **{**own, **changes})
 
 
@@ -95,13 +95,13 @@ def test_frames_are_plane_pictures(case):
             assert quality > decibels(frame, np.roll(other, by, axis)) + 3, (axis, by)
 
 
-def test_a_film_out_is_a_film_in_backwards():
+def test_a_film_out_is_a_film_in_backwards(in_parts):
     there = frames_of(strip_of(film_of(START, END), shutter=0.5))
     back = frames_of(strip_of(film_of({**END, "at": 0}, {**START, "at": 1}), shutter=0.5))
     assert np.array_equal(there, back[::-1])
 
 
-def test_frames_do_not_depend_on_segments_and_threads():
+def test_frames_do_not_depend_on_segments_and_threads(in_parts):
     scene = film_of(START, {**END, "rotation": 30})
     whole = frames_of(strip_of(scene))
     threads = replace(CPU, threads=3)
@@ -153,7 +153,31 @@ def test_frames_take_texels_that_are_held(width, density):
     assert layout.samples < 1.3 * layout.bands * layout.columns * layout.rows
 
 
-def test_a_strip_goes_on_from_its_folder(tmp_path):
+@pytest.fixture
+def in_parts(monkeypatch):
+    """Have small strips held in parts, as large ones are."""
+    monkeypatch.setattr("fractals.films.strip.WHOLE", 0)
+
+
+def test_frames_in_their_order_are_the_same(in_parts):
+    scene = film_of(START, {**END, "width": "1e-4"})
+    expected = frames_of(strip_of(scene, segment=4))
+    forward = strip_of(scene, segment=4)
+    found = list(forward.frames(range(20)))
+    assert np.array_equal(expected, found)
+    assert forward._gather.store.folder.is_dir()
+
+
+def test_a_strip_held_as_a_whole_has_the_same_frames(monkeypatch):
+    scene = film_of(START, {**END, "width": "1e-4"})
+    whole = strip_of(scene, segment=4)
+    assert whole.whole
+    expected = list(whole.frames(range(20)))
+    monkeypatch.setattr("fractals.films.strip.WHOLE", 0)
+    assert np.array_equal(expected, frames_of(strip_of(scene, segment=4)))
+
+
+def test_a_strip_goes_on_from_its_folder(tmp_path, in_parts):
     scene = film_of(START, END)
     whole = frames_of(strip_of(scene))
     first = strip_of(scene, segment=5, folder=tmp_path)
@@ -167,7 +191,7 @@ def test_a_strip_goes_on_from_its_folder(tmp_path):
     assert len(list(tmp_path.glob("*.npy"))) <= again.layout.bands
 
 
-def test_the_forecast_of_memory_holds():
+def test_the_forecast_of_memory_holds(in_parts):
     strip = strip_of(film_of(START, {**END, "width": "1e-6"}, size=(160, 90)), segment=5)
     forecast = strip.memory
     frames_of(strip)

@@ -48,6 +48,16 @@ def test_small_areas_do_not_count():
     assert flashes(blinking(6), area=0.2)
 
 
+def test_parts_that_change_in_turn_do_not_flash():
+    """As in a fast motion: each part is lit six times a second, and no two at once."""
+    found = Flashes(FPS)
+    for k in range(3 * FPS):
+        frame = np.zeros((90, 160, 3), np.uint16)
+        frame[20:30, 40 + 10 * (k % 4) : 50 + 10 * (k % 4)] = 65535
+        found.add(frame)
+    assert not found.found
+
+
 def test_a_slow_cycle_is_no_flash():
     assert not flashes([0.5 + 0.5 * np.sin(k / FPS * 2 * np.pi) for k in range(5 * FPS)])
 

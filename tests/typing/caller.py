@@ -26,6 +26,16 @@ def compute() -> NDArray[np.int32]:
     return raw.count
 
 
+def film(scene: fractals.Scene) -> None:
+    dive = fractals.film(scene, to="1e-12", seconds=20, fps=30, palette="ember", device="cpu")
+    assert_type(dive, fractals.Film)
+    assert_type(len(dive), int)
+    assert_type(dive.still(2.5), fractals.Image)
+    for frame in dive.frames():
+        assert_type(frame, NDArray[np.uint16])
+    assert_type(dive.save("dive.mp4", overwrite=True).bytes, int)
+
+
 def describe(scene: fractals.Scene) -> None:
     scene = scene.replace(width="1e-20", center=("-0.75", "0.1"), supersampling=1)
     planned = fractals.plan(scene, device="auto")

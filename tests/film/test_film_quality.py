@@ -1,0 +1,99 @@
+"""The quality of frames at real sizes, against pictures of 8x8 samples: slow."""
+
+import itertools
+
+import numpy as np
+import pytest
+from test_film_strip import decibels, film_of, plane, strip_of
+
+import fractals
+from fractals.films.motion import with_view
+
+pytestmark = pytest.mark.slow
+
+DIVE = ({"at": 0, "width": "3"}, {"at": 10, "center": ["-0.7453", "0.1127"], "width": "0.01"})
+AWAY = (
+    {"at": 0, "center": ["-0.4", "0"], "width": "3", "rotation": 40},
+    {**DIVE[1], "rotation": 0},
+)
+LOOKS = {"palette": "hokusai", "density": 0.7, "offset": 0.5, "max_iterations": 3000}
+# Counts from 20,000 to 400,000; the exponents of numbers change on the way, at 1e-271.
+DEEP = ({"at": 0, "width": "1e-266"}, {"at": 10, "width": "1e-276"})
+
+
+def quality_of(strip, number):
+    (frame,) = strip.frames([number])
+    return frame, plane(strip, number)
+
+
+@pytest.mark.parametrize("keys", [DIVE, AWAY], ids=["dive", "off the center, turned"])
+@pytest.mark.parametrize(("density", "least"), [(1.5, 33), (2.0, 35)])
+def test_frames_are_close_to_pictures_of_many_samples(keys, density, least):
+    strip = strip_of(film_of(*keys, size=(640, 360), **LOOKS), density=density)
+    for number in (100, 65, 0):
+        frame, other = quality_of(strip, number)
+        assert decibels(frame, other) > least, number
+        assert abs(frame.mean((0, 1)) - other.mean((0, 1))).max() < 0.5 * 257
+
+
+def test_frames_across_the_change_of_exponents():
+    base = fractals.load_scene("clockwork", palette="ember", transfer="linear", density=0.0012)
+    scene = fractals.load_scene(
+        base, {"film": {"fps": 10, "keys": list(DEEP)}}, size=(320, 180), max_iterations=500_000
+    )
+    strip = strip_of(scene, density=1.5)
+    methods = set()
+    for number in (99, 50, 0):
+        frame, other = quality_of(strip, number)
+        methods.add(strip._gather.maker._source.plan.extended)
+        assert decibels(frame, other) > 33, number
+    assert methods == {True, False}
+
+
+def test_no_seam_at_the_borders_of_bands():
+    strip = strip_of(film_of(*DIVE, size=(640, 360), **LOOKS), density=1.5)
+    layout = strip.layout
+    near, far = [], []
+    for number in (130, 100, 65, 30):
+        frame, other = quality_of(strip, number)
+        error = ((frame.astype(float) - other) ** 2).mean(2)
+        depths = strip._gather.depths + layout.octave * strip.part.moment(number).octaves + 2
+        at = depths % layout.rows
+        # Rows that are 2 pixels long where the frame has them.
+        pixels = (
+            2
+            * layout.columns
+            / (2 * np.pi * strip.fixed.rim)
+            * np.exp2(strip._gather.depths / layout.octave)
+        )
+        border = np.minimum(at, layout.rows - at) < pixels
+        near.append(error[border])
+        far.append(error[~border])
+    near, far = np.concatenate(near), np.concatenate(far)
+    assert len(near) > 1000
+    assert near.mean() < 1.2 * far.mean()
+
+
+def test_frames_flicker_less_than_jittered_frames():
+    keys = [{**key, "ease": "constant"} for key in DIVE]
+    scene = film_of(*keys, size=(480, 270), fps=60, **LOOKS)
+    strip = strip_of(scene, density=1.5)
+    numbers = range(300, 312)
+    frames = list(strip.frames(numbers))
+
+    def pictures(**keys):
+        return [
+            fractals.render(
+                with_view(strip.scene, strip.part.moment(number)), bits=16, device="cpu", **keys
+            ).pixels
+            for number in numbers
+        ]
+
+    exact = pictures(supersampling=8)
+    jittered = pictures(supersampling=3, antialias="jittered")
+
+    def flicker(found):
+        errors = [one.astype(float) - other for one, other in zip(found, exact, strict=True)]
+        return np.sqrt(np.mean([(b - a) ** 2 for a, b in itertools.pairwise(errors)]))
+
+    assert flicker(frames) < flicker(jittered)
