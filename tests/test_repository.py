@@ -1,0 +1,173 @@
+"""What strangers see first: README's formula, workflows, forms, the commands' names, metadata."""
+
+import re
+import shlex
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import fractals
+from fractals.cli.outcome import run_verb
+
+ROOT = Path(__file__).parents[1]
+GITHUB = ROOT / ".github"
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+FORMS = sorted((GITHUB / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
+STEPS = re.compile(r"^(\w+)\(\) {", re.MULTILINE)
+
+SECTION = re.search(
+    r"^## Add a formula in 20 lines\n.*?`(fractals [^`]+)`:\n\n```python\n(.*?)```\n(.*?)^## ",
+    (ROOT / "README.md").read_text("utf-8"),
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def steps_called(text):
+    """Return the steps of .ci/run that a workflow's or a document's commands name."""
+    calls = re.findall(r"\.ci/run((?: \w+)+)", text)
+    return [step for call in calls for step in call.split()]
+
+
+def commands_of(workflow):
+    """Return the commands of a workflow: each is one line after `run:`."""
+    return re.findall(r"^ *(?:- )?run: *(.*)$", workflow, re.MULTILINE)
+
+
+def steps_defined():
+    return set(STEPS.findall((ROOT / ".ci" / "run").read_text("utf-8")))
+
+
+@pytest.fixture
+def formula_file(tmp_path, monkeypatch):
+    """Write README's formula under README's name, and go to its folder."""
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(SECTION[1])
+    path = tmp_path / words[words.index("--formula") + 1]
+    path.write_text(SECTION[2], "utf-8")
+    return path
+
+
+def test_the_formula_of_readme_draws(formula_file):
+    assert len(SECTION[2].splitlines()) == 20
+    program, *words = shlex.split(SECTION[1])
+    assert program == "fractals"
+    small = ["--device", "python", "--size", "24x18", "--max-iterations", "50"]
+    assert run_verb([*words, *small]) == 0
+    with Image.open(words[words.index("-o") + 1]) as image:
+        assert len(image.getcolors(24 * 18)) > 20
+
+
+def test_the_formula_of_readme_is_the_cubic_burning_ship(formula_file):
+    formula = fractals.load_formula(formula_file)
+
+    def naive(z, c=0j):
+        return complex(abs(z.real), abs(z.imag)) ** 3 + c
+
+    for z in (0.7 + 0.4j, -0.7 + 0.3j, -0.2 - 1.1j, 0.5 - 0.6j):
+        c, h = 0.3 - 0.2j, 1e-6
+        assert complex(*formula.step(z.real, z.imag, c.real, c.imag)) == pytest.approx(naive(z, c))
+        for direction in (1, 1j):
+            p, q = direction.real, direction.imag
+            slope = (naive(z + h * direction) - naive(z - h * direction)) / (2 * h)
+            assert complex(*formula.derivative(z.real, z.imag, p, q)) == pytest.approx(slope)
+
+
+def test_wanted_formulas_are_ten_and_do_not_exist():
+    wanted = re.findall(r"^\| `(\w+)` \|", SECTION[3], re.MULTILINE)
+    assert len(wanted) == len(set(wanted)) == 10
+    assert not set(wanted) & set(fractals.names("formulas"))
+
+
+def test_both_commands_are_the_same_function():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert set(project["scripts"]) == {"fractals", project["name"]}
+    assert set(project["scripts"].values()) == {"fractals.cli:run"}
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, *FORMS], ids=lambda path: path.stem)
+def test_yaml_is_plain(path):
+    """Tabs and odd indents are the errors that a reader of YAML finds first."""
+    text = path.read_text("utf-8")
+    assert "\t" not in text
+    for line in text.splitlines():
+        assert (len(line) - len(line.lstrip())) % 2 == 0, line
+        assert re.match(r" *(#|- |[\w-]+:( |$)|$)", line) or line.startswith("    "), line
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflows_run_steps_that_exist(path):
+    text = path.read_text("utf-8")
+    commands = commands_of(text)
+    assert commands
+    for command in commands:
+        assert re.fullmatch(r"\.ci/run( \w+)+", command), command
+    assert set(steps_called("\n".join(commands))) <= steps_defined()
+    for action in re.findall(r"uses: *(\S+)", text):
+        assert re.fullmatch(r"actions/[\w-]+@v\d+", action), action
+    assert "permissions:\n  contents: read\n" in text
+
+
+def test_a_pull_request_runs_every_step():
+    script = (ROOT / ".ci" / "run").read_text("utf-8")
+    default = re.search(r"\|\| set -- (.*)", script)[1].split()
+    checks = (GITHUB / "workflows" / "checks.yml").read_text("utf-8")
+    assert sorted(steps_called(checks)) == sorted(default)
+    assert steps_defined() - set(default) == {"version", "publish"}
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", ".github/pull_request_template.md"])
+def test_documents_name_steps_that_exist(name):
+    called = steps_called((ROOT / name).read_text("utf-8"))
+    assert called
+    assert set(called) <= steps_defined()
+
+
+def test_only_the_job_that_publishes_may_publish():
+    release = (GITHUB / "workflows" / "release.yml").read_text("utf-8")
+    build, publish = release.split("\n  publish:\n")
+    assert "id-token" not in build
+    assert "wheel" in steps_called(build)
+    assert "needs: build\n" in publish
+    assert "environment: release\n" in publish
+    assert steps_called(publish) == ["publish"]
+
+
+def test_unknown_steps_are_refused():
+    done = subprocess.run(
+        [ROOT / ".ci" / "run", "no_such_step"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "no such step: no_such_step" in done.stderr
+
+
+def test_pythons_are_the_oldest_and_the_newest_of_the_metadata():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    versions = [line.rsplit(" ", 1)[1] for line in project["classifiers"] if "Python :: 3" in line]
+    for name in ("checks.yml", "weekly.yml"):
+        text = (GITHUB / "workflows" / name).read_text("utf-8")
+        assert re.findall(r'"(3\.\d+)"', text) == [versions[0], versions[-1]]
+
+
+def test_the_installation_form_asks_for_devices():
+    form = (GITHUB / "ISSUE_TEMPLATE" / "installation.yml").read_text("utf-8")
+    assert "`fractals devices --json`" in form
+
+
+def test_citation_has_the_version_and_the_licence():
+    text = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {fractals.__version__}\n" in text
+    assert "\nlicense: MIT\n" in text
+
+
+def test_the_image_gets_what_the_wheel_is_built_from():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    kept = re.findall(r"^!(.*)$", (ROOT / ".dockerignore").read_text("utf-8"), re.MULTILINE)
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    metadata = [project["project"]["readme"], *project["project"]["license-files"]]
+    assert set(kept) == {*wheel["only-include"], *metadata, "pyproject.toml"}
+    extras = re.search(r"ARG EXTRAS=(.*)", (ROOT / "Dockerfile").read_text("utf-8"))[1].split(",")
+    assert "gpu" in extras
+    assert set(extras) <= set(project["project"]["optional-dependencies"])
