@@ -36,7 +36,7 @@ def durations(suffix: str, fps: float, count: int) -> list[int]:
     Examples
     --------
     >>> durations(".webp", 60, 3), durations(".gif", 40, 4)
-    ([17, 16, 17], [20, 30, 20, 30])
+    ([17, 16, 17], [20, 30, 30, 20])
     """
     units = UNITS[suffix]
     ends = [round(k * units / fps) for k in range(count + 1)]
