@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LOOP_FPS = {".webp": 30.0, ".gif": 25.0}  # where neither the scene nor an option says another
 LONG = 24 * 3600  # seconds, beyond which a film requires --force
-SETTLED = 3.0  # seconds after the first frame from which the time left is told
+SETTLED = 3.0  # seconds after the first frame before the time left is shown
 NUMBERS = re.compile(r"(\d{0,9}):(\d{0,9})", re.ASCII)
 
 
