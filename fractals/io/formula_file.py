@@ -5,12 +5,13 @@ a scene can be a stranger's.
 """
 
 import ast
+import importlib.machinery
 import importlib.util
 import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from fractals.errors import InputError, shown
@@ -74,9 +75,11 @@ def _run(path: Path) -> ModuleType:
     # A function of this package would be cached on disk by its name alone, and one from elsewhere
     # is cached by its bytecode: see `backends.code_cache`.
     name = f"formula_file_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise InputError(f"{shown(path)}: a formula's file ends in .py")
+    spec = importlib.util.spec_from_file_location(name, path, loader=_Source(name, str(path)))
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # Numba looks up the module of a function
     try:
@@ -84,6 +87,19 @@ def _run(path: Path) -> ModuleType:
     except Exception as error:
         raise InputError(_failure(path, error)) from None
     return module
+
+
+class _Source(importlib.machinery.SourceFileLoader):
+    """Compiles a file each time it is loaded.
+
+    Bytecode on disk is found by the size of the file and the second in which it was written, and a
+    file that is edited and drawn in turns may keep both.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the code of the file as it is now."""
+        code: CodeType = self.source_to_code(self.get_data(self.path), self.path)
+        return code
 
 
 def _failure(path: Path, error: Exception) -> str:

@@ -1,5 +1,6 @@
 """Formulas in the user's own Python files."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,18 @@ def test_a_formula_of_a_file_is_drawn(bridge):
     drawn = fractals.render(formula=own, **TINY)
     assert np.array_equal(drawn.pixels, fractals.render(**TINY).pixels)
     assert load_formula(Path("bridge.py"), degree=3).degree == 3
+
+
+def test_a_file_is_read_again_after_an_edit_in_the_same_second(bridge, monkeypatch):
+    """Python's bytecode files would not see it: they hold the size and the second of the file."""
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    path = Path("bridge.py")
+    os.utime(path, (10**9, 10**9))
+    assert load_formula(path).width == "4.6"
+    path.write_text(GOOD.replace('width="4.6"', 'width="5.6"'))
+    os.utime(path, (10**9, 10**9))
+    assert load_formula(path).width == "5.6"
+    assert not Path("__pycache__").exists()
 
 
 def test_the_command_line_names_a_file(run, bridge):
