@@ -1,6 +1,7 @@
 """Finds the CPU and GPUs of this machine, without importing Numba."""
 
 import ctypes
+import functools
 import importlib.util
 import os
 import platform
@@ -169,6 +170,7 @@ def _dotted(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
+@functools.cache
 def _cpu_name() -> str:
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -179,6 +181,7 @@ def _cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
+@functools.cache
 def _vector_bits() -> int:
     from llvmlite import binding
 

@@ -6,8 +6,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
 from fractals.kernels.layout import EscapeTile
@@ -24,6 +26,8 @@ from fractals.rendering.probe import (
 )
 from fractals.rendering.sampling import Samples, coordinates, indices
 from fractals.scene.model import MAX_ITERATIONS
+
+Positions = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,8 @@ class ViewProbe:
         backend, plan = self.backend, replace(self.plan, width=scale * self.plan.width)
         counts = np.empty(PROBE_SIZE[::-1], np.int32)
         if plan.view.projection == "plane":
-            plan = replace(plan, size=PROBE_SIZE, supersampling=1, antialias="grid")
             across, down = (
-                backend.to_device(part.astype(backend.real)) for part in coordinates(plan)
+                backend.to_device(part.astype(backend.real)) for part in self._coordinates(scale)
             )
         if self.plan.explicit_positions:
             places = indices((slice(0, PROBE_SIZE[1]), slice(0, PROBE_SIZE[0])))
@@ -67,6 +70,27 @@ class ViewProbe:
         z = x[escaped].astype(np.float64), y[escaped].astype(np.float64)
         radius = plan.scene.iteration.escape_radius
         return counts, smooth_counts(counts[escaped], *z, plan.formula, radius)
+
+    def _coordinates(self, scale: Fraction) -> tuple[Positions, Positions]:
+        """Return the positions of the samples of a plane view, as `coordinates` does.
+
+        `scale` is a power of two that multiplies the width of the view.
+        """
+        plan = self.plan
+        if not plan.deep or plan.anchor:
+            return self._grid_of(scale * plan.width)
+        # They are distances from the center, which a power of two scales without rounding.
+        columns, rows = self._own_grid
+        return float(scale) * columns, float(scale) * rows
+
+    @cached_property
+    def _own_grid(self) -> tuple[Positions, Positions]:
+        """Return the positions of the samples of the view itself."""
+        return self._grid_of(self.plan.width)
+
+    def _grid_of(self, width: Fraction) -> tuple[Positions, Positions]:
+        probe = replace(self.plan, width=width, size=PROBE_SIZE, supersampling=1, antialias="grid")
+        return coordinates(probe)
 
     def settled_limit(self, limit: int, prepare: Callable[[int], None] | None = None) -> int:
         """Return a limit of iterations beyond which few more samples escape.

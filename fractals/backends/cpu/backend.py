@@ -87,8 +87,10 @@ class CpuBackend(HostMemory):
 
     def _in_packets(self, options):
         fill = self._compiled(perturb_packets.make_body, (options,))
-        fill.compile(perturb_packets.signature())
-        fill = typed_once(fill, perturb_packets.signature())
+        types = perturb_packets.signature()
+        if types not in fill.overloads:
+            fill.compile(types)
+        fill = typed_once(fill, types)
         # Samples that become too small for float64 leave their packets.
         one_by_one = None
         if options.floatexp:
