@@ -52,16 +52,16 @@ class ViewProbe:
 
         `scale` multiplies the width of the view.
         """
-        backend, plan = self.backend, replace(self.plan, width=scale * self.plan.width)
+        backend, plan = self.backend, self._sized(scale)
         counts = np.empty(PROBE_SIZE[::-1], np.int32)
-        if plan.view.projection == "plane":
-            across, down = (
-                backend.to_device(part.astype(backend.real)) for part in self._coordinates(scale)
-            )
         if self.plan.explicit_positions:
             places = indices((slice(0, PROBE_SIZE[1]), slice(0, PROBE_SIZE[0])))
             samples = Samples(plan, PROBE_SIZE)
             across, down = explicit_positions(backend, samples, *places, counts.shape)
+        else:
+            across, down = (
+                backend.to_device(part.astype(backend.real)) for part in self._grid(scale)
+            )
         raw = self.iterate(counts.shape, across, down, limit)
         x, y = (np.empty(counts.shape, backend.real) for _ in range(2))
         for on_device, part in ((raw.count, counts), (raw.x, x), (raw.y, y)):
@@ -71,26 +71,24 @@ class ViewProbe:
         radius = plan.scene.iteration.escape_radius
         return counts, smooth_counts(counts[escaped], *z, plan.formula, radius)
 
-    def _coordinates(self, scale: Fraction) -> tuple[Positions, Positions]:
-        """Return the positions of the samples of a plane view, as `coordinates` does.
+    def _sized(self, scale: Fraction) -> Plan:
+        """Return the plan of the samples, in a view of `scale` times the width."""
+        plan = replace(self.plan, width=scale * self.plan.width)
+        if plan.view.projection == "plane":
+            plan = replace(plan, size=PROBE_SIZE, supersampling=1, antialias="grid")
+        return plan
 
-        `scale` is a power of two that multiplies the width of the view.
-        """
-        plan = self.plan
-        if not plan.deep or plan.anchor:
-            return self._grid_of(scale * plan.width)
+    def _grid(self, scale: Fraction) -> tuple[Positions, Positions]:
+        """Return columns and rows as of `coordinates`; `scale` is a power of two."""
+        if not self.plan.deep or self.plan.anchor:
+            return coordinates(self._sized(scale))
         # They are distances from the center, which a power of two scales without rounding.
         columns, rows = self._own_grid
         return float(scale) * columns, float(scale) * rows
 
     @cached_property
     def _own_grid(self) -> tuple[Positions, Positions]:
-        """Return the positions of the samples of the view itself."""
-        return self._grid_of(self.plan.width)
-
-    def _grid_of(self, width: Fraction) -> tuple[Positions, Positions]:
-        probe = replace(self.plan, width=width, size=PROBE_SIZE, supersampling=1, antialias="grid")
-        return coordinates(probe)
+        return coordinates(self._sized(Fraction(1)))
 
     def settled_limit(self, limit: int, prepare: Callable[[int], None] | None = None) -> int:
         """Return a limit of iterations beyond which few more samples escape.
