@@ -397,10 +397,7 @@ def make_plan(
     )
 
 
-CHAINS = (
-    ": of expressions only a single one such as conj(absx(z)**3) + c goes deeper, of powers, conj, "
-    "minus signs, and at most two absolute values absx and absy"
-)
+CHAINS = ": only one f(z) + c of powers, conj and at most two absx or absy goes deeper"
 
 
 def _refuse_deep(formula: Formula, precision: str, least: Fraction) -> None:

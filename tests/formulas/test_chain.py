@@ -96,7 +96,7 @@ def test_what_is_no_chain_is_drawn_where_float64_resolves():
     deep = load_scene(formula=three, center=["-1.2", "0.1"], width="1e-30")
     with pytest.raises(fractals.OptionError, match="can go down to a width of") as caught:
         fractals.plan(deep, device="cpu")
-    assert "two absolute values" in str(caught.value)
+    assert "at most two absx or absy goes deeper" in str(caught.value)
 
 
 def tip(degree):
