@@ -161,6 +161,7 @@ def compute_orbit(
     Reference
     """
     step, degree = formula.step, formula.degree
+    higher = tuple(power for power in formula.kink_degrees if power > 2)
     escape_radius_squared = min(escape_radius**2, MAX_RADIUS_SQUARED)
     inner = escape_radius_squared * (1 - NEAR_RADIUS)
     outer = escape_radius_squared * (1 + NEAR_RADIUS)
@@ -207,7 +208,8 @@ def compute_orbit(
                 tiny.append((n, z.real, z.imag, k))
             if formula.kinks:
                 s, t = abs(u), abs(v)
-                if s < NEAR_KINK or t < NEAR_KINK or -NEAR_KINK < s - t < NEAR_KINK:
+                near = s < NEAR_KINK or t < NEAR_KINK or -NEAR_KINK < s - t < NEAR_KINK
+                if near or (higher and _near_axis(complex(u, v), higher)):
                     near_kinks.append((n, *_kinks(formula, x, y)))
             square = u * u + v * v
             if square > inner:
@@ -240,6 +242,12 @@ def compute_orbit(
     close = np.array(margins, np.float64).reshape(-1, 3)
     repeats = 0 if period else repeats
     return Reference(orbit, points, period, escaped, bits, repeats, kinks, close, least_radius)
+
+
+def _near_axis(z: complex, powers: tuple[int, ...]) -> bool:
+    """Tell whether one of these powers of z lies near an axis, where chains have their kinks."""
+    parts = [(abs(w.real), abs(w.imag)) for w in (z**power for power in powers)]
+    return any(min(pair) < NEAR_KINK * max(pair) for pair in parts)
 
 
 def _kinks(formula: Formula, x: Any, y: Any) -> Iterator[float]:

@@ -468,7 +468,8 @@ def make_matrix_entries(target, formula):
         a1, a3 = derive(X, Y, zero, one)
         size = max(larger(a0, a1), larger(a2, a3))
         least = abs(a0 * a3 - a1 * a2) / (2 * size) if size > 0 else zero
-        r = TOLERANCE * least / (degree - 1)
+        # Formulas of a higher degree are conformal between their kinks: |f'(z)| is d |z|**(d - 1).
+        r = TOLERANCE * (least if degree == 2 else larger(X, Y)) / (degree - 1)
         if has_kinks:
             r = min(r, kink_distance(X, Y, *kinks(orbit, m)) / 2)
         r = min(r, room(X, Y, radius_squared))

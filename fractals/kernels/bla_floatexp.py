@@ -78,7 +78,7 @@ def make_entries(target, formula):
 
     The first is the `FloatexpSkip` of one step from Z_m, the second that by p, then q.
     """
-    jit, int64 = target.jit, target.int64
+    jit, int64, degree = target.jit, target.int64, formula.degree
     has_kinks = formula.kink_distance is not None
     derive = jit(formula.derivative)
     kink_distance = jit(formula.kink_distance or formula.derivative)
@@ -110,10 +110,10 @@ def make_entries(target, formula):
         zero, one = number(0, X), number(1, X)
         a0, a2 = derive(X, Y, one, zero)
         a1, a3 = derive(X, Y, zero, one)
-        a, f = normal((a0, a1, a2, a3), e)  # f is of degree 2: its derivative grows as z does
+        a, f = normal((a0, a1, a2, a3), int64(e * (degree - 1)))  # as f'(z) grows with z
         largest = max(max(abs(a0), abs(a1)), max(abs(a2), abs(a3)))
         least = abs(a0 * a3 - a1 * a2) / (2 * largest) if largest > 0 else zero
-        near = TOLERANCE * least
+        near = TOLERANCE * (least if degree == 2 else max(abs(X), abs(Y)) / (degree - 1))
         if has_kinks:
             near = min(near, kink_distance(X, Y, *beside(Z, e, 0)) / 2)
         plain = two_to(e, X)

@@ -67,7 +67,7 @@ def make_escape(target, options):
     )
     near = make_near(target, formula, options.derivative)
     # The same z does not repeat the orbit where the next z also depends on the previous one.
-    shortcuts = options.interior_shortcuts and not formula.carries_previous
+    shortcuts = options.interior_shortcuts and formula.memoryless
     surely_inside = formula.inside if shortcuts and not options.julia else None
     test_inside = surely_inside is not None
     inside = target.jit(surely_inside if test_inside else formula.step)

@@ -239,7 +239,7 @@ def make_moved(target: Any, formula: Formula, floatexp: bool) -> Any:
 
 
 def _make_moved_across_kinks(target: Any, formula: Formula) -> Any:
-    """Return `moved` for a formula with kinks, which is of degree 2.
+    """Return `moved` for a formula with kinks.
 
     What z adds to the numbers whose absolute values are taken is linear in z if z is negligible
     beside Z. So z and these numbers are scaled by one power of two, the lift, until products of z
@@ -247,6 +247,7 @@ def _make_moved_across_kinks(target: Any, formula: Formula) -> Any:
     """
     step, beside = target.jit(formula.perturbed), make_kinks_beside(target, formula)
     normal, int64 = make_arithmetic(target, True).normal, target.int64
+    degree = formula.degree
 
     def moved(Z: Any, z: Any) -> Any:
         zero = number(0, z[0])
@@ -256,7 +257,7 @@ def _make_moved_across_kinks(target: Any, formula: Formula) -> Any:
         s, t = two_to(Z[2] - e, zero), two_to(z[2] - e + lift, zero)
         kinks = beside(Z, e, lift)
         x, y = step(Z[0] * s, Z[1] * s, z[0] * t, z[1] * t, zero, zero, *kinks)
-        return normal(x, y, int64(2 * e - lift))
+        return normal(x, y, int64(degree * e - lift))
 
     return target.jit(moved)
 

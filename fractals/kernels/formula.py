@@ -31,6 +31,7 @@ The file of a formula, ``fractals/formulas/<name>.py``, holds these functions an
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Protocol
 
 Step = Callable[..., tuple[Any, Any]]
@@ -116,6 +117,12 @@ class Formula:
         Maps f(z) + c that one step applies one after the other; () for an ordinary formula.
     maps : int
         How many maps one step applies.
+    phases : tuple of (Formula, int)
+        Maps that are iterated in turn, each a number of times; () for an ordinary formula. Unlike
+        those of a `sequence`, each is a step with a count of its own. `step` and `tangent` are
+        then those of the first one.
+    loop : int
+        The phase that follows the last one.
     coloring : str
         Name of the coloring that takes the place of `smooth`; "" for none.
     """
@@ -142,6 +149,8 @@ class Formula:
     escapes: bool = True
     sequence: tuple["Formula", ...] = ()
     maps: int = 1
+    phases: tuple[tuple["Formula", int], ...] = ()
+    loop: int = 0
     coloring: str = ""
 
     @property
@@ -153,6 +162,21 @@ class Formula:
     def carries_previous(self) -> bool:
         """Tell whether the previous z travels along an orbit."""
         return self.uses_previous or self.tolerance > 0
+
+    @property
+    def memoryless(self) -> bool:
+        """Tell whether z and c alone decide the next z."""
+        return not (self.carries_previous or self.phases)
+
+    def map_at(self, n: int) -> "Formula":
+        """Return the formula of step n, counted from 0."""
+        if not self.phases:
+            return self
+        ends = tuple(accumulate(count for _, count in self.phases))
+        if n >= ends[-1]:
+            first = ends[self.loop - 1] if self.loop else 0
+            n = first + (n - first) % (ends[-1] - first)
+        return next(own for (own, _), end in zip(self.phases, ends, strict=True) if n < end)
 
     @property
     def additive(self) -> bool:
@@ -171,9 +195,12 @@ class Formula:
         zero = abs(0 * u)
         return self.start(u, v, zero, zero)[:2] if self.start else (zero, zero)
 
-    def go_on(self, z: tuple[Any, Any], before: tuple[Any, Any], a: Any, b: Any) -> tuple[Any, Any]:
-        """Return the z after `z`, which came after `before`: a step on the host."""
-        return self.step(*z, a, b, *before) if self.uses_previous else self.step(*z, a, b)
+    def go_on(
+        self, z: tuple[Any, Any], before: tuple[Any, Any], a: Any, b: Any, n: int
+    ) -> tuple[Any, Any]:
+        """Return the z after `z`, which came after `before`: step n on the host, from 0."""
+        step = self.map_at(n).step
+        return step(*z, a, b, *before) if self.uses_previous else step(*z, a, b)
 
     @property
     def label(self) -> str:

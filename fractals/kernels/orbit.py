@@ -6,12 +6,18 @@ A state is a flat tuple of numbers, in this order, so that it stays in registers
 2. with a derivative, dz as (p, q); or, where the formula is not holomorphic, both columns of the
    Jacobian as (p, q, s, t);
 3. where the formula carries the previous z, that z; and its dz if the next dz depends on it;
+   where maps are iterated in turn, the number of the next step within one round;
 4. the orbit statistics.
 """
 
 from fractals.kernels.primitives import fma, number
 from fractals.kernels.statistics import NO_STATISTICS, make_statistics
-from fractals.kernels.tangent import gradient_derivative, make_step, make_tangent
+from fractals.kernels.tangent import (
+    gradient_derivative,
+    make_phases,
+    make_step,
+    make_tangent,
+)
 
 
 def first_size(derivative):
@@ -29,6 +35,8 @@ def _tangent_end(formula, derivative):
 
 
 def _previous_size(formula, derivative):
+    if formula.phases:
+        return 1
     if not formula.carries_previous:
         return 0
     return 4 if formula.uses_previous and derivative else 2
@@ -184,7 +192,17 @@ def _make_general_orbit(target, formula, julia, derivative):
     old = _tangent_end(formula, derivative)  # index of the previous z
     seed = 0 if julia else 1
     begin = jit(_at_sample if julia else formula.start or _at_zero)
-    if uses_previous:
+    if formula.phases:
+        step, tangent, next_phase = make_phases(target, formula)
+
+        def move(state, a, b):
+            return step(state[0], state[1], a, b, state[old])
+
+        def change_of(state, k, a, b, e, f):
+            own = state[0], state[1], state[k], state[k + 1], a, b, e, f
+            return tangent(*own, state[old])
+
+    elif uses_previous:
 
         def move(state, a, b):
             return step(state[0], state[1], a, b, state[old], state[old + 1])
@@ -233,7 +251,15 @@ def _make_general_orbit(target, formula, julia, derivative):
             return (*move(state, a, b), p, q, s, t)
 
     first, change = jit(first), jit(change)
-    if not formula.carries_previous:
+    if formula.phases:
+
+        def start(u, v):
+            return (*first(u, v), number(0, u))
+
+        def advance(state, a, b, point):
+            return (*change(state, a, b), next_phase(state[old]))
+
+    elif not formula.carries_previous:
 
         def start(u, v):
             return first(u, v)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from fractals.kernels.formula import Formula
-from fractals.kernels.primitives import fma
+from fractals.kernels.primitives import fma, number, select
 
 
 def make_step(target: Any, formula: Formula) -> Any:
@@ -56,6 +56,61 @@ def _tangent_then(target: Any, step: Any, first: Any, second: Any) -> Any:
         return second(u, v, p, q, a, b, e, f)
 
     return target.jit(both)
+
+
+def make_phases(target: Any, formula: Formula) -> tuple[Any, Any, Any]:
+    """Return step, tangent and ``next_phase(k)`` of maps in turn.
+
+    Step and tangent have one more argument: k, the number of the step within one round, as a real
+    number. Every map is computed, and k selects one, because lanes of a pack and threads of a GPU
+    are at different steps.
+    """
+    *others, (last, count) = formula.phases
+    end, first = sum(repeats for _, repeats in others), 0
+    total = end + count
+    for _, repeats in formula.phases[: formula.loop]:
+        first += repeats
+    step, tangent = _ignore_phase(target, make_step(target, last), make_tangent(target, last))
+    for own, repeats in reversed(others):
+        step = _until(target, end, make_step(target, own), step)
+        tangent = _tangent_until(target, end, make_tangent(target, own), tangent)
+        end -= repeats
+
+    def next_phase(k):
+        after = k + number(1, k)
+        return select(after < number(total, k), after, number(first, k))
+
+    return step, tangent, target.jit(next_phase)
+
+
+def _ignore_phase(target: Any, own_step: Any, own_tangent: Any) -> tuple[Any, Any]:
+    def step(x, y, a, b, k):
+        return own_step(x, y, a, b)
+
+    def tangent(x, y, p, q, a, b, e, f, k):
+        return own_tangent(x, y, p, q, a, b, e, f)
+
+    return target.jit(step), target.jit(tangent)
+
+
+def _until(target: Any, end: int, own: Any, later: Any) -> Any:
+    def step(x, y, a, b, k):
+        u, v = own(x, y, a, b)
+        s, t = later(x, y, a, b, k)
+        now = k < number(end, k)
+        return select(now, u, s), select(now, v, t)
+
+    return target.jit(step)
+
+
+def _tangent_until(target: Any, end: int, own: Any, later: Any) -> Any:
+    def tangent(x, y, p, q, a, b, e, f, k):
+        u, v = own(x, y, p, q, a, b, e, f)
+        s, t = later(x, y, p, q, a, b, e, f, k)
+        now = k < number(end, k)
+        return select(now, u, s), select(now, v, t)
+
+    return target.jit(tangent)
 
 
 def gradient_derivative(x, y, p, q, s, t):  # compiled with `target.jit`

@@ -127,8 +127,8 @@ def mean_count(
     total = np.zeros(a.shape)
     inside = np.ones(a.shape, bool)
     with np.errstate(all="ignore"):
-        for _ in range(most):
-            z, before = formula.go_on(z, before, a, b), z
+        for n in range(most):
+            z, before = formula.go_on(z, before, a, b, n), z
             if formula.tolerance:
                 inside &= np.hypot(z[0] - before[0], z[1] - before[1]) > formula.tolerance
             if formula.escapes:

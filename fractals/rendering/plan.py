@@ -348,9 +348,7 @@ def make_plan(
     if deep:
         layers.check_deep()
     _check_range(scene, formula, number)
-    interior_shortcuts = interior_shortcuts and not (
-        layers.statistics.inside or formula.carries_previous
-    )
+    interior_shortcuts = interior_shortcuts and formula.memoryless and not layers.statistics.inside
     # Near 0 a Julia set's orbits are raised to the power of the degree: so are the differences,
     # and their digits.
     power = formula.degree if scene.julia else 1
@@ -399,6 +397,9 @@ def make_plan(
     )
 
 
+CHAINS = ": only one f(z) + c of powers, conj and at most two absx or absy goes deeper"
+
+
 def _refuse_deep(formula: Formula, precision: str, least: Fraction) -> None:
     """Raise the error for a deep view in float32, or of a formula without a perturbed step."""
     if precision == "float32":
@@ -406,11 +407,14 @@ def _refuse_deep(formula: Formula, precision: str, least: Fraction) -> None:
             f"the view is too deep for float32, which can go down to a width of "
             f"{scientific(least)} here: --precision float64 goes to any depth"
         )
-    made = formula.step.__module__.replace(".", "/")
+    made, hint = formula.step.__module__.replace(".", "/"), ""
+    if formula.name == "expression":
+        hint = CHAINS
+    elif formula.additive:
+        hint = f": add one where it is made ({made}.py)"
     raise OptionError(
         f"the formula '{formula.name}' has no perturbed step, and without it can go down to a "
-        f"width of {scientific(least)} here"
-        + (f": add one where it is made ({made}.py)" if formula.additive else "")
+        f"width of {scientific(least)} here" + hint
     )
 
 

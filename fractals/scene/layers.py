@@ -135,10 +135,11 @@ def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Colori
             f"{'escape' if converges else 'converge'}, and those of '{formula.name}' {ends}: "
             f"choose another, such as {others}"
         )
-    if coloring.memoryless and formula.uses_previous:
+    if coloring.memoryless and (formula.uses_previous or formula.phases):
+        why = "iterates maps in turn" if formula.phases else "has a memory of the z before"
         raise OptionError(
             f"the coloring '{coloring.name}' requires that z alone decides the next z, and "
-            f"'{formula.name}' has a memory of the z before: choose another, such as smooth"
+            f"'{formula.name}' {why}: choose another, such as smooth"
         )
     if coloring.powers and (julia or not formula.is_power):
         what = "Julia sets" if julia else f"'{formula.name}'"

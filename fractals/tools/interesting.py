@@ -234,8 +234,8 @@ def _sizes(scene: Scene, formula: Formula, x: float, y: float) -> list[float]:
     z, before = formula.begin(scene.julia is not None, x, y), (0.0, 0.0)
     found = []
     with np.errstate(all="ignore"):
-        for _ in range(STEPS):
-            z, before = formula.go_on(z, before, a, b), z
+        for n in range(STEPS):
+            z, before = formula.go_on(z, before, a, b, n), z
             found.append(math.hypot(*map(float, z)))
     return found
 

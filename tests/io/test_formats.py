@@ -16,7 +16,6 @@ from fractals.io.load import load_scene
 FOLDERS = {"kfr": "kfr", "par": "par", "rustfractal-toml": "rust_fractal", "xpf": "xpf"}
 # What can't be drawn, and words of the reason; all other samples become scenes.
 REFUSED = {
-    "42-3-TheRedshiftRider-1-az2+z3+c.kfr": "the hybrid formula '0/1|0,0,0,0,2,1,0;0,0,0,0,3",
     "Waves_in_the_Night.par": "the formula 'Man-YZ-XZ'",
     "monument.par": "the formula 'minN-XY-YZrot'",
     "barnsl4.xpf": "the formula 'barnsley'",

@@ -4,9 +4,11 @@ import cmath
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import naive
 
 import fractals
 from fractals import Scene
@@ -360,3 +362,105 @@ def test_what_a_location_cannot_say_is_listed(changes, words):
 def test_what_it_cannot_draw_is_refused(changes, words):
     with pytest.raises(SceneError, match=words):
         kfr.write(Scene().replace(**changes).to_table())
+
+
+# Hybrids: groups of lines of terms, in turn. The texts but the last are of its own formulas/.
+NOTHING = "0,0,0,0,0,0,0"
+PLAIN = (0, 0, 0, 0)
+HYBRIDS = {
+    "0/1|1,0,0,0,5,1,0;0,0,0,0,0,0,0;0|0,1,0,1,1,1,0;0,0,0,0,0,0,0;0": (
+        [(1, [(((1, 0, 0, 0), 5, 1), (PLAIN, 0, 0), 0), (((0, 1, 0, 1), 1, 1), (PLAIN, 0, 0), 0)])],
+        0,
+    ),
+    "0/1|1,1,0,0,2,1,0;1,1,0,0,1,1,0;1": (
+        [(1, [(((1, 1, 0, 0), 2, 1), ((1, 1, 0, 0), 1, 1), 1)])],
+        0,
+    ),
+    "0/1|0,0,0,0,2,1,0;1,1,0,0,2,1,0;2": ([(1, [((PLAIN, 2, 1), ((1, 1, 0, 0), 2, 1), 2)])], 0),
+    "0/1|0,0,0,0,2,2,0;0,0,0,0,3,1,0;1": ([(1, [((PLAIN, 2, 2), (PLAIN, 3, 1), 1)])], 0),
+    f"0/1|0,0,0,0,9,1,0;{NOTHING};0": ([(1, [((PLAIN, 9, 1), (PLAIN, 0, 0), 0)])], 0),
+    f"0/1|1,0,0,1,2,1,0;{NOTHING};0": ([(1, [(((1, 0, 0, 1), 2, 1), (PLAIN, 0, 0), 0)])], 0),
+    f"1/2|0,0,0,0,2,1,0;{NOTHING};0/1|1,1,0,0,2,1,0;{NOTHING};0|0,1,1,0,2,-0.5,0.25;{NOTHING};0"
+    f"/3|0,0,0,0,3,1,0;{NOTHING};1": (
+        [
+            (2, [((PLAIN, 2, 1), (PLAIN, 0, 0), 0)]),
+            (
+                1,
+                [
+                    (((1, 1, 0, 0), 2, 1), (PLAIN, 0, 0), 0),
+                    (((0, 1, 1, 0), 2, -0.5 + 0.25j), (PLAIN, 0, 0), 0),
+                ],
+            ),
+            (3, [((PLAIN, 3, 1), (PLAIN, 0, 0), 1)]),
+        ],
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("text", HYBRIDS)
+def test_hybrids_are_iterated_as_there(text):
+    """Each group is an iteration: the counts are those of its groups in turn."""
+    scene, lost, places = shown(f"UseHybridFormula: 1\nHybridFormula: {text}")
+    raw, (groups, loop) = fractals.compute(scene, device="python"), HYBRIDS[text]
+    different = compared = 0
+    for j, row in enumerate(places):
+        for i, c in enumerate(row):
+            wanted = {
+                naive.hybrid_count(groups, loop, c + move, LIMIT, 100)
+                for move in (0, 1e-9, -1e-9, 1e-9j)
+            }
+            compared += len(wanted) == 1
+            different += len(wanted) == 1 and int(raw.count[j, i]) not in wanted
+    assert compared > 130
+    assert different == 0
+    assert len(np.unique(raw.count)) > 3
+    assert not lost
+    written, _ = kfr.write(scene.to_table())
+    own = text.removesuffix("1") + "0" if text.endswith(f"{NOTHING};1") else text
+    assert f"HybridFormula: {own}\r\n" in written.decode()
+    assert load_scene(kfr.read(written, "").table).formula == scene.formula
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "1 to 8 groups are expected"),
+        ("0", "1 to 8 groups are expected"),
+        ("x/1|" + f"0,0,0,0,2,1,0;{NOTHING};0", "1 to 8 groups are expected"),
+        (f"1/1|0,0,0,0,2,1,0;{NOTHING};0", "the loop starts at group 1 of 1"),
+        (f"0/0|0,0,0,0,2,1,0;{NOTHING};0", "a group is repeated '0' times"),
+        ("0/1", "1 to 8 lines in a group are expected"),
+        ("0/1|0,0,0,0,2,1,0", "a line is two terms and how they are joined"),
+        (f"0/1|0,0,0,0,2,1,0;{NOTHING};3", "terms are joined by '3', not by 0, 1 or 2"),
+        (f"0/1|0,0,0,0,2,1,0;{NOTHING};2", "a line is multiplied by 0"),
+        (f"0/1|{NOTHING};0,0,0,0,2,1,0;0", "a line is multiplied by 0"),
+        (f"0/1|0,0,0,0,0,1,0;{NOTHING};0", "the power 0 is not from 1 to 64"),
+        (f"0/1|0,0,0,0,2,1;{NOTHING};0", "'0,0,0,0,2,1' is not a term"),
+        (f"0/1|0,0,0,0,2,1.2.3,0;{NOTHING};0", "is not a term"),
+        ("0/1" + "|0,0,0,0,2,1,0;1,1,0,0,2,1,0;0" * 6, "a group has more than 500 characters"),
+    ],
+)
+def test_hybrids_without_an_expression_are_refused_in_one_line(text, words):
+    with pytest.raises(SceneError) as caught:
+        read(f"UseHybridFormula: 1\nHybridFormula: {text}\n")
+    assert words in str(caught.value)
+    assert str(caught.value).startswith("line 2: HybridFormula: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_formulas_of_the_catalog_are_written_as_hybrids_where_it_has_no_other():
+    for name, lines in [
+        ("heart", ["1,0,0,0,2,1,0"]),
+        ("celtic_heart", ["1,0,0,0,2,1,0", "1,0,0,0,1,1,0"]),
+    ]:
+        written, _ = kfr.write(load_scene(formula=name, max_iterations=99).to_table())
+        text = "|".join(f"{line};{NOTHING};0" for line in lines)
+        assert f"HybridFormula: 0/1|{text}\r\n" in written.decode()
+        assert load_scene(kfr.read(written, "").table).formula.name == name
+
+
+@pytest.mark.parametrize("formula", ["z^2 + c*z", "sin(z) + c", "z^2 + z + 1 + c", "c*z^2"])
+def test_expressions_that_are_no_hybrid_are_not_written(formula):
+    with pytest.raises(SceneError, match="has no formula '"):
+        kfr.write(load_scene(formula=formula, max_iterations=99).to_table())

@@ -127,6 +127,49 @@ def expression(z, c, power=2):
     return z * z + c
 
 
+def folded(z, folds):
+    """Return z with |x|, with |y|, with -x and with -y in its place: four flags, in this order."""
+    x, y = z.real, z.imag
+    absx, absy, negx, negy = folds
+    x = abs(x) if absx else x
+    y = abs(y) if absy else y
+    return mpc(-x if negx else x, -y if negy else y)
+
+
+def hybrid_term(z, term):
+    """Return a term of a line of Kalles Fraktaler: (four flags, power, multiplier)."""
+    folds, power, factor = term
+    result = mpc(factor)
+    for _ in range(power):
+        result = result * folded(z, folds)
+    return result
+
+
+def hybrid_group(z, c, lines):
+    """Return the next z: each line takes the result of the line before; c is added at the end.
+
+    A line is (term, term, how): both are added (0), subtracted (1) or multiplied (2).
+    """
+    for one, two, how in lines:
+        u, v = hybrid_term(z, one), hybrid_term(z, two)
+        z = u + v if how == 0 else u - v if how == 1 else u * v
+    return z + c
+
+
+def hybrid_count(groups, loop, c, limit, radius):
+    """Return the count of c: `groups` are (repeats, lines); after the last follows group `loop`."""
+    z, n, k = mpc(0), 0, 0
+    while True:
+        repeats, lines = groups[k]
+        for _ in range(repeats):
+            z, n = hybrid_group(z, c, lines), n + 1
+            if n >= limit:
+                return limit
+            if abs(z) > radius:
+                return n
+        k = k + 1 if k + 1 < len(groups) else loop
+
+
 STEPS = {
     "mandelbrot": mandelbrot,
     "multibrot": multibrot,

@@ -32,7 +32,8 @@ TEXTS = {
     "ColorMethod: 1\r\nColorOffset: 3\r\nRotateAngle: 10\r\nStretchAmount: 0.5\r\n"
     "Colors: 255,0,9,0,128,64,\r\nSmooth: 1\r\nPower: 2\r\nFractalType: 1\r\nSeedR: 0\r\n",
     "b.kfr": "Re: 0\nIm: 0\nZoom: 1\nUseHybridFormula: 1\n"
-    "HybridFormula: 0/1|1,1,0,0,2,1,0;0,0,0,0,0,0,0;2\nFactorAR: 1\nFractalType: 42\nPower: 3\n",
+    "HybridFormula: 1/1|1,1,0,0,2,1,0;1,0,0,1,3,-2,0.5;2/2|0,0,0,0,2,1,0;0,0,0,0,0,0,0;0\n"
+    "FactorAR: 1\nFractalType: 42\nPower: 3\n",
     "a.kfp": "Colors: 255,0,9,0,128,64,\nIterDiv: 1\nInteriorColor: 1,2,3,\nSmooth: 0\n",
     "a.par": "first { ; comment\n  reset=1960 type=julia corners=-2/2/-1.5/1.5 \\\n"
     "  params=0.3/0.6 maxiter=300 inside=0 colors=000zzz<3>000 logmap=yes\n}\n"

@@ -107,7 +107,7 @@ def make_body(target, options):
     longest = MAX_BLOCK_PERIODIC if options.interior_shortcuts else MAX_BLOCK
 
     near = make_near(target, formula, derivative)
-    shortcuts = options.interior_shortcuts and not formula.carries_previous
+    shortcuts = options.interior_shortcuts and formula.memoryless
     if explicit:  # us and vs hold the positions of one row
 
         def place(us, vs, i, row_u, row_v):

@@ -6,7 +6,7 @@ wrote but numbers. A product is never left to be added: a compiler might contrac
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fractals.formulas.language import derivative, parser
@@ -19,7 +19,7 @@ Value = tuple[str | None, str | None]  # names of real and imaginary part; None:
 NAMES = {
     name: getattr(module, name)
     for module, names in (
-        (primitives, ("fma", "number", "select", "sqrt")),
+        (primitives, ("fma", "number", "select", "sqrt", "diffabs")),
         (elementary, ("exp", "sincos", "sinhcosh", "log", "angle", "quotient")),
     )
     for name in names
@@ -108,8 +108,23 @@ def compiled(name: str, arguments: str, leaves: Mapping[str, str], trees: tuple[
     """Return a function of real numbers that computes the parts of the trees' values."""
     writer = _Writer(arguments[0], leaves)
     results = [part or "zero" for tree in trees for part in writer.value(tree)]
-    lines = [f"zero = number(0, {arguments[0]})", *writer.lines, f"return {', '.join(results)}"]
-    body = "\n    ".join(lines)
+    return function(name, arguments, writer.lines, results)
+
+
+def compiled_reals(
+    name: str, arguments: str, leaves: Mapping[str, str], parts: Sequence[tuple[Tree, int]]
+) -> Any:
+    """Return a function that computes one part of each tree's value: 0 the real one."""
+    writer = _Writer(arguments[0], leaves)
+    results = [writer.value(tree)[part] or "zero" for tree, part in parts]
+    return function(name, arguments, writer.lines, [", ".join(results) + ","])
+
+
+def function(name: str, arguments: str, lines: Sequence[str], results: Sequence[str]) -> Any:
+    """Return the function of these lines of generated text; ``zero`` is known in them."""
+    body = "\n    ".join(
+        [f"zero = number(0, {arguments[0]})", *lines, f"return {', '.join(results)}"]
+    )
     digest = hashlib.sha256(body.encode()).hexdigest()[:16]
     names = {"__name__": __name__, **NAMES}
     exec(
@@ -237,6 +252,8 @@ class _Writer(_ComplexLines):
             return self.sum(tree)
         if kind in ("power", "*", "/", "neg", "along"):
             return getattr(self, {"*": "product", "/": "quotient"}.get(str(kind), str(kind)))(tree)  # type: ignore[no-any-return]
+        if kind in PAIRS:
+            return PAIRS[kind](self, self.value(tree[1]), self.value(tree[2]))
         return WRITERS[kind](self, self.value(tree[1]))
 
     def sum(self, tree: Tree) -> Value:
@@ -341,6 +358,14 @@ def _abs(to: _ComplexLines, a: Value) -> Value:
     return to.size(a), None
 
 
+def _absx(to: _ComplexLines, a: Value) -> Value:
+    return a[0] and to.let(f"abs({a[0]})"), a[1]
+
+
+def _absy(to: _ComplexLines, a: Value) -> Value:
+    return a[0], a[1] and to.let(f"abs({a[1]})")
+
+
 def _conj(to: _ComplexLines, a: Value) -> Value:
     return a[0], to.minus(a[1])
 
@@ -353,6 +378,37 @@ def _im(to: _ComplexLines, a: Value) -> Value:
     return a[1], None
 
 
+def _turnx(to: _ComplexLines, a: Value, change: Value) -> Value:
+    """Return how absx(a) changes with a."""
+    return _turned(to, a[0], change[0]), change[1]
+
+
+def _turny(to: _ComplexLines, a: Value, change: Value) -> Value:
+    return change[0], _turned(to, a[1], change[1])
+
+
+def _turned(to: _ComplexLines, part: str | None, change: str | None) -> str | None:
+    if part is None or change is None:
+        return change
+    return to.let(f"select({part} < zero, -{change}, {change})")
+
+
+def _grownx(to: _ComplexLines, d: Value, kink: Value) -> Value:
+    """Return absx(a + d) - absx(a), where the real part of a is `kink`."""
+    return to.let(f"diffabs({kink[0]}, {d[0]})"), d[1]
+
+
+def _growny(to: _ComplexLines, d: Value, kink: Value) -> Value:
+    return d[0], to.let(f"diffabs({kink[0]}, {d[1]})")
+
+
+# Nodes of derivatives and of differences, which no text has.
+PAIRS: dict[str, Callable[[_ComplexLines, Value, Value], Value]] = {
+    "turnx": _turnx,
+    "turny": _turny,
+    "grownx": _grownx,
+    "growny": _growny,
+}
 # How each function of the language is written.
 WRITERS: dict[str, Callable[[_ComplexLines, Value], Value]] = {
     "sin": _sin,
@@ -365,6 +421,8 @@ WRITERS: dict[str, Callable[[_ComplexLines, Value], Value]] = {
     "log": _log,
     "sqrt": _sqrt,
     "abs": _abs,
+    "absx": _absx,
+    "absy": _absy,
     "conj": _conj,
     "re": _re,
     "im": _im,

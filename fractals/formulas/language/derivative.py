@@ -79,6 +79,8 @@ def _changed(tree: Tree, changed: Callable[[Tree], Tree], dz: Tree, dc: Tree) ->
         return times(times(("number", complex(tree[2])), power(a, tree[2] - 1)), inner)
     if inner == ZERO:
         return ZERO
+    if kind in ("absx", "absy"):
+        return (f"turn{kind[-1]}", a, inner)
     if kind in BENT:
         return ("along", a, inner) if kind == "abs" else (kind, inner)
     return times(_outer(kind, a), inner)

@@ -16,7 +16,7 @@ MAX_OPERATIONS = 80  # beside each other and in one another
 MAX_POWER = 64
 # What has a complex derivative, and what has not.
 HOLOMORPHIC = ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh")
-BENT = ("abs", "conj", "re", "im")
+BENT = ("abs", "absx", "absy", "conj", "re", "im")
 FUNCTIONS = (*HOLOMORPHIC, *BENT)
 NUMBERS = {"i": 1j, "pi": complex(math.pi), "e": complex(math.e)}
 TOKEN = re.compile(

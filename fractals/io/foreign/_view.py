@@ -111,7 +111,7 @@ def zoom_of(height: Decimal, size: tuple[int, int]) -> str:
 def height_of(table: Mapping[str, Any]) -> tuple[tuple[str, str], Decimal]:
     """Return the center and the height of the view of a whole scene's plain values."""
     formula, view = table["formula"], table["view"]
-    options = {"name": formula} if isinstance(formula, str) else dict(formula)
+    options = options_of(formula)
     home = catalog.load("formula", options.pop("name"))(**options)
     x, y = view.get("center") or home.center
     width = Decimal(view.get("width") or home.width)
@@ -119,6 +119,13 @@ def height_of(table: Mapping[str, Any]) -> tuple[tuple[str, str], Decimal]:
         width = EXACT.divide(width, Decimal(view["zoom"]))
     across, down = table["image"]["size"]
     return (x, y), EXACT.divide(EXACT.multiply(width, Decimal(down)), Decimal(across))
+
+
+def options_of(formula: Any) -> dict[str, Any]:
+    """Return the table of a formula, which in a scene may be a name or an expression."""
+    if not isinstance(formula, str):
+        return dict(formula)
+    return {"name": formula} if formula.isidentifier() else {"name": "expression", "step": formula}
 
 
 def turn(degrees: float) -> float:

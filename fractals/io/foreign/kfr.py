@@ -14,6 +14,7 @@ from fractals.color import palette, spaces
 from fractals.color.palette import Palette
 from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
+from fractals.io.foreign._hybrid import read_hybrid, write_hybrid
 from fractals.io.foreign._text import (
     limit,
     lines_of,
@@ -28,7 +29,6 @@ from fractals.io.foreign._view import (
     EXACT,
     FormulaMatch,
     Place,
-    folded,
     height_of,
     placed,
     power_of,
@@ -93,9 +93,6 @@ KNOWN = (
     "MultiColors SlopePower SlopeRatio SlopeAngle FactorAR FactorAI Period "
     "TextureMerge TexturePower TextureRatio TextureFile TextureResize GLSL UseSRGB Version"
 )
-PLAIN_HYBRID = re.compile(
-    r"\d+/1\|([01]),([01]),([01]),([01]),(\d{1,2}),1,0;0,0,0,0,0,0,0;\d+", re.ASCII
-)
 
 
 def read(data: bytes, entry: str) -> Imported:
@@ -154,15 +151,7 @@ def formula_of(fields: Fields) -> FormulaMatch:
         if real(seed, where):
             raise SceneError(f"{where}: orbits that begin at {seed[:40]} and not at 0 are unknown")
     if whole(*given(fields, "UseHybridFormula", "0")):
-        text, where = given(fields, "HybridFormula", "")
-        plain = PLAIN_HYBRID.fullmatch(text)
-        if plain:
-            names = ("absx", "absy", "negx", "negy")
-            folds = {name for name, on in zip(names, plain.groups(), strict=False) if on == "1"}
-            kin = folded(frozenset(folds), int(plain[5]), frozenset())
-        if not plain or not kin:
-            raise SceneError(f"{where}: the hybrid formula '{text[:80]}' is unsupported")
-        return kin
+        return read_hybrid(*given(fields, "HybridFormula", ""))
     kin = power_of(power) if kind == 0 else TYPES.get(kind) if power == 2 else None
     if (kind == NOVA and 2 <= power <= 12) or (kind, power) == (97, 3):
         kin = FormulaMatch({"name": "nova", "power": power}, conjugate=True)
@@ -280,7 +269,7 @@ def colors_of(text: str, where: str) -> list[str]:
 def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
     """Return the location of a whole scene's plain values, and what was lost."""
     lost = [f"the {key}" for key in ("title", "author", "note", "film") if table.get(key)]
-    (kind, power), kin = _kind(table["formula"])
+    (kind, power, hybrid), kin = _kind(table["formula"])
     if table.get("julia"):
         raise SceneError("Kalles Fraktaler has no Julia sets")
     (x, y), height = height_of(table)
@@ -302,6 +291,7 @@ def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
         "BailoutRadiusCustom": radius,
         "Power": power,
         "FractalType": kind,
+        **({"UseHybridFormula": 1, "HybridFormula": hybrid} if hybrid else {}),
         "RotateAngle": turn(-rotation if kin.conjugate else rotation),
         "StretchAngle": turn(along) if view["stretch"] != 1 else 0,
         "StretchAmount": math.log2(view["stretch"]),
@@ -313,19 +303,23 @@ def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
     return text.encode(), tuple(lost)
 
 
-def _kind(formula: Any) -> tuple[tuple[int, int], FormulaMatch]:
-    """Return FractalType and Power of a formula."""
+def _kind(formula: Any) -> tuple[tuple[int, int, str], FormulaMatch]:
+    """Return FractalType, Power and HybridFormula of a formula."""
     for power in range(2, 9):
         kin = power_of(power)
         if kin and formula in (kin.formula, {"name": "multibrot", "power": power}):
-            return (0, power), kin
+            return (0, power, ""), kin
     for kind, kin in TYPES.items():
         if formula == kin.formula:
-            return (kind, 2), kin
+            return (kind, 2, ""), kin
     name = formula if isinstance(formula, str) else formula["name"]
     if name == "nova" and (isinstance(formula, str) or "relaxation" not in formula):
         power = 3 if isinstance(formula, str) else formula.get("power", 3)
-        return (NOVA, power), FormulaMatch(formula, conjugate=True)
+        return (NOVA, power, ""), FormulaMatch(formula, conjugate=True)
+    hybrid = write_hybrid(formula)
+    if hybrid:
+        text, power, symmetric = hybrid
+        return (0, power, text), FormulaMatch(formula, conjugate=symmetric)
     raise SceneError(f"Kalles Fraktaler has no formula '{name}'")
 
 
