@@ -31,7 +31,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, i
 import fractals
 from fractals.films.facts import Facts, find_facts
 from fractals.films.motion import make_motion
-from fractals.films.strip import Look, Strip
+from fractals.films.strip import Strip
+from fractals.films.strip_plan import Look
 from fractals.films.tracks import Tracks
 from fractals.rendering.options import RenderOptions
 from fractals.tools.bench import report

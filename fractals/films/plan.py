@@ -3,18 +3,20 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from fractals.backends.devices import choose
-from fractals.films.bands import obstacle
+from fractals.films.bands import keeps_values, obstacle
 from fractals.films.encode import CODECS, Video
 from fractals.films.facts import Facts
 from fractals.films.frames import Frames, prepared
 from fractals.films.motion import Motion, Part, with_view
 from fractals.films.planes import Frame
 from fractals.films.recolored import Recolored
-from fractals.films.strip import Look, Strip
+from fractals.films.strip import Strip
+from fractals.films.strip_plan import Look
 from fractals.films.tracks import Tracks, scene_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
@@ -27,6 +29,7 @@ SEGMENT = 120  # frames that are made together: what is lost if the process is k
 LEAST_SEGMENT = 20
 SPEEDS = 64  # frames of a part whose speeds are compared
 GATHERED = 20e6  # pixels of frames a second that a thread takes from a strip (measured)
+SHADED = 40e6  # samples of a strip a second that a thread colors for a frame (measured)
 COLORED = 30e6  # samples a second that a thread colors (measured)
 RAW_BYTES = 36  # of a sample that is kept: count and z
 FLAT = 80  # octaves of a zoom at whose end logarithms of counts differ by little
@@ -97,15 +100,19 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
         return Chosen(part, "recolor", reason, samples, seconds + colored, memory + raw, SEGMENT)
     if part.kind == "move":
         why = "the center moves"
-    elif moving:
-        why = f"{_listed(moving)} {'while it zooms' if part.kind == 'zoom' else 'what is iterated'}"
-    elif not (why := obstacle(scene, part)):
+    elif part.kind == "still" or not tracks.recolors(part.begins, part.ends):
+        why = f"{_listed(moving)} what is iterated"
+    elif not (why := obstacle(scene, part, bool(moving))):
         strip = open_strip(motion, tracks, part, Facts(1, 0.0), options)
         numbers = _millions(strip.samples), _millions(count * samples)
         if strip.samples < count * samples:
             why = f"it takes {numbers[0]} samples, and frames {numbers[1]}"
             made = seconds * strip.samples / samples
             made += count * pixels / GATHERED / threads_of(options)
+            if strip.colors:
+                changes = _listed(moving) if moving else keeps_values(scene, part)
+                why += f"; it keeps values, because {changes}"
+                made += count * strip.colorings / SHADED / threads_of(options)
             return Chosen(part, "strip", why, strip.samples, made, strip.memory, strip.segment)
         why = f"a strip takes {numbers[0]} samples, and frames {numbers[1]}"
     return Chosen(part, "frames", why, count * samples, count * seconds, memory, SEGMENT)
@@ -133,11 +140,14 @@ def open_strip(
     options: RenderOptions,
     folder: Path | None = None,
 ) -> Strip:
-    """Return the strip of a part, whose colors are those of its beginning."""
+    """Return the strip of a part. It keeps values where colors change, or are those of a frame."""
     film = motion.scene.film or Film()
     scene = scene_of(tracks, motion.scene, part.begins)
-    look = Look(film.density, film.shutter)
-    return Strip(scene, part, scene.image.size, look, facts, options, segment_of(part), folder)
+    look, segment = Look(film.density, film.shutter), segment_of(part)
+    valued = tracks.moving(part.begins, part.ends) or keeps_values(scene, part)
+    colors = partial(scene_of, tracks, motion.scene) if valued else None
+    size = scene.image.size
+    return Strip(scene, part, size, look, facts, options, segment, folder, colors)
 
 
 def segment_of(part: Part) -> int:

@@ -13,7 +13,8 @@ from fractals.backends.devices import choose, open_backend
 from fractals.films.bands import fixed_place, make_layout, obstacle
 from fractals.films.facts import Facts
 from fractals.films.motion import make_motion, with_view
-from fractals.films.strip import Look, Strip
+from fractals.films.strip import Strip
+from fractals.films.strip_plan import Look
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import StripShape, StripTexels
 from fractals.rendering.options import RenderOptions
@@ -156,7 +157,7 @@ def test_frames_take_texels_that_are_held(width, density):
 @pytest.fixture
 def in_parts(monkeypatch):
     """Have small strips held in parts, as large ones are."""
-    monkeypatch.setattr("fractals.films.strip.WHOLE", 0)
+    monkeypatch.setattr("fractals.films.strip_plan.WHOLE", 0)
 
 
 def test_frames_in_their_order_are_the_same(in_parts):
@@ -165,7 +166,7 @@ def test_frames_in_their_order_are_the_same(in_parts):
     forward = strip_of(scene, segment=4)
     found = list(forward.frames(range(20)))
     assert np.array_equal(expected, found)
-    assert forward._gather.store.folder.is_dir()
+    assert forward._gather.files.folder.is_dir()
 
 
 def test_a_strip_held_as_a_whole_has_the_same_frames(monkeypatch):
@@ -173,7 +174,7 @@ def test_a_strip_held_as_a_whole_has_the_same_frames(monkeypatch):
     whole = strip_of(scene, segment=4)
     assert whole.whole
     expected = list(whole.frames(range(20)))
-    monkeypatch.setattr("fractals.films.strip.WHOLE", 0)
+    monkeypatch.setattr("fractals.films.strip_plan.WHOLE", 0)
     assert np.array_equal(expected, frames_of(strip_of(scene, segment=4)))
 
 
