@@ -424,7 +424,7 @@ def obstacle(scene: Scene, part: Part, recolored: bool = False) -> str:
 
 
 def keeps_values(scene: Scene, part: Part) -> str:
-    """Return why a strip keeps values, so that each frame is colored by itself; "" if it need not."""
+    """Return why each frame is colored by itself, from values that a strip keeps; or ""."""
     layers = make_layers(scene)
     if layers.derivative and part.start.rotation != part.end.rotation:
         return "the light turns against the view"

@@ -56,6 +56,7 @@ class Gather(ABC):
                 kernels.make_frame_body,
                 kernels.make_coarser_body,
                 kernels.make_blur_body,
+                kernels.make_smear_body,
             )
         }
         self.encode = backend.to_device(_srgb_table())

@@ -29,7 +29,8 @@ SEGMENT = 120  # frames that are made together: what is lost if the process is k
 LEAST_SEGMENT = 20
 SPEEDS = 64  # frames of a part whose speeds are compared
 GATHERED = 20e6  # pixels of frames a second that a thread takes from a strip (measured)
-SHADED = 40e6  # samples of a strip a second that a thread colors for a frame (measured)
+# Samples of a strip a second that a thread colors and blurs for a frame (measured).
+SHADED = 60e6
 COLORED = 30e6  # samples a second that a thread colors (measured)
 RAW_BYTES = 36  # of a sample that is kept: count and z
 FLAT = 80  # octaves of a zoom at whose end logarithms of counts differ by little

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from fractals.films.bands import (
     CHANNELS,
     MARGIN,
-    Layout,
     fixed_place,
     make_layout,
     sample_words,
-    widest,
 )
 from fractals.films.facts import Facts
 from fractals.films.motion import Moment, Part

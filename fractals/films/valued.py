@@ -118,7 +118,10 @@ class ValuedGather(Gather):
             direct = not more and self.backend.kind in HOST
             sharp = room if direct else np.empty((len(rows) + more, columns, CHANNELS), np.uint16)
             self._color(several if level else single, moment, level, rows, sharp)
-            if more:
+            if far and not across:
+                inputs = self.backend.to_device(sharp), np.float32(far)
+                self.run(kernels.make_smear_body, room, inputs, (0,))
+            elif more:
                 ways = (np.full(len(rows), way / 2**level, np.float32) for way in (down, across))
                 inputs = tuple(map(self.backend.to_device, (sharp, *ways)))
                 self.run(kernels.make_blur_body, room, inputs, (0, 1, 1))
@@ -159,7 +162,7 @@ class ValuedGather(Gather):
         begin = piece.band << (layout.bits - level)
         first, last = piece.rows.start * n, piece.rows.stop * n
         samples = self._held[level, piece.band][:, first - begin : last - begin]
-        rows = np.arange(first, last) * 2.0**level + 2.0**level / 2
+        rows = (np.arange(first, last, dtype=np.float64) + 0.5) * 2**level
         return self._escape_tile(samples, rows[:, None], moment)
 
     def _escape_tile(
