@@ -19,7 +19,7 @@ from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.films import encode
 from fractals.films.encode import DEFAULTS, Encoder, Video, choose_video
-from fractals.films.flashes import Flashes
+from fractals.films.flashes import Watch
 from fractals.films.loops import MOST_FPS, check_loop, write_loop
 from fractals.films.plan import Chosen, FilmPlan, Method
 from fractals.films.planes import Frame, rounded
@@ -221,8 +221,9 @@ def write(film: Film, output: Output) -> Saved:
     begun = perf_counter()
     writers = {"video": _write_video, "loop": _write_loop, "sequence": _write_sequence}
     plan = film.plan(output.video)
-    making = Making(film, output, Flashes(film.fps))
+    making = Making(film, output, Watch(film.fps))
     resumed = writers[output.kind](making, plan.parts)
+    making.flashes.end()
     found = output.path
     size = (
         sum(file.stat().st_size for file in found.iterdir() if file.is_file())
@@ -243,7 +244,7 @@ def write(film: Film, output: Output) -> Saved:
 class Making:
     """A film that is being made: its progress and its flashes."""
 
-    def __init__(self, film: Film, output: Output, flashes: Flashes) -> None:
+    def __init__(self, film: Film, output: Output, flashes: Watch) -> None:
         self.film, self.output, self.flashes = film, output, flashes
         self.done = 0
 
@@ -253,8 +254,9 @@ class Making:
         if self.film.options.progress:
             self.film.options.progress(self.done, len(self.output.numbers))
 
-    def watched(self, frames: Iterator[Frame]) -> Iterator[Frame]:
-        """Yield frames in order, followed by the check for flashes, and reported."""
+    def watched(self, first: int, frames: Iterator[Frame]) -> Iterator[Frame]:
+        """Yield frames from a number on, followed by the check for flashes, and reported."""
+        self.flashes.begin(first)
         for frame in frames:
             self.flashes.add(frame)
             yield frame
@@ -297,8 +299,8 @@ def _write_video(making: Making, parts: tuple[Chosen, ...]) -> int:
                         making.note(len(numbers))
                         continue
                     method = method or film.open(chosen, work.bands(chosen.part.frames.start))
-                    making.flashes.cut()
-                    encoders.encode(numbers.start, making.watched(method.frames(numbers)))
+                    frames = making.watched(numbers.start, method.frames(numbers))
+                    encoders.encode(numbers.start, frames)
         paths = [work.find(first) for first in sorted(firsts)]
         _publish(film, output, work, [path for path in paths if path])
         if not output.keep:
@@ -402,9 +404,10 @@ class _Encoders:
 
 def _write_loop(making: Making, parts: tuple[Chosen, ...]) -> int:
     film, output = making.film, making.output
-    frames = making.watched(film.frames(output.numbers.start, output.numbers.stop))
+    numbers = output.numbers
+    frames = making.watched(numbers.start, film.frames(numbers.start, numbers.stop))
     with written(output.path, output.overwrite) as file:
-        write_loop(file, output.path.suffix.lower(), frames, film.fps, len(output.numbers))
+        write_loop(file, output.path.suffix.lower(), frames, film.fps, len(numbers))
     return 0
 
 
@@ -422,8 +425,7 @@ def _write_sequence(making: Making, parts: tuple[Chosen, ...]) -> int:
             missing = [number for number in numbers if number not in there]
             if not missing:
                 continue
-            making.flashes.cut()
-            made = making.watched(film.open(chosen).frames(missing))
+            made = making.watched(missing[0], film.open(chosen).frames(missing))
             for number, frame in zip(missing, made, strict=True):
                 pixels = frame if output.bits == 16 else rounded(frame)
                 path = folder / (output.names % number)
