@@ -243,7 +243,7 @@ def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json:
             f"the film needs {bytes_text(plan.memory)}, and {bytes_text(free)} are free: give a "
             "smaller --size or --supersampling, or more --seconds"
         )
-    if warning := film.warnings():
+    for warning in film.warnings():
         tell(warning)
     if Verbosity.verbose:
         for each in _plan_lines(plan):

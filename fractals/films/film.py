@@ -1,7 +1,6 @@
 """Film: a scene that moves, as frames, as a file, or in a notebook."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -12,10 +11,15 @@ from fractals.films.plan import FilmPlan
 from fractals.films.planes import Frame
 from fractals.films.request import Wishes, with_wishes
 from fractals.films.timeline import Timeline
-from fractals.films.writing import Saved, make_output, write
+from fractals.films.writing import Saved, SaveKeywords, SaveOptions, make_output, write
 from fractals.io.image import Image
 from fractals.io.load import Source
-from fractals.rendering.options import RenderKeywords, read_request, with_keywords
+from fractals.rendering.options import (
+    RenderKeywords,
+    read_request,
+    split_keywords,
+    with_keywords,
+)
 
 NOTEBOOK = (256, 24, 12.0)  # pixels across, frames and fps of the loop in a notebook
 
@@ -145,18 +149,8 @@ class Film(Timeline):
         """Return the method of each part with its reason, and forecasts."""
         return FilmPlan(self.scene, self.parts, len(self), video)
 
-    def save(
-        self,
-        path: str | Path,
-        *,
-        overwrite: bool = False,
-        codec: str | None = None,
-        bits: int | None = None,
-        lossless: bool = False,
-        frames: tuple[int, int] | None = None,
-        sound: str | None = None,
-        keep_strip: bool = False,
-    ) -> Saved:
+    @with_keywords(SaveKeywords, SaveOptions)
+    def save(self, path: str | Path, **keywords: Unpack[SaveKeywords]) -> Saved:
         """Write the film to a file. The same call resumes a film that was interrupted.
 
         Parameters
@@ -191,8 +185,8 @@ class Film(Timeline):
         FractalsError
             ffmpeg is missing or fails, or the file can't be written. What is done is kept.
         """
-        output = make_output(self, path, overwrite, codec, bits, lossless, frames, sound)
-        return write(self, replace(output, keep=keep_strip))
+        _, given = split_keywords(keywords, SaveKeywords, SaveOptions)
+        return write(self, make_output(self, path, SaveOptions(**given)))
 
     def _repr_html_(self) -> str:
         import base64

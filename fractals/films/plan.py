@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,7 +14,7 @@ from fractals.films.bands import keeps_values, obstacle
 from fractals.films.encode import CODECS, Video
 from fractals.films.facts import Facts
 from fractals.films.frames import Frames, prepared
-from fractals.films.motion import Motion, Part, with_view
+from fractals.films.motion import Motion, Part, Place, with_view
 from fractals.films.planes import Frame
 from fractals.films.recolored import Recolored
 from fractals.films.strip import Strip
@@ -23,6 +25,7 @@ from fractals.rendering.plan import make_plan
 from fractals.scene.film import Film
 from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene
+from fractals.scene.numbers import log2
 
 SEGMENT = 120  # frames that are made together: what is lost if the process is killed
 # Fewest of a strip, whose segments pass at most an octave: its memory grows with their octaves.
@@ -244,17 +247,46 @@ class FilmPlan:
         }
 
 
-def warning_of(scene: Scene, parts: tuple[Chosen, ...]) -> str:
-    """Return a warning about colors that may look bad in a film; "" where there is none."""
-    layers = make_layers(scene)
+def warnings_of(scene: Scene, parts: tuple[Chosen, ...]) -> list[str]:
+    """Return what may look bad in a film, a line each."""
+    layers, found = make_layers(scene), []
+    if missing := _missing_digits(scene, parts):
+        found.append(
+            f"the center has {missing} decimals fewer than the deepest view requires: zeros are "
+            "added"
+        )
     moved = [chosen.part for chosen in parts if chosen.part.kind != "still"]
     if moved and layers.whole:
-        return "histogram and rank color each frame by itself: colors may flicker"
+        found.append("histogram and rank color each frame by itself: colors may flicker")
     first = layers.drawn[0]
     deep = max((abs(part.octaves) for part in moved), default=0) > FLAT
     if deep and first.subtracts_offset and first.transfer == "log":
-        return (
+        found.append(
             "one count offset serves the whole film, so deep frames have little contrast: "
             "--transfer cbrt --density 0.5 keeps it"
         )
-    return ""
+    return found
+
+
+def _missing_digits(scene: Scene, parts: tuple[Chosen, ...]) -> int:
+    """Return how many decimals the center of the deepest view lacks.
+
+    None are lacking of a center of whole numbers, such as 0 + 1i: it is meant exactly.
+    """
+    keys = scene.film.keys if scene.film else ()
+    centers = [key.center for key in keys] + [scene.view.center]
+    places = [place for chosen in parts for place in (chosen.part.start, chosen.part.end)]
+    deepest = min(places, key=lambda place: place.width)
+    needed = math.ceil(-log2(deepest.width / scene.image.size[0]) * math.log10(2))
+    given = [_decimals(center) for center in centers if center and _is_at(center, deepest)]
+    most = max(given, default=0)
+    return max(0, needed - most) if most > 0 else 0
+
+
+def _decimals(center: Sequence[str]) -> int:
+    exponents = [Decimal(part).as_tuple().exponent for part in center]
+    return max(-e for e in exponents if isinstance(e, int))
+
+
+def _is_at(center: Sequence[str], place: Place) -> bool:
+    return tuple(Fraction(Decimal(part)) for part in center) == place.center

@@ -7,7 +7,7 @@ from pathlib import Path
 from fractals.errors import OptionError
 from fractals.films.facts import Facts, find_facts
 from fractals.films.motion import Motion, make_motion
-from fractals.films.plan import Chosen, Method, choose_method, open_method, warning_of
+from fractals.films.plan import Chosen, Method, choose_method, open_method, warnings_of
 from fractals.films.tracks import Tracks, scene_of
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
@@ -66,6 +66,6 @@ class Timeline:
         seconds = self.motion.seconds(number)
         return scene_of(self.tracks, self.motion.view_at(seconds), seconds)
 
-    def warnings(self) -> str:
-        """Return what may look bad; "" where nothing does."""
-        return warning_of(self.scene, self.parts)
+    def warnings(self) -> list[str]:
+        """Return what may look bad, a line each."""
+        return warnings_of(self.scene, self.parts)

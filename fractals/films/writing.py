@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError, shown
@@ -162,34 +162,52 @@ def video_of(
     return None
 
 
-def make_output(
-    film: Film,
-    path: str | Path,
-    overwrite: bool = False,
-    codec: str | None = None,
-    bits: int | None = None,
-    lossless: bool = False,
-    frames: tuple[int, int] | None = None,
-    sound: str | None = None,
-) -> Output:
+class SaveKeywords(TypedDict, total=False):
+    """The keywords of `Film.save`: fields of `SaveOptions`."""
+
+    overwrite: bool
+    codec: str | None
+    bits: int | None
+    lossless: bool
+    frames: tuple[int, int] | None
+    sound: str | None
+    keep_strip: bool
+
+
+@dataclass(frozen=True)
+class SaveOptions:
+    """How a film is written: see `Film.save`."""
+
+    overwrite: bool = False
+    codec: str | None = None
+    bits: int | None = None
+    lossless: bool = False
+    frames: tuple[int, int] | None = None
+    sound: str | None = None
+    keep_strip: bool = False
+
+
+def make_output(film: Film, path: str | Path, options: SaveOptions) -> Output:
     """Return what a film is written to, after all checks that need no drawing."""
-    numbers = _numbers(film, frames)
+    numbers, again = _numbers(film, options.frames), options.overwrite
     name = str(path)
-    video, suffix = video_of(path, codec, bits, lossless), Path(name).suffix.lower()
+    video = video_of(path, options.codec, options.bits, options.lossless)
+    suffix = Path(name).suffix.lower()
     if video is None and suffix not in MOST_FPS:
-        return _sequence(name, numbers, bits, lossless, overwrite)
-    check_output(name, overwrite)
+        return _sequence(name, numbers, options)
+    check_output(name, again)
     if video is None:
         check_loop(suffix, film.fps, len(numbers) * math.prod(film.size))
-        return Output(Path(name), "loop", numbers, overwrite=overwrite)
+        return Output(Path(name), "loop", numbers, overwrite=again)
     video.check_size(film.size)
     encode.check_encoder(video)
     own = film.scene.film.sound if film.scene.film else None
-    heard = (sound, 0.0) if sound else (own.file, own.start) if own else None
+    heard = (options.sound, 0.0) if options.sound else (own.file, own.start) if own else None
     if heard:
         encode.check_sound(heard[0])
         heard = heard[0], heard[1] + numbers.start / film.fps
-    return Output(Path(name), "video", numbers, video, sound=heard, overwrite=overwrite)
+    kept = options.keep_strip
+    return Output(Path(name), "video", numbers, video, sound=heard, overwrite=again, keep=kept)
 
 
 def _numbers(film: Film, frames: tuple[int, int] | None) -> range:
@@ -199,10 +217,8 @@ def _numbers(film: Film, frames: tuple[int, int] | None) -> range:
     return range(first, last)
 
 
-def _sequence(
-    name: str, numbers: range, bits: int | None, lossless: bool, overwrite: bool
-) -> Output:
-    bits = bits or (16 if lossless else 8)
+def _sequence(name: str, numbers: range, options: SaveOptions) -> Output:
+    bits, overwrite = options.bits or (16 if options.lossless else 8), options.overwrite
     if bits not in (8, 16):
         raise OptionError(f"PNGs have 8 or 16 bits per channel, not {bits}")
     path = Path(name)
