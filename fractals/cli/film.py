@@ -166,7 +166,9 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
         return
     if dry_run:
         kind = {key: saving[key] for key in ("codec", "bits", "lossless")}
-        _print_plan(film.plan(video_of(path, **kind)), as_json)
+        with ProgressLine(0, program_of(scene)):
+            plan = film.plan(video_of(path, **kind), measured=True)
+        _print_plan(plan, as_json)
         return
     _make(film, path, {**saving, "sound": audio, "frames": _range(numbers, film)}, force, as_json)
 

@@ -341,6 +341,10 @@ class BandMaker:
         width = context.exp(self._log_width - turns * _tau())
         return str(decimal.Context(prec=WIDTH_DIGITS).plus(width))
 
+    def group(self, band: int) -> Any:
+        """Return a value that bands share whose samples are iterated with the same tables."""
+        return _table_of(self._plan(band, 0))
+
     def _plan(self, band: int, more: int) -> Plan:
         level = self.layout.finest(band)
         size = self.layout.columns >> level, (self.layout.rows >> level) + more

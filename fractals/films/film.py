@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from fractals.errors import OptionError
 from fractals.films.encode import Video
 from fractals.films.frames import Frames
-from fractals.films.plan import FilmPlan
+from fractals.films.plan import FilmPlan, threads_of
 from fractals.films.planes import Frame
 from fractals.films.request import Wishes, with_wishes
 from fractals.films.timeline import Timeline
@@ -145,9 +145,14 @@ class Film(Timeline):
         frames = Frames(self.motion, self.tracks, part, self.facts, self.options)
         return frames, min(seconds, part.ends)
 
-    def plan(self, video: Video | None = None) -> FilmPlan:
-        """Return the method of each part with its reason, and forecasts."""
-        return FilmPlan(self.scene, self.parts, len(self), video)
+    def plan(self, video: Video | None = None, measured: bool = False) -> FilmPlan:
+        """Return the method of each part with its reason, and forecasts.
+
+        measured : bool
+            Whether seconds are measured on some samples, which compiles programs.
+        """
+        parts = self.measured() if measured else self.parts
+        return FilmPlan(self.scene, parts, len(self), video, threads_of(self.options))
 
     @with_keywords(SaveKeywords, SaveOptions)
     def save(self, path: str | Path, **keywords: Unpack[SaveKeywords]) -> Saved:

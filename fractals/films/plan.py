@@ -38,6 +38,7 @@ COLORED = 30e6  # samples a second that a thread colors (measured)
 RAW_BYTES = 36  # of a sample that is kept: count and z
 FLAT = 80  # octaves of a zoom at whose end logarithms of counts differ by little
 LOOKS = 5  # frames of a part whose plans are averaged for the forecast
+GUESS = 100_000  # limit of iterations of a forecast, where it is "auto"
 
 
 class Method(Protocol):
@@ -60,21 +61,30 @@ class Chosen:
         Why, for the user.
     samples : int
         That are iterated.
-    seconds : float
-        A rough forecast, without encoding.
+    iterating, coloring : float
+        Forecasts: seconds for the samples, and for the frames that are made of them.
     memory : int
         Bytes.
     segment : int
         Most frames that are made together.
+    device : str
+        The kind of device.
     """
 
     part: Part
     method: str
     reason: str
     samples: int
-    seconds: float
+    iterating: float
+    coloring: float
     memory: int
     segment: int
+    device: str
+
+    @property
+    def seconds(self) -> float:
+        """Return the forecast of the seconds, without encoding and compiling."""
+        return self.iterating + self.coloring
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -94,14 +104,15 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
     scene, count = motion.scene, len(part.frames)
     pixels = math.prod(scene.image.size)
     samples = pixels * scene.image.supersampling**2
+    device, threads = choose(options.device).device.kind, threads_of(options)
     seconds, memory = _forecast(motion, tracks, part, options)
     moving = [track.name for track in tracks.moving(part.begins, part.ends)]
     if part.kind == "still" and tracks.recolors(part.begins, part.ends):
         why = f"only {_listed(moving)}" if moving else "nothing changes"
-        colored = count * samples / COLORED / threads_of(options) if moving else 0.0
-        raw = samples * RAW_BYTES
+        colored = count * samples / COLORED / threads if moving else 0.0
+        memory += samples * RAW_BYTES
         reason = f"{why}: iterated once"
-        return Chosen(part, "recolor", reason, samples, seconds + colored, memory + raw, SEGMENT)
+        return Chosen(part, "recolor", reason, samples, seconds, colored, memory, SEGMENT, device)
     if part.kind == "move":
         why = "the center moves"
     elif part.kind == "still" or not tracks.recolors(part.begins, part.ends):
@@ -111,15 +122,17 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
         numbers = _millions(strip.samples), _millions(count * samples)
         if strip.samples < count * samples:
             why = f"it takes {numbers[0]} samples, and frames {numbers[1]}"
-            made = seconds * strip.samples / samples
-            made += count * pixels / GATHERED / threads_of(options)
+            colored = count * pixels / GATHERED / threads
             if strip.colors:
                 changes = _listed(moving) if moving else keeps_values(scene, part)
                 why += f"; it keeps values, because {changes}"
-                made += count * strip.colorings / SHADED / threads_of(options)
-            return Chosen(part, "strip", why, strip.samples, made, strip.memory, strip.segment)
+                colored += count * strip.colorings / SHADED / threads
+            made = seconds * strip.samples / samples
+            held = strip.memory, strip.segment
+            return Chosen(part, "strip", why, strip.samples, made, colored, *held, device)
         why = f"a strip takes {numbers[0]} samples, and frames {numbers[1]}"
-    return Chosen(part, "frames", why, count * samples, count * seconds, memory, SEGMENT)
+    made = count * seconds
+    return Chosen(part, "frames", why, count * samples, made, 0.0, memory, SEGMENT, device)
 
 
 def _listed(names: list[str]) -> str:
@@ -166,14 +179,22 @@ def _forecast(
     motion: Motion, tracks: Tracks, part: Part, options: RenderOptions
 ) -> tuple[float, int]:
     """Return the mean seconds and the most bytes of a frame that is drawn by itself."""
-    device, threads = choose(options.device).device, threads_of(options)
-    plans = []
+    kind, threads = choose(options.device).device.kind, threads_of(options)
+    plans = [
+        make_plan(scene, kind, options.interior_shortcuts, threads)
+        for scene in frame_scenes(motion, tracks, part, Facts(GUESS, 0.0))
+    ]
+    return sum(plan.seconds for plan in plans) / LOOKS, max(plan.memory for plan in plans)
+
+
+def frame_scenes(motion: Motion, tracks: Tracks, part: Part, facts: Facts) -> list[Scene]:
+    """Return the scenes of LOOKS frames that are spread over a part."""
+    found = []
     for k in range(LOOKS):
         seconds = part.begins + (part.ends - part.begins) * k / (LOOKS - 1)
         view = with_view(motion.scene, part.moment_at(seconds))
-        scene = prepared(scene_of(tracks, view, seconds), Facts(100_000, 0.0))
-        plans.append(make_plan(scene, device.kind, options.interior_shortcuts, threads))
-    return sum(plan.seconds for plan in plans) / LOOKS, max(plan.memory for plan in plans)
+        found.append(prepared(scene_of(tracks, view, seconds), facts))
+    return found
 
 
 def open_method(
@@ -203,19 +224,22 @@ class FilmPlan:
         Number of frames.
     video : Video, optional
         None where frames are not encoded by ffmpeg.
+    threads : int
+        That make frames, while others encode.
     """
 
     scene: Scene
     parts: tuple[Chosen, ...]
     count: int
     video: Video | None
+    threads: int = 1
 
     @property
     def seconds(self) -> float:
-        """Return a rough forecast of the seconds, with encoding."""
+        """Return a forecast of the seconds, with encoding and without compiling."""
         pixels = self.count * math.prod(self.scene.image.size)
         encoding = pixels / CODECS[self.video.codec].pixels_a_second if self.video else 0.0
-        return sum(chosen.seconds for chosen in self.parts) + encoding
+        return sum(chosen.seconds for chosen in self.parts) + encoding / self.threads
 
     @property
     def bytes(self) -> int:

@@ -399,5 +399,5 @@ def test_a_center_that_lacks_digits_is_told_once(tmp_path, center, missing):
 
 
 def test_an_unknown_option_of_a_file_is_an_error(tmp_path, cycle):
-    with pytest.raises(OptionError, match="unknown keyword 'sounds'.*did you mean 'sound'"):
+    with pytest.raises(OptionError, match=r"unknown keyword 'sounds'.*did you mean 'sound'"):
         cycle.save(tmp_path / "film.mp4", sounds="a.wav")
