@@ -103,12 +103,14 @@ class StripPlan:
     @property
     def memory(self) -> int:
         """Return the most bytes that are held at a time: texels, a band, tables, a frame."""
-        texels = self._bytes(self.slots())
+        held = self._bytes(self.slots())
         pixels = self.size[0] * self.size[1]
         part = 3 * min(PART, self.layout.rows) * self.layout.columns
         if not self.colors:
-            return texels + 2 * CHANNELS * part + 14 * pixels
-        return texels + 4 * CHANNELS * self.colorings // 2 + 4 * self.words * part + 14 * pixels
+            return held + 2 * CHANNELS * part + 14 * pixels
+        colored = self._texels()  # of a frame: all, and those of one level before they are blurred
+        colors = 2 * CHANNELS * (sum(colored) + max(colored))
+        return held + colors + 4 * self.words * part + 14 * pixels
 
     @functools.cached_property
     def words(self) -> int:
@@ -118,12 +120,15 @@ class StripPlan:
     @property
     def colorings(self) -> int:
         """Return how many samples are colored for a frame, where values are kept."""
-        layout = self.layout
-        found = 0
-        for level in range(layout.bits + 1):
-            rows = len(layout.rows_of(level, layout.depth / 2, layout.depth / 2))
-            found += (rows * (layout.columns >> level)) << (2 if level else 0)
-        return found
+        return sum(texels << (2 if level else 0) for level, texels in enumerate(self._texels()))
+
+    def _texels(self) -> list[int]:
+        """Return how many texels of each level a frame takes."""
+        layout, octaves = self.layout, self.layout.depth / 2
+        return [
+            len(layout.rows_of(level, octaves, octaves)) * (layout.columns >> level)
+            for level in range(layout.bits + 1)
+        ]
 
     @functools.cached_property
     def whole(self) -> bool:
