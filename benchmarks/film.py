@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Time the frames of films from strips, without encoding.
+"""Time the frames of films from strips, without encoding; and a whole film, with it.
 
     python benchmarks/film.py                          # some ten minutes
     python benchmarks/film.py --json > benchmarks/film-<processor>.json
+    python benchmarks/film.py --whole dive.mp4 --json > benchmarks/film-whole-<processor>.json
     python benchmarks/film.py --read FILE.json         # its tables
 
 gather: frames of 1920x1080 from a strip that is held, by threads; median of the frames.
@@ -11,6 +12,10 @@ Fractalshades documents; CPU time of everything after the programs are compiled.
 dive: a film of 1920x1080 at 60 frames a second and one octave a second to a width of 1e-50, with
 1.5 texels a pixel. Only every 16th band and some frames are made; the times of the whole film are
 forecast from them, and marked so.
+values: frames of 1920x1080 of a zoom in which the palette moves: samples in sight are colored for
+each frame. Beside them, the seconds of a frame of 2x2 samples that is iterated.
+whole: the film of "dive", with ffmpeg, to the end: half an hour or more on two cores, which should
+have nothing else to do. A film that was interrupted is resumed, and its figures say so.
 memory: the most memory of a process that makes one segment of that film, above that of a process
 that only compiles the programs.
 """
@@ -30,14 +35,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, i
 
 import fractals
 from fractals.films.facts import Facts, find_facts
+from fractals.films.frames import Frames
+from fractals.films.gather import Gather
 from fractals.films.motion import make_motion
-from fractals.films.strip import Look, Strip
+from fractals.films.plan import open_strip
+from fractals.films.strip import Strip
+from fractals.films.strip_plan import Look
 from fractals.films.tracks import Tracks
+from fractals.films.writing import video_of
 from fractals.rendering.options import RenderOptions
 from fractals.tools.bench import report
 
 EXAMPLE = ("-1.768667862837488812627419470", "0.001645580546820209430325900")
 DIVE = "wheels"  # of the gallery
+TRACKS = {"offset": [[0, 0], [1, 1]]}
 EVERY = 16  # bands of the dive, of which one is made
 SEGMENT = 60  # frames
 FRAMES = 5  # that are timed, of a strip that is held
@@ -59,6 +70,65 @@ def film_of(base: Any, size: tuple[int, int], seconds: float, width: str, **keys
     """Return the scene of a dive at constant speed, from a width of 4."""
     dive = [{"at": 0, "width": "4"}, {"at": seconds, "width": width, "ease": "constant"}]
     return fractals.load_scene(base, {"film": {"fps": 60, "keys": dive}}, size=size, **keys)
+
+
+def dive_of() -> fractals.Scene:
+    """Return the scene of the film "dive"."""
+    return film_of(DIVE, (1920, 1080), 168, "1e-50")
+
+
+def whole(path: str, threads: int) -> dict[str, Any]:
+    """Make the film "dive", and return what it took."""
+    spent = {"hold": [0.0, 0.0], "gathered": [0.0, 0.0]}
+
+    def timed(name: str) -> None:
+        function = getattr(Gather, name)
+
+        def run(*arguments: Any) -> Any:
+            cpu, passed = process_time(), perf_counter()
+            try:
+                return function(*arguments)
+            finally:
+                spent[name][0] += process_time() - cpu
+                spent[name][1] += perf_counter() - passed
+
+        setattr(Gather, name, run)
+
+    def show(done: int, total: int) -> None:
+        if done % 300 == 0:
+            print(f"{done} of {total} frames", file=sys.stderr, flush=True)
+
+    for name in spent:
+        timed(name)
+    options = RenderOptions(device="cpu", threads=threads, force=True, progress=show)
+    film = fractals.Film(dive_of(), options)
+    forecast = film.plan(video_of(path), measured=True).to_table()
+    before, passed = os.times(), perf_counter()
+    saved = film.save(path)
+    passed, after = perf_counter() - passed, os.times()
+    own, encoders = (
+        sum(getattr(after, key + "user") + getattr(after, key + "system") for key in keys)
+        - sum(getattr(before, key + "user") + getattr(before, key + "system") for key in keys)
+        for keys in (("",), ("children_",))
+    )
+    stages = {
+        name: dict(zip(("cpu_seconds", "seconds"), spent[key], strict=True))
+        for name, key in (("strip", "hold"), ("gather", "gathered"))
+    }
+    return {
+        "frames": saved.frames,
+        "resumed": saved.resumed,
+        "bytes": saved.bytes,
+        "seconds": passed,
+        "goal_seconds": 2100,
+        "cpu_seconds": own,
+        "ffmpeg_cpu_seconds": encoders,
+        **stages,
+        "goal_strip_seconds": 600,
+        "forecast_seconds": forecast["seconds"],
+        "forecast_bytes": forecast["bytes"],
+        "peak_bytes": peak(),
+    }
 
 
 def example(threads: int) -> dict[str, Any]:
@@ -101,9 +171,24 @@ def gather(strip: Strip) -> dict[str, Any]:
     }
 
 
+def values(threads: int) -> dict[str, Any]:
+    """Time single frames of a strip that keeps values."""
+    film = film_of("seahorse", (1920, 1080), 1, "2", supersampling=2)
+    film = film.replace(film={**film.film.model_dump(exclude_none=True), "tracks": TRACKS})
+    options = RenderOptions(device="cpu", threads=threads, force=True)
+    motion, tracks, facts = make_motion(film, 0), Tracks(film), Facts(500, 0.0)
+    strip = open_strip(motion, tracks, motion.parts[0], facts, options)
+    figures = gather(strip)
+    cpu, passed = process_time(), perf_counter()
+    Frames(motion, tracks, motion.parts[0], facts, options).frame(0.9)
+    iterated = {"cpu_seconds": process_time() - cpu, "seconds": perf_counter() - passed}
+    del figures["goal_frames_a_second"]
+    return {**figures, "samples_colored": strip.colorings, "frame_that_is_iterated": iterated}
+
+
 def dive(threads: int) -> dict[str, Any]:
     """Make some bands of the dive, and forecast the whole."""
-    film = film_of(DIVE, (1920, 1080), 168, "1e-50")
+    film = dive_of()
     strip = strip_of(film, 1.5, threads)
     layout = strip.layout
     strip.prepare()
@@ -146,7 +231,7 @@ def memory() -> dict[str, Any]:
 
 def segment(size: tuple[int, int]) -> dict[str, Any]:
     """Make a segment in the middle of the dive, and return the most memory of this process."""
-    film = film_of(DIVE, size, 168, "1e-50", max_iterations=2000)
+    film = dive_of().replace(size=size, max_iterations=2000)
     strip = strip_of(film, 1.5, len(os.sched_getaffinity(0)), Facts(2000, 0.0))
     for _frame in strip.frames(strip.part.frames[600 : 600 + SEGMENT]):
         pass
@@ -166,11 +251,17 @@ def measure(threads: int) -> dict[str, Any]:
     held = film_of("seahorse", (1920, 1080), 1, "2")
     frames = gather(strip_of(held, 1.5, threads, Facts(500, 0.0)))
     made["results"] = [
-        {"threads": threads, "example": example(threads), "gather": frames, "dive": dive(threads)}
+        {
+            "threads": threads,
+            "example": example(threads),
+            "gather": frames,
+            "values": values(threads),
+            "dive": dive(threads),
+        }
     ]
-    whole = made["results"][0]["dive"]
+    found = made["results"][0]["dive"]
     for clock in ("cpu_seconds", "seconds"):
-        whole[f"forecast_of_frames_{clock}"] = frames[clock] * whole["frames"]
+        found[f"forecast_of_frames_{clock}"] = frames[clock] * found["frames"]
     made["results"][0]["memory"] = memory()
     return made
 
@@ -188,6 +279,8 @@ def lines(made: Mapping[str, Any]) -> Iterator[str]:
 
 def _indented(figures: Mapping[str, Any]) -> Iterator[str]:
     for key, value in figures.items():
+        if isinstance(value, dict):
+            value = ", ".join(f"{name} {number:,.3f}" for name, number in value.items())
         shown = f"{value:,.3f}" if isinstance(value, float) else value
         yield f"  {key.replace('_', ' ')}: {shown}"
 
@@ -198,13 +291,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--read", metavar="FILE.json")
+    parser.add_argument("--whole", metavar="FILE.mp4", help="make the whole film of the dive")
     parser.add_argument("--segment", metavar="SIZE", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.segment:
         width, height = map(int, given.segment.split("x"))
         print(json.dumps(segment((width, height))))
         return
-    made = report.read_report(given.read) if given.read else measure(given.threads)
+    if given.whole:
+        made = report.make_report([])
+        made["results"] = [{"threads": given.threads, "whole": whole(given.whole, given.threads)}]
+    else:
+        made = report.read_report(given.read) if given.read else measure(given.threads)
     print(json.dumps(made, indent=1) if given.json else "\n".join(lines(made)))
 
 

@@ -166,7 +166,9 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
         return
     if dry_run:
         kind = {key: saving[key] for key in ("codec", "bits", "lossless")}
-        _print_plan(film.plan(video_of(path, **kind)), as_json)
+        with ProgressLine(0, program_of(scene)):
+            plan = film.plan(video_of(path, **kind), measured=True)
+        _print_plan(plan, as_json)
         return
     _make(film, path, {**saving, "sound": audio, "frames": _range(numbers, film)}, force, as_json)
 
@@ -243,7 +245,7 @@ def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json:
             f"the film needs {bytes_text(plan.memory)}, and {bytes_text(free)} are free: give a "
             "smaller --size or --supersampling, or more --seconds"
         )
-    if warning := film.warnings():
+    for warning in film.warnings():
         tell(warning)
     if Verbosity.verbose:
         for each in _plan_lines(plan):

@@ -3,7 +3,10 @@
     motion.py    the exact view of each frame; parts between keys
     tracks.py    values of the scene over time
     plan.py      the method of each part, and forecasts of seconds, bytes and memory
+    measured.py  forecasts of seconds from some samples
     frames.py, recolored.py, strip.py    the methods: they yield frames
+    bands.py, strip_plan.py, texels.py   what a strip consists of, and where it is held
+    gather.py, colored.py, valued.py     frames from a strip that keeps colors, or values
     planes.py    a frame to the planes that encoders take
     encode.py    the ffmpeg process
     timeline.py  parts, methods and facts of a film

@@ -8,6 +8,7 @@ frames need the coarser levels only, bands have half the columns each octave.
 
 import decimal
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -22,11 +23,13 @@ from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
 from fractals.films.facts import Facts
 from fractals.films.motion import Part, Place
+from fractals.kernels.coloring import Coloring
 from fractals.kernels.strip import MIN_DISTANCE
 from fractals.rendering.drawing import Drawing, compilation_explained, draw_tile_to, run_all
 from fractals.rendering.iteration import GridMethod, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, make_plan
+from fractals.rendering.sampling import Samples
 from fractals.rendering.shading import Painter
 from fractals.rendering.sources import make_source
 from fractals.rendering.tiles import Tile
@@ -44,6 +47,7 @@ FINER = 1
 # Level at the rim over log2 of the density. At 0 noise of the samples is seen, at 1 frames are
 # soft. Frames of four places were closest to 8x8 samples between 0.5 and 0.75.
 SOFTNESS = 0.6
+CHANNELS = 3  # of a texel
 MARGIN = 2  # rows between the beginning of the strip and the rim
 # Octaves of bands that share their tables. With more of them, tables skip fewer steps of the inner
 # bands. Where numbers have exponents of their own, tables do not depend on the size of c.
@@ -51,7 +55,11 @@ OCTAVES_A_TABLE, EXTENDED_OCTAVES_A_TABLE = 4, 64
 SPARE_DECIMALS = 8  # of the fixed point, beyond those of the finest texel
 WIDTH_DIGITS = 25  # significant, of a band's width
 
+# log10 of the largest |z| that is kept in float32, with room for its square's logarithm.
+MAX_LOG10_Z = 37
+
 Texels = NDArray[np.uint16]
+Values = NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -109,6 +117,11 @@ class Layout:
         Level that serves the pixels at the rim of a frame, between two whole numbers.
     reach : float
         Octaves from the rim of a frame to the pixel nearest to the fixed point.
+    finer : int
+        1: samples are kept, and texels of level k are made of those of level k - 1, but those of
+        level 0 of single ones. 0: texels are kept.
+    blurred : int
+        Rows of level 0 beyond a frame's own that its texels are made of, where samples are kept.
     """
 
     turn: int
@@ -116,6 +129,8 @@ class Layout:
     depth: float
     rim_level: float
     reach: float
+    finer: int = 0
+    blurred: int = 0
 
     @property
     def columns(self) -> int:
@@ -135,29 +150,51 @@ class Layout:
     @property
     def bands(self) -> int:
         """Return how many bands there are, down to the middle of the deepest frame."""
-        last = MARGIN + (self.depth + self.reach) * self.octave
+        last = MARGIN + (self.depth + self.reach) * self.octave + self.blurred
         return math.ceil(last / self.rows) + 1
 
-    def needed(self, level: int, shallow: float, deep: float) -> range:
-        """Return the bands whose level the frames between two depths in octaves need."""
+    @property
+    def levels(self) -> int:
+        """Return how many levels are kept."""
+        return self.bits + 1 - self.finer
+
+    def rows_of(self, level: int, shallow: float, deep: float) -> range:
+        """Return the rows of texels of a level that frames between two depths in octaves take."""
+        first, last = self._taken(level, shallow, deep)
+        begin = max(0, math.floor(first / 2**level))
+        return range(begin, min(self.bands << (self.bits - level), int(last // 2**level) + 1))
+
+    def _taken(self, level: int, shallow: float, deep: float) -> tuple[float, float]:
+        """Return the rows of level 0 between which frames take texels of a level."""
         slack = 1.5 * 2**level
         begins, ends = max(0.0, level - 1 - self.rim_level), level + 1 - self.rim_level
         first = MARGIN + (shallow + begins) * self.octave - slack
         last = MARGIN + (deep + ends) * self.octave + slack
         if level == self.bits:
             last = MARGIN + (deep + self.reach) * self.octave + slack
+        return first, last
+
+    def needed(self, level: int, shallow: float, deep: float) -> range:
+        """Return the bands of which frames between two depths in octaves need a kept level."""
+        return self._bands(level + self.finer, shallow, deep)
+
+    def _bands(self, level: int, shallow: float, deep: float) -> range:
+        """Return the bands of which frames between two depths need texels of a level."""
+        first, last = self._taken(level, shallow, deep)
+        if self.blurred:
+            last += self.blurred + 3 * 2**level
         begin = max(0, math.floor(first / self.rows))
         return range(begin, int(min(self.bands, last // self.rows + 1)))
 
     def finest(self, band: int) -> int:
         """Return the level of a band whose texels are samples."""
         levels = range(self.bits + 1)
-        coarsest = next(k for k in levels if band < self.needed(k, 0.0, self.depth).stop)
+        coarsest = next(k for k in levels if band < self._bands(k, 0.0, self.depth).stop)
         return max(0, coarsest - FINER)
 
     def held(self, level: int, shallow: float, deep: float) -> range:
-        """Return the bands whose level these frames or shallower ones need."""
-        begin = self.needed(0, shallow, deep).start
+        """Return the bands of which these frames or shallower ones need a kept level."""
+        begin = min(self._bands(level, shallow, deep).start for level in (0, 1))
         return range(begin, self.needed(level, shallow, deep).stop)
 
     @property
@@ -178,7 +215,7 @@ def make_layout(fixed: Fixed, density: float, depth: float) -> Layout:
 
 
 class BandMaker:
-    """Draws the bands of a strip, in linear light.
+    """Draws the bands of a strip, in linear light, or iterates their samples.
 
     Parameters
     ----------
@@ -249,12 +286,64 @@ class BandMaker:
             run_all(replace(drawing, plan=replace(plan, tiles=tiles)), draw, None)
         return texels
 
+    def values(self, drawing: Drawing, first: int, last: int) -> Values:
+        """Return the samples of rows of what `open` returned, shape (words, rows, columns).
+
+        The words of 4 bytes are count, z, dz where a layer needs it, and orbit statistics. dz is
+        along the axes of the widest frame, and per distance of the sample from the fixed point.
+        """
+        backend, plan, derivative = self.backend, drawing.plan, drawing.plan.layers.derivative
+        columns, most = plan.size[0], plan.tiles[0]
+        tiles = tuple(
+            Tile(x, y, min(most.width, columns - x), min(most.height, last - y))
+            for y in range(first, last, most.height)
+            for x in range(0, columns, most.width)
+        )
+        found = np.empty((sample_words(plan.scene), last - first, columns), np.uint32)
+        radii = _radii(plan, first, last) if derivative else np.ones(last - first)
+
+        def iterate(tile: Tile, stop: Stop) -> dict[str, float]:
+            rows, across = tile.window()
+            own = slice(rows.start - first, rows.stop - first)
+            raw = self._painter.turned(tile, drawing.source.iterate(tile, stop=stop))
+            shape = tile.height, tile.width
+            counts = np.empty(shape, np.int32)
+            backend.to_host(raw.count, counts)
+            found[0, own, across] = counts.view(np.uint32)
+            arrays = [raw.x, raw.y, *([raw.dx, raw.dy] if derivative else [])]
+            arrays += [raw.statistics[k] for k in range(len(found) - 1 - len(arrays))]
+            numbers = np.empty(shape, backend.real)
+            for k, array in enumerate(arrays, 1):
+                backend.to_host(array, numbers)
+                if derivative and k in (3, 4):
+                    numbers *= radii[own, None]
+                found[k, own, across] = numbers.astype(np.float32).view(np.uint32)
+            return {}
+
+        with compilation_explained(plan), np.errstate(over="ignore", invalid="ignore"):
+            run_all(replace(drawing, plan=replace(plan, tiles=tiles)), iterate, None)
+        return found
+
+    def plane(self, scene: Scene) -> Plan:
+        """Return a plan that colors samples of a frame with the colors of a scene.
+
+        dz is along the axes of the frame, and per width of it.
+        """
+        plan = self._plan(0, 0)
+        own = plan.scene.model_copy(update={"color": scene.color})
+        layers = make_layers(own)
+        return replace(plan, scene=own, layers=layers, view=View(), width=Fraction(1))
+
     def _width(self, band: int) -> str:
         """Return the width of the view whose first row is that of a band, as text."""
         context = decimal.Context(prec=40)
         turns = Decimal(band * self.layout.rows - MARGIN) / self.layout.columns
         width = context.exp(self._log_width - turns * _tau())
         return str(decimal.Context(prec=WIDTH_DIGITS).plus(width))
+
+    def group(self, band: int) -> Any:
+        """Return a value that bands share whose samples are iterated with the same tables."""
+        return _table_of(self._plan(band, 0))
 
     def _plan(self, band: int, more: int) -> Plan:
         level = self.layout.finest(band)
@@ -320,25 +409,59 @@ def _table_of(plan: Plan) -> tuple[Any, ...]:
     return plan.method, plan.extended, plan.reach if plan.deep else None
 
 
-def obstacle(scene: Scene, part: Part) -> str:
-    """Return why the colors of a part's frames cannot come from a strip; "" if they can."""
-    layers, formula = make_layers(scene), scene.make_formula()
+def obstacle(scene: Scene, part: Part, recolored: bool = False) -> str:
+    """Return why a part's frames cannot come from a strip; "" if they can.
+
+    `recolored`: the colors change during the part, so the strip keeps values.
+    """
     turns = part.start.rotation != part.end.rotation
     if scene.view.stretch != 1 and turns:
         return "a stretched view that turns has no strip"
-    if layers.derivative and turns:
-        return "the light would turn with the view"
-    for layer in layers.drawn:
-        coloring = layer.coloring
-        if coloring.rank_table:
-            return f"the coloring '{coloring.name}' ranks the samples of each frame"
-        widths = (
-            coloring.constants(formula, scene.iteration.escape_radius, w, **coloring.settings)
-            for w in (1.0, 2.0)
-        )
-        if len({tuple(constants) for constants in widths}) > 1:
+    for coloring in _scaled(scene):
+        if not coloring.derivative:
             return f"the coloring '{coloring.name}' measures distances in widths of a frame"
+    formula, radius = scene.make_formula(), scene.iteration.escape_radius
+    valued = recolored or keeps_values(scene, part)
+    if valued and math.log10(radius) * max(2, formula.degree) > MAX_LOG10_Z:
+        return "the escape radius is too large for the values that a strip keeps"
     return ""
+
+
+def keeps_values(scene: Scene, part: Part) -> str:
+    """Return why each frame is colored by itself, from values that a strip keeps; or ""."""
+    layers = make_layers(scene)
+    if layers.derivative and part.start.rotation != part.end.rotation:
+        return "the light turns against the view"
+    for layer in layers.drawn:
+        if layer.coloring.rank_table:
+            return f"the coloring '{layer.coloring.name}' ranks the values of a frame"
+    for coloring in _scaled(scene):
+        return f"the coloring '{coloring.name}' measures distances in widths of a frame"
+    return ""
+
+
+def sample_words(scene: Scene) -> int:
+    """Return how many words of 4 bytes a sample has whose values are kept."""
+    layers = make_layers(scene)
+    return 3 + 2 * layers.derivative + layers.statistics.planes
+
+
+def _scaled(scene: Scene) -> Iterator[Coloring]:
+    """Yield the colorings of a scene whose values depend on the width of the view."""
+    formula, radius = scene.make_formula(), scene.iteration.escape_radius
+    for layer in make_layers(scene).drawn:
+        coloring = layer.coloring
+        widths = (coloring.constants(formula, radius, w, **coloring.settings) for w in (1.0, 2.0))
+        if len({tuple(constants) for constants in widths}) > 1:
+            yield coloring
+
+
+def _radii(plan: Plan, first: int, last: int) -> NDArray[np.float64]:
+    """Return the radii of the rows of a band, as `Samples.arms` scales them."""
+    rows = np.arange(first, last)[:, None]
+    x, y = Samples(plan).arms(np.zeros((1, 1), np.int64), rows)
+    # NumPy's function differs between CPUs.
+    return np.array([math.hypot(*pair) for pair in zip(x.tolist(), y.tolist(), strict=True)])
 
 
 def _copy(backend: Backend, part: Texels, rgb: Any) -> None:

@@ -1,21 +1,25 @@
 """Film: a scene that moves, as frames, as a file, or in a notebook."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from fractals.errors import OptionError
 from fractals.films.encode import Video
 from fractals.films.frames import Frames
-from fractals.films.plan import FilmPlan
+from fractals.films.plan import FilmPlan, threads_of
 from fractals.films.planes import Frame
 from fractals.films.request import Wishes, with_wishes
 from fractals.films.timeline import Timeline
-from fractals.films.writing import Saved, make_output, write
+from fractals.films.writing import Saved, SaveKeywords, SaveOptions, make_output, write
 from fractals.io.image import Image
 from fractals.io.load import Source
-from fractals.rendering.options import RenderKeywords, read_request, with_keywords
+from fractals.rendering.options import (
+    RenderKeywords,
+    read_request,
+    split_keywords,
+    with_keywords,
+)
 
 NOTEBOOK = (256, 24, 12.0)  # pixels across, frames and fps of the loop in a notebook
 
@@ -141,22 +145,17 @@ class Film(Timeline):
         frames = Frames(self.motion, self.tracks, part, self.facts, self.options)
         return frames, min(seconds, part.ends)
 
-    def plan(self, video: Video | None = None) -> FilmPlan:
-        """Return the method of each part with its reason, and forecasts."""
-        return FilmPlan(self.scene, self.parts, len(self), video)
+    def plan(self, video: Video | None = None, measured: bool = False) -> FilmPlan:
+        """Return the method of each part with its reason, and forecasts.
 
-    def save(
-        self,
-        path: str | Path,
-        *,
-        overwrite: bool = False,
-        codec: str | None = None,
-        bits: int | None = None,
-        lossless: bool = False,
-        frames: tuple[int, int] | None = None,
-        sound: str | None = None,
-        keep_strip: bool = False,
-    ) -> Saved:
+        measured : bool
+            Whether seconds are measured on some samples, which compiles programs.
+        """
+        parts = self.measured() if measured else self.parts
+        return FilmPlan(self.scene, parts, len(self), video, threads_of(self.options))
+
+    @with_keywords(SaveKeywords, SaveOptions)
+    def save(self, path: str | Path, **keywords: Unpack[SaveKeywords]) -> Saved:
         """Write the film to a file. The same call resumes a film that was interrupted.
 
         Parameters
@@ -191,8 +190,8 @@ class Film(Timeline):
         FractalsError
             ffmpeg is missing or fails, or the file can't be written. What is done is kept.
         """
-        output = make_output(self, path, overwrite, codec, bits, lossless, frames, sound)
-        return write(self, replace(output, keep=keep_strip))
+        _, given = split_keywords(keywords, SaveKeywords, SaveOptions)
+        return write(self, make_output(self, path, SaveOptions(**given)))
 
     def _repr_html_(self) -> str:
         import base64

@@ -15,6 +15,8 @@ AREA = 0.03  # of the frame: a quarter of 10 degrees of sight, of a screen of 10
 ACROSS, DOWN = 16, 9  # parts of the frame whose mean luminance is followed
 SAMPLES = 8  # pixels of a part, across and down
 
+Light = NDArray[np.float64]
+
 
 class Flashes:
     """Follows the luminance of parts of the frames; `add` takes consecutive frames.
@@ -28,13 +30,16 @@ class Flashes:
     def __init__(self, fps: float) -> None:
         self.found = False
         self._window = max(1, round(fps))
-        self._extreme: NDArray[np.float64] | None = None
+        self._extreme: Light | None = None
         self._rising: NDArray[np.int64] = np.zeros((DOWN, ACROSS), np.int64)
         self._changes: deque[NDArray[np.bool_]] = deque(maxlen=self._window)
 
     def add(self, frame: Frame) -> None:
         """Look at the next frame."""
-        light = luminance(frame)
+        self.look(luminance(frame))
+
+    def look(self, light: Light) -> None:
+        """Look at the luminance of the next frame."""
         if self._extreme is None:
             self._extreme = light
             return
@@ -53,19 +58,66 @@ class Flashes:
             together = max((risen & often).mean(), (fallen & often).mean())
             self.found |= float(together) >= AREA
 
-    def cut(self) -> None:
-        """Forget the last frames: the next one does not follow them."""
-        self._extreme = None
-        self._rising[:] = 0
-        self._changes.clear()
+
+class Watch:
+    """Follows the flashes of a film whose segments are made in any order.
+
+    After a segment come the first frames of the next one, if that was made before.
+
+    Attributes
+    ----------
+    found : bool
+        As of `Flashes`.
+    """
+
+    def __init__(self, fps: float) -> None:
+        self.found = False
+        self._fps, self._window = fps, max(1, round(fps))
+        self._heads: dict[int, list[Light]] = {}  # by the first frame of a segment
+        self._ends: dict[int, Flashes] = {}  # by the frame that follows
+        self._first = self._next = 0
+        self._flashes: Flashes | None = None
+
+    def begin(self, first: int) -> None:
+        """Begin the segment with this frame."""
+        self.end()
+        if first not in self._ends:
+            self._heads[first] = []
+        self._flashes = self._ends.pop(first, None) or Flashes(self._fps)
+        self._first = self._next = first
+
+    def add(self, frame: Frame) -> None:
+        """Look at the next frame of the segment."""
+        assert self._flashes
+        light = luminance(frame)
+        self._flashes.look(light)
+        if (head := self._heads.get(self._first)) is not None and len(head) < self._window:
+            head.append(light)
+        self._next += 1
+
+    def end(self) -> None:
+        """End the segment."""
+        flashes, self._flashes = self._flashes, None
+        if not flashes:
+            return
+        following = self._heads.pop(self._next, None) if self._next > self._first else None
+        if following is None:
+            self._ends[self._next] = flashes
+        else:
+            for light in following:
+                flashes.look(light)
+            if self._first in self._heads:
+                head = self._heads[self._first]
+                head += following[: self._window - len(head)]
+        self.found |= flashes.found
 
 
-def luminance(frame: Frame) -> NDArray[np.float64]:
+def luminance(frame: Frame) -> Light:
     """Return the relative luminance of parts of a frame, shape (DOWN, ACROSS)."""
     height, width = frame.shape[:2]
     rows = (np.arange(DOWN * SAMPLES) * 2 + 1) * height // (2 * DOWN * SAMPLES)
     columns = (np.arange(ACROSS * SAMPLES) * 2 + 1) * width // (2 * ACROSS * SAMPLES)
     light = linear_from_srgb(frame[rows[:, None], columns[None]] / 65535)
     weighted = light @ np.array([float(RED), float(GREEN), float(BLUE)])
-    found: NDArray[np.float64] = weighted.reshape(DOWN, SAMPLES, ACROSS, SAMPLES).mean(axis=(1, 3))
+    found: Light = weighted.reshape(DOWN, SAMPLES, ACROSS, SAMPLES).mean(axis=(1, 3))
     return found

@@ -313,13 +313,19 @@ def with_view(scene: Scene, moment: Moment | Place) -> Scene:
     pixel = moment.width / columns
     places = SPARE_DECIMALS + max(0, math.ceil(-log2(pixel) * math.log10(2)))
     update = {
-        "center": tuple(decimal_places(part, places) for part in moment.center),
+        "center": tuple(_padded(decimal_places(part, places), places) for part in moment.center),
         "width": significant(moment.width),
         "zoom": None,
         "rotation": math.remainder(moment.rotation, 360),
     }
     view = scene.view.model_copy(update=update)
     return scene.model_copy(update={"view": view, "film": None})
+
+
+def _padded(text: str, places: int) -> str:
+    """Return a decimal number with zeros up to some places: a frame's center lacks no digits."""
+    whole, _, digits = text.partition(".")
+    return f"{whole}.{digits.ljust(places, '0')}" if places else whole
 
 
 def significant(value: Fraction) -> str:

@@ -3,34 +3,42 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from fractals.backends.devices import choose
-from fractals.films.bands import obstacle
+from fractals.films.bands import keeps_values, obstacle
 from fractals.films.encode import CODECS, Video
 from fractals.films.facts import Facts
 from fractals.films.frames import Frames, prepared
-from fractals.films.motion import Motion, Part, with_view
+from fractals.films.motion import Motion, Part, Place, with_view
 from fractals.films.planes import Frame
 from fractals.films.recolored import Recolored
-from fractals.films.strip import Look, Strip
+from fractals.films.strip import Strip
+from fractals.films.strip_plan import Look
 from fractals.films.tracks import Tracks, scene_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
 from fractals.scene.film import Film
 from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene
+from fractals.scene.numbers import log2
 
 SEGMENT = 120  # frames that are made together: what is lost if the process is killed
 # Fewest of a strip, whose segments pass at most an octave: its memory grows with their octaves.
 LEAST_SEGMENT = 20
 SPEEDS = 64  # frames of a part whose speeds are compared
 GATHERED = 20e6  # pixels of frames a second that a thread takes from a strip (measured)
+# Samples of a strip a second that a thread colors and blurs for a frame (measured).
+SHADED = 60e6
 COLORED = 30e6  # samples a second that a thread colors (measured)
 RAW_BYTES = 36  # of a sample that is kept: count and z
 FLAT = 80  # octaves of a zoom at whose end logarithms of counts differ by little
 LOOKS = 5  # frames of a part whose plans are averaged for the forecast
+GUESS = 100_000  # limit of iterations of a forecast, where it is "auto"
 
 
 class Method(Protocol):
@@ -53,21 +61,30 @@ class Chosen:
         Why, for the user.
     samples : int
         That are iterated.
-    seconds : float
-        A rough forecast, without encoding.
+    iterating, coloring : float
+        Forecasts: seconds for the samples, and for the frames that are made of them.
     memory : int
         Bytes.
     segment : int
         Most frames that are made together.
+    device : str
+        The kind of device.
     """
 
     part: Part
     method: str
     reason: str
     samples: int
-    seconds: float
+    iterating: float
+    coloring: float
     memory: int
     segment: int
+    device: str
+
+    @property
+    def seconds(self) -> float:
+        """Return the forecast of the seconds, without encoding and compiling."""
+        return self.iterating + self.coloring
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -87,28 +104,35 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
     scene, count = motion.scene, len(part.frames)
     pixels = math.prod(scene.image.size)
     samples = pixels * scene.image.supersampling**2
+    device, threads = choose(options.device).device.kind, threads_of(options)
     seconds, memory = _forecast(motion, tracks, part, options)
     moving = [track.name for track in tracks.moving(part.begins, part.ends)]
     if part.kind == "still" and tracks.recolors(part.begins, part.ends):
         why = f"only {_listed(moving)}" if moving else "nothing changes"
-        colored = count * samples / COLORED / threads_of(options) if moving else 0.0
-        raw = samples * RAW_BYTES
+        colored = count * samples / COLORED / threads if moving else 0.0
+        memory += samples * RAW_BYTES
         reason = f"{why}: iterated once"
-        return Chosen(part, "recolor", reason, samples, seconds + colored, memory + raw, SEGMENT)
+        return Chosen(part, "recolor", reason, samples, seconds, colored, memory, SEGMENT, device)
     if part.kind == "move":
         why = "the center moves"
-    elif moving:
-        why = f"{_listed(moving)} {'while it zooms' if part.kind == 'zoom' else 'what is iterated'}"
-    elif not (why := obstacle(scene, part)):
+    elif part.kind == "still" or not tracks.recolors(part.begins, part.ends):
+        why = f"{_listed(moving)} what is iterated"
+    elif not (why := obstacle(scene, part, bool(moving))):
         strip = open_strip(motion, tracks, part, Facts(1, 0.0), options)
         numbers = _millions(strip.samples), _millions(count * samples)
         if strip.samples < count * samples:
             why = f"it takes {numbers[0]} samples, and frames {numbers[1]}"
+            colored = count * pixels / GATHERED / threads
+            if strip.colors:
+                changes = _listed(moving) if moving else keeps_values(scene, part)
+                why += f"; it keeps values, because {changes}"
+                colored += count * strip.colorings / SHADED / threads
             made = seconds * strip.samples / samples
-            made += count * pixels / GATHERED / threads_of(options)
-            return Chosen(part, "strip", why, strip.samples, made, strip.memory, strip.segment)
+            held = strip.memory, strip.segment
+            return Chosen(part, "strip", why, strip.samples, made, colored, *held, device)
         why = f"a strip takes {numbers[0]} samples, and frames {numbers[1]}"
-    return Chosen(part, "frames", why, count * samples, count * seconds, memory, SEGMENT)
+    made = count * seconds
+    return Chosen(part, "frames", why, count * samples, made, 0.0, memory, SEGMENT, device)
 
 
 def _listed(names: list[str]) -> str:
@@ -133,11 +157,14 @@ def open_strip(
     options: RenderOptions,
     folder: Path | None = None,
 ) -> Strip:
-    """Return the strip of a part, whose colors are those of its beginning."""
+    """Return the strip of a part. It keeps values where colors change, or are those of a frame."""
     film = motion.scene.film or Film()
     scene = scene_of(tracks, motion.scene, part.begins)
-    look = Look(film.density, film.shutter)
-    return Strip(scene, part, scene.image.size, look, facts, options, segment_of(part), folder)
+    look, segment = Look(film.density, film.shutter), segment_of(part)
+    valued = tracks.moving(part.begins, part.ends) or keeps_values(scene, part)
+    colors = partial(scene_of, tracks, motion.scene) if valued else None
+    size = scene.image.size
+    return Strip(scene, part, size, look, facts, options, segment, folder, colors)
 
 
 def segment_of(part: Part) -> int:
@@ -152,14 +179,22 @@ def _forecast(
     motion: Motion, tracks: Tracks, part: Part, options: RenderOptions
 ) -> tuple[float, int]:
     """Return the mean seconds and the most bytes of a frame that is drawn by itself."""
-    device, threads = choose(options.device).device, threads_of(options)
-    plans = []
+    kind, threads = choose(options.device).device.kind, threads_of(options)
+    plans = [
+        make_plan(scene, kind, options.interior_shortcuts, threads)
+        for scene in frame_scenes(motion, tracks, part, Facts(GUESS, 0.0))
+    ]
+    return sum(plan.seconds for plan in plans) / LOOKS, max(plan.memory for plan in plans)
+
+
+def frame_scenes(motion: Motion, tracks: Tracks, part: Part, facts: Facts) -> list[Scene]:
+    """Return the scenes of LOOKS frames that are spread over a part."""
+    found = []
     for k in range(LOOKS):
         seconds = part.begins + (part.ends - part.begins) * k / (LOOKS - 1)
         view = with_view(motion.scene, part.moment_at(seconds))
-        scene = prepared(scene_of(tracks, view, seconds), Facts(100_000, 0.0))
-        plans.append(make_plan(scene, device.kind, options.interior_shortcuts, threads))
-    return sum(plan.seconds for plan in plans) / LOOKS, max(plan.memory for plan in plans)
+        found.append(prepared(scene_of(tracks, view, seconds), facts))
+    return found
 
 
 def open_method(
@@ -189,19 +224,22 @@ class FilmPlan:
         Number of frames.
     video : Video, optional
         None where frames are not encoded by ffmpeg.
+    threads : int
+        That make frames, while others encode.
     """
 
     scene: Scene
     parts: tuple[Chosen, ...]
     count: int
     video: Video | None
+    threads: int = 1
 
     @property
     def seconds(self) -> float:
-        """Return a rough forecast of the seconds, with encoding."""
+        """Return a forecast of the seconds, with encoding and without compiling."""
         pixels = self.count * math.prod(self.scene.image.size)
         encoding = pixels / CODECS[self.video.codec].pixels_a_second if self.video else 0.0
-        return sum(chosen.seconds for chosen in self.parts) + encoding
+        return sum(chosen.seconds for chosen in self.parts) + encoding / self.threads
 
     @property
     def bytes(self) -> int:
@@ -233,17 +271,46 @@ class FilmPlan:
         }
 
 
-def warning_of(scene: Scene, parts: tuple[Chosen, ...]) -> str:
-    """Return a warning about colors that may look bad in a film; "" where there is none."""
-    layers = make_layers(scene)
+def warnings_of(scene: Scene, parts: tuple[Chosen, ...]) -> list[str]:
+    """Return what may look bad in a film, a line each."""
+    layers, found = make_layers(scene), []
+    if missing := _missing_digits(scene, parts):
+        found.append(
+            f"the center has {missing} decimals fewer than the deepest view requires: zeros are "
+            "added"
+        )
     moved = [chosen.part for chosen in parts if chosen.part.kind != "still"]
     if moved and layers.whole:
-        return "histogram and rank color each frame by itself: colors may flicker"
+        found.append("histogram and rank color each frame by itself: colors may flicker")
     first = layers.drawn[0]
     deep = max((abs(part.octaves) for part in moved), default=0) > FLAT
     if deep and first.subtracts_offset and first.transfer == "log":
-        return (
+        found.append(
             "one count offset serves the whole film, so deep frames have little contrast: "
             "--transfer cbrt --density 0.5 keeps it"
         )
-    return ""
+    return found
+
+
+def _missing_digits(scene: Scene, parts: tuple[Chosen, ...]) -> int:
+    """Return how many decimals the center of the deepest view lacks.
+
+    None are lacking of a center of whole numbers, such as 0 + 1i: it is meant exactly.
+    """
+    keys = scene.film.keys if scene.film else ()
+    centers = [key.center for key in keys] + [scene.view.center]
+    places = [place for chosen in parts for place in (chosen.part.start, chosen.part.end)]
+    deepest = min(places, key=lambda place: place.width)
+    needed = math.ceil(-log2(deepest.width / scene.image.size[0]) * math.log10(2))
+    given = [_decimals(center) for center in centers if center and _is_at(center, deepest)]
+    most = max(given, default=0)
+    return max(0, needed - most) if most > 0 else 0
+
+
+def _decimals(center: Sequence[str]) -> int:
+    exponents = [Decimal(part).as_tuple().exponent for part in center]
+    return max(-e for e in exponents if isinstance(e, int))
+
+
+def _is_at(center: Sequence[str], place: Place) -> bool:
+    return tuple(Fraction(Decimal(part)) for part in center) == place.center

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from fractals.errors import OptionError
 from fractals.films.facts import Facts, find_facts
+from fractals.films.measured import with_measured_seconds
 from fractals.films.motion import Motion, make_motion
-from fractals.films.plan import Chosen, Method, choose_method, open_method, warning_of
+from fractals.films.plan import Chosen, Method, choose_method, open_method, warnings_of
 from fractals.films.tracks import Tracks, scene_of
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
@@ -57,6 +58,11 @@ class Timeline:
             if each.frames
         )
 
+    def measured(self) -> tuple[Chosen, ...]:
+        """Return the parts with seconds that are measured on some samples."""
+        facts = self.motion, self.tracks, self.facts, self.options
+        return tuple(with_measured_seconds(chosen, *facts) for chosen in self.parts)
+
     def open(self, chosen: Chosen, folder: Path | None = None) -> Method:
         """Return what yields the frames of a part; see `fractals.films.plan.open_method`."""
         return open_method(chosen, self.motion, self.tracks, self.facts, self.options, folder)
@@ -66,6 +72,6 @@ class Timeline:
         seconds = self.motion.seconds(number)
         return scene_of(self.tracks, self.motion.view_at(seconds), seconds)
 
-    def warnings(self) -> str:
-        """Return what may look bad; "" where nothing does."""
-        return warning_of(self.scene, self.parts)
+    def warnings(self) -> list[str]:
+        """Return what may look bad, a line each."""
+        return warnings_of(self.scene, self.parts)

@@ -13,13 +13,13 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.films import encode
 from fractals.films.encode import DEFAULTS, Encoder, Video, choose_video
-from fractals.films.flashes import Flashes
+from fractals.films.flashes import Watch
 from fractals.films.loops import MOST_FPS, check_loop, write_loop
 from fractals.films.plan import Chosen, FilmPlan, Method
 from fractals.films.planes import Frame, rounded
@@ -162,34 +162,52 @@ def video_of(
     return None
 
 
-def make_output(
-    film: Film,
-    path: str | Path,
-    overwrite: bool = False,
-    codec: str | None = None,
-    bits: int | None = None,
-    lossless: bool = False,
-    frames: tuple[int, int] | None = None,
-    sound: str | None = None,
-) -> Output:
+class SaveKeywords(TypedDict, total=False):
+    """The keywords of `Film.save`: fields of `SaveOptions`."""
+
+    overwrite: bool
+    codec: str | None
+    bits: int | None
+    lossless: bool
+    frames: tuple[int, int] | None
+    sound: str | None
+    keep_strip: bool
+
+
+@dataclass(frozen=True)
+class SaveOptions:
+    """How a film is written: see `Film.save`."""
+
+    overwrite: bool = False
+    codec: str | None = None
+    bits: int | None = None
+    lossless: bool = False
+    frames: tuple[int, int] | None = None
+    sound: str | None = None
+    keep_strip: bool = False
+
+
+def make_output(film: Film, path: str | Path, options: SaveOptions) -> Output:
     """Return what a film is written to, after all checks that need no drawing."""
-    numbers = _numbers(film, frames)
+    numbers, again = _numbers(film, options.frames), options.overwrite
     name = str(path)
-    video, suffix = video_of(path, codec, bits, lossless), Path(name).suffix.lower()
+    video = video_of(path, options.codec, options.bits, options.lossless)
+    suffix = Path(name).suffix.lower()
     if video is None and suffix not in MOST_FPS:
-        return _sequence(name, numbers, bits, lossless, overwrite)
-    check_output(name, overwrite)
+        return _sequence(name, numbers, options)
+    check_output(name, again)
     if video is None:
         check_loop(suffix, film.fps, len(numbers) * math.prod(film.size))
-        return Output(Path(name), "loop", numbers, overwrite=overwrite)
+        return Output(Path(name), "loop", numbers, overwrite=again)
     video.check_size(film.size)
     encode.check_encoder(video)
     own = film.scene.film.sound if film.scene.film else None
-    heard = (sound, 0.0) if sound else (own.file, own.start) if own else None
+    heard = (options.sound, 0.0) if options.sound else (own.file, own.start) if own else None
     if heard:
         encode.check_sound(heard[0])
         heard = heard[0], heard[1] + numbers.start / film.fps
-    return Output(Path(name), "video", numbers, video, sound=heard, overwrite=overwrite)
+    kept = options.keep_strip
+    return Output(Path(name), "video", numbers, video, sound=heard, overwrite=again, keep=kept)
 
 
 def _numbers(film: Film, frames: tuple[int, int] | None) -> range:
@@ -199,10 +217,8 @@ def _numbers(film: Film, frames: tuple[int, int] | None) -> range:
     return range(first, last)
 
 
-def _sequence(
-    name: str, numbers: range, bits: int | None, lossless: bool, overwrite: bool
-) -> Output:
-    bits = bits or (16 if lossless else 8)
+def _sequence(name: str, numbers: range, options: SaveOptions) -> Output:
+    bits, overwrite = options.bits or (16 if options.lossless else 8), options.overwrite
     if bits not in (8, 16):
         raise OptionError(f"PNGs have 8 or 16 bits per channel, not {bits}")
     path = Path(name)
@@ -221,8 +237,9 @@ def write(film: Film, output: Output) -> Saved:
     begun = perf_counter()
     writers = {"video": _write_video, "loop": _write_loop, "sequence": _write_sequence}
     plan = film.plan(output.video)
-    making = Making(film, output, Flashes(film.fps))
+    making = Making(film, output, Watch(film.fps))
     resumed = writers[output.kind](making, plan.parts)
+    making.flashes.end()
     found = output.path
     size = (
         sum(file.stat().st_size for file in found.iterdir() if file.is_file())
@@ -243,7 +260,7 @@ def write(film: Film, output: Output) -> Saved:
 class Making:
     """A film that is being made: its progress and its flashes."""
 
-    def __init__(self, film: Film, output: Output, flashes: Flashes) -> None:
+    def __init__(self, film: Film, output: Output, flashes: Watch) -> None:
         self.film, self.output, self.flashes = film, output, flashes
         self.done = 0
 
@@ -253,8 +270,9 @@ class Making:
         if self.film.options.progress:
             self.film.options.progress(self.done, len(self.output.numbers))
 
-    def watched(self, frames: Iterator[Frame]) -> Iterator[Frame]:
-        """Yield frames in order, followed by the check for flashes, and reported."""
+    def watched(self, first: int, frames: Iterator[Frame]) -> Iterator[Frame]:
+        """Yield frames from a number on, followed by the check for flashes, and reported."""
+        self.flashes.begin(first)
         for frame in frames:
             self.flashes.add(frame)
             yield frame
@@ -297,8 +315,8 @@ def _write_video(making: Making, parts: tuple[Chosen, ...]) -> int:
                         making.note(len(numbers))
                         continue
                     method = method or film.open(chosen, work.bands(chosen.part.frames.start))
-                    making.flashes.cut()
-                    encoders.encode(numbers.start, making.watched(method.frames(numbers)))
+                    frames = making.watched(numbers.start, method.frames(numbers))
+                    encoders.encode(numbers.start, frames)
         paths = [work.find(first) for first in sorted(firsts)]
         _publish(film, output, work, [path for path in paths if path])
         if not output.keep:
@@ -402,9 +420,10 @@ class _Encoders:
 
 def _write_loop(making: Making, parts: tuple[Chosen, ...]) -> int:
     film, output = making.film, making.output
-    frames = making.watched(film.frames(output.numbers.start, output.numbers.stop))
+    numbers = output.numbers
+    frames = making.watched(numbers.start, film.frames(numbers.start, numbers.stop))
     with written(output.path, output.overwrite) as file:
-        write_loop(file, output.path.suffix.lower(), frames, film.fps, len(output.numbers))
+        write_loop(file, output.path.suffix.lower(), frames, film.fps, len(numbers))
     return 0
 
 
@@ -422,8 +441,7 @@ def _write_sequence(making: Making, parts: tuple[Chosen, ...]) -> int:
             missing = [number for number in numbers if number not in there]
             if not missing:
                 continue
-            making.flashes.cut()
-            made = making.watched(film.open(chosen).frames(missing))
+            made = making.watched(missing[0], film.open(chosen).frames(missing))
             for number, frame in zip(missing, made, strict=True):
                 pixels = frame if output.bits == 16 else rounded(frame)
                 path = folder / (output.names % number)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.primitives import fma, select, two_to
 
+SMEARED = 64  # rows in which a sum is carried on: it stays exact in float32
 MIN_DISTANCE = 0.25  # in pixels, from the middle of a pixel to the strip's point
 
 
@@ -158,6 +159,50 @@ def make_blur_body(target):
                 texels[j, i, 2] = int32(blue + half)
                 i += di
             j += dj
+
+    return body
+
+
+def make_smear_body(target):
+    """Return the body that fills ``texels`` with means along columns: of a shutter, without a turn.
+
+    ``body(i0, j0, di, dj, texels, sharp, far)``:
+
+    texels, sharp : array of uint16, shape (rows, columns, channels)
+        As of `make_blur_body`.
+    far : float32
+        Rows, more than 0, that pass while the shutter is open.
+
+    The mean is that of the line through the texels, from its integral. Within SMEARED rows of a
+    column the sum of whole texels is carried from row to row.
+    """
+    real32, int32 = target.real32, target.int32
+    half, one = real32(0.5), real32(1)
+
+    def body(i0, j0, di, dj, texels, sharp, far):
+        whole = int32(far)
+        f = far - real32(whole)
+        share = one / far
+        begin = j0 * SMEARED
+        while begin < texels.shape[0]:
+            end = min(begin + SMEARED, texels.shape[0])
+            i = i0
+            while i < texels.shape[1]:
+                for c in range(3):
+                    total = int32(0)
+                    for j in range(begin, begin + whole):
+                        total = int32(total + int32(sharp[j, i, c]))
+                    for j in range(begin, end):
+                        first, last = int32(sharp[j, i, c]), int32(sharp[j + whole, i, c])
+                        beyond = int32(sharp[j + whole + 1, i, c])
+                        # Half of the first texel belongs to the way, and half of the last.
+                        light = fma(half, real32(int32(last - first)), real32(total))
+                        rest = fma(half * f, real32(int32(beyond - last)), real32(last))
+                        light = fma(f, rest, light) * share
+                        texels[j, i, c] = int32(light + half)
+                        total = int32(total + int32(last - first))
+                i += di
+            begin += dj * SMEARED
 
     return body
 

@@ -370,12 +370,34 @@ def test_colors_that_depend_on_the_whole_frame():
     keys = {"coloring": "histogram", "size": (16, 10), "supersampling": 1, "device": "cpu"}
     film = fractals.film("mandelbrot", to="1", seconds=1, fps=4, **keys)
     assert [chosen.method for chosen in film.parts] == ["frames"]
-    assert "may flicker" in film.warnings()
+    assert "may flicker" in "".join(film.warnings())
     assert len({frame.tobytes() for frame in film.frames()}) == 4
 
 
 def test_deep_dives_are_told_how_to_keep_contrast():
     keys = {"seconds": 60, "fps": 60, **TINY}
-    assert "--transfer cbrt" in fractals.film("heirloom", **keys).warnings()
+    assert "--transfer cbrt" in "".join(fractals.film("heirloom", **keys).warnings())
     assert not fractals.film("heirloom", transfer="cbrt", **keys).warnings()
     assert not fractals.film("rosette", **keys).warnings()
+
+
+@pytest.mark.parametrize(
+    ("center", "missing"),
+    [(("-0.75", "0.1"), 25), (("0", "1"), 0), (("0.1234567890123456789012345678", "1"), 0)],
+)
+def test_a_center_that_lacks_digits_is_told_once(tmp_path, center, missing):
+    told = []
+    keys = [{"at": 0, "width": "3"}, {"at": 1, "center": list(center), "width": "1e-25"}]
+    film = fractals.film(
+        "mandelbrot", {"film": {"fps": 3, "keys": keys}}, **TINY, on_message=told.append
+    )
+    list(film.frames())
+    assert not [line for line in told if "decimals" in line]
+    said = [line for line in film.warnings() if "decimals" in line]
+    assert len(said) == bool(missing)
+    assert not missing or f"{missing} decimals" in said[0]
+
+
+def test_an_unknown_option_of_a_file_is_an_error(tmp_path, cycle):
+    with pytest.raises(OptionError, match=r"unknown keyword 'sounds'.*did you mean 'sound'"):
+        cycle.save(tmp_path / "film.mp4", sounds="a.wav")

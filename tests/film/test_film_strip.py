@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ import pytest
 import fractals
 from fractals import load_scene
 from fractals.backends.devices import choose, open_backend
-from fractals.films.bands import fixed_place, make_layout, obstacle
+from fractals.films.bands import fixed_place, keeps_values, make_layout, obstacle
 from fractals.films.facts import Facts
 from fractals.films.motion import make_motion, with_view
-from fractals.films.strip import Look, Strip
+from fractals.films.strip import Strip
+from fractals.films.strip_plan import Look
+from fractals.films.tracks import Tracks, scene_of
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import StripShape, StripTexels
 from fractals.rendering.options import RenderOptions
@@ -35,6 +38,19 @@ def strip_of(scene, density=2.0, shutter=0.0, segment=20, options=CPU, folder=No
     return Strip(scene, part, scene.image.size, look, facts, options, segment, folder)
 
 
+def valued_of(*keys, tracks=None, segment=20, options=CPU, folder=None, shutter=0.0, **changes):
+    """Return the strip of a film whose colors are those of each frame, and a frame's scene."""
+    scene = film_of(*keys, **changes)
+    film = {**scene.film.model_dump(mode="json", exclude_none=True), "tracks": tracks or {}}
+    tracks = Tracks(scene.replace(film=film))
+    (part,) = make_motion(scene, 0).parts
+    facts = Facts(scene.iteration.max_iterations, 0.0)
+    colors = partial(scene_of, tracks, scene)
+    look = Look(2.0, shutter)
+    strip = Strip(scene, part, scene.image.size, look, facts, options, segment, folder, colors)
+    return strip, lambda moment: scene_of(tracks, with_view(strip.scene, moment), moment.seconds)
+
+
 def frames_of(strip):
     """Return all frames; those of deep views are made first."""
     numbers, found = strip.part.frames, {}
@@ -45,8 +61,8 @@ def frames_of(strip):
     return [found[number] for number in numbers]
 
 
-def plane(strip, number, supersampling=8):
-    view = with_view(strip.scene, strip.part.moment(number))
+def plane(strip, number, supersampling=8, scene=None):
+    view = scene or with_view(strip.scene, strip.part.moment(number))
     limit = strip.facts.max_iterations
     keys = {"supersampling": supersampling, "bits": 16, "max_iterations": limit}
     return fractals.render(view, **keys, device="cpu").pixels
@@ -58,6 +74,7 @@ def decibels(frame, other):
     return -10 * math.log10(float((error**2).mean()))
 
 
+QUINTIC = {"name": "multibrot", "power": 5}
 CHANGES = {
     "about the center": ({**START, "center": END["center"]}, END, {}),
     "off the center": (START, END, {}),
@@ -93,6 +110,84 @@ def test_frames_are_plane_pictures(case):
         assert abs(frame.mean((0, 1)) - other.mean((0, 1))).max() < 1.5 * 257
         for axis, by in ((0, 1), (0, -1), (1, 1), (1, -1)):
             assert quality > decibels(frame, np.roll(other, by, axis)) + 3, (axis, by)
+
+
+OFFSET = {"offset": [[0, 0], [1, 0.7]], "density": [[0, 0.3], [1, 0.4]]}
+LIGHT = {"coloring.direction": [[0, 100], [1, 300]]}
+SLOPES = {"name": "slopes", "strength": 0.5}
+VALUES = {
+    "offset and density": (START, END, OFFSET, {}),
+    "distance": (START, END, None, {"coloring": "distance"}),
+    "distance, turned": ({**START, "rotation": 20}, END, None, {"coloring": "distance"}),
+    "a light while it turns": (START, {**END, "rotation": 90}, None, {"coloring": SLOPES}),
+    "mirrored": (START, {**END, "rotation": 90}, None, {"coloring": SLOPES, "mirror": True}),
+    "a light that turns": (START, END, LIGHT, {"coloring": SLOPES, "stretch": 1.6}),
+    "ranks": (START, {**END, "rotation": 40}, None, {"coloring": "rank", "density": 1}),
+    "histogram": (START, END, None, {"coloring": "histogram", "density": 1}),
+    "layers": (
+        START,
+        END,
+        OFFSET,
+        {"layers": [{"coloring": "slopes"}, {"coloring": "stripe_average", "opacity": 0.3}]},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", VALUES)
+def test_frames_have_the_colors_of_their_time_and_width(case):
+    first, last, tracks, changes = VALUES[case]
+    strip, scene_at = valued_of(first, last, tracks=tracks, **changes)
+    for number in (19, 0):
+        (frame,) = strip.frames([number])
+        scene = scene_at(strip.part.moment(number))
+        other = plane(strip, number, scene=scene)
+        quality = decibels(frame, other)
+        assert quality > decibels(plane(strip, number, 2, scene), other) - 2, number
+        assert quality > 27
+        assert abs(frame.mean((0, 1)) - other.mean((0, 1))).max() < 1.5 * 257
+        for axis, by in ((0, 1), (0, -1), (1, 1), (1, -1)):
+            assert quality > decibels(frame, np.roll(other, by, axis)) + 3, (axis, by)
+
+
+def test_values_are_those_of_a_deep_frame():
+    first = {"at": 0, "center": load_scene("clockwork").view.center, "width": "1e-40"}
+    changes = {"palette": "ember", "max_iterations": 50_000, "size": (48, 27), "density": 0.2}
+    last = {**first, "at": 1, "width": "3e-41", "rotation": 30}
+    layers = [{"coloring": "slopes"}]
+    strip, scene_at = valued_of(first, last, coloring="distance", layers=layers, **changes)
+    (frame,) = strip.frames([15])
+    assert strip._gather.maker._source.plan.deep
+    scene = scene_at(strip.part.moment(15))
+    other = plane(strip, 15, scene=scene)
+    assert decibels(frame, other) > decibels(plane(strip, 15, 2, scene), other) - 1
+
+
+def test_frames_of_values_do_not_depend_on_order_segments_and_folders(in_parts, tmp_path):
+    keys, facts = (START, {**END, "width": "0.01"}), {"tracks": OFFSET, "shutter": 0.5}
+    facts["coloring"] = "distance"
+    whole = frames_of(valued_of(*keys, **facts)[0])
+    assert len(np.unique(whole[3])) > 100
+    threads = replace(CPU, threads=3)
+    for segment in (3, 7):
+        other, _ = valued_of(*keys, **facts, segment=segment, options=threads)
+        assert np.array_equal(whole, frames_of(other))
+    forward, _ = valued_of(*keys, **facts, segment=4)
+    assert np.array_equal(whole, list(forward.frames(range(20))))
+    last = list(valued_of(*keys, **facts, segment=5, folder=tmp_path)[0].frames(range(15, 20)))
+    assert list(tmp_path.glob("*.npy"))
+    again, _ = valued_of(*keys, **facts, segment=5, folder=tmp_path)
+    assert np.array_equal([*again.frames(range(10, 15)), *last], whole[10:])
+
+
+def test_the_shutter_blurs_colors_of_values():
+    keys = {**START, "ease": "constant"}, {**END, "rotation": 0, "ease": "constant"}
+    for last in (keys[1], {**keys[1], "rotation": 25}):
+        strip = strip_of(film_of(keys[0], last), shutter=0.7)
+        valued, _ = valued_of(keys[0], last, shutter=0.7)
+        sharp = strip_of(film_of(keys[0], last))
+        (one,), (other,), (still,) = (each.frames([8]) for each in (strip, valued, sharp))
+        assert decibels(one, other) > 33
+        assert decibels(one, other) > decibels(one, still) + 2
 
 
 def test_a_film_out_is_a_film_in_backwards(in_parts):
@@ -156,7 +251,7 @@ def test_frames_take_texels_that_are_held(width, density):
 @pytest.fixture
 def in_parts(monkeypatch):
     """Have small strips held in parts, as large ones are."""
-    monkeypatch.setattr("fractals.films.strip.WHOLE", 0)
+    monkeypatch.setattr("fractals.films.strip_plan.WHOLE", 0)
 
 
 def test_frames_in_their_order_are_the_same(in_parts):
@@ -165,7 +260,7 @@ def test_frames_in_their_order_are_the_same(in_parts):
     forward = strip_of(scene, segment=4)
     found = list(forward.frames(range(20)))
     assert np.array_equal(expected, found)
-    assert forward._gather.store.folder.is_dir()
+    assert forward._gather.files.folder.is_dir()
 
 
 def test_a_strip_held_as_a_whole_has_the_same_frames(monkeypatch):
@@ -173,7 +268,7 @@ def test_a_strip_held_as_a_whole_has_the_same_frames(monkeypatch):
     whole = strip_of(scene, segment=4)
     assert whole.whole
     expected = list(whole.frames(range(20)))
-    monkeypatch.setattr("fractals.films.strip.WHOLE", 0)
+    monkeypatch.setattr("fractals.films.strip_plan.WHOLE", 0)
     assert np.array_equal(expected, frames_of(strip_of(scene, segment=4)))
 
 
@@ -203,10 +298,9 @@ def test_the_forecast_of_memory_holds(in_parts):
     [
         ({}, 90, ""),
         ({"coloring": "slopes"}, 0, ""),
-        ({"coloring": "slopes"}, 90, "light"),
-        ({"coloring": "distance"}, 0, "widths"),
         ({"coloring": "interior_distance"}, 0, "widths"),
-        ({"coloring": "histogram"}, 0, "ranks"),
+        ({"coloring": "rank", "formula": QUINTIC, "escape_radius": 1e9}, 0, "escape radius"),
+        ({"coloring": "rank", "escape_radius": 1e9}, 0, ""),
         ({"stretch": 2}, 90, "stretched"),
         ({"stretch": 2}, 0, ""),
     ],
@@ -215,6 +309,24 @@ def test_obstacles_have_a_reason(changes, turn, reason):
     scene = film_of(START, {**END, "rotation": turn}, **changes)
     (part,) = make_motion(scene, 0).parts
     found = obstacle(scene, part)
+    assert reason in found
+    assert bool(reason) == bool(found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "turn", "reason"),
+    [
+        ({}, 90, ""),
+        ({"coloring": "slopes"}, 0, ""),
+        ({"coloring": "slopes"}, 90, "light"),
+        ({"coloring": "distance"}, 0, "widths"),
+        ({"coloring": "rank"}, 0, "ranks"),
+    ],
+)
+def test_values_are_kept_for_a_reason(changes, turn, reason):
+    scene = film_of(START, {**END, "rotation": turn}, **changes)
+    (part,) = make_motion(scene, 0).parts
+    found = keeps_values(scene, part)
     assert reason in found
     assert bool(reason) == bool(found)
 
@@ -250,6 +362,8 @@ def outputs(backend):
     blurred = backend.empty((8, 12, 3), np.uint16)
     inputs = map(backend.to_device, (down, across))
     backend.compile(kernels.make_blur_body)(blurred, sharp, *inputs)
+    smeared = backend.empty((8, 12, 3), np.uint16)
+    backend.compile(kernels.make_smear_body)(smeared, sharp, np.float32(2.7))
     coarse = backend.empty((4, 6, 3), np.uint16)
     backend.compile(kernels.make_coarser_body)(coarse, blurred)
     sizes = [64 * 8 >> 2 * level for level in range(4)]
@@ -265,7 +379,7 @@ def outputs(backend):
     held, encode = StripTexels(*arrays), backend.to_device(encode)
     gather(rgb, turns, depths, held, encode, shape, backend.real(3.7), np.float32(0.3))
     found = []
-    for part in (turns, depths, blurred, coarse, rgb):
+    for part in (turns, depths, blurred, smeared, coarse, rgb):
         found.append(np.empty(part.shape, part.dtype))
         backend.to_host(part, found[-1])
     return found, noise
@@ -285,6 +399,29 @@ def test_a_shutter_of_no_time_changes_nothing():
     texels, still = np.empty((8, 5, 3), np.uint16), np.zeros(8, np.float32)
     backend.compile(kernels.make_blur_body)(texels, sharp, still, still)
     assert np.array_equal(texels, sharp[:8])
+
+
+def test_a_smear_is_the_integral_of_the_line_through_texels():
+    backend = open_backend(choose("cpu").device, "float64")
+    sharp = np.random.default_rng(1).integers(0, 65536, (170, 5, 3), dtype=np.uint16)
+    found = np.empty((150, 5, 3), np.uint16)
+    smear = backend.compile(kernels.make_smear_body)
+    for far in (0.3, 1.0, 6.7):
+        smear(found, sharp, np.float32(far))
+        for j in (0, 63, 64, 149):
+            y = np.linspace(j, j + far, 20_001)
+            lines = [np.interp(y, range(170), sharp[:, 3, c]) for c in range(3)]
+            assert found[j, 3] == pytest.approx(np.mean(lines, 1), abs=4)
+
+
+def test_the_simulator_makes_the_same_frames_of_values():
+    keys = START, {**END, "width": "0.2", "rotation": 20}
+    small = {"size": (24, 14), "max_iterations": 60, "coloring": "slopes", "tracks": LIGHT}
+    expected, _ = valued_of(*keys, shutter=0.5, **small)
+    found, _ = valued_of(*keys, shutter=0.5, options=RenderOptions(device="simulator"), **small)
+    for number in (19, 0):
+        (one,), (other,) = expected.frames([number]), found.frames([number])
+        assert np.array_equal(one, other)
 
 
 def test_the_simulator_makes_the_same_frames():

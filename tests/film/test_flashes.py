@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fractals.films.flashes import Flashes, luminance
+from fractals.films.flashes import Flashes, Watch, luminance
 
 FPS = 24
 
@@ -62,12 +62,34 @@ def test_a_slow_cycle_is_no_flash():
     assert not flashes([0.5 + 0.5 * np.sin(k / FPS * 2 * np.pi) for k in range(5 * FPS)])
 
 
+@pytest.mark.parametrize("length", [7, 20, 100])
+@pytest.mark.parametrize("order", ["forwards", "backwards", "mixed"])
+def test_flashes_across_segments_made_in_any_order(length, order):
+    made = list(frames(blinking(6)))[:FPS]  # one second: no segment has enough of it
+    begins = list(range(0, len(made), length))
+    begins = {"forwards": begins, "backwards": begins[::-1]}.get(order, begins[1::2] + begins[::2])
+    assert whole_of(made, begins, length)
+    few = list(frames(blinking(3)))[:FPS]
+    assert not whole_of(few, begins, length)
+
+
+def whole_of(made, begins, length):
+    watch = Watch(FPS)
+    for begin in begins:
+        watch.begin(begin)
+        for frame in made[begin : begin + length]:
+            watch.add(frame)
+    watch.end()
+    return watch.found
+
+
 def test_frames_of_another_place_do_not_follow():
-    found = Flashes(FPS)
-    for frame in frames(blinking(5)):
-        found.add(frame)
-        found.cut()
-    assert not found.found
+    watch = Watch(FPS)
+    for k, frame in enumerate(frames(blinking(5))):
+        watch.begin(1000 - 2 * k)
+        watch.add(frame)
+    watch.end()
+    assert not watch.found
 
 
 def test_luminance_of_primaries():

@@ -1,0 +1,103 @@
+"""Frames from a strip that keeps colors: every band is colored once."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fractals.films.bands import CHANNELS
+from fractals.films.gather import Frame, Gather
+from fractals.films.motion import Moment
+from fractals.films.strip_plan import PART, StripPlan
+from fractals.films.texels import Files, Pool, copy_to
+from fractals.kernels import strip as kernels
+
+
+class ColoredGather(Gather):
+    """A `Gather` whose bands hold texels of colors in linear light, blurred by the shutter."""
+
+    def __init__(self, strip: StripPlan) -> None:
+        super().__init__(strip)
+        self.pool = Pool(self.backend, strip.layout, strip.slots())
+        self.files = Files(strip.layout, strip.folder, np.uint16, CHANNELS)
+
+    def has(self, level: int, band: int) -> bool:
+        """Tell whether a level of a band is held."""
+        return self.pool.has(level, band)
+
+    def drop(self, level: int, wanted: range) -> None:
+        """Free a level of the bands that are not wanted."""
+        self.pool.drop(level, wanted)
+
+    def frame(self, moment: Moment) -> Frame:
+        """Return the pixels of a frame."""
+        return self.gathered(moment, self.pool.texels, self.pool.starts)
+
+    def fill(self, band: int, shallow: float, deep: float) -> None:
+        """Make the levels of a band that these frames or shallower ones need."""
+        layout, pool = self.strip.layout, self.pool
+        finest, wanted = layout.finest(band), self.wanted(band, shallow, deep)
+        for level in wanted:
+            pool.take(level, band)  # the array may grow, and what was taken before moves
+        levels = [
+            pool.take(level, band) if level in wanted else None for level in range(layout.levels)
+        ]
+        if self._read(band, wanted, levels):
+            return
+        rows = layout.rows >> finest
+        down, across = self.shutter.ways(range(band * rows, (band + 1) * rows), finest)
+        more = math.ceil(float(down.max())) + 1
+        drawing = self.maker.open(band, more)
+        part = min(rows, PART)
+        below = None
+        for first in reversed(range(0, rows, part)):
+            last = first + part + (more if below is None else 0)
+            sharp = self.maker.rows(drawing, first, last)
+            if below is not None:
+                sharp = np.concatenate([sharp, below])
+            below = sharp[:more].copy()
+            own = down[first : first + part], across[first : first + part]
+            fine = self._room(levels, finest, first, part)
+            inputs = self.backend.to_device(sharp), *map(self.backend.to_device, own)
+            self.run(kernels.make_blur_body, fine, inputs, (0, 1, 1))
+            self._coarsen(levels, fine, finest, first)
+        level = finest + part.bit_length() - 1
+        if level < layout.bits:
+            self._coarsen(levels, levels[level], level, 0)
+        self._write(band, levels)
+
+    def _coarsen(self, levels: list[Any], fine: Any, level: int, first: int) -> None:
+        """Fill coarser levels of a band from rows of a level, as long as rows come in pairs."""
+        while fine.shape[0] > 1:
+            level, first = level + 1, first // 2
+            coarse = self._room(levels, level, first, fine.shape[0] // 2)
+            self.run(kernels.make_coarser_body, coarse, (fine,), (2,))
+            fine = coarse
+
+    def _room(self, levels: list[Any], level: int, first: int, rows: int) -> Any:
+        """Return where rows of a level are to be written."""
+        if levels[level] is None:
+            across = self.strip.layout.columns >> level
+            if level == 0 and not self.files.holds(0):
+                # large, and of no use once the next level is filled
+                return self.backend.empty((rows, across, CHANNELS), np.uint16)
+            down = self.strip.layout.rows >> level
+            levels[level] = self.backend.empty((down, across, CHANNELS), np.uint16)
+        return levels[level][first : first + rows]
+
+    def _read(self, band: int, wanted: list[int], levels: list[Any]) -> bool:
+        """Fill the levels that are wanted from a file, and tell whether they could be."""
+        kept = self.files.read(band, min(wanted))
+        if kept is None:
+            return False
+        for level in wanted:
+            copy_to(self.backend, kept[level].reshape(levels[level].shape), levels[level])
+        return True
+
+    def _write(self, band: int, levels: list[Any]) -> None:
+        kept = {}
+        for level, texels in enumerate(levels):
+            if texels is not None and self.files.holds(level):
+                kept[level] = np.empty(texels.shape, np.uint16)
+                self.backend.to_host(texels, kept[level])
+        self.files.write(band, kept)

@@ -1,0 +1,182 @@
+"""What makes frames from a strip: the programs, and the bands that frames need."""
+
+import functools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.base import Backend
+from fractals.backends.devices import choose, open_backend, open_chosen
+from fractals.color import spaces
+from fractals.films.bands import MARGIN, BandMaker, widest
+from fractals.films.motion import Moment
+from fractals.films.strip_plan import Shutter, StripPlan
+from fractals.films.texels import HOST, Files
+from fractals.kernels import strip as kernels
+from fractals.kernels.strip import StripShape, StripTexels
+from fractals.threads import run_tiles
+
+ROWS = 64  # of a frame or a band, that a thread fills at a time
+# Bits after the point of a frame's row and turn: so that a film and its reverse, whose views differ
+# by roundings, have the same frames.
+ROW_BITS, TURN_BITS = 16, 24
+
+Frame = NDArray[np.uint16]
+
+
+class Gather(ABC):
+    """The bands that frames need, and the programs that make frames of them."""
+
+    files: Files
+
+    def __init__(self, strip: StripPlan) -> None:
+        self.strip, layout = strip, strip.layout
+        scene, options = strip.scene, strip.options
+        choice, number = choose(options.device), scene.iteration.number_type
+        device, painting, note = open_chosen(choice, options.device, number, options.threads)
+        if note:
+            options.on_message(note)
+        self.backend: Backend = painting
+        # A row of a deep strip needs float64; the texels are on one GPU.
+        if number != "float64" or device.others:
+            device = replace(device, others=())
+            self.backend = open_backend(device, "float64", options.threads)
+        backend = self.backend
+        self.maker = BandMaker(
+            scene, strip.part, strip.fixed, layout, strip.facts, painting, options
+        )
+        self.programs = {
+            make: backend.compile(make)
+            for make in (
+                kernels.make_frame_body,
+                kernels.make_coarser_body,
+                kernels.make_blur_body,
+                kernels.make_smear_body,
+            )
+        }
+        self.encode = backend.to_device(_srgb_table())
+        self.turns, self.depths = self._polar()
+        self.shape = StripShape(
+            np.int32(layout.columns),
+            np.int32(layout.bits),
+            np.int32(layout.bands),
+            backend.real(layout.octave),
+            np.float32(layout.rim_level),
+        )
+        self.shutter = Shutter(strip)
+        self._deepest: float | None = None  # octaves of what is held
+
+    def _polar(self) -> tuple[Any, Any]:
+        """Return the angles and depths of a frame's pixels."""
+        backend, strip = self.backend, self.strip
+        width, height = strip.size
+        turns, depths = (backend.empty((height, width), np.float32) for _ in range(2))
+        place = backend.to_device(np.array([strip.fixed.x, strip.fixed.y], backend.real))
+        fill = backend.compile(kernels.make_polar_body)
+        rim = backend.real(math.log2(strip.fixed.rim))
+        fill(turns, depths, place, rim, backend.real(strip.layout.octave))
+        return turns, depths
+
+    def hold(self, shallow: float, deep: float) -> None:
+        """Make what frames between two depths in octaves need, and drop other bands."""
+        layout = self.strip.layout
+        kept = (0.0, layout.depth) if self.strip.whole else (shallow, deep)
+        if self._deepest is not None and deep > self._deepest and not self.strip.whole:
+            self.files.open_temporary()
+        self._deepest = deep
+        missing = set()
+        for level in range(layout.levels):
+            self.drop(level, layout.held(level, *kept))
+            for band in layout.needed(level, shallow, deep):
+                if level >= layout.finest(band) and not self.has(level, band):
+                    missing.add(band)
+        for band in sorted(missing, reverse=True):
+            self.fill(band, *kept)
+        self.files.keep(layout.held(layout.levels - 1, *kept))
+
+    def wanted(self, band: int, shallow: float, deep: float) -> list[int]:
+        """Return the levels of a band that these frames or shallower ones need."""
+        layout = self.strip.layout
+        levels = range(layout.finest(band), layout.levels)
+        return [level for level in levels if band in layout.held(level, shallow, deep)]
+
+    @abstractmethod
+    def has(self, level: int, band: int) -> bool:
+        """Tell whether a level of a band is held."""
+
+    @abstractmethod
+    def drop(self, level: int, wanted: range) -> None:
+        """Free a level of the bands that are not wanted."""
+
+    @abstractmethod
+    def fill(self, band: int, shallow: float, deep: float) -> None:
+        """Make the levels of a band that these frames or shallower ones need."""
+
+    @abstractmethod
+    def frame(self, moment: Moment) -> Frame:
+        """Return the pixels of a frame."""
+
+    def gathered(self, moment: Moment, texels: Any, starts: NDArray[np.int64]) -> Frame:
+        """Return the pixels of a frame from texels; `starts` as of `StripTexels`."""
+        backend, strip = self.backend, self.strip
+        width, height = strip.size
+        turn, row = np.float32(self.turn(moment)), backend.real(self.row(moment))
+        found = np.empty((height, width, 3), np.uint16)
+        host = backend.kind in HOST
+        pixels = found if host else backend.empty(found.shape, found.dtype)
+        held = StripTexels(texels, backend.to_device(starts))
+        inputs = self.turns, self.depths, held, self.encode, self.shape, row, turn
+        self.run(kernels.make_frame_body, pixels, inputs, (1, 1))
+        if not host:
+            backend.to_host(pixels, found)
+        return found
+
+    def turn(self, moment: Moment) -> float:
+        """Return how far a frame is turned in the strip, from 0 to 1."""
+        strip = self.strip
+        turned = (moment.rotation - widest(strip.part).rotation) / 360
+        return _even(turned if strip.scene.view.mirror else -turned, TURN_BITS) % 1.0
+
+    def row(self, moment: Moment) -> float:
+        """Return the row of level 0 at the rim of a frame."""
+        return _even(MARGIN + moment.octaves * self.strip.layout.octave, ROW_BITS)
+
+    def run(
+        self, make: Callable[..., Any], out: Any, inputs: tuple[Any, ...], steps: tuple[int, ...]
+    ) -> None:
+        """Run a program, on the CPU in all threads.
+
+        `steps`: how many rows of the first inputs belong to a row of `out`; 0: from that row on.
+        """
+        program, threads, rows = self.programs[make], self.backend.threads, out.shape[0]
+        if self.backend.kind != "cpu":
+            program(out, *inputs)
+            return
+
+        def fill(first: int) -> dict[str, float]:
+            last = min(first + ROWS, rows)
+            own = [
+                part[first * step : last * step] if step else part[first:]
+                for part, step in zip(inputs, steps, strict=False)
+            ]
+            program(out[first:last], *own, *inputs[len(steps) :])
+            return {}
+
+        run_tiles(range(0, rows, ROWS), fill, threads)
+
+
+def _even(value: float, bits: int) -> float:
+    """Return a number rounded to a multiple of 2**-bits."""
+    return round(value * 2.0**bits) / 2.0**bits
+
+
+@functools.cache
+def _srgb_table() -> NDArray[np.uint16]:
+    """Return the sRGB values of linear light in 16 bits."""
+    values = spaces.srgb_from_linear(np.arange(2**16) / (2**16 - 1))
+    return np.rint(values * (2**16 - 1)).astype(np.uint16)

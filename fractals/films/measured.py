@@ -1,0 +1,78 @@
+"""The seconds that the parts of a film take, from some samples of them."""
+
+import itertools
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+
+from fractals.films.facts import Facts
+from fractals.films.motion import Motion
+from fractals.films.plan import LOOKS, Chosen, frame_scenes, open_strip, threads_of
+from fractals.films.strip import Strip
+from fractals.films.tracks import Tracks
+from fractals.rendering.drawing import Drawing
+from fractals.rendering.measured import is_measurable, measure
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import make_plan
+from fractals.rendering.tiles import Tile
+
+BANDS = 6  # of a strip, of which some samples are iterated
+PIECES, ACROSS, DOWN = 8, 64, 8  # of a band: how many, and their samples
+COLORED = 40e6  # samples a second that a thread colors, blurs and averages for a strip (measured)
+
+
+def with_measured_seconds(
+    chosen: Chosen, motion: Motion, tracks: Tracks, facts: Facts, options: RenderOptions
+) -> Chosen:
+    """Return the same with measured seconds in place of those of a formula.
+
+    On a GPU, which some samples don't use to capacity, the formula's stay.
+    """
+    quiet = replace(options, force=True, progress=None, on_message=lambda line: None)
+    if chosen.device != "cpu":
+        return chosen
+    if chosen.method == "strip":
+        strip = open_strip(motion, tracks, chosen.part, facts, quiet)
+        return replace(chosen, iterating=_strip_seconds(strip, threads_of(options)))
+    found = []
+    for scene in frame_scenes(motion, tracks, chosen.part, facts):
+        planned = make_plan(scene, "cpu", options.interior_shortcuts, threads_of(options))
+        seconds = measure(scene, quiet).seconds if is_measurable(planned) else planned.seconds
+        found.append(seconds)
+    frames = len(chosen.part.frames) if chosen.method == "frames" else 1
+    return replace(chosen, iterating=frames * sum(found) / LOOKS)
+
+
+def _strip_seconds(strip: Strip, threads: int) -> float:
+    """Return the seconds of all bands."""
+    maker, layout = strip.prepare().maker, strip.layout
+    samples = [
+        layout.columns * layout.rows >> 2 * layout.finest(band) for band in range(layout.bands)
+    ]
+    looks = np.unique(np.linspace(0, layout.bands - 1, BANDS).astype(int))[::-1].tolist()
+    opened, iterated = 0.0, []
+    for band in looks:
+        begun = perf_counter()
+        drawing = maker.open(band, 0)
+        drawing.source.iterate(Tile(0, 0, 1, 1), 1)  # compiles
+        if band != looks[0]:  # the first one also computes the orbit
+            opened += perf_counter() - begun
+        iterated.append(_seconds_a_sample(drawing))
+    made = np.interp(np.arange(layout.bands), looks[::-1], iterated[::-1])
+    tables = len(set(map(maker.group, range(layout.bands))))
+    opened *= tables / max(1, len(looks) - 1)
+    return opened + float(np.dot(samples, made + 1 / COLORED)) / threads
+
+
+def _seconds_a_sample(drawing: Drawing) -> float:
+    """Return the seconds that a thread takes to iterate a sample of a band."""
+    columns, rows = drawing.plan.size
+    across, down = min(ACROSS, columns), min(DOWN, rows)
+    places = np.linspace(0, columns - across, PIECES).astype(int)
+    heights = itertools.cycle((0, (rows - down) // 2, rows - down))
+    tiles = [Tile(int(x), y, across, down) for x, y in zip(places, heights, strict=False)]
+    begun = perf_counter()
+    for tile in tiles:
+        drawing.source.iterate(tile)
+    return (perf_counter() - begun) / (len(tiles) * across * down)

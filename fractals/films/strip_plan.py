@@ -1,0 +1,205 @@
+"""What a strip of a film holds, before anything is drawn: its layout, samples and memory."""
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.films.bands import (
+    CHANNELS,
+    MARGIN,
+    fixed_place,
+    make_layout,
+    sample_words,
+)
+from fractals.films.facts import Facts
+from fractals.films.motion import Moment, Part
+from fractals.rendering.options import RenderOptions
+from fractals.scene.model import Scene
+
+PART = 64  # rows of a band that are drawn at a time: a power of two
+WHOLE = 2**28  # bytes of a strip, below which all of it is held
+MAX_SPANS = 200  # segments of which the forecast of memory knows the octaves
+MAX_SPEEDS = 2000  # frames whose speeds are computed for the shutter
+
+Way = NDArray[np.float32]
+Colors = Callable[[float], Scene]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a part is sampled.
+
+    Attributes
+    ----------
+    density : float
+        Texels a pixel, along each side, at the rim of a frame; at most 1/16 fewer.
+    shutter : float
+        Share of a frame's time in which the shutter is open. It opens when the frame is widest.
+    """
+
+    density: float = 1.5
+    shutter: float = 0.5
+
+
+class StripPlan:
+    """The layout of one part's strip, and forecasts.
+
+    Parameters
+    ----------
+    scene : Scene
+        Of the film: formula, colors, stretch and mirror.
+    part : Part
+        A zoom.
+    size : tuple of int
+        Width and height of a frame.
+    look : Look
+    facts : Facts
+        Of the whole film.
+    options : RenderOptions
+    segment : int
+        Most frames that are asked for at a time: the memory grows with them.
+    folder : Path, optional
+        Keeps bands, for a process that goes on after this one.
+    colors : callable, optional
+        Returns the scene with the colors of a time in seconds. The strip then keeps values and not
+        colors, and each frame is colored by itself.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        part: Part,
+        size: tuple[int, int],
+        look: Look,
+        facts: Facts,
+        options: RenderOptions = RenderOptions(),  # noqa: B008 - frozen
+        segment: int = 120,
+        folder: Path | None = None,
+        colors: Colors | None = None,
+    ) -> None:
+        image = scene.image.model_copy(update={"size": size})
+        self.scene = scene.model_copy(update={"image": image, "film": None})
+        self.part, self.size, self.look, self.facts = part, size, look, facts
+        self.options, self.segment, self.folder = options, segment, folder
+        self.colors = colors
+        self.fixed = fixed_place(self.scene, part, size)
+        first, last = part.frames[0], part.frames[-1]
+        depth = max(part.moment(first).octaves, part.moment(last).octaves)
+        self.layout = make_layout(self.fixed, look.density, depth)
+        if colors:
+            blurred = math.ceil(Shutter(self).longest) + 2
+            self.layout = replace(self.layout, finer=1, blurred=blurred)
+
+    @property
+    def samples(self) -> int:
+        """Return how many samples are iterated for all frames."""
+        return self.layout.samples
+
+    @property
+    def memory(self) -> int:
+        """Return the most bytes that are held at a time: texels, a band, tables, a frame."""
+        held = self._bytes(self.slots())
+        pixels = self.size[0] * self.size[1]
+        part = 3 * min(PART, self.layout.rows) * self.layout.columns
+        if not self.colors:
+            return held + 2 * CHANNELS * part + 14 * pixels
+        colored = self._texels()  # of a frame: all, and those of one level before they are blurred
+        colors = 2 * CHANNELS * (sum(colored) + max(colored))
+        return held + colors + 4 * self.words * part + 14 * pixels
+
+    @functools.cached_property
+    def words(self) -> int:
+        """Return how many numbers of 4 bytes a sample has, where values are kept."""
+        return sample_words(self.scene)
+
+    @property
+    def colorings(self) -> int:
+        """Return how many samples are colored for a frame, where values are kept."""
+        return sum(texels << (2 if level else 0) for level, texels in enumerate(self._texels()))
+
+    def _texels(self) -> list[int]:
+        """Return how many texels of each level a frame takes."""
+        layout, octaves = self.layout, self.layout.depth / 2
+        return [
+            len(layout.rows_of(level, octaves, octaves)) * (layout.columns >> level)
+            for level in range(layout.bits + 1)
+        ]
+
+    @functools.cached_property
+    def whole(self) -> bool:
+        """Tell whether the strip is so small that all of it is held, for frames in any order."""
+        return self._bytes(self._all_slots()) < WHOLE
+
+    def slots(self) -> list[int]:
+        """Return how many bands of each level are held at a time, at most."""
+        frames, layout, moment = self.part.frames, self.layout, self.part.moment
+        if self.whole:
+            return self._all_slots()
+        step = max(1, len(frames) // MAX_SPANS)
+        spans = [
+            sorted((moment(k).octaves, moment(min(k + self.segment, frames[-1])).octaves))
+            for k in frames[::step]
+        ]
+        return [
+            max(len(layout.held(level, *span)) for span in spans) for level in range(layout.levels)
+        ]
+
+    def _all_slots(self) -> list[int]:
+        finest = [self.layout.finest(band) for band in range(self.layout.bands)]
+        return [sum(each <= level for each in finest) for level in range(self.layout.levels)]
+
+    def _bytes(self, slots: list[int]) -> int:
+        whole = self.layout.columns * self.layout.rows
+        size = 4 * self.words if self.colors else 2 * CHANNELS
+        return size * sum(count * (whole >> 2 * level) for level, count in enumerate(slots))
+
+
+class Shutter:
+    """How far a strip moves while the shutter is open, at each row."""
+
+    def __init__(self, strip: StripPlan) -> None:
+        self.layout, part = strip.layout, strip.part
+        self._part, frames = part, part.frames
+        numbers = np.linspace(frames[0], frames[-1], min(len(frames), MAX_SPEEDS))
+        octaves = np.array([part.moment(k).octaves for k in numbers])
+        order = np.argsort(octaves, kind="stable")
+        self._octaves = octaves[order]
+        self._open_for = strip.look.shutter / part.rate
+        # Rows further in are those of a later frame where a film zooms in.
+        self._sign = (-1 if strip.scene.view.mirror else 1) * (1 if part.octaves < 0 else -1)
+        ways = np.array([self._way(k) for k in numbers[order]])
+        self._down, self._across = ways.T
+
+    def _way(self, number: float) -> tuple[float, float]:
+        """Return the rows and the columns of level 0 that pass in the time of a frame."""
+        part, layout = self._part, self.layout
+        down = self._open_for * part.speed(number) * layout.octave
+        turned = self._sign * self._open_for * part.turn_speed(number) / 360
+        return down, turned * layout.columns
+
+    @property
+    def longest(self) -> float:
+        """Return the most rows of level 0 that pass."""
+        return float(self._down.max())
+
+    def way(self, moment: Moment) -> tuple[float, float]:
+        """Return the rows and the columns of level 0 that pass at a moment."""
+        return self._way(moment.seconds * self._part.rate)
+
+    def ways(self, rows: range, level: int) -> tuple[Way, Way]:
+        """Return the rows and the columns of a level that pass while the shutter is open.
+
+        Each row of texels has the speed of the frame at whose rim it lies.
+        """
+        middles = (np.arange(rows.start, rows.stop) + 0.5) * 2**level
+        octaves = (middles - MARGIN) / self.layout.octave
+        down, across = (
+            (np.interp(octaves, self._octaves, values) / 2**level).astype(np.float32)
+            for values in (self._down, self._across)
+        )
+        return down, across

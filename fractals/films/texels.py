@@ -1,0 +1,170 @@
+"""Where the texels of a strip are held: in one array for the programs, and in files of bands."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+import weakref
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.base import Backend
+from fractals.films.bands import CHANNELS, Layout, Texels
+
+HOST = ("cpu", "python")  # backends whose arrays are NumPy's
+
+
+class Pool:
+    """Texels of levels of bands, in one array, so that a program can take all of them.
+
+    Attributes
+    ----------
+    texels : device array of uint16, shape (all, CHANNELS)
+    starts : ndarray of int64, shape (levels, bands)
+        Index of the first texel; 0 where there are none.
+    """
+
+    def __init__(self, backend: Backend, layout: Layout, slots: Sequence[int]) -> None:
+        self.backend, self.layout = backend, layout
+        self.starts = np.zeros((layout.bits + 1, layout.bands), np.int64)
+        self.texels = backend.empty((0, CHANNELS), np.uint16)
+        self._held: list[dict[int, int]] = [{} for _ in slots]
+        self._free: list[list[int]] = [[] for _ in slots]
+        self._grow(slots)
+
+    def has(self, level: int, band: int) -> bool:
+        """Tell whether the texels are held."""
+        return band in self._held[level]
+
+    def drop(self, level: int, wanted: range) -> None:
+        """Free the texels of the bands of a level that are not wanted."""
+        held = self._held[level]
+        for band in [band for band in held if band not in wanted]:
+            self._free[level].append(held.pop(band))
+
+    def clear(self) -> None:
+        """Free all texels."""
+        for level in range(len(self._held)):
+            self.drop(level, range(0))
+
+    def take(self, level: int, band: int) -> Any:
+        """Return room for the texels, shape (rows, columns, CHANNELS): a part of the array."""
+        held, free = self._held[level], self._free[level]
+        if band not in held:
+            if not free:
+                self._grow([int(k == level) for k in range(len(self._free))])
+            held[band] = free.pop()
+        start = self.starts[level, band] = held[band]
+        down, across = self.layout.rows >> level, self.layout.columns >> level
+        return self.texels[start : start + down * across].reshape(down, across, CHANNELS)
+
+    def _size(self, level: int) -> int:
+        return self.layout.columns * self.layout.rows >> 2 * level
+
+    def _grow(self, slots: Sequence[int]) -> None:
+        end = self.texels.shape[0]
+        more = sum(count * self._size(level) for level, count in enumerate(slots))
+        texels = np.empty((end + more, CHANNELS), np.uint16)
+        if end:
+            self.backend.to_host(self.texels, texels[:end])
+        self.texels = self.backend.to_device(texels)
+        for level, count in enumerate(slots):
+            for _ in range(count):
+                self._free[level].append(end)
+                end += self._size(level)
+
+
+class Files:
+    """Levels 1 and coarser of bands, in files: for a process that goes on after this one.
+
+    A file holds the numbers of one level after the other as an array of NumPy's format, and its
+    CRC-32. It is moved into place when it is complete. Without a folder nothing is kept.
+
+    Parameters
+    ----------
+    layout : Layout
+    folder : Path, optional
+    dtype : numpy type
+        Of the numbers.
+    words : int
+        Numbers that a texel has.
+    """
+
+    def __init__(self, layout: Layout, folder: Path | None, dtype: Any, words: int) -> None:
+        self.layout, self.folder, self.dtype, self.words = layout, folder, np.dtype(dtype), words
+        self._first = 1  # of the levels that are kept
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def open_temporary(self) -> None:
+        """Keep files of all levels until the end: frames are asked for from wide to deep ones.
+
+        The coarsest level of a band is then needed first, and its finest last.
+        """
+        self._first = 0
+        if not self.folder:
+            self.folder = Path(tempfile.mkdtemp(prefix="fractals-strip-"))
+            weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+    def read(self, band: int, finest: int) -> Mapping[int, NDArray[Any]] | None:
+        """Return the numbers of a band's levels, from `finest` on; None if they are not kept."""
+        sizes = self._sizes(band)
+        if not self.folder or finest not in sizes:
+            return None
+        try:
+            with open(self._path(band), "rb") as file:
+                numbers = np.load(file, allow_pickle=False)
+                checked = file.read() == zlib.crc32(numbers.data).to_bytes(4, "little")
+        except (OSError, ValueError, EOFError):
+            return None
+        if not checked or numbers.shape != (sum(sizes.values()),) or numbers.dtype != self.dtype:
+            return None
+        ends = np.cumsum(list(sizes.values()))
+        return dict(zip(sizes, np.split(numbers, ends[:-1]), strict=True))
+
+    def write(self, band: int, levels: Mapping[int, NDArray[Any]]) -> None:
+        """Write the file of a band, unless the disk is full."""
+        if not self.folder:
+            return
+        numbers = np.concatenate([levels[level].ravel() for level in self._sizes(band)])
+        path = self._path(band)
+        part_path = path.with_suffix(".part")
+        with contextlib.suppress(OSError):
+            with open(part_path, "wb") as file:
+                np.save(file, numbers)
+                file.write(zlib.crc32(numbers.data).to_bytes(4, "little"))
+            os.replace(part_path, path)
+
+    def holds(self, level: int) -> bool:
+        """Tell whether files hold a level of bands that have it."""
+        return self.folder is not None and level >= self._first
+
+    def keep(self, wanted: range) -> None:
+        """Remove the files of other bands: no frame that is still to be made needs them."""
+        for path in self.folder.glob("*.npy") if self.folder else ():
+            if path.stem.isdecimal() and int(path.stem) not in wanted:
+                path.unlink(missing_ok=True)
+
+    def _sizes(self, band: int) -> dict[int, int]:
+        """Return how many numbers each level of a band has in its file."""
+        first = max(self._first, self.layout.finest(band))
+        whole = self.layout.columns * self.layout.rows
+        levels = range(first, self.layout.levels)
+        return {level: (whole >> 2 * level) * self.words for level in levels}
+
+    def _path(self, band: int) -> Path:
+        assert self.folder
+        return self.folder / f"{band:06d}.npy"
+
+
+def copy_to(backend: Backend, texels: Texels, into: Any) -> None:
+    """Copy texels from the host into a part of an array of the device."""
+    if backend.kind in HOST:
+        into[...] = texels
+    else:
+        into.copy_to_device(texels)

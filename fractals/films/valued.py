@@ -1,0 +1,248 @@
+"""Frames from a strip that keeps values: the samples in sight are colored for each frame.
+
+So colors may change during a zoom, and what is measured in widths of the frame, or ranked among its
+values, is that of each frame. Texels of level 0 are single samples. A texel of another level is
+the mean color of 2 x 2 samples, which were picked from those of its band evenly.
+"""
+
+import copy
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.films.bands import CHANNELS, MARGIN, Texels, Values, widest
+from fractals.films.gather import Frame, Gather
+from fractals.films.motion import Moment
+from fractals.films.strip_plan import PART, StripPlan
+from fractals.films.texels import HOST, Files, copy_to
+from fractals.kernels import strip as kernels
+from fractals.kernels.layout import EscapeTile
+from fractals.rendering.shading import Fill, Painter
+from fractals.rendering.tiles import Tile
+from fractals.scene.layers import ResolvedLayer, make_layers
+from fractals.scene.model import Scene
+from fractals.threads import run_tiles
+
+AT_ONCE = 2**17  # samples that a thread colors at a time
+RANKED = 2**17  # about how many pixels of a frame are looked at to rank its values
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Rows of texels of a level within a band."""
+
+    level: int
+    band: int
+    rows: range  # of the level, from the first band on
+
+
+class ValuedGather(Gather):
+    """A `Gather` whose bands hold samples, as `BandMaker.values` returns them."""
+
+    def __init__(self, strip: StripPlan) -> None:
+        assert strip.colors
+        super().__init__(strip)
+        self.files = Files(strip.layout, strip.folder, np.uint32, strip.words)
+        self._colors, self._painting = strip.colors, self.maker.backend
+        self._derivative = make_layers(strip.scene).derivative
+        self._held: dict[tuple[int, int], Values] = {}
+        self._painters: tuple[Scene, Painter, Painter] | None = None
+        self._texels = self.backend.empty((0, CHANNELS), np.uint16)
+        width, height = strip.size
+        step = max(1, math.isqrt(width * height // RANKED))
+        self._looks = slice(step // 2, None, step)
+
+    def has(self, level: int, band: int) -> bool:
+        """Tell whether a level of a band is held."""
+        return (level, band) in self._held
+
+    def drop(self, level: int, wanted: range) -> None:
+        """Free a level of the bands that are not wanted."""
+        for each in [each for each in self._held if each[0] == level and each[1] not in wanted]:
+            del self._held[each]
+
+    def fill(self, band: int, shallow: float, deep: float) -> None:
+        """Make the levels of a band that these frames or shallower ones need."""
+        layout = self.strip.layout
+        finest, wanted = layout.finest(band), self.wanted(band, shallow, deep)
+        kept = self.files.read(band, min(wanted))
+        if kept is not None:
+            for level in wanted:
+                self._held[level, band] = kept[level].reshape(self._shape(level))
+            return
+        made = {
+            level: np.empty(self._shape(level), np.uint32)
+            for level in range(finest, layout.levels)
+            if level in wanted or self.files.holds(level)
+        }
+        drawing = self.maker.open(band, 0)
+        rows = layout.rows >> finest
+        part = min(rows, PART)
+        for first in range(0, rows, part):
+            samples = self.maker.values(drawing, first, first + part)
+            for level, into in made.items():
+                _pick(samples, first, level - finest, into)
+        self.files.write(band, {level: made[level] for level in made if self.files.holds(level)})
+        self._held |= {(level, band): made[level] for level in wanted}
+
+    def _shape(self, level: int) -> tuple[int, int, int]:
+        layout = self.strip.layout
+        return self.strip.words, layout.rows >> level, layout.columns >> level
+
+    def frame(self, moment: Moment) -> Frame:
+        """Return the pixels of a frame."""
+        layout = self.strip.layout
+        single, several = self._painters_at(moment)
+        down, across = self.shutter.way(moment)
+        ranges, starts = [], np.zeros((layout.bits + 1, layout.bands), np.int64)
+        end = 0
+        for level in range(layout.bits + 1):
+            rows = layout.rows_of(level, moment.octaves, moment.octaves)
+            columns = layout.columns >> level
+            first = (np.arange(layout.bands) << (layout.bits - level)) - rows.start
+            starts[level] = end + first * columns
+            ranges.append((rows, end))
+            end += len(rows) * columns
+        if self._texels.shape[0] < end:
+            self._texels = self.backend.empty((end, CHANNELS), np.uint16)
+        for level, (rows, begin) in enumerate(ranges):
+            columns = layout.columns >> level
+            room = self._texels[begin : begin + len(rows) * columns]
+            room = room.reshape(len(rows), columns, CHANNELS)
+            far = down / 2**level
+            more = math.ceil(far) + 1 if down or across else 0
+            direct = not more and self.backend.kind in HOST
+            sharp = room if direct else np.empty((len(rows) + more, columns, CHANNELS), np.uint16)
+            self._color(several if level else single, moment, level, rows, sharp)
+            if far and not across:
+                inputs = self.backend.to_device(sharp), np.float32(far)
+                self.run(kernels.make_smear_body, room, inputs, (0,))
+            elif more:
+                ways = (np.full(len(rows), way / 2**level, np.float32) for way in (down, across))
+                inputs = tuple(map(self.backend.to_device, (sharp, *ways)))
+                self.run(kernels.make_blur_body, room, inputs, (0, 1, 1))
+            elif not direct:
+                copy_to(self.backend, sharp, room)
+        return self.gathered(moment, self._texels, starts)
+
+    def _color(
+        self, painter: Painter, moment: Moment, level: int, rows: range, sharp: Texels
+    ) -> None:
+        """Fill texels of a level, from a row on; rows beyond the strip are as its last one."""
+        layout = self.strip.layout
+        bits, columns = layout.bits - level, layout.columns >> level
+        last = min(rows.start + len(sharp), layout.bands << bits)
+        high = max(1, (AT_ONCE >> (2 if level else 0)) // columns)
+        pieces, row = [], rows.start
+        while row < last:
+            end = min(row + high, ((row >> bits) + 1) << bits, last)
+            pieces.append(_Piece(level, row >> bits, range(row, end)))
+            row = end
+
+        def paint(piece: _Piece) -> dict[str, float]:
+            raw = self._samples_of(piece, moment)
+            tile = Tile(0, 0, columns, len(piece.rows))
+            source = self.strip.facts
+            rgb = painter.paint(tile, raw, source.max_iterations, source.count_offset)
+            begin = piece.rows.start - rows.start
+            self._painting.to_host(rgb, sharp[begin : begin + len(piece.rows)])
+            return {}
+
+        run_tiles(pieces, paint, self._painting.threads)
+        sharp[last - rows.start :] = sharp[last - rows.start - 1]
+
+    def _samples_of(self, piece: _Piece, moment: Moment) -> EscapeTile:
+        """Return the samples of which texels are made, with dz of a frame, on the device."""
+        layout, n = self.strip.layout, 2 if piece.level else 1
+        level = piece.level - n // 2
+        begin = piece.band << (layout.bits - level)
+        first, last = piece.rows.start * n, piece.rows.stop * n
+        samples = self._held[level, piece.band][:, first - begin : last - begin]
+        rows = (np.arange(first, last, dtype=np.float64) + 0.5) * 2**level
+        return self._escape_tile(samples, rows[:, None], moment)
+
+    def _escape_tile(
+        self, samples: Values, rows: NDArray[np.float64], moment: Moment
+    ) -> EscapeTile:
+        """Return samples, which lie in rows of level 0, with dz per width of a frame."""
+        strip, to_device, real = self.strip, self._painting.to_device, self._painting.real
+        numbers = samples[1:].view(np.float32).astype(real)
+        dz = np.zeros((2, 1, 1), real)
+        if self._derivative:
+            turn = math.radians(moment.rotation - widest(strip.part).rotation)
+            cos, sin = math.cos(turn), math.sin(-turn if strip.scene.view.mirror else turn)
+            octaves = (rows - MARGIN) / strip.layout.octave - moment.octaves
+            # NumPy's function differs between CPUs.
+            powers = np.array([2.0**octave for octave in octaves.ravel().tolist()])
+            scale = strip.size[0] / strip.fixed.rim * powers.reshape(octaves.shape)
+            p, q = numbers[2], numbers[3]
+            dz = np.stack([(p * cos - q * sin) * scale, (p * sin + q * cos) * scale]).astype(real)
+        planes = numbers[4 if self._derivative else 2 :]
+        if not len(planes):
+            planes = np.zeros((1, 1, 1), real)
+        count = np.ascontiguousarray(samples[0]).view(np.int32)
+        return EscapeTile(*map(to_device, (count, *numbers[:2], *dz, planes)))
+
+    def _painters_at(self, moment: Moment) -> tuple[Painter, Painter]:
+        """Return what colors single samples, and means of 2 x 2, with the colors of a time."""
+        scene = self._colors(moment.seconds)
+        last = self._painters
+        if last and last[0].color == scene.color and not last[1].layers.whole:
+            return last[1:]
+        plan = self.maker.plane(scene)
+        values = partial(self._values_in_sight, moment)
+        identity = np.arange(2**16, dtype=np.uint16)
+        layers, dtype = plan.layers, np.dtype(np.uint16)
+        single = Painter(self._painting, plan.scene, plan, layers, dtype, values, identity)
+        several = copy.copy(single)
+        several.plan = replace(plan, supersampling=2)
+        self._painters = scene, single, several
+        return single, several
+
+    def _values_in_sight(
+        self, moment: Moment, layer: ResolvedLayer, fill: Fill
+    ) -> NDArray[np.floating[Any]]:
+        """Return a layer's values of pixels that are spread evenly over a frame."""
+        backend, layout = self._painting, self.strip.layout
+        depths, turns = (np.empty(self.strip.size[::-1], np.float32) for _ in range(2))
+        self.backend.to_host(self.depths, depths)
+        self.backend.to_host(self.turns, turns)
+        depths, turns = (part[self._looks, self._looks].ravel() for part in (depths, turns))
+        turn = self.turn(moment)
+        at = self.row(moment) + depths.astype(np.float64)
+        levels = np.minimum(depths / layout.octave + layout.rim_level, layout.levels - 1)
+        picked, rows = [], []
+        for level in range(layout.levels):
+            own = levels.astype(int) == level
+            row = (at[own] / 2**level).astype(np.int64)
+            column = ((turns[own] + turn) % 1 * (layout.columns >> level)).astype(np.int64)
+            column = np.minimum(column, (layout.columns >> level) - 1)
+            bands = row >> (layout.bits - level)
+            row &= (1 << (layout.bits - level)) - 1
+            for band in np.unique(bands):
+                these = bands == band
+                picked.append(self._held[level, int(band)][:, row[these], column[these]])
+                rows.append(at[own][these])
+        samples, place = np.concatenate(picked, 1), np.concatenate(rows)
+        raw = self._escape_tile(samples[:, None], place[None], moment)
+        on_device = backend.empty(raw.count.shape, backend.real)
+        fill(on_device, raw, self.strip.facts.max_iterations, self.strip.facts.count_offset)
+        found = np.empty(raw.count.shape, backend.real)
+        backend.to_host(on_device, found)
+        return found
+
+
+def _pick(samples: Values, first: int, down: int, into: Values) -> None:
+    """Copy the samples that a level `down` levels coarser has, from a row of the band on.
+
+    Of each square of samples that one in the middle is taken.
+    """
+    step, half = 1 << down, (1 << down) // 2
+    begin = (half - first) % step  # the first row that is taken
+    rows = samples[:, begin::step, half::step]
+    at = (first + begin) // step
+    into[:, at : at + rows.shape[1]] = rows
