@@ -15,6 +15,13 @@ from fractals.io.files import HEADER
 from fractals.io.load import Source
 from fractals.io.store import SUFFIX, Store, TileWriter, create_store, open_store, tile_rows
 from fractals.io.store_lock import check_same, check_version, claimed, clear
+from fractals.io.store_parts import (
+    PartWriter,
+    merge_parts,
+    missing_parts,
+    new_store,
+    parts_of,
+)
 from fractals.rendering.cost import check_cost
 from fractals.rendering.drawing import (
     STAGES,
@@ -26,7 +33,8 @@ from fractals.rendering.drawing import (
 )
 from fractals.rendering.fit import read_fitted_request
 from fractals.rendering.iteration import Stop
-from fractals.rendering.options import RenderKeywords, with_keywords
+from fractals.rendering.known import Known, known_of, load_known, save_known
+from fractals.rendering.options import RenderKeywords, RenderOptions, with_keywords
 from fractals.rendering.plan import Plan
 from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
@@ -47,6 +55,8 @@ class Computed:
         As of `EscapeData`.
     tiles, before : int
         Tiles of the store, and how many of them existed before.
+    missing : int
+        Tiles that are still missing, where only a part was asked for.
     """
 
     scene: Scene
@@ -56,6 +66,7 @@ class Computed:
     method: str
     tiles: int
     before: int
+    missing: int = 0
 
 
 @with_keywords(RenderKeywords)
@@ -63,6 +74,7 @@ def compute_to(
     path: str | Path,
     *sources: Source,
     overwrite: bool = False,
+    part: tuple[int, int] | None = None,
     **keywords: Unpack[RenderKeywords],
 ) -> Computed:
     """Compute the raw numbers of a scene into a store, or resume a store that was interrupted.
@@ -77,6 +89,10 @@ def compute_to(
         As of `render`.
     overwrite : bool
         True: an existing store is replaced, complete or not.
+    part : (int, int), optional
+        (i, n): only each n-th tile is computed, from tile i on, counted from 0. Calls for all n
+        parts can run at the same time, on any machines that share the folder. The next call without
+        a part puts the tiles together, and computes those that are missing.
 
     Returns
     -------
@@ -97,14 +113,23 @@ def compute_to(
         raise OptionError(f"'{path}': a store's name ends in {SUFFIX}")
     scene, options = read_fitted_request(sources, keywords)
     scene.to_table()  # a formula without a name can't be kept
+    if part is not None:
+        if overwrite:
+            raise OptionError("several processes can't replace a store: remove it first")
+        return _compute_part(path, scene, options, _checked_part(part))
     with claimed(path):
         store = open_store(path) if (path / HEADER).exists() and not overwrite else None
         if store:
             check_same(store, scene)
             scene = store.scene  # which may have other colors
         plan, backend = open_plan(scene, options, "store")
+        known = None
+        if store:
+            merge_parts(store)
+            known = load_known(parts_of(store))
         missing = store.missing() if store else None
         if store and not missing:
+            parts_of(store).clear()
             timings = dict.fromkeys(STAGES, 0.0)
             return _computed(plan, timings, store, store.tiles)
         if store:
@@ -116,8 +141,11 @@ def compute_to(
         # Each thread has its numbers twice: computed, and being written.
         check_cost(replace(plan, threads=2 * max(1, backend.threads)), force=True)
         found = orbit_cache.find_same  # the same orbit each time, however long one is kept
-        drawing = open_drawing(plan, backend, options, shading=False, find_orbit=found)
-        return _compute(path, drawing, store, work, options.progress)
+        drawing = open_drawing(plan, backend, options, shading=False, find_orbit=found, known=known)
+        computed = _compute(path, drawing, store, work, options.progress)
+        if store:
+            parts_of(store).clear()
+        return computed
 
 
 def _compute(
@@ -128,21 +156,44 @@ def _compute(
     progress: Progress | None,
 ) -> Computed:
     """Compute the tiles of a store that are missing; `kept` is the store that is resumed."""
-    plan, planes = drawing.plan, drawing.planes
+    store = kept or _create(path, drawing)
+    _check_found(store, drawing)
+    _write_tiles(drawing, store, work, TileWriter(store), progress)
+    before = store.tiles - sum(map(len, work.values()))
+    return _computed(drawing.plan, drawing.timings, store, before)
+
+
+def _create(path: Path, drawing: Drawing) -> Store:
+    source, plan = drawing.source, drawing.plan
+    found = source.max_iterations, source.count_offset
+    return create_store(path, plan.scene, drawing.planes, *found, plan.method)
+
+
+def _check_found(store: Store, drawing: Drawing) -> None:
+    """Raise a `FractalsError` where a store was begun with other numbers than would be found."""
     found = drawing.source.max_iterations, drawing.source.count_offset
-    if kept and found != (kept.max_iterations, kept.count_offset):
+    if found != (store.max_iterations, store.count_offset):
         raise FractalsError(
-            f"'{path}' was begun with max_iterations {kept.max_iterations}, "
+            f"'{store.path}' was begun with max_iterations {store.max_iterations}, "
             f"and here it would be {found[0]}: "
             "resume it where it was begun, or give --overwrite"
         )
-    if kept and kept.planes != planes:
+    if store.planes != drawing.planes:
         raise FractalsError(
-            f"'{path}' keeps {', '.join(kept.planes)}, and the colors of its own scene need "
-            f"{', '.join(planes)}: give --overwrite"
+            f"'{store.path}' keeps {', '.join(store.planes)}, and the colors of its own scene need "
+            f"{', '.join(drawing.planes)}: give --overwrite"
         )
-    store = kept or create_store(path, plan.scene, planes, *found, plan.method)
-    writer, n = TileWriter(store), plan.supersampling
+
+
+def _write_tiles(
+    drawing: Drawing,
+    store: Store,
+    work: Mapping[Tile, Sequence[int]],
+    writer: TileWriter | PartWriter,
+    progress: Progress | None,
+) -> None:
+    """Compute tiles, and write those of the store that are in them."""
+    n = drawing.plan.supersampling
 
     def compute(tile: Tile, stop: Stop) -> dict[str, float]:
         shape = tile.height * n, tile.width * n
@@ -160,8 +211,55 @@ def _compute(
         run_all(drawing, compute, progress)
     finally:
         writer.close()
-    before = store.tiles - sum(map(len, work.values()))
-    return _computed(plan, drawing.timings, store, before)
+
+
+def _checked_part(part: tuple[int, int]) -> tuple[int, int]:
+    i, n = part
+    if not 0 <= i < n:
+        raise OptionError(f"part {i} of {n}: the parts are 0 to {n - 1}")
+    return i, n
+
+
+def _compute_part(
+    path: Path, scene: Scene, options: RenderOptions, part: tuple[int, int]
+) -> Computed:
+    """Compute each n-th tile of a store as parts; the first process to come creates the store."""
+    store = open_store(path) if (path / HEADER).exists() else None
+    known: Known | None = None
+    if store:
+        check_same(store, scene)
+        check_version(store)
+        scene = store.scene
+        known = load_known(parts_of(store))
+    plan, backend = open_plan(scene, options, "store")
+    find = orbit_cache.find_same
+    drawing = None
+    if known is None:
+        drawing = open_drawing(plan, backend, options, shading=False, find_orbit=find)
+    if store is None:
+        assert drawing
+        with new_store(path) as folder:
+            save_known(known_of(drawing.source), parts_of(_create(folder, drawing)))
+        store = open_store(path)
+        check_same(store, scene)
+    elif drawing:
+        _check_found(store, drawing)
+        save_known(known_of(drawing.source), parts_of(store))
+    missing = missing_parts(store)
+    i, n = part
+    own = [k for k in missing if k % n == i]
+    left = len(missing) - len(own)
+    if not own:
+        timings = dict.fromkeys(STAGES, 0.0)
+        return _computed(plan, timings, store, store.tiles - len(missing), left)
+    work = _tiles(plan, store.rows, own)
+    plan = replace(plan, tiles=tuple(work))
+    check_cost(replace(plan, threads=2 * max(1, backend.threads)), force=True)
+    known = load_known(parts_of(store))
+    drawing = open_drawing(plan, backend, options, shading=False, find_orbit=find, known=known)
+    _check_found(store, drawing)
+    _write_tiles(drawing, store, work, PartWriter(store), options.progress)
+    return _computed(plan, drawing.timings, store, store.tiles - len(missing), left)
 
 
 def _tiles(plan: Plan, rows: int, missing: Sequence[int] | None) -> dict[Tile, Sequence[int]]:
@@ -193,7 +291,9 @@ def _runs(missing: Sequence[int], at_once: int) -> Iterator[Sequence[int]]:
             begin = end
 
 
-def _computed(plan: Plan, timings: dict[str, float], store: Store, before: int) -> Computed:
+def _computed(
+    plan: Plan, timings: dict[str, float], store: Store, before: int, missing: int = 0
+) -> Computed:
     return Computed(
         store.scene,
         timings,
@@ -202,4 +302,5 @@ def _computed(plan: Plan, timings: dict[str, float], store: Store, before: int) 
         plan.method,
         store.tiles,
         before,
+        missing,
     )
