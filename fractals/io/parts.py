@@ -233,11 +233,16 @@ def decode(content: bytes, work: str) -> Part:
 def check_equal(new: Part, before: Part) -> None:
     """Raise a `FractalsError` that names both machines where two computations differ."""
     if (new.sums, new.facts) != (before.sums, before.facts):
-        raise FractalsError(
-            f"part {new.name} was computed twice, with different results: by {before.machine} and "
-            f"by {new.machine}. One of these machines computes wrongly: use neither until it is "
-            "known which, and start again with --overwrite"
-        )
+        raise difference(new.name, before.machine, new.machine)
+
+
+def difference(name: str, before: str, new: str) -> FractalsError:
+    """Return the error of a part of which two machines have different results."""
+    return FractalsError(
+        f"part {name} was computed twice, with different results: by {before} and by {new}. One of "
+        "these machines computes wrongly: use neither until it is known which, and start again "
+        "with --overwrite"
+    )
 
 
 def _read_table(head: bytes, file: Any) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Raw numbers computed into a store, tile by tile; an interrupted store is resumed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from fractals.rendering.iteration import Stop
 from fractals.rendering.known import Known, known_of, load_known, save_known
 from fractals.rendering.options import RenderKeywords, RenderOptions, with_keywords
 from fractals.rendering.plan import Plan
-from fractals.rendering.tiles import Tile
+from fractals.rendering.tiles import Tile, runs
 from fractals.scene.model import Scene
 from fractals.threads import Progress
 
@@ -75,6 +75,7 @@ def compute_to(
     *sources: Source,
     overwrite: bool = False,
     part: tuple[int, int] | None = None,
+    cluster: Any = None,
     **keywords: Unpack[RenderKeywords],
 ) -> Computed:
     """Compute the raw numbers of a scene into a store, or resume a store that was interrupted.
@@ -93,6 +94,10 @@ def compute_to(
         (i, n): only each n-th tile is computed, from tile i on, counted from 0. Calls for all n
         parts can run at the same time, on any machines that share the folder. The next call without
         a part puts the tiles together, and computes those that are missing.
+    cluster : object, optional
+        Workers that compute: a `distributed.Client`; the address of a Dask scheduler, such as
+        ``"tcp://head:8786"``; ``"local:4"``, processes of this machine; ``"slurm:50"``, jobs; or
+        any object with a `submit` as of `concurrent.futures.Executor`.
 
     Returns
     -------
@@ -106,7 +111,7 @@ def compute_to(
     SceneError
         The header of the existing store is damaged. Damaged tiles are computed again.
     FractalsError
-        The store can't be written, or another process computes it.
+        The store can't be written, or another process computes it; or no worker can take part.
     """
     path = Path(path)
     if path.suffix.lower() != SUFFIX:
@@ -114,8 +119,9 @@ def compute_to(
     scene, options = read_fitted_request(sources, keywords)
     scene.to_table()  # a formula without a name can't be kept
     if part is not None:
-        if overwrite:
-            raise OptionError("several processes can't replace a store: remove it first")
+        if overwrite or cluster is not None:
+            other = "cluster" if cluster is not None else "overwrite"
+            raise OptionError(f"part and {other} exclude each other: give one of them")
         return _compute_part(path, scene, options, _checked_part(part))
     with claimed(path):
         store = open_store(path) if (path / HEADER).exists() and not overwrite else None
@@ -142,25 +148,46 @@ def compute_to(
         check_cost(replace(plan, threads=2 * max(1, backend.threads)), force=True)
         found = orbit_cache.find_same  # the same orbit each time, however long one is kept
         drawing = open_drawing(plan, backend, options, shading=False, find_orbit=found, known=known)
-        computed = _compute(path, drawing, store, work, options.progress)
-        if store:
-            parts_of(store).clear()
-        return computed
+        store = store or _create(path, drawing)
+        _check_found(store, drawing)
+        if cluster is None:
+            _write_tiles(drawing, store, work, TileWriter(store), options.progress)
+        else:
+            _write_by(cluster, drawing, store, list(chain.from_iterable(work.values())), options)
+        parts_of(store).clear()
+        before = store.tiles - sum(map(len, work.values()))
+        return _computed(plan, drawing.timings, store, before)
 
 
-def _compute(
-    path: Path,
+def _write_by(
+    cluster: Any,
     drawing: Drawing,
-    kept: Store | None,
-    work: Mapping[Tile, Sequence[int]],
-    progress: Progress | None,
-) -> Computed:
-    """Compute the tiles of a store that are missing; `kept` is the store that is resumed."""
-    store = kept or _create(path, drawing)
-    _check_found(store, drawing)
-    _write_tiles(drawing, store, work, TileWriter(store), progress)
-    before = store.tiles - sum(map(len, work.values()))
-    return _computed(drawing.plan, drawing.timings, store, before)
+    store: Store,
+    numbers: Sequence[int],
+    options: RenderOptions,
+) -> None:
+    """Have tiles computed by a cluster, and write them into the planes."""
+    from fractals.rendering.cluster.job import run_job
+
+    begun = perf_counter()
+    parts = parts_of(store)
+    run_job(
+        cluster,
+        "tiles",
+        store.header,
+        parts,
+        numbers,
+        drawing,
+        options,
+        tidy=lambda: merge_parts(store),
+    )
+    merge_parts(store)
+    if missing := store.missing():
+        raise FractalsError(
+            f"'{store.path}': {len(missing)} of {store.tiles} tiles were lost on the way: the same "
+            "command computes them"
+        )
+    drawing.timings["iterate"] += perf_counter() - begun
 
 
 def _create(path: Path, drawing: Drawing) -> Store:
@@ -270,25 +297,10 @@ def _tiles(plan: Plan, rows: int, missing: Sequence[int] | None) -> dict[Tile, S
         missing = range(-(-height // tall))
     at_once = max(1, plan.largest_tile // (rows * width * n))  # a GPU takes several
     work = {}
-    for run in _runs(missing, at_once):
+    for run in runs(missing, at_once):
         top, bottom = run[0] * tall, min(height, (run[-1] + 1) * tall)
         work[Tile(0, top, width, bottom - top)] = run
     return work
-
-
-def _runs(missing: Sequence[int], at_once: int) -> Iterator[Sequence[int]]:
-    """Yield runs of successive tiles of the store, at most `at_once` long; a GPU takes a run.
-
-    Examples
-    --------
-    >>> list(_runs([0, 1, 2, 5, 6], 2))
-    [[0, 1], [2], [5, 6]]
-    """
-    begin = 0
-    for end, (last, following) in enumerate(pairwise([*missing, -1]), 1):
-        if following != last + 1 or end - begin == at_once:
-            yield missing[begin:end]
-            begin = end
 
 
 def _computed(
