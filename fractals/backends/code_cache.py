@@ -35,6 +35,7 @@ from fractals.backends.cache_folder import (
     reason,
     report,
     short_name,
+    source_digest,
     trusted_folder,
 )
 
@@ -374,7 +375,4 @@ def folder() -> str | None:
 
 def _fingerprint() -> str:
     versions = f"{numba.__version__} {llvmlite.__version__} {sys.version}"
-    digest = hashlib.sha256(versions.encode())
-    for source in sorted(Path(__file__).parents[1].rglob("*.py")):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
+    return hashlib.sha256(f"{versions} {source_digest()}".encode()).hexdigest()[:16]

@@ -21,6 +21,8 @@ from fractals.cli.options import (
 from fractals.cli.progress import ProgressLine, program_of
 from fractals.cli.report import plan_table, print_plan, report
 from fractals.cli.scenes import default_output, requested_scene
+from fractals.cli.values import parse_part
+from fractals.errors import OptionError
 
 if TYPE_CHECKING:
     from fractals.rendering.plan import Keeps
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     "compute",
     "compute seahorse --size 4k -o sea.fz       # the same command resumes it",
     "compute --coloring distance -o edge.fz     # with the derivative",
-    "compute seahorse -o sea.npz                # for NumPy",
+    "compute sea.toml -o sea.fz --part 3/100    # one of 100 jobs of a job array",
 )
 @scene_arguments
 @scene_options
@@ -44,6 +46,13 @@ if TYPE_CHECKING:
     section="Output",
     help="Replace an existing file; start a store again from its first tile.",
 )
+@option(
+    "--part",
+    metavar="I/N",
+    section="Many machines",
+    help="Compute part I of N of a store, counted from 0, beside the other parts; then "
+    "'compute STORE.fz' puts them together.",
+)
 @dry_run_option
 @json_option
 def compute_command(
@@ -53,6 +62,7 @@ def compute_command(
     force: bool,
     output: str | None,
     overwrite: bool,
+    part: str | None,
     dry_run: bool,
     as_json: bool,
     threads: int | None,
@@ -85,6 +95,9 @@ def compute_command(
     suffix = check_suffix(output)
     if suffix != ".exr":
         scene.to_table()  # a formula of a Python file can't be saved: say so before any work
+    if part and suffix != ".fz":
+        raise OptionError("--part needs a store: name a file that ends in .fz")
+    share = parse_part(part) if part else None
     if dry_run:
         keeps: Keeps = "store" if suffix == ".fz" else "raw"
         print_plan(plan_table(scene, how, keeps, measures=True), as_json)
@@ -94,13 +107,17 @@ def compute_command(
         if suffix == ".fz":
             try:
                 computed = fractals.compute_to(
-                    output, scene, overwrite=overwrite, progress=progress, **how
+                    output, scene, overwrite=overwrite, part=share, progress=progress, **how
                 )
             except KeyboardInterrupt:
                 tell(f"{output}: finished tiles are kept; the same command resumes")
                 raise
             if computed.before:
                 tell(f"{output}: resumed with {computed.before} of {computed.tiles} tiles")
+            if share:
+                left = f"{computed.missing} of {computed.tiles} tiles are missing"
+                ready = f"fractals compute {output} puts the tiles together"
+                tell(f"{output}: part {part} is there; {left if computed.missing else ready}")
             report(computed, output, computed.method, as_json, lost)
             return
         check_output(output, overwrite)

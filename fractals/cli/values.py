@@ -90,6 +90,22 @@ def parse_numbers(text: str, key: str) -> tuple[Decimal, Decimal]:
     return x, y
 
 
+def parse_part(text: str) -> tuple[int, int]:
+    """Return i and n of a part ``i/n``, counted from 0, or raise an `OptionError`.
+
+    Examples
+    --------
+    >>> parse_part("3/100")
+    (3, 100)
+    """
+    found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text, re.ASCII)
+    i, n = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not i < n:
+        last = f"{n - 1}/{n}" if n else "99/100"
+        raise OptionError(f"--part '{shown(text, 40)}': give a part such as 0/100, up to {last}")
+    return i, n
+
+
 def exact(text: str) -> Decimal | None:
     """Return a finite decimal number, or None for any other text."""
     try:

@@ -11,10 +11,13 @@ import numpy as np
 from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.io.files import HEADER, check_folder, writing
+from fractals.io.parts import clear_folder
 from fractals.io.store import TILES, Store, open_store
 from fractals.scene.compare import differences
 from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene
+
+PARTS = "parts"  # a folder inside a store: see `fractals.io.store_parts`
 
 
 @contextlib.contextmanager
@@ -58,7 +61,7 @@ def clear(path: Path) -> None:
     FractalsError
         The folder holds other files.
     """
-    known = {HEADER, f"{TILES}.npy", "count.npy", "z.npy", "dz.npy"}
+    known = {HEADER, PARTS, f"{TILES}.npy", "count.npy", "z.npy", "dz.npy"}
     with contextlib.suppress(SceneError):
         known |= {f"{name}.npy" for name in open_store(path).files.values()}
     with writing(path):
@@ -71,7 +74,10 @@ def clear(path: Path) -> None:
         )
     with writing(path):
         for file in sorted(there, key=lambda file: file.name != HEADER):  # the header first
-            file.unlink()
+            if file.name == PARTS:
+                clear_folder(file)
+            else:
+                file.unlink()
 
 
 def check_complete(store: Store) -> None:

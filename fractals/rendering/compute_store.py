@@ -1,11 +1,11 @@
 """Raw numbers computed into a store, tile by tile; an interrupted store is resumed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -15,6 +15,13 @@ from fractals.io.files import HEADER
 from fractals.io.load import Source
 from fractals.io.store import SUFFIX, Store, TileWriter, create_store, open_store, tile_rows
 from fractals.io.store_lock import check_same, check_version, claimed, clear
+from fractals.io.store_parts import (
+    PartWriter,
+    merge_parts,
+    missing_parts,
+    new_store,
+    parts_of,
+)
 from fractals.rendering.cost import check_cost
 from fractals.rendering.drawing import (
     STAGES,
@@ -26,9 +33,10 @@ from fractals.rendering.drawing import (
 )
 from fractals.rendering.fit import read_fitted_request
 from fractals.rendering.iteration import Stop
-from fractals.rendering.options import RenderKeywords, with_keywords
+from fractals.rendering.known import Known, known_of, load_known, save_known
+from fractals.rendering.options import RenderKeywords, RenderOptions, with_keywords
 from fractals.rendering.plan import Plan
-from fractals.rendering.tiles import Tile
+from fractals.rendering.tiles import Tile, runs
 from fractals.scene.model import Scene
 from fractals.threads import Progress
 
@@ -47,6 +55,8 @@ class Computed:
         As of `EscapeData`.
     tiles, before : int
         Tiles of the store, and how many of them existed before.
+    missing : int
+        Tiles that are still missing, where only a part was asked for.
     """
 
     scene: Scene
@@ -56,6 +66,7 @@ class Computed:
     method: str
     tiles: int
     before: int
+    missing: int = 0
 
 
 @with_keywords(RenderKeywords)
@@ -63,6 +74,8 @@ def compute_to(
     path: str | Path,
     *sources: Source,
     overwrite: bool = False,
+    part: tuple[int, int] | None = None,
+    cluster: Any = None,
     **keywords: Unpack[RenderKeywords],
 ) -> Computed:
     """Compute the raw numbers of a scene into a store, or resume a store that was interrupted.
@@ -77,6 +90,14 @@ def compute_to(
         As of `render`.
     overwrite : bool
         True: an existing store is replaced, complete or not.
+    part : (int, int), optional
+        (i, n): only each n-th tile is computed, from tile i on, counted from 0. Calls for all n
+        parts can run at the same time, on any machines that share the folder. The next call without
+        a part puts the tiles together, and computes those that are missing.
+    cluster : object, optional
+        Workers that compute: a `distributed.Client`; the address of a Dask scheduler, such as
+        ``"tcp://head:8786"``; ``"local:4"``, processes of this machine; ``"slurm:50"``, jobs; or
+        any object with a `submit` as of `concurrent.futures.Executor`.
 
     Returns
     -------
@@ -90,21 +111,31 @@ def compute_to(
     SceneError
         The header of the existing store is damaged. Damaged tiles are computed again.
     FractalsError
-        The store can't be written, or another process computes it.
+        The store can't be written, or another process computes it; or no worker can take part.
     """
     path = Path(path)
     if path.suffix.lower() != SUFFIX:
         raise OptionError(f"'{path}': a store's name ends in {SUFFIX}")
     scene, options = read_fitted_request(sources, keywords)
     scene.to_table()  # a formula without a name can't be kept
+    if part is not None:
+        if overwrite or cluster is not None:
+            other = "cluster" if cluster is not None else "overwrite"
+            raise OptionError(f"part and {other} exclude each other: give one of them")
+        return _compute_part(path, scene, options, _checked_part(part))
     with claimed(path):
         store = open_store(path) if (path / HEADER).exists() and not overwrite else None
         if store:
             check_same(store, scene)
             scene = store.scene  # which may have other colors
         plan, backend = open_plan(scene, options, "store")
+        known = None
+        if store:
+            merge_parts(store)
+            known = load_known(parts_of(store))
         missing = store.missing() if store else None
         if store and not missing:
+            parts_of(store).clear()
             timings = dict.fromkeys(STAGES, 0.0)
             return _computed(plan, timings, store, store.tiles)
         if store:
@@ -116,33 +147,80 @@ def compute_to(
         # Each thread has its numbers twice: computed, and being written.
         check_cost(replace(plan, threads=2 * max(1, backend.threads)), force=True)
         found = orbit_cache.find_same  # the same orbit each time, however long one is kept
-        drawing = open_drawing(plan, backend, options, shading=False, find_orbit=found)
-        return _compute(path, drawing, store, work, options.progress)
+        drawing = open_drawing(plan, backend, options, shading=False, find_orbit=found, known=known)
+        store = store or _create(path, drawing)
+        _check_found(store, drawing)
+        if cluster is None:
+            _write_tiles(drawing, store, work, TileWriter(store), options.progress)
+        else:
+            _write_by(cluster, drawing, store, list(chain.from_iterable(work.values())), options)
+        parts_of(store).clear()
+        before = store.tiles - sum(map(len, work.values()))
+        return _computed(plan, drawing.timings, store, before)
 
 
-def _compute(
-    path: Path,
+def _write_by(
+    cluster: Any,
     drawing: Drawing,
-    kept: Store | None,
-    work: Mapping[Tile, Sequence[int]],
-    progress: Progress | None,
-) -> Computed:
-    """Compute the tiles of a store that are missing; `kept` is the store that is resumed."""
-    plan, planes = drawing.plan, drawing.planes
-    found = drawing.source.max_iterations, drawing.source.count_offset
-    if kept and found != (kept.max_iterations, kept.count_offset):
+    store: Store,
+    numbers: Sequence[int],
+    options: RenderOptions,
+) -> None:
+    """Have tiles computed by a cluster, and write them into the planes."""
+    from fractals.rendering.cluster.job import run_job
+
+    begun = perf_counter()
+    parts = parts_of(store)
+    run_job(
+        cluster,
+        "tiles",
+        store.header,
+        parts,
+        numbers,
+        drawing,
+        options,
+        tidy=lambda: merge_parts(store),
+    )
+    merge_parts(store)
+    if missing := store.missing():
         raise FractalsError(
-            f"'{path}' was begun with max_iterations {kept.max_iterations}, "
+            f"'{store.path}': {len(missing)} of {store.tiles} tiles were lost on the way: the same "
+            "command computes them"
+        )
+    drawing.timings["iterate"] += perf_counter() - begun
+
+
+def _create(path: Path, drawing: Drawing) -> Store:
+    source, plan = drawing.source, drawing.plan
+    found = source.max_iterations, source.count_offset
+    return create_store(path, plan.scene, drawing.planes, *found, plan.method)
+
+
+def _check_found(store: Store, drawing: Drawing) -> None:
+    """Raise a `FractalsError` where a store was begun with other numbers than would be found."""
+    found = drawing.source.max_iterations, drawing.source.count_offset
+    if found != (store.max_iterations, store.count_offset):
+        raise FractalsError(
+            f"'{store.path}' was begun with max_iterations {store.max_iterations}, "
             f"and here it would be {found[0]}: "
             "resume it where it was begun, or give --overwrite"
         )
-    if kept and kept.planes != planes:
+    if store.planes != drawing.planes:
         raise FractalsError(
-            f"'{path}' keeps {', '.join(kept.planes)}, and the colors of its own scene need "
-            f"{', '.join(planes)}: give --overwrite"
+            f"'{store.path}' keeps {', '.join(store.planes)}, and the colors of its own scene need "
+            f"{', '.join(drawing.planes)}: give --overwrite"
         )
-    store = kept or create_store(path, plan.scene, planes, *found, plan.method)
-    writer, n = TileWriter(store), plan.supersampling
+
+
+def _write_tiles(
+    drawing: Drawing,
+    store: Store,
+    work: Mapping[Tile, Sequence[int]],
+    writer: TileWriter | PartWriter,
+    progress: Progress | None,
+) -> None:
+    """Compute tiles, and write those of the store that are in them."""
+    n = drawing.plan.supersampling
 
     def compute(tile: Tile, stop: Stop) -> dict[str, float]:
         shape = tile.height * n, tile.width * n
@@ -160,8 +238,55 @@ def _compute(
         run_all(drawing, compute, progress)
     finally:
         writer.close()
-    before = store.tiles - sum(map(len, work.values()))
-    return _computed(plan, drawing.timings, store, before)
+
+
+def _checked_part(part: tuple[int, int]) -> tuple[int, int]:
+    i, n = part
+    if not 0 <= i < n:
+        raise OptionError(f"part {i} of {n}: the parts are 0 to {n - 1}")
+    return i, n
+
+
+def _compute_part(
+    path: Path, scene: Scene, options: RenderOptions, part: tuple[int, int]
+) -> Computed:
+    """Compute each n-th tile of a store as parts; the first process to come creates the store."""
+    store = open_store(path) if (path / HEADER).exists() else None
+    known: Known | None = None
+    if store:
+        check_same(store, scene)
+        check_version(store)
+        scene = store.scene
+        known = load_known(parts_of(store))
+    plan, backend = open_plan(scene, options, "store")
+    find = orbit_cache.find_same
+    drawing = None
+    if known is None:
+        drawing = open_drawing(plan, backend, options, shading=False, find_orbit=find)
+    if store is None:
+        assert drawing
+        with new_store(path) as folder:
+            save_known(known_of(drawing.source), parts_of(_create(folder, drawing)))
+        store = open_store(path)
+        check_same(store, scene)
+    elif drawing:
+        _check_found(store, drawing)
+        save_known(known_of(drawing.source), parts_of(store))
+    missing = missing_parts(store)
+    i, n = part
+    own = [k for k in missing if k % n == i]
+    left = len(missing) - len(own)
+    if not own:
+        timings = dict.fromkeys(STAGES, 0.0)
+        return _computed(plan, timings, store, store.tiles - len(missing), left)
+    work = _tiles(plan, store.rows, own)
+    plan = replace(plan, tiles=tuple(work))
+    check_cost(replace(plan, threads=2 * max(1, backend.threads)), force=True)
+    known = load_known(parts_of(store))
+    drawing = open_drawing(plan, backend, options, shading=False, find_orbit=find, known=known)
+    _check_found(store, drawing)
+    _write_tiles(drawing, store, work, PartWriter(store), options.progress)
+    return _computed(plan, drawing.timings, store, store.tiles - len(missing), left)
 
 
 def _tiles(plan: Plan, rows: int, missing: Sequence[int] | None) -> dict[Tile, Sequence[int]]:
@@ -172,28 +297,15 @@ def _tiles(plan: Plan, rows: int, missing: Sequence[int] | None) -> dict[Tile, S
         missing = range(-(-height // tall))
     at_once = max(1, plan.largest_tile // (rows * width * n))  # a GPU takes several
     work = {}
-    for run in _runs(missing, at_once):
+    for run in runs(missing, at_once):
         top, bottom = run[0] * tall, min(height, (run[-1] + 1) * tall)
         work[Tile(0, top, width, bottom - top)] = run
     return work
 
 
-def _runs(missing: Sequence[int], at_once: int) -> Iterator[Sequence[int]]:
-    """Yield runs of successive tiles of the store, at most `at_once` long; a GPU takes a run.
-
-    Examples
-    --------
-    >>> list(_runs([0, 1, 2, 5, 6], 2))
-    [[0, 1], [2], [5, 6]]
-    """
-    begin = 0
-    for end, (last, following) in enumerate(pairwise([*missing, -1]), 1):
-        if following != last + 1 or end - begin == at_once:
-            yield missing[begin:end]
-            begin = end
-
-
-def _computed(plan: Plan, timings: dict[str, float], store: Store, before: int) -> Computed:
+def _computed(
+    plan: Plan, timings: dict[str, float], store: Store, before: int, missing: int = 0
+) -> Computed:
     return Computed(
         store.scene,
         timings,
@@ -202,4 +314,5 @@ def _computed(plan: Plan, timings: dict[str, float], store: Store, before: int) 
         plan.method,
         store.tiles,
         before,
+        missing,
     )

@@ -12,6 +12,7 @@ from fractals.kernels.escape import EscapeOptions
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import first_size, state_size
 from fractals.rendering.iteration import GridMethod, Stop, never
+from fractals.rendering.known import Known
 from fractals.rendering.plan import Plan
 from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
@@ -20,10 +21,19 @@ from fractals.scene.model import Scene
 class Direct(GridMethod):
     """Iterates each sample by itself."""
 
-    def __init__(self, backend: Backend, scene: Scene, plan: Plan, layers: Layers) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        scene: Scene,
+        plan: Plan,
+        layers: Layers,
+        known: Known | None = None,
+    ) -> None:
         super().__init__(backend, scene, plan, layers)
+        if known:
+            self.max_iterations, self.count_offset = known.max_iterations, known.count_offset
         self._compile()
-        if plan.depth:
+        if plan.depth and not known:
             self._look()
 
     def _look(self) -> None:

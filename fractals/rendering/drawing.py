@@ -37,6 +37,7 @@ from fractals.rendering.antialias import Antialiasing
 from fractals.rendering.compiled_tiles import DrawTiles, StageTicks, tiles_drawn, tiles_kept
 from fractals.rendering.cost import check_cost
 from fractals.rendering.iteration import FindOrbit, GridMethod, Method, Stop, never
+from fractals.rendering.known import Known
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps, Plan, make_plan, missing_digits
 from fractals.rendering.sampling import Index
@@ -158,6 +159,7 @@ def open_drawing(
     shading: bool = True,
     stored: EscapeData | None = None,
     find_orbit: FindOrbit = orbit_cache.find,
+    known: Known | None = None,
 ) -> Drawing:
     """Return a drawing whose programs are compiled and whose inputs are on the device.
 
@@ -171,6 +173,8 @@ def open_drawing(
         Raw numbers that are read in place of iterating.
     find_orbit : callable
         Finds or computes reference orbits.
+    known : Known, optional
+        What another process has found. Nothing is probed then.
 
     Raises
     ------
@@ -190,7 +194,7 @@ def open_drawing(
         progress, tiles = options.progress, len(plan.tiles)
         watch = (lambda _steps: progress(0, tiles)) if progress else None
         with compilation_explained(plan):
-            source = make_source(backend, plan, find, watch)
+            source = make_source(backend, plan, find, watch, known)
         if source.note:
             options.on_message(source.note)
         timings["reference"] = source.reference

@@ -28,6 +28,7 @@ from fractals.kernels.layout import (
 from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
 from fractals.rendering.iteration import WITHOUT_END, FindOrbit, GridMethod, Stop, never
+from fractals.rendering.known import Known
 from fractals.rendering.perturb_tables import TableMaker
 from fractals.rendering.plan import Plan
 from fractals.scene.geometry import matrix
@@ -56,6 +57,8 @@ class Perturbation(GridMethod):
         Returns reference orbits: one of those in `fractals.deep.orbit_cache`.
     on_steps : callable, optional
         Called with the steps taken while a reference orbit is computed.
+    known : Known, optional
+        The limit, the count offset and the orbits, where they are found already.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class Perturbation(GridMethod):
         layers: Layers,
         find_orbit: FindOrbit = orbit_cache.find,
         on_steps: Callable[[int], None] | None = None,
+        known: Known | None = None,
     ) -> None:
         super().__init__(backend, scene, plan, layers)
         self.julia = scene.julia is not None
@@ -77,6 +81,11 @@ class Perturbation(GridMethod):
         self.cpu = open_backend(choose("cpu").device, "float64", 1)
         if backend.kind in ("python", "simulator"):  # the probe would take minutes there
             self.prober = self.cpu
+        self.references: list[Reference] = []
+        if known:
+            self.max_iterations, self.count_offset = known.max_iterations, known.count_offset
+            self._use(list(known.references))
+            return
         if plan.probed:
             self.max_iterations = self._find_max_iterations()
         else:
@@ -186,7 +195,7 @@ class Perturbation(GridMethod):
 
     def _use(self, references: list[Reference]) -> None:
         """Make the tables of these orbits, and copy all to the device."""
-        plan = self.plan
+        plan, self.references = self.plan, references
         escape_radius = self.scene.iteration.escape_radius
         near_radius = any(len(reference.margins) for reference in references)
         if near_radius is not self.near_radius:

@@ -1,7 +1,8 @@
 """Tile, and how a picture is divided into tiles and bands."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from fractals.backends.devices import limits_of
@@ -74,3 +75,18 @@ def band_rows(scene: Scene, tile: Tile, threads: int) -> int:
     strip = strip_rows(scene.image.size, scene.image.bits)
     rows = max(tile.height, -(-threads * tile.width * tile.height // width))
     return min(height, -(-rows // strip) * strip)
+
+
+def runs(numbers: Sequence[int], most: int) -> Iterator[Sequence[int]]:
+    """Yield runs of successive numbers, at most `most` long.
+
+    Examples
+    --------
+    >>> list(runs([0, 1, 2, 5, 6], 2))
+    [[0, 1], [2], [5, 6]]
+    """
+    begin = 0
+    for end, (last, following) in enumerate(pairwise([*numbers, -1]), 1):
+        if following != last + 1 or end - begin == most:
+            yield numbers[begin:end]
+            begin = end

@@ -184,7 +184,7 @@ def test_an_edit_anywhere_starts_an_empty_folder(monkeypatch, tmp_path):
     (package / "backends").mkdir(parents=True)
     source = package / "formula.py"
     source.write_text("a = 1\n")
-    monkeypatch.setattr(code_cache, "__file__", str(package / "backends" / "code_cache.py"))
+    monkeypatch.setattr(cache_folder, "__file__", str(package / "backends" / "cache_folder.py"))
     before = code_cache._fingerprint()
     assert code_cache._fingerprint() == before
     source.write_text("a = 2\n")

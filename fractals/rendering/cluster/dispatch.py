@@ -1,0 +1,296 @@
+"""Dispatch: parts handed out to workers until all are there, whatever happens to the workers."""
+
+import contextlib
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Any
+
+from fractals.errors import FractalsError, shown
+from fractals.io.parts import difference
+from fractals.rendering.cluster import worker as work
+from fractals.rendering.cluster.pools import Pool
+from fractals.rendering.cluster.worker import RefusedError
+from fractals.threads import Progress
+
+LOOK = 1.0  # seconds between two looks at which workers are there
+WAKE = 0.1  # seconds until a KeyboardInterrupt is raised
+AIM = 5.0  # seconds of a task, between 2 and 20: shorter ones cost the scheduler, longer ones more
+# work if a worker is lost
+MOST_PARTS = 64  # of a task
+LATE = 3.0  # times the expected seconds after which an idle worker computes a task again
+LEAST_LATE = 4.0  # seconds
+MOST_FAILURES = 5  # workers that ended with a part in their hands
+ALONE = 10.0  # seconds without a worker, after which a message says how to start one
+FETCH = 60  # seconds to fetch the result of a task that is done
+
+
+@dataclass
+class Task:
+    """What a worker was asked: to get ready (no numbers), or to compute parts."""
+
+    worker: str
+    numbers: list[int]
+    future: Any = field(repr=False)
+    begun: float
+    kind: str = "compute"
+
+
+@dataclass
+class Worker:
+    """A worker as this process knows it."""
+
+    state: str = "new"  # "new", "ready" or "refused"
+    share: int = 1  # workers that share the cores of its machine
+    seconds: float = 0.0  # of a part, on average; 0: not known yet
+    tasks: list[Task] = field(default_factory=list)
+
+
+@dataclass
+class Results:
+    """Which parts are there, and who computed them.
+
+    Attributes
+    ----------
+    done : dict of int to (list of int, str)
+        By number of a part: the CRC-32s of its arrays, and the machine.
+    duplicates : int
+        Parts that were computed twice, with equal results.
+    """
+
+    done: dict[int, tuple[list[int], str]] = field(default_factory=dict)
+    duplicates: int = 0
+
+    def is_new(self, receipt: Mapping[str, Any]) -> bool:
+        """Note a receipt, and tell whether its part was not there.
+
+        Raises
+        ------
+        FractalsError
+            The part was there and differs; the message names both machines.
+        """
+        number, sums, machine = receipt["number"], receipt["sums"], receipt["machine"]
+        if number not in self.done:
+            self.done[number] = sums, machine
+            return True
+        before, other = self.done[number]
+        if before != sums:
+            raise difference(receipt["name"], other, machine)
+        self.duplicates += 1
+        return False
+
+
+class Dispatch:
+    """Hands out the parts of a job; `results` says who computed them."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        job: Mapping[str, Any],
+        receive: Callable[[Mapping[str, Any]], None],
+        deposits: Callable[[], Mapping[str, bytes]],
+        expected: float = 0.0,
+        on_message: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        """Take what is computed.
+
+        Parameters
+        ----------
+        job : mapping
+            As of `fractals.rendering.cluster.worker`.
+        receive : callable
+            Called with the receipt of each part.
+        deposits : callable
+            Returns the parts that workers without the folder need.
+        expected : float
+            The forecast seconds of a part.
+        """
+        self._pool, self._job, self._receive, self._deposits = pool, job, receive, deposits
+        self._expected, self._on_message = expected, on_message
+        self._workers: dict[str, Worker] = {}
+        self._waiting: deque[int] = deque()
+        self.results = Results()
+        self._failures: dict[int, list[str]] = defaultdict(list)
+        self._ended: SimpleQueue[Task] = SimpleQueue()
+        self._polled: list[Task] = []
+        self._looked = self._seen = 0.0
+        self._told_alone = False
+
+    def run(self, numbers: Iterable[int], progress: Progress | None = None) -> None:
+        """Have these parts computed, and return when all of them are there.
+
+        Raises
+        ------
+        FractalsError
+            A worker can't write; all workers are refused; two results differ; or a part ended five
+            workers. Parts that are there are kept.
+        """
+        self._waiting.extend(numbers)
+        total = len(self._waiting)
+        self._seen = monotonic()
+        try:
+            while len(self.results.done) < total:
+                self._look()
+                self._feed()
+                self._take()
+                if progress:
+                    progress(len(self.results.done), total)
+        finally:
+            for known in self._workers.values():
+                for task in known.tasks:
+                    with contextlib.suppress(Exception):
+                        task.future.cancel()
+
+    def _look(self) -> None:
+        """Find new workers, and take back the tasks of those that are gone."""
+        now = monotonic()
+        if now - self._looked < LOOK:
+            return
+        self._looked = now
+        there = self._pool.workers()
+        for address in set(self._workers) - set(there):
+            gone = self._workers.pop(address)
+            for k, task in enumerate(gone.tasks):
+                self._take_back(task, f"{address} ended" if k == 0 else "")
+        for address in there:
+            if address not in self._workers:
+                self._workers[address] = Worker()
+                self._introduce(address)
+        if any(known.state == "ready" for known in self._workers.values()):
+            self._seen = now
+        elif now - self._seen > ALONE and not there and not self._told_alone:
+            self._told_alone = True
+            self._on_message("no worker is there yet: start some with 'fractals worker ADDRESS'")
+
+    def _introduce(self, address: str) -> None:
+        known = self._workers[address]
+        known.share = self._pool.share(address)
+        self._submit(address, [], "introduce", work.introduce, self._job, known.share)
+
+    def _submit(
+        self, address: str, numbers: list[int], kind: str, function: Callable[..., Any], *given: Any
+    ) -> None:
+        future = self._pool.submit(address, function, *given)
+        task = Task(address, numbers, future, monotonic(), kind)
+        self._workers[address].tasks.append(task)
+        if hasattr(future, "add_done_callback"):
+            future.add_done_callback(lambda _: self._ended.put(task))
+        else:
+            self._polled.append(task)
+
+    def _feed(self) -> None:
+        """Give each ready worker as many tasks as it should have."""
+        for address, known in self._workers.items():
+            if known.state != "ready":
+                continue
+            most = self._pool.ahead(address)
+            while len(known.tasks) < most and (numbers := self._next(address, known)):
+                given = self._job, numbers, known.share
+                self._submit(address, numbers, "compute", work.compute, *given)
+
+    def _next(self, address: str, known: Worker) -> list[int]:
+        """Return the parts of a worker's next task; at the end, those that another is late with."""
+        seconds = known.seconds or self._expected
+        parts = max(1, min(MOST_PARTS, round(AIM / seconds))) if seconds else 1
+        ready = sum(each.state == "ready" for each in self._workers.values())
+        parts = min(parts, max(1, len(self._waiting) // (2 * ready)))
+        numbers: list[int] = []
+        while self._waiting and len(numbers) < parts:
+            number = self._waiting.popleft()
+            if number not in self.results.done:
+                numbers.append(number)
+        if numbers or known.tasks:
+            return numbers
+        for other in self._workers.values():
+            for task in other.tasks:
+                late = max(LEAST_LATE, LATE * len(task.numbers) * (other.seconds or seconds))
+                left = [number for number in task.numbers if number not in self.results.done]
+                if left and task.worker != address and monotonic() - task.begun > late:
+                    task.begun = monotonic()  # the next worker waits as long again
+                    return left
+        return []
+
+    def _take(self) -> None:
+        """Take the results that are there; wait for one, but not for long."""
+        for task in [task for task in self._polled if task.future.done()]:
+            self._polled.remove(task)
+            self._ended.put(task)
+        with contextlib.suppress(Empty):
+            task = self._ended.get(timeout=WAKE)
+            while True:
+                self._finish(task)
+                task = self._ended.get_nowait()
+
+    def _finish(self, task: Task) -> None:
+        known = self._workers.get(task.worker)
+        if known is None or task not in known.tasks:
+            return  # of a worker that is gone
+        known.tasks.remove(task)
+        result: Any = None
+        try:
+            result = _result_of(task.future)
+        except RefusedError as error:
+            self._refuse(known, task, str(error))
+        except FractalsError:
+            raise
+        except Exception as error:  # whatever a worker or a transport raises
+            reason = f"{type(error).__name__}: {shown(error, 100)}"
+            if task.kind == "compute":
+                self._take_back(task, f"{task.worker}, {reason}")
+            else:
+                self._refuse(known, task, f"{task.worker} is refused: {reason}")
+        else:
+            self._accept(known, task, result)
+        with contextlib.suppress(Exception):
+            getattr(task.future, "release", lambda: None)()  # else a dead worker's are run again
+
+    def _accept(self, known: Worker, task: Task, result: Any) -> None:
+        if task.kind == "introduce" and result["lacks"]:
+            parts = self._deposits()
+            self._submit(task.worker, [], "deposit", work.deposit, self._job, parts)
+        elif task.kind == "introduce":
+            known.state = "ready"
+        elif task.kind == "deposit":
+            self._introduce(task.worker)
+        else:
+            for receipt in result:
+                known.seconds = (known.seconds or receipt["seconds"]) * 0.7
+                known.seconds += 0.3 * receipt["seconds"]
+                if self.results.is_new(receipt):
+                    self._receive(receipt)
+
+    def _take_back(self, task: Task, reason: str) -> None:
+        """Have the parts of a task computed by another worker."""
+        with contextlib.suppress(Exception):
+            task.future.cancel()
+        for number in reversed(task.numbers):
+            if number in self.results.done:
+                continue
+            self._waiting.appendleft(number)
+            if reason:
+                self._failures[number].append(reason)
+            if len(self._failures[number]) >= MOST_FAILURES:
+                raise FractalsError(
+                    f"part {number} ended {MOST_FAILURES} workers, the last one: {reason}. The "
+                    "other parts are kept"
+                )
+
+    def _refuse(self, known: Worker, task: Task, line: str) -> None:
+        known.state = "refused"
+        self._on_message(line)
+        for other in [task, *known.tasks]:
+            self._take_back(other, "")
+        known.tasks.clear()
+        if all(each.state == "refused" for each in self._workers.values()):
+            raise FractalsError(f"no worker can take part: {line}")
+
+
+def _result_of(future: Any) -> Any:
+    if getattr(future, "cancelled", lambda: False)():
+        raise TimeoutError("it was cancelled")
+    try:
+        return future.result(timeout=FETCH)
+    except TypeError:  # an executor whose futures take no timeout
+        return future.result()
