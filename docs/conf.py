@@ -23,7 +23,6 @@ extensions = [
     "catalog_pages",
 ]
 exclude_patterns = ["_build", "_drawn"]
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 highlight_language = "none"
 autodoc_typehints = "none"  # the docstrings name the types
@@ -95,7 +94,11 @@ def show_examples_as_code(app, context, lines):
     """Show the examples at the end of a verb's help as code."""
     if "Examples:" in lines:
         at = lines.index("Examples:")
-        lines[at:] = [".. code-block:: bash", "", *(f"   {line.strip()}" for line in lines[at + 1 :])]
+        lines[at:] = [
+            ".. code-block:: bash",
+            "",
+            *(f"   {line.strip()}" for line in lines[at + 1 :]),
+        ]
 
 
 def setup(app):

@@ -1,4 +1,4 @@
-"""Directives that list what the package has: formulas, colorings, palettes, scenes and their keys."""
+"""Directives that list formulas, colorings, palettes, gallery scenes, and the keys of a scene."""
 
 import inspect
 from pathlib import Path
@@ -45,20 +45,22 @@ def formulas(folder):
 
 def colorings(folder):
     """Yield a section of each coloring: its meaning, its options and a gallery scene with it."""
-    scenes = {name: load_scene(f"gallery:{name}") for name in catalog.names("gallery")}
+    scenes = {name: colorings_of(name) for name in catalog.names("gallery")}
     rows = []
     for name in catalog.names("coloring"):
         title, options = about_name("coloring", name)
-        users = [
-            scene
-            for scene, read in scenes.items()
-            if name in {read.color.coloring.name, *(each.coloring.name for each in read.color.layers)}
-        ]
-        users.sort(key=lambda scene: scenes[scene].color.coloring.name != name)
+        users = [scene for scene, used in scenes.items() if name in used]
+        users.sort(key=lambda scene: scenes[scene].index(name))
         picture = copied(folder, "scene", users[0]) + f" `{users[0]}`" if users else ""
         text = "<br>".join([title, *(f"`{line.replace(':', '`:', 1)}" for line in options)])
         rows.append([picture, f"`{name}`", text])
     yield table(["scene of the gallery", "name", "value, and options"], rows)
+
+
+def colorings_of(name):
+    """Return the names of the colorings of a gallery scene, from the bottom to the top."""
+    color = load_scene(f"gallery:{name}").color
+    return [color.coloring.name, *(layer.coloring.name for layer in color.layers)]
 
 
 def palettes(folder):
@@ -103,14 +105,15 @@ TABLES = {
     "film.keys": "Key",
     "film.sound": "Sound",
 }
+LISTS = ("color.layers", "film.keys")  # tables of which there may be several
 
 
 def keys(_folder):
     """Yield a section of each table of a scene file, from the schema."""
     schema = Scene.model_json_schema()
     for path, name in TABLES.items():
-        head = {"": "Top level", "color.layers": "`[[color.layers]]`", "film.keys": "`[[film.keys]]`"}
-        yield f"## {head.get(path, f'`[{path}]`')}\n"
+        inner = "[[{}]]" if path in LISTS else "[{}]"
+        yield f"## `{inner.format(path)}`\n" if path else "## Top level\n"
         properties = (schema if not path else schema["$defs"][name])["properties"]
         rows = [
             [f"`{key}`", type_of(part), default_of(part), part.get("description", "")]

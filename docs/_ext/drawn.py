@@ -5,11 +5,15 @@
     fractals render mini.toml -o mini.png
     ```
 
-Each line is a command; the file that the last one writes is the picture. The argument `toml` marks
-a scene to draw, and `file` a text to keep only; `:file:` is its name. `python` marks code whose last
-expression is the picture or a value to print. `:size:` is the size that `render` and `compute` take in
-place of their own, `:output:` adds what was printed, `:picture:` names another picture, and `:alt:`
-is the text for readers who don't see the picture.
+Each line is a command; the file that the last one writes is the picture. Instead of commands, the
+argument `toml` marks a scene to draw, `file` a text to keep, and `python` code whose last line is
+the picture or a value to print. The options of a block:
+
+    size     size that `render` and `compute` take in place of their own
+    file     name of a scene or text
+    picture  file that is shown, where the last command writes several
+    output   also show what was printed
+    alt      text for readers who don't see the picture
 
 The blocks of a page share a folder and Python's names. A result is kept under a digest of the
 page's blocks so far and of the package's version, so an unchanged block is not drawn again.
@@ -53,7 +57,7 @@ class Page:
         return self.digest.hexdigest()[:16]
 
     def run(self):
-        """Run the blocks that have not run; return the last one's picture, or None, and its text."""
+        """Run what has not run; return the picture of the last block, or None, and its output."""
         picture, printed = None, io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
         with contextlib.chdir(self.folder):
             for kind, text, size, name in self.waiting:

@@ -80,8 +80,8 @@ class Formula:
     perturbed : callable, optional
         ``perturbed(X, Y, x, y, a, b, *kinks(X, Y)) -> (x, y)``: f(Z + z) - f(Z) + c for a reference
         point Z = X + iY, and for the differences z = x + iy and c = a + ib from the reference orbit
-        and its parameter, without cancellation where ``|z|`` is far below ``|Z|``. Without `perturbed` the
-        formula is only drawn in views that the number type resolves.
+        and its parameter, without cancellation where ``|z|`` is far below ``|Z|``. Without
+        `perturbed` the formula is only drawn in views that the number type resolves.
     kinks : callable, optional
         ``kinks(x, y)``: the one or two numbers whose absolute values the step takes, as a tuple,
         for a formula with `perturbed` that is not smooth everywhere. f has a kink where one of them
