@@ -31,21 +31,15 @@ autodoc_typehints = "none"  # the docstrings name the types
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_ivar = True
+default_role = "py:obj"  # `name` in a docstring
 smartquotes = False  # they turn -- of options into a dash
 html_theme = "furo"
 html_title = f"fractals {version}"
 html_static_path = ["_static"]
 html_css_files = ["docs.css"]
-html_theme_options = {
-    "source_repository": "https://github.com/fractals-numba/fractals/",
-    "source_branch": "main",
-    "source_directory": "docs/",
-}
 
 # The lessons stand in a folder of their own, which also holds their programs.
 LESSONS, COPY = ROOT / "lessons", HERE / "lessons"
-if not [*LESSONS.glob("zh/*.md")]:
-    suppress_warnings = ["toc.empty_glob"]  # a checkout without lessons, or without Chinese ones
 SHOWN = ("*.md", "*.png", "*.webp", "*.jpg", "*.svg")
 shutil.rmtree(COPY, ignore_errors=True)
 for pattern in SHOWN:
@@ -57,6 +51,7 @@ for pattern in SHOWN:
 SOURCE = "https://github.com/fractals-numba/fractals/blob/main/"
 FENCE = re.compile(r"^(```+|:::+).*?^\1 *$", re.MULTILINE | re.DOTALL)
 COPIES, PICTURES = HERE / "_drawn", (".png", ".jpg", ".webp", ".svg")
+LISTED = re.compile(r"^```{toctree}\n(?::.*\n)*\n(lessons/.*)\n```\n", re.MULTILINE)
 LINK = re.compile(r"(\]\()([^)\s#]+)([^)\s]*\))")
 
 
@@ -83,7 +78,9 @@ def link_to_source(app, docname, source):
         end = fence.start() if fence else len(source[0])
         parts += [LINK.sub(changed, source[0][at:end]), fence[0] if fence else ""]
         at = fence.end() if fence else end
-    source[0] = "".join(parts)
+    # A list of pages that are not there yet is a warning that can't be switched off.
+    there = LISTED.sub(lambda found: found[0] * any(HERE.glob(f"{found[1]}.md")), "".join(parts))
+    source[0] = there
 
 
 def show_keys_once(app, what, name, obj, options, signature, returned):
@@ -96,13 +93,10 @@ def show_keys_once(app, what, name, obj, options, signature, returned):
 
 def show_examples_as_code(app, context, lines):
     """Show the examples at the end of a verb's help as code."""
-    if "Examples:" in lines:
-        at = lines.index("Examples:")
-        lines[at:] = [
-            ".. code-block:: bash",
-            "",
-            *(f"   {line.strip()}" for line in lines[at + 1 :]),
-        ]
+    if "| Examples:" in lines:
+        at = lines.index("| Examples:")
+        code = [f"   {line.removeprefix('|').strip()}" for line in lines[at + 1 :]]
+        lines[at:] = [".. code-block:: bash", "", *code]
 
 
 def setup(app):
