@@ -21,17 +21,24 @@ DOCUMENTS = (
     "benchmarks/README.md",
     "tests/data/README.md",
 )
-FOLDERS = ("benchmarks", "examples", "fractals", "gallery", "scripts", "tests")
+# Lessons are copied into docs/ while the pages are built.
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for part in (".", "how-to", "reference", "explanation")
+    for path in (ROOT / "docs" / part).glob("*.md")
+)
+FOLDERS = ("benchmarks", "docs", "examples", "fractals", "gallery", "scripts", "tests")
 # Click 8.1 prints the help and exits where newer versions raise this error.
 NO_ARGUMENTS = getattr(click.exceptions, "NoArgsIsHelpError", click.exceptions.Exit)
-each_document = pytest.mark.parametrize("name", DOCUMENTS)
+each_document = pytest.mark.parametrize("name", [*DOCUMENTS, *PAGES])
 
 
 def text_of(name):
     return (ROOT / name).read_text("utf-8")
 
 
-FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DRAWN = "{fractal}"  # blocks that docs/_ext/drawn.py runs; their options begin with a colon
 
 
 def blocks(text, language=""):
@@ -46,7 +53,7 @@ def prose(text):
 
 def commands_in(text):
     """Return the arguments of `fractals` in lines of code blocks and in code within sentences."""
-    lines = [line for block in blocks(text) for line in block.splitlines()]
+    lines = [line for block in blocks(text) + blocks(text, DRAWN) for line in block.splitlines()]
     lines += re.findall(r"`(fractals [^`]+)`", prose(text))
     found = []
     for line in lines:
@@ -105,7 +112,7 @@ def anchors(text):
 @each_document
 def test_paths_exist(name):
     text = text_of(name)
-    assert paths_in(text), "nothing was found, so nothing is tested"
+    assert paths_in(text) or name in PAGES, "nothing was found, so nothing is tested"
     for path in paths_in(text):
         file, _, anchor = path.partition("#")
         assert not file or exists(file, (ROOT / name).parent), path
@@ -125,11 +132,12 @@ def test_paths_exist(name):
         ".github/ISSUE_TEMPLATE/bug.yml",
         ".github/ISSUE_TEMPLATE/installation.yml",
         ".github/pull_request_template.md",
+        *PAGES,
     ],
 )
 def test_commands_parse(name):
     found = commands_in(text_of(name))
-    assert found
+    assert found or name in PAGES
     for words in found:
         check_command(words)
 
@@ -174,10 +182,16 @@ def test_wrong_paths_are_found():
     assert "no-such" not in anchors(text_of("README.md"))
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def python_in(text):
+    """Return the code of a document, without the options of blocks that are drawn."""
+    found = [code for named, code in FENCED.findall(text) if named in ("python", f"{DRAWN} python")]
+    return [re.sub(r"^(:\w+:.*\n)+", "", code) for code in found]
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", *PAGES])
 def test_python_compiles_and_its_names_exist(name):
-    found = blocks(text_of(name), "python")
-    assert found
+    found = python_in(text_of(name))
+    assert found or name in PAGES
     for block in found:
         for node in ast.walk(ast.parse(block)):
             if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "fractals":
@@ -186,3 +200,19 @@ def test_python_compiles_and_its_names_exist(name):
                 module = importlib.import_module(node.module)
                 assert all(hasattr(module, alias.name) for alias in node.names), node.module
         compile(block, name, "exec")
+
+
+def test_python_of_pages_runs_while_they_are_built():
+    assert not [name for name in PAGES if blocks(text_of(name), "python")]
+
+
+def test_the_reference_has_every_public_name():
+    found = re.findall(r"^\.\. auto\w+:: (\w+)$", text_of("docs/reference/python.md"), re.MULTILINE)
+    assert sorted(found) == sorted(set(fractals.__all__) - {"__version__"})
+
+
+def test_blocks_of_pages_are_found():
+    found = commands_in(text_of("docs/how-to/find-a-deep-place.md"))
+    assert ["find", "interesting", "seahorse", "-o", "views/"] in found
+    assert ["recolor", "a"] in commands_in("```{fractal}\n:output:\nfractals recolor a\n```")
+    assert python_in("```{fractal} python\n:output:\n1\n```") == ["1\n"]

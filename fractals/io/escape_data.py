@@ -30,7 +30,7 @@ class EscapeData:
     Attributes
     ----------
     count : ndarray of int32, shape (height, width)
-        The smallest n >= 1 with |z_n| > escape_radius, or `max_iterations`. Row 0 is the top.
+        The smallest n >= 1 with ``|z_n| > escape_radius``, or `max_iterations`. Row 0 is the top.
     z : ndarray of complex, shape (height, width)
         z_n at that n; 0 where the orbit did not escape.
     dz : ndarray of complex, shape (height, width), or None

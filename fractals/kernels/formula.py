@@ -76,20 +76,20 @@ class Formula:
         Whether f has a complex derivative. If not, both columns of the Jacobian travel along an
         orbit in place of dz.
     can_return : bool
-        Whether an orbit beyond R >= 2 and R >= |c| may come back within R. Then every step is
+        Whether an orbit beyond R >= 2 and ``R >= |c|`` may come back within R. Then every step is
         tested for escape, at about half the speed. No ``z**d + c`` does.
     perturbed : callable, optional
         ``perturbed(X, Y, x, y, a, b, *kinks(X, Y)) -> (x, y)``: f(Z + z) - f(Z) + c for a reference
         point Z = X + iY, and for the differences z = x + iy and c = a + ib from the reference orbit
-        and its parameter, without cancellation where |z| is far below |Z|. Without `perturbed` the
-        formula is only drawn in views that the number type resolves.
+        and its parameter, without cancellation where ``|z|`` is far below ``|Z|``. Without
+        `perturbed` the formula is only drawn in views that the number type resolves.
     kinks : callable, optional
         ``kinks(x, y)``: the one or two numbers whose absolute values the step takes, as a tuple,
         for a formula with `perturbed` that is not smooth everywhere. f has a kink where one of them
         is 0. Those of the reference are computed in the reference's precision, because X² - Y² of
         its rounded points loses its digits near a diagonal.
     kink_degrees : tuple of int
-        The power of |z| that each of these numbers grows with; () where all are squares.
+        The power of ``|z|`` that each of these numbers grows with; () where all are squares.
     kink_distance : callable, optional
         ``kink_distance(X, Y, *kinks(X, Y))``: a lower bound of the distance of Z = X + iY from
         where f has a kink, in plane units.

@@ -88,10 +88,10 @@ class Key(Table):
         None, description="instead of at: mean speed from the key before, '1.2 octaves/s'"
     )
     center: tuple[Coordinate, Coordinate] | None = Field(
-        None, description="None: that of the deepest key that has one, or of the scene"
+        None, description="of the view; default: that of the deepest key with one, or of the scene"
     )
     width: Annotated[Coordinate, AfterValidator(_positive)] | None = Field(
-        None, description="of the view in the plane; None: that of the key before"
+        None, description="of the view in the plane; default: that of the key before"
     )
     rotation: Finite | None = Field(
         None, ge=-360 * MAX_TURNS, le=360 * MAX_TURNS, description="degrees, not reduced"
@@ -116,7 +116,7 @@ Points = Annotated[
 class Sound(Table):
     """Sound from a file, cut to the length of the film."""
 
-    file: str = Field(max_length=4096)
+    file: str = Field(max_length=4096, description="name of the sound file")
     start: Finite = Field(0.0, ge=0, le=MAX_SECONDS, description="seconds of the file left out")
 
 
@@ -125,7 +125,7 @@ class Film(Table):
 
     fps: Finite = Field(60.0, ge=1, le=240, description="frames a second")
     seconds: Finite | None = Field(
-        None, ge=1e-3, le=MAX_SECONDS, description="length; None: up to the last key or point"
+        None, ge=1e-3, le=MAX_SECONDS, description="length; default: up to the last key or point"
     )
     loop: bool = Field(False, description="the first frame follows the last one")
     density: Finite = Field(

@@ -144,7 +144,7 @@ def _formula(given: Any) -> Any:
 class View(Table):
     """Where the picture lies in the plane."""
 
-    center: Point | None = Field(None, description="decimal text; None: the formula's home")
+    center: Point | None = Field(None, description="decimal text; default: the formula's home")
     width: Length | None = Field(None, description="full width of the picture in the plane")
     zoom: Length | None = Field(None, description="instead of width: the home width divided by it")
     rotation: Finite = Field(0.0, ge=-360, le=360, description="degrees, counter-clockwise")
@@ -174,17 +174,27 @@ class Image(Table):
     antialias: Literal["grid", "jittered", "adaptive"] = Field(
         "grid", description="how samples are chosen and averaged"
     )
-    bits: Annotated[Literal[8, 16], BeforeValidator(_bits)] = Field(8, description="a channel")
-    dpi: Finite | None = Field(None, ge=1, le=65_535, description="pixels an inch, in print")
-    compression: Literal["fast", "small"] = Field("fast", description="of a PNG")
+    bits: Annotated[Literal[8, 16], BeforeValidator(_bits)] = Field(
+        8, description="bits per channel of the file"
+    )
+    dpi: Finite | None = Field(None, ge=1, le=65_535, description="pixels per inch, in print")
+    compression: Literal["fast", "small"] = Field(
+        "fast", description="of a PNG; small: smaller files, much slower"
+    )
 
 
 class Iteration(Table):
     """When iterating ends: after how many steps, and at which |z|."""
 
-    max_iterations: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = "auto"
-    escape_radius: Finite = Field(256.0, ge=2, le=1e9)
-    precision: Literal["auto", "float64", "float32"] = "auto"
+    max_iterations: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = Field(
+        "auto", description="most steps of an orbit; auto: found for the view"
+    )
+    escape_radius: Finite = Field(
+        256.0, ge=2, le=1e9, description="an orbit has escaped when |z| exceeds it"
+    )
+    precision: Literal["auto", "float64", "float32"] = Field(
+        "auto", description="number type; auto: float64"
+    )
 
     @property
     def number_type(self) -> str:
@@ -201,10 +211,10 @@ class Scene(Table):
     (64, 48)
     """
 
-    version: Literal[1] = 1
-    title: str = Field("", max_length=1000)
-    author: str = Field("", max_length=1000)
-    note: str = Field("", max_length=10_000)
+    version: Literal[1] = Field(1, description="of the format of scenes")
+    title: str = Field("", max_length=1000, description="of the picture")
+    author: str = Field("", max_length=1000, description="of the scene")
+    note: str = Field("", max_length=10_000, description="about the scene")
     formula: Annotated[
         FormulaName | InstanceOf[Formula],
         BeforeValidator(_formula),

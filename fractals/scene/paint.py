@@ -108,11 +108,13 @@ class Paint(Table):
     transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"] = Field(
         "auto", description="curve from a coloring's value v to turns; log is log2(1 + v)"
     )
-    density: Finite = Field(1.0, ge=-1e6, le=1e6, description="turns of the palette")
-    offset: Finite = Field(0.0, ge=-1e6, le=1e6, description="in turns")
-    mask: Literal["auto", "escaped", "inside", "all"] = Field("auto", description="where to draw")
+    density: Finite = Field(1.0, ge=-1e6, le=1e6, description="turns of the palette per unit")
+    offset: Finite = Field(0.0, ge=-1e6, le=1e6, description="added to the turns")
+    mask: Literal["auto", "escaped", "inside", "all"] = Field(
+        "auto", description="samples to draw; auto: those for which the coloring is made"
+    )
     range: tuple[Finite, Finite] | None = Field(
-        None, description="of values to draw; others stay transparent"
+        None, description="values to draw; others are transparent"
     )
 
     @model_validator(mode="after")
@@ -142,12 +144,14 @@ class Paint(Table):
 class Layer(Paint):
     """A paint that is blended over the layers below, in sRGB values, as CSS does."""
 
-    blend: Blend = "auto"
-    opacity: Finite = Field(1.0, ge=0, le=1)
+    blend: Blend = Field("auto", description="blend mode; auto: the coloring's own")
+    opacity: Finite = Field(1.0, ge=0, le=1, description="0: invisible, 1: opaque")
 
 
 class Color(Paint):
     """How raw numbers become colors: the first layer, and the layers over it."""
 
-    inside: Annotated[str, AfterValidator(_color)] = "#000000"
+    inside: Annotated[str, AfterValidator(_color)] = Field(
+        "#000000", description="color of samples that did not escape: #rrggbb or a name of CSS"
+    )
     layers: tuple[Layer, ...] = Field((), max_length=16, description="from the bottom to the top")

@@ -1,0 +1,171 @@
+"""Directives that list formulas, colorings, palettes, gallery scenes, and the keys of a scene."""
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from sphinx.util.docutils import SphinxDirective
+
+import fractals
+from fractals import catalog
+from fractals.cli.list import about_name
+from fractals.color.palette import load
+from fractals.explorer.pages import THUMBNAILS
+from fractals.io.load import load_scene
+from fractals.scene.model import Scene
+from fractals.tools.sheet import turn
+
+FOLDER = "_drawn"  # as of `drawn`
+STRIP = (360, 28)  # pixels of a palette's picture
+
+
+def table(head, rows):
+    """Return a table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in line] for line in lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells) + "\n"
+
+
+def formulas(folder):
+    """Yield a table of the formulas: thumbnail, name, map, options and depth."""
+    rows = []
+    for name in catalog.names("formula"):
+        make = catalog.load("formula", name)
+        made = make()
+        options = [
+            f"`{key}={part.default!r}`".replace("'", "")
+            for key, part in inspect.signature(make).parameters.items()
+        ]
+        depth = "any" if made.perturbed or made.sequence else "float64"
+        picture = copied(folder, "formula", name)
+        rows.append([picture, "<br>".join([f"`{name}`", *options]), made.title, depth])
+    yield table(["", "name and options", "map", "depth"], rows)
+
+
+def colorings(folder):
+    """Yield a section of each coloring: its meaning, its options and a gallery scene with it."""
+    scenes = {name: colorings_of(name) for name in catalog.names("gallery")}
+    rows = []
+    for name in catalog.names("coloring"):
+        title, options = about_name("coloring", name)
+        users = [scene for scene, used in scenes.items() if name in used]
+        users.sort(key=lambda scene: scenes[scene].index(name))
+        picture = copied(folder, "scene", users[0]) + f" `{users[0]}`" if users else ""
+        text = "<br>".join([title, *(f"`{line.replace(':', '`:', 1)}" for line in options)])
+        rows.append([picture, f"`{name}`", text])
+    yield table(["scene of the gallery", "name", "value, and options"], rows)
+
+
+def colorings_of(name):
+    """Return the names of the colorings of a gallery scene, from the bottom to the top."""
+    color = load_scene(f"gallery:{name}").color
+    return [color.coloring.name, *(layer.coloring.name for layer in color.layers)]
+
+
+def palettes(folder):
+    """Yield a table of the palettes, each with its colors in one turn."""
+    rows = []
+    for name in catalog.names("palette"):
+        strip = np.broadcast_to(turn(name, STRIP[0]), (STRIP[1], STRIP[0], 3))
+        path = folder / f"palette-{name}.png"
+        Image.fromarray(np.ascontiguousarray(strip)).save(path)
+        ends = "cyclic" if load(name).cyclic else "two ends"
+        rows.append([f"`{name}`", f"![{name}](/{FOLDER}/{path.name})", ends])
+    yield table(["name", "one turn", ""], rows)
+
+
+def scenes(folder):
+    """Yield a table of the gallery's scenes."""
+    rows = []
+    for name in catalog.names("gallery"):
+        scene = load_scene(f"gallery:{name}")
+        rows.append([copied(folder, "scene", name), f"`{name}`", f"*{scene.title}.* {scene.note}"])
+    yield table(["", "name", "about"], rows)
+
+
+def copied(folder, kind, name):
+    """Return the Markdown of a thumbnail of the package, copied to where Sphinx finds it."""
+    source = THUMBNAILS / kind / f"{name}.webp"
+    if not source.exists():
+        return ""
+    target = folder / f"{kind}-{name}.webp"
+    target.write_bytes(source.read_bytes())
+    return f"![{name}](/{FOLDER}/{target.name})"
+
+
+TABLES = {
+    "": "Scene",
+    "view": "View",
+    "image": "Image",
+    "iteration": "Iteration",
+    "color": "Color",
+    "color.layers": "Layer",
+    "film": "Film",
+    "film.keys": "Key",
+    "film.sound": "Sound",
+}
+LISTS = ("color.layers", "film.keys")  # tables of which there may be several
+
+
+def keys(_folder):
+    """Yield a section of each table of a scene file, from the schema."""
+    schema = Scene.model_json_schema()
+    for path, name in TABLES.items():
+        inner = "[[{}]]" if path in LISTS else "[{}]"
+        yield f"## `{inner.format(path)}`\n" if path else "## Top level\n"
+        properties = (schema if not path else schema["$defs"][name])["properties"]
+        rows = [
+            [f"`{key}`", type_of(part), default_of(part), part.get("description", "")]
+            for key, part in properties.items()
+            if (f"{path}.{key}" if path else key) not in TABLES
+        ]
+        yield table(["key", "type", "default", "meaning"], rows)
+
+
+def type_of(part):
+    """Return the type of a key in words, with its choices or its range."""
+    if "enum" in part:
+        return ", ".join(f"`{choice}`" for choice in part["enum"])
+    if "anyOf" in part:
+        return " or ".join(type_of(one) for one in part["anyOf"] if one.get("type") != "null")
+    if "const" in part:
+        return f"`{part['const']}`"
+    if "prefixItems" in part:
+        return f"[{', '.join(type_of(one) for one in part['prefixItems'])}]"
+    kinds = part.get("type", "table")
+    named = {"object": "table", "array": "list"}
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    text = " or ".join(named.get(kind, kind) for kind in kinds)
+    if "minimum" in part or "maximum" in part:
+        text += f" from {part.get('minimum', '-∞')} to {part.get('maximum', '∞')}"
+    return text
+
+
+def default_of(part):
+    """Return the default of a key as TOML writes it; nothing for one without."""
+    value = part.get("default")
+    if isinstance(value, dict):
+        value = value.get("name", "")
+    if value in (None, "", []):
+        return ""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def directive(write):
+    """Return a directive that parses the Markdown which a function yields."""
+
+    class Listing(SphinxDirective):
+        def run(self):
+            folder = Path(self.env.srcdir) / FOLDER
+            folder.mkdir(exist_ok=True)
+            return self.parse_text_to_nodes("\n".join(write(folder)), allow_section_headings=True)
+
+    return Listing
+
+
+def setup(app):
+    """Add the directives `list-formulas`, `list-colorings`, and so on."""
+    for write in (formulas, colorings, palettes, scenes, keys):
+        app.add_directive(f"list-{write.__name__}", directive(write))
+    return {"version": fractals.__version__, "parallel_read_safe": True}

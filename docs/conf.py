@@ -1,0 +1,106 @@
+"""Settings of Sphinx. `.ci/run docs` builds the pages into docs/_build."""
+
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+sys.path[:0] = [str(HERE / "_ext")]
+os.environ.setdefault("MPLBACKEND", "agg")  # matplotlib draws into files only
+
+from fractals import __version__  # noqa: E402
+
+project = "fractals"
+author = copyright = "The fractals authors"
+release = version = __version__
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_click",
+    "drawn",
+    "catalog_pages",
+]
+exclude_patterns = ["_build", "_drawn"]
+myst_heading_anchors = 3
+highlight_language = "none"
+autodoc_typehints = "none"  # the docstrings name the types
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+default_role = "py:obj"  # `name` in a docstring
+smartquotes = False  # they turn -- of options into a dash
+html_theme = "furo"
+html_title = f"fractals {version}"
+html_static_path = ["_static"]
+html_css_files = ["docs.css"]
+
+# The lessons stand in a folder of their own, which also holds their programs.
+LESSONS, COPY = ROOT / "lessons", HERE / "lessons"
+SHOWN = ("*.md", "*.png", "*.webp", "*.jpg", "*.svg")
+shutil.rmtree(COPY, ignore_errors=True)
+for pattern in SHOWN:
+    for path in [*LESSONS.glob(pattern), *LESSONS.glob(f"zh/{pattern}")]:
+        target = COPY / path.relative_to(LESSONS)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
+
+SOURCE = "https://github.com/fractals-numba/fractals/blob/main/"
+FENCE = re.compile(r"^(```+|:::+).*?^\1 *$", re.MULTILINE | re.DOTALL)
+COPIES, PICTURES = HERE / "_drawn", (".png", ".jpg", ".webp", ".svg")
+LISTED = re.compile(r"^```{toctree}\n(?::.*\n)*\n(lessons/.*)\n```\n", re.MULTILINE)
+LINK = re.compile(r"(\]\()([^)\s#]+)([^)\s]*\))")
+
+
+def link_to_source(app, docname, source):
+    """Let links to files of the repository that are no page lead to the repository."""
+    page = HERE / f"{docname}.md"
+    folder = LESSONS / page.relative_to(COPY).parent if COPY in page.parents else page.parent
+
+    def changed(match):
+        name = match[2]
+        here, path = (page.parent / name).resolve(), (folder / name).resolve()
+        if re.match(r"\w+:|/", name) or (here.exists() and HERE in here.parents):
+            return match[0]
+        if not path.exists():
+            return match[0]  # Sphinx warns that there is no such page
+        if path.suffix in PICTURES:  # in a page the picture itself is shown
+            COPIES.mkdir(exist_ok=True)
+            shutil.copy(path, COPIES)
+            return f"{match[1]}/_drawn/{path.name}{match[3]}"
+        return f"{match[1]}{SOURCE}{path.relative_to(ROOT).as_posix()}{match[3]}"
+
+    parts, at = [], 0
+    for fence in [*FENCE.finditer(source[0]), None]:
+        end = fence.start() if fence else len(source[0])
+        parts += [LINK.sub(changed, source[0][at:end]), fence[0] if fence else ""]
+        at = fence.end() if fence else end
+    # A list of pages that are not there yet is a warning that can't be switched off.
+    there = LISTED.sub(lambda found: found[0] * any(HERE.glob(f"{found[1]}.md")), "".join(parts))
+    source[0] = there
+
+
+def show_keys_once(app, what, name, obj, options, signature, returned):
+    """Show `**keys` in place of the 30 keys of a scene in the signature of a function."""
+    if not signature:
+        return None
+    signature = re.sub(r"(, \w+=Ellipsis)+", ", **keys", signature)
+    return signature.replace("<built-in function warn>", "warnings.warn"), returned
+
+
+def show_examples_as_code(app, context, lines):
+    """Show the examples at the end of a verb's help as code."""
+    if "| Examples:" in lines:
+        at = lines.index("| Examples:")
+        code = [f"   {line.removeprefix('|').strip()}" for line in lines[at + 1 :]]
+        lines[at:] = [".. code-block:: bash", "", *code]
+
+
+def setup(app):
+    """Connect the changes of pages."""
+    app.connect("source-read", link_to_source)
+    app.connect("autodoc-process-signature", show_keys_once)
+    app.connect("sphinx-click-process-epilog", show_examples_as_code)
