@@ -21,6 +21,7 @@ from fractals.backends.devices import limits_of
 from fractals.color import palette
 from fractals.formulas import mandelbrot
 from fractals.scene.paint import Color, Layer
+from fractals.tools.gpu import prediction
 
 if reason := ptx.missing():
     if os.environ.get("FRACTALS_REQUIRE_PTX"):
@@ -38,26 +39,8 @@ REGISTERS_MORE = 96
 REGISTERS_MOST = 128  # 512 threads of a multiprocessor's 65536 registers
 REGISTERS_BOTH = 136  # of matrices with exponents whose orbits are watched: 448 threads
 
-# Most machine instructions an iteration on sm_90, its share of the tests at a block's end included:
-# in float32, in float64, and in both with dz. Lower a budget when the code gets better.
-BUDGET = {
-    "buffalo": (5.9, 6.0, 24.0, 32.0),
-    "burning_ship": (4.9, 5.0, 20.0, 24.0),
-    "celtic_heart": (5.9, 6.0, 21.75, 27.75),
-    "heart": (4.9, 5.0, 18.0, 20.25),
-    "celtic": (5.9, 6.0, 20.25, 24.25),
-    "mandelbrot": (4.9, 5.0, 11.0, 11.25),
-    "multibrot2": (4.9, 5.0, 11.0, 11.25),
-    "multibrot3": (9.0, 9.0, 20.0, 20.25),
-    "multibrot4": (9.0, 9.0, 24.0, 24.0),
-    "multibrot5": (13.0, 13.0, 32.0, 32.0),
-    "multibrot6": (13.0, 13.0, 36.5, 36.5),
-    "multibrot7": (17.0, 17.0, 45.0, 45.0),
-    "multibrot8": (17.0, 17.0, 49.0, 49.0),
-    "perpendicular_burning_ship": (4.9, 5.0, 19.0, 23.25),
-    "shark_fin": (4.9, 5.0, 16.0, 16.25),
-    "tricorn": (4.9, 5.0, 16.0, 16.25),
-}
+# Lower a budget when the code gets better: predictions of times use them.
+BUDGET = prediction.INSTRUCTIONS
 STICKY = (7.75, 7.75)  # the same of a Mandelbrot step that is tested each time
 FAR = ["-2.5", "0"]  # beyond the escape radius: orbits may come back
 # NVVM unrolls a whole block only where it is short enough; the loop then holds no test at its end.
