@@ -608,6 +608,13 @@ def observed_simulator(observe: Callable[..., None]) -> Iterator[None]:
     """
     module: Any = importlib.import_module("numba.cuda.simulator.kernel")
     kind = module.FakeWithinKernelCUDAArray
+    if hasattr(kind, "observers"):  # inside another observation
+        kind.observers.append(observe)
+        try:
+            yield
+        finally:
+            kind.observers.remove(observe)
+        return
     plain = kind.__getitem__, kind.__setitem__
 
     def seen(wrapped: Any, index: Any, frame: Any, stored: bool) -> None:
@@ -617,7 +624,8 @@ def observed_simulator(observe: Callable[..., None]) -> Iterator[None]:
         if isinstance(thread, module.BlockThread) and len(indices) == array.ndim:
             element = array[tuple(slice(i, i + 1 or None) for i in map(operator.index, indices))]
             at = thread.blockIdx
-            observe((at.x, at.y, at.z), thread.thread_id, frame, stored, element)
+            for each in kind.observers:
+                each((at.x, at.y, at.z), thread.thread_id, frame, stored, element)
 
     def load(wrapped: Any, index: Any) -> Any:
         value = plain[0](wrapped, index)  # first, because it checks the index
@@ -628,8 +636,9 @@ def observed_simulator(observe: Callable[..., None]) -> Iterator[None]:
         plain[1](wrapped, index, value)
         seen(wrapped, index, sys._getframe(1), True)
 
-    kind.__getitem__, kind.__setitem__ = load, store
+    kind.__getitem__, kind.__setitem__, kind.observers = load, store, [observe]
     try:
         yield
     finally:
         kind.__getitem__, kind.__setitem__ = plain
+        del kind.observers
