@@ -1,0 +1,60 @@
+"""Step 0: what can compute in this machine: its cores, the width of its vectors, its GPUs."""
+
+import platform
+import shutil
+import subprocess
+
+from ladder import arithmetic, cores, median_seconds, report
+from llvmlite import binding
+
+
+# [vectors]
+def vector_bits():
+    """Return how many bits the widest registers of the processor have."""
+    features = binding.get_host_cpu_features()  # of the compiler that Numba uses
+    for name, bits in {"avx512f": 512, "avx2": 256, "avx": 256}.items():
+        if features.get(name):
+            return bits
+    return 128  # SSE2 on every x86-64, NEON on every 64-bit Arm
+
+
+# [end]
+# [gpus]
+def gpus():
+    """Return a line for each NVIDIA GPU: name, memory, driver."""
+    program = shutil.which("nvidia-smi")  # is installed together with the driver
+    if not program:
+        return []
+    query = "--query-gpu=name,memory.total,driver_version"
+    done = subprocess.run([program, query, "--format=csv,noheader"], capture_output=True, text=True)
+    return done.stdout.splitlines() if done.returncode == 0 else []
+
+
+# [end]
+# [choose]
+def choose():
+    """Return the name of the device that a program should use by default."""
+    return "cuda" if gpus() else "cpu"
+
+
+# [end]
+
+
+def main():
+    print(
+        f"system      {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    )
+    print(f"processor   {binding.get_host_cpu_name()}, {cores()} cores for this process")
+    bits = vector_bits()
+    print(
+        f"vectors     {bits} bits: {bits // 64} float64 or {bits // 32} float32 in an instruction"
+    )
+    print(f"arithmetic  {arithmetic() / 1e9:.0f} billion fused multiply-adds a second, all cores")
+    for line in gpus() or ["none: nvidia-smi is missing or finds no GPU"]:
+        print(f"GPU         {line}")
+    print(f"default     {choose()}")
+    report(0, median_seconds(gpus))
+
+
+if __name__ == "__main__":
+    main()
