@@ -87,7 +87,7 @@ def test_the_map_shows_each_shape():
     found = [divergence.measure(np.ones((48, 96), int), block) for block in divergence.BLOCKS]
     pixels = divergence.draw(found)
     assert pixels.dtype == np.uint8
-    assert (pixels == 255).all(axis=2).sum() > 3 * 256 * 100  # three white maps
+    assert (pixels > 250).all(axis=2).sum() > 3 * 256 * 100  # three white maps
 
 
 def test_the_log_counts_the_lines_of_each_warp(tmp_path, run):
