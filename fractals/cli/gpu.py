@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from fractals.cli.command import Laidout, epilog, option, verb
+from fractals.cli.command import Laidout, epilog, option, together, verb
 from fractals.cli.completion import FILE, words
 from fractals.cli.messages import print_json, tell, write_out
 from fractals.cli.options import (
@@ -32,12 +32,20 @@ block_option = option(
     section="Kernel",
     help="Threads of a block in x and y; may be repeated (default: 32x1, 8x4 and 16x16).",
 )
-iterations_option = option(
-    "-n",
-    "--max-iterations",
-    metavar="N",
-    section="Iteration",
-    help="Maximum iterations per sample, such as 1e6, or auto.",
+sample_options = together(
+    option(
+        "--supersampling",
+        metavar="N",
+        section="Picture",
+        help="N x N samples per pixel, each a thread of its own.",
+    ),
+    option(
+        "-n",
+        "--max-iterations",
+        metavar="N",
+        section="Iteration",
+        help="Maximum iterations per sample, such as 1e6, or auto.",
+    ),
 )
 
 
@@ -97,7 +105,7 @@ def gpu_command(context: click.Context) -> None:
 )
 @scene_arguments
 @block_option
-@iterations_option
+@sample_options
 @view_options
 @output_option("Map to write, a PNG: warps whose lanes are busy are white.")
 @overwrite_option
@@ -239,7 +247,7 @@ def access_command(
     section="Kernel",
     help="Threads of a block in x and y (default: 8x8, which fractals uses).",
 )
-@iterations_option
+@sample_options
 @view_options
 @json_option
 def predict_command(
