@@ -68,6 +68,11 @@ def reports():
         return [json.loads(line) for line in file]
 
 
+def order(step):
+    """Return a key that sorts steps: numbers, then letters."""
+    return (0, int(step), "") if str(step).isdigit() else (1, 0, str(step))
+
+
 def report(step, seconds, iterations=None, unit="it/s", device="CPU"):
     """Print the line of a step, and keep it in the file that FRACTALS_LADDER names.
 
@@ -91,14 +96,20 @@ def report(step, seconds, iterations=None, unit="it/s", device="CPU"):
     if iterations is not None:
         rate = iterations / seconds
         line |= {"iterations": int(iterations), "unit": unit, "rate": rate}
-        others = [each for each in before if each.get("unit") == unit and each["step"] != str(step)]
-        if others and device != "simulator" and others[-1]["device"] != "simulator":
-            line["times"] = rate / others[-1]["rate"]
-            parts.append(f"{line['times']:.3g} x step {others[-1]['step']}")
+        earlier = [
+            each
+            for each in before
+            if each.get("unit") == unit and order(each["step"]) < order(step)
+            if "simulator" not in (device, each["device"])
+        ]
+        if earlier:
+            other = max(reversed(earlier), key=lambda each: order(each["step"]))  # its last run
+            line["times"] = rate / other["rate"]
+            parts.append(f"{line['times']:.3g} x step {other['step']}")
         parts.append(f"{rate / 1e9:.3g} G {unit}")
         if unit == "it/s" and device == "CPU":
-            known = [each["arithmetic"] for each in before if "arithmetic" in each]
-            line["arithmetic"] = known[0] if known else arithmetic()
+            # A machine that is busy with something else measures too little.
+            line["arithmetic"] = max([arithmetic(), *(e.get("arithmetic", 0) for e in before)])
             line["percent"] = 100 * OPERATIONS * rate / line["arithmetic"]
             parts.append(f"{line['percent']:.3g} % of this machine's arithmetic")
     if device != "CPU":

@@ -29,6 +29,9 @@ SUBJECTS = {
         "show": ("show", "Print the scene inside a file."),
         "convert": ("convert", "Convert a scene, a palette or raw numbers to another format."),
     },
+    "Learn": {
+        "learn": ("learn", "Go through the lessons, from a loop in Python to CPU and GPU."),
+    },
     "Check": {
         "verify": ("verify", "Recompute random pixels of a picture and compare them."),
         "devices": ("devices", "List the devices that can draw on this machine."),
@@ -49,9 +52,13 @@ SYNONYMS = {
     "draw": "render",
     "export": "convert",
     "info": "show",
+    "lesson": "learn",
+    "lessons": "learn",
     "ls": "list",
     "palettes": "list",
+    "teach": "learn",
     "test": "verify",
+    "tutorial": "learn",
     "video": "film",
     "zoom": "render",
 }

@@ -30,7 +30,7 @@ def test_reports_are_kept_and_compared(ladder, capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("FRACTALS_LADDER", str(path))
     monkeypatch.setattr(ladder, "arithmetic", lambda: 40e9)
     ladder.report(1, 2.0, 10_000_000)
-    monkeypatch.setattr(ladder, "arithmetic", lambda: pytest.fail("it is measured once"))
+    monkeypatch.setattr(ladder, "arithmetic", lambda: 30e9)  # the machine is busy
     ladder.report(2, 0.5, 10_000_000)
     ladder.report(10, 0.5, 10_000_000, "B/s")
     ladder.report(11, 0.5, 10_000_000, device="simulator")
@@ -40,8 +40,13 @@ def test_reports_are_kept_and_compared(ladder, capsys, tmp_path, monkeypatch):
         "step 10: 500 ms, 0.02 G B/s",
         "step 11: 500 ms, 0.02 G it/s, in the simulator",
     ]
+    ladder.report(1, 1.0, 10_000_000)  # again: it is compared with no later step
+    ladder.report(3, 0.5, 10_000_000)
+    out = capsys.readouterr().out.splitlines()
+    assert [" x step " in line for line in out] == [False, True]
+    assert "1 x step 2" in out[1]
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [line["step"] for line in lines] == ["1", "2", "10", "11"]
+    assert [line["step"] for line in lines] == ["1", "2", "10", "11", "1", "3"]
     assert lines[1]["times"] == 4
     assert lines[1]["rate"] == 20e6
     assert lines[1]["arithmetic"] == 40e9
