@@ -3,7 +3,8 @@
     from gpu import cuda, device, on_gpu
 
 `on_gpu` tells which of the two it is, and `device` is its name in a report.
-NUMBA_ENABLE_CUDASIM=1 in the environment chooses the simulator on a machine with a GPU too.
+NUMBA_ENABLE_CUDASIM=1 in the environment chooses the simulator on a machine with a GPU too. 0 chooses
+real kernels, which can be compiled without a GPU (`fractals gpu instructions`).
 """
 
 import ctypes
@@ -22,11 +23,9 @@ def driver_finds_a_gpu():
     return driver.cuInit(0) == 0 == driver.cuDeviceGetCount(ctypes.byref(found)) and found.value > 0
 
 
-on_gpu = (
-    os.environ.get("NUMBA_ENABLE_CUDASIM", "0") == "0"
-    and importlib.util.find_spec("numba_cuda") is not None  # pip install 'fractals-numba[gpu]'
-    and driver_finds_a_gpu()
-)
+asked = os.environ.get("NUMBA_ENABLE_CUDASIM")
+numba_cuda = importlib.util.find_spec("numba_cuda")  # pip install 'fractals-numba[gpu]'
+on_gpu = asked == "0" or (asked != "1" and numba_cuda is not None and driver_finds_a_gpu())
 if not on_gpu:  # Numba reads the variable when it is imported, and the setting when cuda is
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
     from numba import config

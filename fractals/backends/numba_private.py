@@ -16,6 +16,7 @@ import os
 import secrets
 import sys
 import threading
+import types
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
@@ -642,3 +643,37 @@ def observed_simulator(observe: Callable[..., None]) -> Iterator[None]:
     finally:
         kind.__getitem__, kind.__setitem__ = plain
         del kind.observers
+
+
+@contextlib.contextmanager
+def pretended_gpu(capability: tuple[int, int]) -> Iterator[None]:
+    """Have real kernels compiled for a compute capability on a machine without a GPU.
+
+    Kernels compile, and are not loaded.
+
+    `numba.cuda.dispatcher.get_current_device` and `_Kernel.bind`, and
+    `numba.cuda.cudadrv.devices.get_context`; numba-cuda 0.30.4.
+    """
+    dispatcher: Any = importlib.import_module("numba.cuda.dispatcher")
+    devices: Any = importlib.import_module("numba.cuda.cudadrv.devices")
+    card = types.SimpleNamespace(compute_capability=capability)
+    before = dispatcher.get_current_device, devices.get_context, dispatcher._Kernel.bind
+    dispatcher.get_current_device = lambda: card
+    devices.get_context = lambda *_: types.SimpleNamespace(device=card)
+    dispatcher._Kernel.bind = lambda _kernel: None
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device, devices.get_context, dispatcher._Kernel.bind = before
+
+
+def code_of_kernel(kernel: Any, signature: str, capability: tuple[int, int]) -> tuple[str, bytes]:
+    """Return the PTX and the machine code of a kernel made by `numba.cuda.jit`, without a GPU.
+
+    `CUDADispatcher.compile`, `_Kernel._codelibrary` with `get_asm_str` and `get_cubin`;
+    numba-cuda 0.30.4.
+    """
+    with pretended_gpu(capability):
+        made = kernel.compile(numba.core.sigutils.normalize_signature(signature)[0])
+        library = made._codelibrary
+        return library.get_asm_str(cc=capability), bytes(library.get_cubin(cc=capability).code)

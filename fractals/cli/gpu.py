@@ -293,6 +293,46 @@ def predict_command(
     write_out("\n".join(rows) + "\n")
 
 
+@verb(
+    "instructions",
+    "gpu instructions kernel.py add 'float32[::1], float32[::1], float32[::1]'",
+    "gpu instructions kernel.py mandel 'float64, int64, int32[:,::1]' --capability 8.6",
+    "gpu instructions kernel.py mandel 'float32, int32, int32[:,::1]' --json",
+)
+@click.argument("script", shell_complete=FILE)
+@click.argument("kernel")
+@click.argument("types")
+@option(
+    "--capability",
+    metavar="X.Y",
+    default="9.0",
+    section="Card",
+    help="Compute capability of the card (default: 9.0, an H100).",
+)
+@json_option
+def instructions_command(
+    script: str, kernel: str, types: str, capability: str, as_json: bool
+) -> None:
+    """Count the machine instructions in the innermost loop of a kernel.
+
+    SCRIPT is a Python file, KERNEL a function in it made by @cuda.jit, and TYPES the types of its
+    arguments as Numba writes them. No GPU is needed, but the extra gpu and, for machine code, the
+    packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm. Without these two the instructions of
+    PTX are counted.
+    """
+    from fractals.tools.gpu import machine
+
+    loop = machine.count(script, kernel, types, machine.parse_capability(capability))
+    if as_json:
+        print_json(loop.to_table())
+        return
+    write_out(
+        f"{len(loop.names)} instructions of {loop.language} in the innermost loop of {kernel}: "
+        f"{loop.arithmetic} of arithmetic, of which {loop.double} in float64\n"
+        f"{' '.join(loop.names)}\n"
+    )
+
+
 def parse_block(text: str) -> tuple[int, int]:
     """Return the threads of a block in x and y.
 
@@ -338,5 +378,5 @@ def counts_of(scene: "Scene") -> "NDArray[Any]":
     return count
 
 
-for instrument in (divergence_command, access_command, predict_command):
+for instrument in (divergence_command, access_command, instructions_command, predict_command):
     gpu_command.add_command(instrument)

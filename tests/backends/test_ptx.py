@@ -6,9 +6,13 @@ float32 kernel is float32 throughout, and what is rounded once is written as one
 
 import dataclasses
 import functools
+import json
 import os
 import re
+import subprocess
+import sys
 import typing
+from pathlib import Path
 
 import pytest
 from support import ptx
@@ -21,7 +25,7 @@ from fractals.backends.devices import limits_of
 from fractals.color import palette
 from fractals.formulas import mandelbrot
 from fractals.scene.paint import Color, Layer
-from fractals.tools.gpu import prediction
+from fractals.tools.gpu import machine, prediction
 
 if reason := ptx.missing():
     if os.environ.get("FRACTALS_REQUIRE_PTX"):
@@ -376,3 +380,32 @@ def test_kernels_are_kept(tmp_path):
 def test_libnvvm_is_found():
     ptx.real_cuda()
     assert numba_private.has_libnvvm()
+
+
+LESSON = Path(__file__).parents[2] / "lessons" / "step_11_mandelbrot_gpu.py"
+TYPES = "float64, float64, float64, int64, int32[:,::1]"
+
+
+def counted(*arguments):
+    """Return what `fractals gpu instructions` counts, in a process of its own."""
+    command = [sys.executable, "-m", "fractals", "gpu", "instructions", *arguments, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_instrument_counts_the_loop_of_a_lesson():
+    found = counted(LESSON, "one_pixel_each", TYPES)
+    assert (found["language"], found["instructions"]) == ("machine code", 14)
+    assert found["arithmetic"] == found["float64"] == 8
+
+
+def test_without_the_tools_ptx_is_counted():
+    script = (
+        "from fractals.tools.gpu import machine\n"
+        "machine.find_tool = lambda name: None\n"
+        f"loop = machine.count({str(LESSON)!r}, 'one_pixel_each', {TYPES!r})\n"
+        "print(loop.language, len(loop.names), loop.arithmetic, loop.double)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.split() == ["PTX", "14", "9", "9"], done.stderr

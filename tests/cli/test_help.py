@@ -8,7 +8,7 @@ import pytest
 from fractals.cli.verbs import COMMANDS, SUBJECTS, cli
 
 SEARCHES = ("nucleus", "period", "julia")
-INSTRUMENTS = ("divergence", "access", "predict")
+INSTRUMENTS = ("divergence", "access", "instructions", "predict")
 
 
 def every_verb():

@@ -1,5 +1,6 @@
 """The instruments that study GPU kernels on a machine without a GPU."""
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 
 from fractals.backends import numba_private
 from fractals.errors import OptionError
-from fractals.tools.gpu import access, divergence, prediction
+from fractals.tools.gpu import access, divergence, machine, prediction
 
 KERNELS = """
 import sys
@@ -126,6 +127,36 @@ def test_a_prediction_is_instructions_by_cores_and_clock():
     assert found.iterations_per_second == pytest.approx(4e11)
     assert found.seconds == pytest.approx(32 * 10**6 / 4e11)
     assert prediction.predict(10**6, 5, card, "float64").seconds == 2 * found.seconds
+
+
+PTX = """
+.reg .f32 %f<4>;
+$L__BB0_1:
+	add.f32 	%f1, %f1, %f2;
+$L__BB0_2:
+	mul.f32 	%f2, %f2, %f1;
+	fma.rn.f64 	%fd1, %fd2, %fd3, %fd1;
+	@%p1 bra 	$L__BB0_2;
+	@!%p2 bra 	$L__BB0_1;
+	@%p3 bra 	$L__BB0_3;
+$L__BB0_3:
+	ret;
+"""
+
+
+def test_the_innermost_loop_of_ptx_is_counted():
+    code = machine.virtual_instructions(PTX)
+    assert [each.target for each in code if each.name == "bra"] == [1, 0, 6]
+    loop = machine.Loop(tuple(each.name for each in machine.hot_loop(code)), "PTX")
+    assert loop.names == ("mul.f32", "fma.rn.f64", "bra")
+    assert (loop.arithmetic, loop.double) == (2, 1)
+
+
+@pytest.mark.skipif(bool(importlib.util.find_spec("numba_cuda")), reason="the compiler is there")
+def test_without_a_compiler_the_instrument_says_what_to_install(run):
+    code, _, err = run("gpu", "instructions", "kernel.py", "add", "float32")
+    assert code == 1
+    assert "pip install 'fractals-numba[gpu]'" in err
 
 
 def test_cards_are_found_by_name():
