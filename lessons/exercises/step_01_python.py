@@ -1,0 +1,10 @@
+"""Exercise 1: a Julia set in plain Python."""
+
+
+def julia(z, c, limit):
+    """Return after how many steps z -> z * z + c exceeds |z| = 2, or the limit.
+
+    Here z is the point of the picture, and c is the same for all points. A z that is beyond 2 from
+    the beginning has the count 0.
+    """
+    raise NotImplementedError("write this function")

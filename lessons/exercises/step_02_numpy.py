@@ -1,0 +1,12 @@
+"""Exercise 2: whole arrays, without steps for samples that have escaped."""
+
+import numpy as np
+
+
+def counts(c, limit, step):
+    """Return the counts of an array of samples, as an array of integers of the same shape.
+
+    `step(z, c)` returns z * z + c for arrays. Call `step` for every step, and only with the samples
+    that have not escaped: arrays that become shorter (compaction).
+    """
+    raise NotImplementedError("write this function")

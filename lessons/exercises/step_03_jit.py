@@ -1,0 +1,12 @@
+"""Exercise 3: time a compiled function wrongly on purpose, and then rightly."""
+
+import statistics
+import time
+
+
+def time_it(function, runs):
+    """Return the seconds of the first call, and the median seconds of `runs` further calls.
+
+    The first call of a function of Numba compiles. Use time.perf_counter().
+    """
+    raise NotImplementedError("write this function")

@@ -1,0 +1,9 @@
+"""Exercise 4: remove the square root."""
+
+
+def escape(c, limit):
+    """Return what `escape` of step 1 returns, without a square root: neither abs nor ** 0.5.
+
+    The check compiles this function and reads its machine code.
+    """
+    raise NotImplementedError("write this function")

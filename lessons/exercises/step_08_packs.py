@@ -1,0 +1,10 @@
+"""Exercise 8: stream compaction."""
+
+
+def compact(values, keep):
+    """Move the kept values to the front of the array, in their order, and return their number.
+
+    `values` is an array of numbers, and `keep` an array of booleans. Work in place and in one pass:
+    make no second array. What stands behind the kept values does not matter.
+    """
+    raise NotImplementedError("write this function")

