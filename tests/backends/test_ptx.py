@@ -25,7 +25,7 @@ from fractals.backends.devices import limits_of
 from fractals.color import palette
 from fractals.formulas import mandelbrot
 from fractals.scene.paint import Color, Layer
-from fractals.tools.gpu import machine, prediction
+from fractals.tools.gpu import prediction
 
 if reason := ptx.missing():
     if os.environ.get("FRACTALS_REQUIRE_PTX"):
