@@ -406,7 +406,7 @@ def test_pictures_say_how_they_were_iterated():
 
 @pytest.mark.parametrize("name", fractals._MEANT)
 def test_names_that_people_type_first_lead_to_the_right_ones(name):
-    with pytest.raises(AttributeError, match="fractals.") as caught:
+    with pytest.raises(AttributeError, match=r"fractals\.") as caught:
         getattr(fractals, name)
     meant = str(caught.value).partition(": fractals.")[2]
     assert hasattr(fractals, meant.partition(" ")[0].partition("(")[0])
