@@ -107,6 +107,15 @@ _HOMES = {
     "save_scene": "io.save",
 }
 
+_MEANT = {  # what people type first
+    "colorings": "fractals.names('colorings') lists them",
+    "load": "fractals.load_scene reads a scene",
+    "open": "fractals.load_scene reads a scene",
+    "palettes": "fractals.names('palettes') lists them",
+    "save": "fractals.save_scene writes a scene, and image.save(path) a picture",
+    "scenes": "fractals.names('scenes') lists them",
+}
+
 __all__ = [
     "Coloring",
     "Computed",
@@ -157,7 +166,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import a public name on first use, because importing all of them takes 0.2 s."""
     if name not in _HOMES:
-        raise AttributeError(f"module 'fractals' has no attribute '{name}'")
+        hint = f": {_MEANT[name]}" if name in _MEANT else ""
+        raise AttributeError(f"module 'fractals' has no attribute '{name}'{hint}")
     import importlib
 
     value = getattr(importlib.import_module(f"fractals.{_HOMES[name]}"), name)

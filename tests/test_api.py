@@ -402,3 +402,17 @@ def test_pictures_say_how_they_were_iterated():
     drawn = fractals.render(coloring="picture_trap", **small)
     assert drawn.loop.startswith("plain: no SIMD form of ")
     assert fractals.render("mandelbrot", **{**small, "device": "python"}).loop == "python"
+
+
+@pytest.mark.parametrize("name", fractals._MEANT)
+def test_names_that_people_type_first_lead_to_the_right_ones(name):
+    with pytest.raises(AttributeError, match=r"fractals\.") as caught:
+        getattr(fractals, name)
+    meant = str(caught.value).partition(": fractals.")[2]
+    assert hasattr(fractals, meant.partition(" ")[0].partition("(")[0])
+
+
+def test_an_image_has_the_shape_of_its_pixels():
+    image = fractals.render(size=(8, 6), device="python", max_iterations=10)
+    assert image.shape == image.pixels.shape == (6, 8, 3)
+    assert image.size == (8, 6)

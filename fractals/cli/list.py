@@ -32,7 +32,7 @@ STRIP = 24  # characters of a palette's strip on a terminal
     metavar="FILE.png",
     section="Output",
     shell_complete=FILE,
-    help="Also draw a labelled sheet of all palettes.",
+    help="Also draw a labelled sheet of all palettes; fractals sheet draws one of your scene.",
 )
 @overwrite_option
 @json_option

@@ -102,6 +102,11 @@ class Image:
         height, width = self.pixels.shape[:2]
         return width, height
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of `pixels`: height, width, 3."""
+        return self.pixels.shape
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Image):
             return NotImplemented

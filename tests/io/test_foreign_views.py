@@ -109,10 +109,32 @@ def test_opcodes_are_formulas(opcodes, label):
 
 
 @pytest.mark.parametrize(
+    ("text", "step"),
+    [
+        ("[[formula]]\nabs_x = true\nneg_x = true\n", "(-conj(absx(z)))^2 + c"),
+        ("[[formula]]\nabs_y = true\npower = 3\n", "absy(z)^3 + c"),
+        ("[[formula]]\n[[formula]]\nabs_x = true\npower = 4\n", "z^2 + c; absx(z)^4 + c"),
+    ],
+)
+def test_steps_in_turn_are_expressions_and_are_written_back(text, step):
+    scene, _ = read(fraktaler3, text)
+    assert scene.make_formula().parameters["step"] == step
+    written, _ = fraktaler3.write(scene.replace(max_iterations=99).to_table())
+    assert load_scene(fraktaler3.read(written, "").table).formula == scene.formula
+
+
+def test_opcodes_after_a_higher_power_are_expressions():
+    scene, _ = read(fraktaler3, '[[formula]]\nopcodes = "absy store sqr mul absx add"')
+    assert scene.make_formula().parameters["step"] == "absx(absy(z)^3) + c"
+    with pytest.raises(SceneError, match="has no formula"):
+        fraktaler3.write(scene.replace(max_iterations=99).to_table())
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[[formula]]\n[[formula]]\n", "a hybrid of 2 steps"),
-        ("[[formula]]\nabs_x = true\nneg_x = true\n", "'absx negx power 2' is unsupported"),
+        ("[[formula]]\n" * 9, "9 steps in turn, and 8 are the most"),
+        ("[[formula]]\npower = 1\n", "formula.power: 1 is not from 2 to 64"),
         ('[[formula]]\nopcodes = "sqr"\n', "formula.opcodes: 'sqr' is unsupported"),
         ('[[formula]]\nopcodes = "sqr add sqr add"\n', "'sqr add sqr add' is unsupported"),
         ("formula = 3\n", "formula: a list of tables was expected"),

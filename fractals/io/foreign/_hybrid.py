@@ -54,12 +54,11 @@ def read_hybrid(text: str, where: str) -> FormulaMatch:
         repeats.append(int(count))
         parsed.append([_line(line, text, where) for line in lines])
     known = _known(parsed[0]) if len(parsed) == 1 else None
-    return known or _expression(parsed, repeats, int(loop), text, where)
+    return known or match_of(parsed, repeats, int(loop), f"{where}: '{text[:80]}'")
 
 
-def _expression(
-    groups: list[list[Line]], repeats: list[int], loop: int, text: str, where: str
-) -> FormulaMatch:
+def match_of(groups: list[list[Line]], repeats: list[int], loop: int, where: str) -> FormulaMatch:
+    """Return the expressions of groups in turn."""
     steps = []
     for lines in groups:
         z = "z"
@@ -67,19 +66,14 @@ def _expression(
             z = _line_text(line, z)
         steps.append(f"{z} + c")
         if len(steps[-1]) > parser.MAX_CHARACTERS:
-            most = f"more than {parser.MAX_CHARACTERS} characters as an expression"
-            raise _refused(text, where, f"a group has {most}")
+            raise SceneError(
+                f"{where}: a group has more than {parser.MAX_CHARACTERS} characters as an "
+                "expression, and is unsupported"
+            )
     formula: dict[str, Any] = {"name": "expression", "step": "; ".join(steps)}
     if len(groups) > 1:
         formula |= {"repeats": repeats, "loop": loop}
-    real = all(
-        not term[2].imag and "absy" not in term[0]
-        for lines in groups
-        for one, two, _ in lines
-        for term in (one, two)
-        if term
-    )
-    return FormulaMatch(formula, conjugate=real)
+    return FormulaMatch(formula, conjugate=is_symmetric(groups))
 
 
 def _refused(text: str, where: str, why: str) -> SceneError:
@@ -157,50 +151,66 @@ def _number(value: float) -> str:
 
 
 def write_hybrid(formula: Any) -> tuple[str, int, bool] | None:
-    """Return the HybridFormula of an expression, its degree, and whether it is symmetric.
+    """Return the HybridFormula of a formula, its degree, and whether it is symmetric.
 
     None where a formula is not made of groups of lines. The last value is whether the conjugate of
     c gives the conjugate orbit.
     """
+    found = groups_of(formula)
+    if not found:
+        return None
+    groups, repeats, loop = found
+    degrees = [1]
+    for lines in groups:
+        degrees.append(1)
+        for one, two, joint in lines:
+            powers = [term[1] for term in (one, two) if term]
+            degrees[-1] *= sum(powers) if joint == "*" else max(powers)
+    texts = [
+        "|".join([str(count), *map(_written, lines)])
+        for count, lines in zip(repeats, groups, strict=True)
+    ]
+    return "/".join([str(loop), *texts]), max(degrees), is_symmetric(groups)
+
+
+def is_symmetric(groups: list[list[Line]]) -> bool:
+    """Return whether the conjugate of c gives the conjugate orbit."""
+    terms = [term for lines in groups for one, two, _ in lines for term in (one, two) if term]
+    return all(not term[2].imag and "absy" not in term[0] for term in terms)
+
+
+def groups_of(formula: Any) -> tuple[list[list[Line]], list[int], int] | None:
+    """Return the groups of a formula, their repeats, and the group that follows the last one."""
     for (before, after), kin in FOLDS.items():
         if formula == kin.formula and kin.same:
             terms = [(before, 2, 1 + 0j), *([(after, 1, 1 + 0j)] if after else [])]
-            texts = [_written((term, None, "+")) for term in terms]
-            return "|".join(["0/1", *texts]), 2, kin.conjugate
+            return [[(term, None, "+") for term in terms]], [1], 0
     options = options_of(formula)
     if options["name"] != "expression" or options.get("tolerance") or options.get("degree"):
         return None
     steps = str(options.get("step", "z**2 + c")).split(";")
     repeats = options.get("repeats", [1] * len(steps))
     counts = repeats.split("+") if isinstance(repeats, str) else repeats
-    groups, symmetric, degree = list[list[Line]](), True, 1
-    for step in steps:
-        tree = parser.parse(step)
-        if tree[0] != "+" or ("c",) not in tree[1:]:
-            return None
-        try:
-            lines = _lines(tree[1] if tree[2] == ("c",) else tree[2])
-        except _NoHybridError:
-            return None
-        powers = 1
-        for one, two, joint in lines:
-            both = [one, two] if two else [one]
-            symmetric &= all(not term[2].imag and "absy" not in term[0] for term in both)
-            powers *= (sum if joint == "*" else max)(term[1] for term in both)
-        degree = max(degree, powers)
-        groups.append(lines)
-    first = parser.parse(str(options.get("start") or "0"))
-    if first != ("number", 0j):
+    try:
+        groups = [_group(parser.parse(step)) for step in steps]
+    except _NoHybridError:
         return None
-    texts = [
-        "|".join([str(count).strip(), *map(_written, lines)])
-        for count, lines in zip(counts, groups, strict=True)
-    ]
-    return "/".join([str(options.get("loop", 0)), *texts]), degree, symmetric
+    if parser.parse(str(options.get("start") or "0")) != ("number", 0j):
+        return None
+    return groups, [int(count) for count in counts], int(options.get("loop", 0))
 
 
 class _NoHybridError(Exception):
     """An expression that is not made of lines."""
+
+
+def _group(tree: Tree) -> list[Line]:
+    if tree[0] != "+" or ("c",) not in tree[1:] or tree == ("+", ("c",), ("c",)):
+        raise _NoHybridError
+    lines = _lines(tree[1] if tree[2] == ("c",) else tree[2])
+    if not lines:
+        raise _NoHybridError
+    return lines
 
 
 def _lines(tree: Tree) -> list[Line]:

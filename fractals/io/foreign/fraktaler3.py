@@ -10,6 +10,7 @@ from typing import Any
 
 from fractals.errors import SceneError, shown
 from fractals.io.foreign import Format, Imported
+from fractals.io.foreign._hybrid import Line, groups_of, is_symmetric, match_of
 from fractals.io.foreign._text import (
     limit,
     negated,
@@ -38,6 +39,7 @@ TABLES = {"location", "bailout", "transform", "image"}
 FLAGS = {"abs_x": "absx", "abs_y": "absy", "neg_x": "negx", "neg_y": "negy"}
 SIZE = 1024, 576
 MAX_OPCODES = 1000  # characters
+MAX_STEPS, MAX_POWER = 8, 64
 # Keys that concern how Fraktaler-3 computes, not what it draws.
 TECHNICAL = {"program", "version", "reference", "algorithm", "newton", "opencl", "render"}
 
@@ -85,22 +87,32 @@ def section(table: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def formula_of(given: Any) -> FormulaMatch:
-    """Return the match of the formula in a file, which may have one step."""
+    """Return the match of the formula in a file: a step, or several in turn."""
     if not isinstance(given, list) or not all(isinstance(step, dict) for step in given):
         raise SceneError("formula: a list of tables was expected")
-    if len(given) > 1:
-        raise SceneError(f"formula: a hybrid of {len(given)} steps is unsupported")
-    step = given[0] if given else {}
+    steps = [_folds_of(step) for step in given or [{}]]
+    known = folded(*steps[0]) if len(steps) == 1 else None
+    if known:
+        return known
+    if len(steps) > MAX_STEPS:
+        raise SceneError(f"formula: {len(steps)} steps in turn, and {MAX_STEPS} are the most")
+    groups: list[list[Line]] = []
+    for before, power, after in steps:
+        first: Line = (before, power, 1 + 0j), None, "+"
+        groups.append([first, ((after, 1, 1 + 0j), None, "+")] if after else [first])
+    return match_of(groups, [1] * len(groups), 0, "formula")
+
+
+def _folds_of(step: Mapping[str, Any]) -> tuple[frozenset[str], int, frozenset[str]]:
+    """Return what changes z before the power of a step, the power, and what changes it after."""
     before = {name for flag, name in FLAGS.items() if step.get(flag, False) is not False}
     after: set[str] = set()
     power = whole(step.get("power", 2), "formula.power")
     if step.get("opcodes"):
         before, power, after = parse_opcodes(shown(step["opcodes"], MAX_OPCODES))
-    kin = folded(frozenset(before), power, frozenset(after))
-    if kin is None:
-        said = " ".join([*sorted(before), f"power {power}", *sorted(after)])
-        raise SceneError(f"formula: '{said}' is unsupported")
-    return kin
+    if not 2 <= power <= MAX_POWER:
+        raise SceneError(f"formula.power: {power} is not from 2 to {MAX_POWER}")
+    return frozenset(before), power, frozenset(after)
 
 
 def parse_opcodes(text: str) -> tuple[set[str], int, set[str]]:
@@ -135,7 +147,7 @@ def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
 
     Where the picture of the formula is symmetric, a mirrored view is written as the conjugate one.
     """
-    step, kin = _step(table["formula"])
+    in_turn, kin = _steps(table["formula"])
     view, iteration = table["view"], table["iteration"]
     if table.get("julia"):
         raise SceneError("Fraktaler-3 has no Julia sets")
@@ -167,24 +179,34 @@ def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
             "rotate": turn(-view["rotation"] if conjugate else view["rotation"]),
         },
         "image": {"width": across, "height": down},
-        "formula": [step],
+        "formula": in_turn,
     }
     return toml_text(parameters).encode(), tuple(lost)
 
 
-def _step(formula: Any) -> tuple[dict[str, Any], FormulaMatch]:
-    """Return the step of a formula, and its match."""
+def _steps(formula: Any) -> tuple[list[dict[str, Any]], FormulaMatch]:
+    """Return the steps of a formula, and its match."""
     unfolded = dict.fromkeys(FLAGS, False)
     for power in range(2, 9):
         kin = power_of(power)
         if kin and formula in (kin.formula, {"name": "multibrot", "power": power}):
-            return {**unfolded, "power": power}, kin
+            return [{**unfolded, "power": power}], kin
     for (before, after), kin in FOLDS.items():
         if formula == kin.formula and kin.same and not after:
-            return {**{flag: FLAGS[flag] in before for flag in FLAGS}, "power": 2}, kin
+            return [{**{flag: FLAGS[flag] in before for flag in FLAGS}, "power": 2}], kin
     for (before, after), kin in FOLDS.items():
         if formula == kin.formula and kin.same:
-            return {"opcodes": " ".join([*sorted(before), "sqr", *sorted(after), "add"])}, kin
+            return [{"opcodes": " ".join([*sorted(before), "sqr", *sorted(after), "add"])}], kin
+    groups, repeats, loop = groups_of(formula) or ([], [], 0)
+    terms = [
+        {**{flag: FLAGS[flag] in term[0] for flag in FLAGS}, "power": term[1]}
+        for lines, count in zip(groups, repeats, strict=True)
+        for term, _, _ in lines * count
+    ]
+    single = all(len(lines) == 1 and lines[0][1] is None for lines in groups)
+    plain = all(lines[0][0][1] > 1 and lines[0][0][2] == 1 for lines in groups)
+    if terms and single and plain and not loop and len(terms) <= MAX_STEPS:
+        return terms, FormulaMatch(formula, conjugate=is_symmetric(groups))
     name = formula if isinstance(formula, str) else formula["name"]
     raise SceneError(f"Fraktaler-3 has no formula '{name}'")
 
