@@ -15,7 +15,7 @@ from fractals.films.bands import fixed_place, keeps_values, make_layout, obstacl
 from fractals.films.facts import Facts
 from fractals.films.motion import make_motion, with_view
 from fractals.films.strip import Strip
-from fractals.films.strip_plan import Look
+from fractals.films.strip_plan import Look, Shutter
 from fractals.films.tracks import Tracks, scene_of
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import StripShape, StripTexels
@@ -133,7 +133,10 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("case", VALUES)
+SLOW = {"layers": [pytest.mark.slow]}  # two more programs are compiled
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, marks=SLOW.get(case, [])) for case in VALUES])
 def test_frames_have_the_colors_of_their_time_and_width(case):
     first, last, tracks, changes = VALUES[case]
     strip, scene_at = valued_of(first, last, tracks=tracks, **changes)
@@ -149,6 +152,7 @@ def test_frames_have_the_colors_of_their_time_and_width(case):
             assert quality > decibels(frame, np.roll(other, by, axis)) + 3, (axis, by)
 
 
+@pytest.mark.slow
 def test_values_are_those_of_a_deep_frame():
     first = {"at": 0, "center": load_scene("clockwork").view.center, "width": "1e-40"}
     changes = {"palette": "ember", "max_iterations": 50_000, "size": (48, 27), "density": 0.2}
@@ -248,6 +252,28 @@ def test_frames_take_texels_that_are_held(width, density):
     assert layout.samples < 1.3 * layout.bands * layout.columns * layout.rows
 
 
+@pytest.mark.parametrize("width", ["1e-3", "1e-60"])
+@pytest.mark.parametrize("shutter", [0.0, 0.5])
+def test_frames_take_samples_that_are_held(width, shutter):
+    strip, _ = valued_of(START, {**END, "width": width}, size=(160, 90), shutter=shutter)
+    layout, depth = strip.layout, strip.layout.depth
+    blurred = Shutter(strip).longest
+    for shallow, deep in itertools.combinations(np.linspace(0, depth, 7), 2):
+        held = [layout.needed(level, shallow, deep) for level in range(layout.levels)]
+        for octave in np.linspace(shallow, deep, 5):
+            for level in range(layout.bits + 1):
+                rows = layout.rows_of(level, octave, octave)
+                last = min(
+                    rows.stop - 1 + math.ceil(blurred / 2**level) + bool(shutter),
+                    (layout.bands << (layout.bits - level)) - 1,
+                )
+                fine = max(0, level - layout.finer)
+                for row in (rows.start, last):
+                    band = row >> (layout.bits - level)
+                    assert band in held[fine]
+                    assert layout.finest(band) <= fine
+
+
 @pytest.fixture
 def in_parts(monkeypatch):
     """Have small strips held in parts, as large ones are."""
@@ -291,6 +317,14 @@ def test_the_forecast_of_memory_holds(in_parts):
     forecast = strip.memory
     frames_of(strip)
     assert strip._gather.pool.texels.nbytes < forecast
+    strip, _ = valued_of(START, {**END, "width": "1e-6"}, size=(160, 90), segment=5)
+    forecast, most = strip.memory, 0
+    for begin in reversed(range(0, 20, 5)):
+        list(strip.frames(range(begin, begin + 5)))
+        gather = strip._gather
+        held = sum(samples.nbytes for samples in gather._held.values()) + gather._texels.nbytes
+        most = max(most, held)
+    assert forecast / 2 < most < forecast
 
 
 @pytest.mark.parametrize(
