@@ -284,8 +284,11 @@ def test_frames_in_their_order_are_the_same(in_parts):
     scene = film_of(START, {**END, "width": "1e-4"})
     expected = frames_of(strip_of(scene, segment=4))
     forward = strip_of(scene, segment=4)
+    opened, opens = [], forward.prepare().maker.open
+    forward._gather.maker.open = lambda band, more: opened.append(band) or opens(band, more)
     found = list(forward.frames(range(20)))
     assert np.array_equal(expected, found)
+    assert sorted(opened) == list(range(forward.layout.bands))  # each once
     assert forward._gather.files.folder.is_dir()
 
 
@@ -448,11 +451,13 @@ def test_a_smear_is_the_integral_of_the_line_through_texels():
             assert found[j, 3] == pytest.approx(np.mean(lines, 1), abs=4)
 
 
-def test_the_simulator_makes_the_same_frames_of_values():
-    keys = START, {**END, "width": "0.2", "rotation": 20}
+@pytest.mark.parametrize(("shutter", "turn"), [(0.5, 20), (0.5, 0), (0.0, 0)])
+def test_the_simulator_makes_the_same_frames_of_values(shutter, turn):
+    keys = START, {**END, "width": "0.2", "rotation": turn}
     small = {"size": (24, 14), "max_iterations": 60, "coloring": "slopes", "tracks": LIGHT}
-    expected, _ = valued_of(*keys, shutter=0.5, **small)
-    found, _ = valued_of(*keys, shutter=0.5, options=RenderOptions(device="simulator"), **small)
+    simulator = RenderOptions(device="simulator")
+    expected, _ = valued_of(*keys, shutter=shutter, **small)
+    found, _ = valued_of(*keys, shutter=shutter, options=simulator, **small)
     for number in (19, 0):
         (one,), (other,) = expected.frames([number]), found.frames([number])
         assert np.array_equal(one, other)
