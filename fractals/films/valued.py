@@ -20,7 +20,6 @@ from fractals.films.gather import Frame, Gather
 from fractals.films.motion import Moment
 from fractals.films.strip_plan import PART, StripPlan
 from fractals.films.texels import HOST, Files, copy_to
-from fractals.kernels import strip as kernels
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.shading import Fill, Painter
 from fractals.rendering.tiles import Tile
@@ -114,18 +113,13 @@ class ValuedGather(Gather):
             columns = layout.columns >> level
             room = self._texels[begin : begin + len(rows) * columns]
             room = room.reshape(len(rows), columns, CHANNELS)
-            far = down / 2**level
-            more = math.ceil(far) + 1 if down or across else 0
+            more = math.ceil(down / 2**level) + 1 if down or across else 0
             direct = not more and self.backend.kind in HOST
             sharp = room if direct else np.empty((len(rows) + more, columns, CHANNELS), np.uint16)
             self._color(painters[min(level, layout.finer)], moment, level, rows, sharp)
-            if far and not across:
-                inputs = self.backend.to_device(sharp), np.float32(far)
-                self.run(kernels.make_smear_body, room, inputs, (0,))
-            elif more:
+            if more:
                 ways = (np.full(len(rows), way / 2**level, np.float32) for way in (down, across))
-                inputs = tuple(map(self.backend.to_device, (sharp, *ways)))
-                self.run(kernels.make_blur_body, room, inputs, (0, 1, 1))
+                self.blur(room, sharp, *ways)
             elif not direct:
                 copy_to(self.backend, sharp, room)
         return self.gathered(moment, self._texels, starts)

@@ -211,8 +211,9 @@ def test_frames_do_not_depend_on_segments_and_threads(in_parts):
         assert np.array_equal(alone, whole[number])
 
 
-def test_the_shutter_takes_the_mean_of_the_frames_in_its_time():
-    scene = film_of(START, {**END, "rotation": 15, "ease": "constant"}, size=(96, 54))
+@pytest.mark.parametrize("turn", [15, 0])
+def test_the_shutter_takes_the_mean_of_the_frames_in_its_time(turn):
+    scene = film_of(START, {**END, "rotation": turn, "ease": "constant"}, size=(96, 54))
     strip = strip_of(scene, shutter=0.5)
     (blurred,) = strip.frames([10])
     sharp = strip_of(scene, shutter=0.0)
@@ -399,8 +400,10 @@ def outputs(backend):
     blurred = backend.empty((8, 12, 3), np.uint16)
     inputs = map(backend.to_device, (down, across))
     backend.compile(kernels.make_blur_body)(blurred, sharp, *inputs)
-    smeared = backend.empty((8, 12, 3), np.uint16)
-    backend.compile(kernels.make_smear_body)(smeared, sharp, np.float32(2.7))
+    flat = backend.to_device(np.ascontiguousarray(noise.integers(0, 65536, (14, 36), np.uint16)))
+    sums, smeared = backend.empty((14, 36), np.int32), backend.empty((8, 36), np.uint16)
+    backend.compile(kernels.make_sums_body)(sums, flat)
+    backend.compile(kernels.make_smear_body)(smeared, flat, sums, backend.to_device(down))
     coarse = backend.empty((4, 6, 3), np.uint16)
     backend.compile(kernels.make_coarser_body)(coarse, blurred)
     sizes = [64 * 8 >> 2 * level for level in range(4)]
@@ -416,7 +419,7 @@ def outputs(backend):
     held, encode = StripTexels(*arrays), backend.to_device(encode)
     gather(rgb, turns, depths, held, encode, shape, backend.real(3.7), np.float32(0.3))
     found = []
-    for part in (turns, depths, blurred, smeared, coarse, rgb):
+    for part in (turns, depths, blurred, sums, smeared, coarse, rgb):
         found.append(np.empty(part.shape, part.dtype))
         backend.to_host(part, found[-1])
     return found, noise
@@ -440,15 +443,16 @@ def test_a_shutter_of_no_time_changes_nothing():
 
 def test_a_smear_is_the_integral_of_the_line_through_texels():
     backend = open_backend(choose("cpu").device, "float64")
-    sharp = np.random.default_rng(1).integers(0, 65536, (170, 5, 3), dtype=np.uint16)
-    found = np.empty((150, 5, 3), np.uint16)
-    smear = backend.compile(kernels.make_smear_body)
-    for far in (0.3, 1.0, 6.7):
-        smear(found, sharp, np.float32(far))
-        for j in (0, 63, 64, 149):
-            y = np.linspace(j, j + far, 20_001)
-            lines = [np.interp(y, range(170), sharp[:, 3, c]) for c in range(3)]
-            assert found[j, 3] == pytest.approx(np.mean(lines, 1), abs=4)
+    sharp = np.random.default_rng(1).integers(0, 65535, (90, 15), dtype=np.uint16)
+    found, sums = np.empty((64, 15), np.uint16), np.empty((90, 15), np.int32)
+    backend.compile(kernels.make_sums_body)(sums, sharp)
+    down = np.linspace(0, 24, 64).astype(np.float32)
+    backend.compile(kernels.make_smear_body)(found, sharp, sums, down)
+    assert np.array_equal(found[0], sharp[0])
+    for j in (1, 17, 63):
+        y = np.linspace(j, j + down[j], 20_001)
+        lines = [np.interp(y, range(90), sharp[:, i]) for i in range(15)]
+        assert found[j] == pytest.approx(np.mean(lines, 1), abs=4)
 
 
 @pytest.mark.parametrize(("shutter", "turn"), [(0.5, 20), (0.5, 0), (0.0, 0)])
