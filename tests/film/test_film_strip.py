@@ -32,10 +32,10 @@ def film_of(*keys, size=(64, 36), fps=20, **changes):
     return load_scene("mandelbrot", {"film": film}, size=size, **{**own, **changes})
 
 
-def strip_of(scene, density=2.0, shutter=0.0, segment=20, options=CPU, folder=None):
+def strip_of(scene, density=2.0, shutter=0.0, segment=20, options=CPU, folder=None, colors=None):
     (part,) = make_motion(scene, 0).parts
     look, facts = Look(density, shutter), Facts(scene.iteration.max_iterations, 0.0)
-    return Strip(scene, part, scene.image.size, look, facts, options, segment, folder)
+    return Strip(scene, part, scene.image.size, look, facts, options, segment, folder, colors)
 
 
 def valued_of(*keys, tracks=None, segment=20, options=CPU, folder=None, shutter=0.0, **changes):
