@@ -118,8 +118,8 @@ class Layout:
     reach : float
         Octaves from the rim of a frame to the pixel nearest to the fixed point.
     finer : int
-        1: samples are kept, and texels of level k are made of those of level k - 1, but those of
-        level 0 of single ones. 0: texels are kept.
+        Above 0: samples are kept, and texels of level k are made of those of level k - finer, or of
+        level 0. 0: texels are kept.
     blurred : int
         Rows of level 0 beyond a frame's own that its texels are made of, where samples are kept.
     """
@@ -176,7 +176,9 @@ class Layout:
 
     def needed(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands of which frames between two depths in octaves need a kept level."""
-        return self._bands(level + self.finer, shallow, deep)
+        served = range(level + self.finer if level else 0, level + self.finer + 1)
+        first = min(self._bands(each, shallow, deep).start for each in served)
+        return range(first, self._bands(served[-1], shallow, deep).stop)
 
     def _bands(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands of which frames between two depths need texels of a level."""
@@ -190,7 +192,7 @@ class Layout:
         """Return the level of a band whose texels are samples."""
         levels = range(self.bits + 1)
         coarsest = next(k for k in levels if band < self._bands(k, 0.0, self.depth).stop)
-        return max(0, coarsest - FINER)
+        return max(0, coarsest - max(FINER, self.finer))
 
     def held(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands of which these frames or shallower ones need a kept level."""

@@ -58,8 +58,7 @@ class ColoredGather(Gather):
             below = sharp[:more].copy()
             own = down[first : first + part], across[first : first + part]
             fine = self._room(levels, finest, first, part)
-            inputs = self.backend.to_device(sharp), *map(self.backend.to_device, own)
-            self.run(kernels.make_blur_body, fine, inputs, (0, 1, 1))
+            self.blur(fine, sharp, *own)
             self._coarsen(levels, fine, finest, first)
         level = finest + part.bit_length() - 1
         if level < layout.bits:

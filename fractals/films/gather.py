@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.color import spaces
-from fractals.films.bands import MARGIN, BandMaker, widest
+from fractals.films.bands import MARGIN, BandMaker, Texels, widest
 from fractals.films.motion import Moment
-from fractals.films.strip_plan import Shutter, StripPlan
+from fractals.films.strip_plan import Shutter, StripPlan, Way
 from fractals.films.texels import HOST, Files
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import StripShape, StripTexels
@@ -57,10 +57,11 @@ class Gather(ABC):
                 kernels.make_coarser_body,
                 kernels.make_blur_body,
                 kernels.make_smear_body,
+                kernels.make_sums_body,
             )
         }
         self.encode = backend.to_device(_srgb_table())
-        self.turns, self.depths = self._polar()
+        self.turns, self.depths = _polar(strip, backend)
         self.shape = StripShape(
             np.int32(layout.columns),
             np.int32(layout.bits),
@@ -70,17 +71,6 @@ class Gather(ABC):
         )
         self.shutter = Shutter(strip)
         self._deepest: float | None = None  # octaves of what is held
-
-    def _polar(self) -> tuple[Any, Any]:
-        """Return the angles and depths of a frame's pixels."""
-        backend, strip = self.backend, self.strip
-        width, height = strip.size
-        turns, depths = (backend.empty((height, width), np.float32) for _ in range(2))
-        place = backend.to_device(np.array([strip.fixed.x, strip.fixed.y], backend.real))
-        fill = backend.compile(kernels.make_polar_body)
-        rim = backend.real(math.log2(strip.fixed.rim))
-        fill(turns, depths, place, rim, backend.real(strip.layout.octave))
-        return turns, depths
 
     def hold(self, shallow: float, deep: float) -> None:
         """Make what frames between two depths in octaves need, and drop other bands."""
@@ -146,6 +136,38 @@ class Gather(ABC):
         """Return the row of level 0 at the rim of a frame."""
         return _even(MARGIN + moment.octaves * self.strip.layout.octave, ROW_BITS)
 
+    def blur(self, texels: Any, sharp: Texels, down: Way, across: Way) -> None:
+        """Fill rows of texels with those of a shutter.
+
+        Parameters
+        ----------
+        texels : device array of uint16, shape (rows, columns, CHANNELS)
+        sharp : ndarray
+            As of `make_blur_body`, as `down` and `across` are.
+        """
+        backend = self.backend
+        inputs = tuple(map(backend.to_device, (sharp, down, across)))
+        if across.any():
+            self.run(kernels.make_blur_body, texels, inputs, (0, 1, 1))
+            return
+        flat = texels.reshape(len(down), -1)
+        add, smear = (
+            self.programs[make] for make in (kernels.make_sums_body, kernels.make_smear_body)
+        )
+
+        def fill(first: int) -> dict[str, float]:
+            last = min(first + rows, len(down))
+            more = math.ceil(float(down[first:last].max())) + 1
+            own = sharp[first : last + more].reshape(last + more - first, -1)
+            own = backend.to_device(own)
+            sums = backend.empty(own.shape, np.int32)
+            add(sums, own)
+            smear(flat[first:last], own, sums, backend.to_device(down[first:last]))
+            return {}
+
+        rows = ROWS if backend.kind == "cpu" else len(down)
+        run_tiles(range(0, len(down), rows), fill, backend.threads)
+
     def run(
         self, make: Callable[..., Any], out: Any, inputs: tuple[Any, ...], steps: tuple[int, ...]
     ) -> None:
@@ -168,6 +190,17 @@ class Gather(ABC):
             return {}
 
         run_tiles(range(0, rows, ROWS), fill, threads)
+
+
+def _polar(strip: StripPlan, backend: Backend) -> tuple[Any, Any]:
+    """Return the angles and depths of a frame's pixels."""
+    width, height = strip.size
+    turns, depths = (backend.empty((height, width), np.float32) for _ in range(2))
+    place = backend.to_device(np.array([strip.fixed.x, strip.fixed.y], backend.real))
+    fill = backend.compile(kernels.make_polar_body)
+    rim = backend.real(math.log2(strip.fixed.rim))
+    fill(turns, depths, place, rim, backend.real(strip.layout.octave))
+    return turns, depths
 
 
 def _even(value: float, bits: int) -> float:

@@ -33,7 +33,7 @@ LEAST_SEGMENT = 20
 SPEEDS = 64  # frames of a part whose speeds are compared
 GATHERED = 20e6  # pixels of frames a second that a thread takes from a strip (measured)
 # Samples of a strip a second that a thread colors and blurs for a frame (measured).
-SHADED = 60e6
+SHADED = 90e6
 COLORED = 30e6  # samples a second that a thread colors (measured)
 RAW_BYTES = 36  # of a sample that is kept: count and z
 FLAT = 80  # octaves of a zoom at whose end logarithms of counts differ by little

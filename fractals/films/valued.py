@@ -1,8 +1,9 @@
 """Frames from a strip that keeps values: the samples in sight are colored for each frame.
 
 So colors may change during a zoom, and what is measured in widths of the frame, or ranked among its
-values, is that of each frame. Texels of level 0 are single samples. A texel of another level is
-the mean color of 2 x 2 samples, which were picked from those of its band evenly.
+values, is that of each frame. Texels of level 0 are single samples, and those of level 1 mean
+colors of 2 x 2. A texel of another level is the mean color of 4 x 4 samples, which were picked from
+those of its band evenly.
 """
 
 import copy
@@ -19,7 +20,6 @@ from fractals.films.gather import Frame, Gather
 from fractals.films.motion import Moment
 from fractals.films.strip_plan import PART, StripPlan
 from fractals.films.texels import HOST, Files, copy_to
-from fractals.kernels import strip as kernels
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.shading import Fill, Painter
 from fractals.rendering.tiles import Tile
@@ -50,7 +50,7 @@ class ValuedGather(Gather):
         self._colors, self._painting = strip.colors, self.maker.backend
         self._derivative = make_layers(strip.scene).derivative
         self._held: dict[tuple[int, int], Values] = {}
-        self._painters: tuple[Scene, Painter, Painter] | None = None
+        self._painters: tuple[Scene, list[Painter]] | None = None
         self._texels = self.backend.empty((0, CHANNELS), np.uint16)
         width, height = strip.size
         step = max(1, math.isqrt(width * height // RANKED))
@@ -96,7 +96,7 @@ class ValuedGather(Gather):
     def frame(self, moment: Moment) -> Frame:
         """Return the pixels of a frame."""
         layout = self.strip.layout
-        single, several = self._painters_at(moment)
+        painters = self._painters_at(moment)
         down, across = self.shutter.way(moment)
         ranges, starts = [], np.zeros((layout.bits + 1, layout.bands), np.int64)
         end = 0
@@ -113,18 +113,13 @@ class ValuedGather(Gather):
             columns = layout.columns >> level
             room = self._texels[begin : begin + len(rows) * columns]
             room = room.reshape(len(rows), columns, CHANNELS)
-            far = down / 2**level
-            more = math.ceil(far) + 1 if down or across else 0
+            more = math.ceil(down / 2**level) + 1 if down or across else 0
             direct = not more and self.backend.kind in HOST
             sharp = room if direct else np.empty((len(rows) + more, columns, CHANNELS), np.uint16)
-            self._color(several if level else single, moment, level, rows, sharp)
-            if far and not across:
-                inputs = self.backend.to_device(sharp), np.float32(far)
-                self.run(kernels.make_smear_body, room, inputs, (0,))
-            elif more:
+            self._color(painters[min(level, layout.finer)], moment, level, rows, sharp)
+            if more:
                 ways = (np.full(len(rows), way / 2**level, np.float32) for way in (down, across))
-                inputs = tuple(map(self.backend.to_device, (sharp, *ways)))
-                self.run(kernels.make_blur_body, room, inputs, (0, 1, 1))
+                self.blur(room, sharp, *ways)
             elif not direct:
                 copy_to(self.backend, sharp, room)
         return self.gathered(moment, self._texels, starts)
@@ -136,7 +131,7 @@ class ValuedGather(Gather):
         layout = self.strip.layout
         bits, columns = layout.bits - level, layout.columns >> level
         last = min(rows.start + len(sharp), layout.bands << bits)
-        high = max(1, (AT_ONCE >> (2 if level else 0)) // columns)
+        high = max(1, (AT_ONCE >> 2 * min(level, layout.finer)) // columns)
         pieces, row = [], rows.start
         while row < last:
             end = min(row + high, ((row >> bits) + 1) << bits, last)
@@ -157,8 +152,8 @@ class ValuedGather(Gather):
 
     def _samples_of(self, piece: _Piece, moment: Moment) -> EscapeTile:
         """Return the samples of which texels are made, with dz of a frame, on the device."""
-        layout, n = self.strip.layout, 2 if piece.level else 1
-        level = piece.level - n // 2
+        layout, level = self.strip.layout, max(0, piece.level - self.strip.layout.finer)
+        n = 1 << (piece.level - level)
         begin = piece.band << (layout.bits - level)
         first, last = piece.rows.start * n, piece.rows.stop * n
         samples = self._held[level, piece.band][:, first - begin : last - begin]
@@ -187,21 +182,22 @@ class ValuedGather(Gather):
         count = np.ascontiguousarray(samples[0]).view(np.int32)
         return EscapeTile(*map(to_device, (count, *numbers[:2], *dz, planes)))
 
-    def _painters_at(self, moment: Moment) -> tuple[Painter, Painter]:
-        """Return what colors single samples, and means of 2 x 2, with the colors of a time."""
+    def _painters_at(self, moment: Moment) -> list[Painter]:
+        """Return what colors single samples, means of 2 x 2, and so on, as at a moment."""
         scene = self._colors(moment.seconds)
         last = self._painters
-        if last and last[0].color == scene.color and not last[1].layers.whole:
-            return last[1:]
+        if last and last[0].color == scene.color and not last[1][0].layers.whole:
+            return last[1]
         plan = self.maker.plane(scene)
         values = partial(self._values_in_sight, moment)
         identity = np.arange(2**16, dtype=np.uint16)
         layers, dtype = plan.layers, np.dtype(np.uint16)
         single = Painter(self._painting, plan.scene, plan, layers, dtype, values, identity)
-        several = copy.copy(single)
-        several.plan = replace(plan, supersampling=2)
-        self._painters = scene, single, several
-        return single, several
+        painters = [copy.copy(single) for _ in range(self.strip.layout.finer + 1)]
+        for k, painter in enumerate(painters):
+            painter.plan = replace(plan, supersampling=1 << k)
+        self._painters = scene, painters
+        return painters
 
     def _values_in_sight(
         self, moment: Moment, layer: ResolvedLayer, fill: Fill
@@ -214,7 +210,8 @@ class ValuedGather(Gather):
         depths, turns = (part[self._looks, self._looks].ravel() for part in (depths, turns))
         turn = self.turn(moment)
         at = self.row(moment) + depths.astype(np.float64)
-        levels = np.minimum(depths / layout.octave + layout.rim_level, layout.levels - 1)
+        levels = depths / layout.octave + layout.rim_level + 1 - layout.finer
+        levels = np.clip(levels, 0, layout.levels - 1)
         picked, rows = [], []
         for level in range(layout.levels):
             own = levels.astype(int) == level

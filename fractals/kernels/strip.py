@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.primitives import fma, select, two_to
 
-SMEARED = 64  # rows in which a sum is carried on: it stays exact in float32
+LEAST_WAY = 2.0**-16  # rows of a shutter: the mean of fewer is divided by too small a number
 MIN_DISTANCE = 0.25  # in pixels, from the middle of a pixel to the strip's point
 
 
@@ -163,46 +163,58 @@ def make_blur_body(target):
     return body
 
 
+def make_sums_body(target):
+    """Return the body that fills ``sums`` with the sums of the texels above, in each column.
+
+    ``body(i0, j0, di, dj, sums, sharp)``; both have the shape (rows, columns * channels), and sums
+    are int32, so there are at most 2**15 rows. A thread makes whole columns.
+    """
+    int32 = target.int32
+
+    def body(i0, j0, di, dj, sums, sharp):
+        i = i0
+        while (i < sums.shape[1]) & (j0 == 0):
+            sums[0, i] = int32(0)
+            i += di
+        j = 1
+        while (j < sums.shape[0]) & (j0 == 0):
+            i = i0
+            while i < sums.shape[1]:
+                sums[j, i] = int32(sums[j - 1, i] + int32(sharp[j - 1, i]))
+                i += di
+            j += 1
+
+    return body
+
+
 def make_smear_body(target):
     """Return the body that fills ``texels`` with means along columns: of a shutter, without a turn.
 
-    ``body(i0, j0, di, dj, texels, sharp, far)``:
-
-    texels, sharp : array of uint16, shape (rows, columns, channels)
-        As of `make_blur_body`.
-    far : float32
-        Rows, more than 0, that pass while the shutter is open.
-
-    The mean is that of the line through the texels, from its integral. Within SMEARED rows of a
-    column the sum of whole texels is carried from row to row.
+    ``body(i0, j0, di, dj, texels, sharp, sums, down)``; the arguments are as of `make_blur_body`
+    and `make_sums_body`, with columns * channels columns. The mean is that of the line through the
+    texels, from its integral.
     """
     real32, int32 = target.real32, target.int32
-    half, one = real32(0.5), real32(1)
+    half, one, least = real32(0.5), real32(1), real32(LEAST_WAY)
 
-    def body(i0, j0, di, dj, texels, sharp, far):
-        whole = int32(far)
-        f = far - real32(whole)
-        share = one / far
-        begin = j0 * SMEARED
-        while begin < texels.shape[0]:
-            end = min(begin + SMEARED, texels.shape[0])
+    def body(i0, j0, di, dj, texels, sharp, sums, down):
+        j = j0
+        while j < texels.shape[0]:
+            far = select(down[j] > least, down[j], least)
+            whole = int32(far)
+            f = far - real32(whole)
+            share, rest = one / far, half * f
+            n = int32(int32(j) + whole)
             i = i0
             while i < texels.shape[1]:
-                for c in range(3):
-                    total = int32(0)
-                    for j in range(begin, begin + whole):
-                        total = int32(total + int32(sharp[j, i, c]))
-                    for j in range(begin, end):
-                        first, last = int32(sharp[j, i, c]), int32(sharp[j + whole, i, c])
-                        beyond = int32(sharp[j + whole + 1, i, c])
-                        # Half of the first texel belongs to the way, and half of the last.
-                        light = fma(half, real32(int32(last - first)), real32(total))
-                        rest = fma(half * f, real32(int32(beyond - last)), real32(last))
-                        light = fma(f, rest, light) * share
-                        texels[j, i, c] = int32(light + half)
-                        total = int32(total + int32(last - first))
+                first, last, beyond = int32(sharp[j, i]), int32(sharp[n, i]), int32(sharp[n + 1, i])
+                # Half of the first texel belongs to the way, and half of the last.
+                total = real32(int32(sums[n, i] - sums[j, i]))
+                light = fma(half, real32(int32(last - first)), total)
+                more = fma(rest, real32(int32(beyond - last)), real32(last))
+                texels[j, i] = int32(fma(fma(f, more, light), share, half))
                 i += di
-            begin += dj * SMEARED
+            j += dj
 
     return body
 

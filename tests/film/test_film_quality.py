@@ -28,8 +28,10 @@ def quality_of(strip, number):
 
 @pytest.mark.parametrize("keys", [DIVE, AWAY], ids=["dive", "off the center, turned"])
 @pytest.mark.parametrize(("density", "least"), [(1.5, 33), (2.0, 35)])
-def test_frames_are_close_to_pictures_of_many_samples(keys, density, least):
-    strip = strip_of(film_of(*keys, size=(640, 360), **LOOKS), density=density)
+@pytest.mark.parametrize("valued", [False, True], ids=["colors", "values"])
+def test_frames_are_close_to_pictures_of_many_samples(keys, density, least, valued):
+    scene = film_of(*keys, size=(640, 360), **LOOKS)
+    strip = strip_of(scene, density=density, colors=(lambda seconds: scene) if valued else None)
     for number in (100, 65, 0):
         frame, other = quality_of(strip, number)
         assert decibels(frame, other) > least, number
@@ -74,10 +76,11 @@ def test_no_seam_at_the_borders_of_bands():
     assert near.mean() < 1.2 * far.mean()
 
 
-def test_frames_flicker_less_than_jittered_frames():
+@pytest.mark.parametrize("valued", [False, True], ids=["colors", "values"])
+def test_frames_flicker_less_than_jittered_frames(valued):
     keys = [{**key, "ease": "constant"} for key in DIVE]
     scene = film_of(*keys, size=(480, 270), fps=60, **LOOKS)
-    strip = strip_of(scene, density=1.5)
+    strip = strip_of(scene, density=1.5, colors=(lambda seconds: scene) if valued else None)
     numbers = range(300, 312)
     frames = list(strip.frames(numbers))
 

@@ -15,7 +15,7 @@ from fractals.films.bands import fixed_place, keeps_values, make_layout, obstacl
 from fractals.films.facts import Facts
 from fractals.films.motion import make_motion, with_view
 from fractals.films.strip import Strip
-from fractals.films.strip_plan import Look
+from fractals.films.strip_plan import Look, Shutter
 from fractals.films.tracks import Tracks, scene_of
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import StripShape, StripTexels
@@ -32,10 +32,10 @@ def film_of(*keys, size=(64, 36), fps=20, **changes):
     return load_scene("mandelbrot", {"film": film}, size=size, **{**own, **changes})
 
 
-def strip_of(scene, density=2.0, shutter=0.0, segment=20, options=CPU, folder=None):
+def strip_of(scene, density=2.0, shutter=0.0, segment=20, options=CPU, folder=None, colors=None):
     (part,) = make_motion(scene, 0).parts
     look, facts = Look(density, shutter), Facts(scene.iteration.max_iterations, 0.0)
-    return Strip(scene, part, scene.image.size, look, facts, options, segment, folder)
+    return Strip(scene, part, scene.image.size, look, facts, options, segment, folder, colors)
 
 
 def valued_of(*keys, tracks=None, segment=20, options=CPU, folder=None, shutter=0.0, **changes):
@@ -133,7 +133,10 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("case", VALUES)
+SLOW = {"layers": [pytest.mark.slow]}  # two more programs are compiled
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, marks=SLOW.get(case, [])) for case in VALUES])
 def test_frames_have_the_colors_of_their_time_and_width(case):
     first, last, tracks, changes = VALUES[case]
     strip, scene_at = valued_of(first, last, tracks=tracks, **changes)
@@ -149,6 +152,7 @@ def test_frames_have_the_colors_of_their_time_and_width(case):
             assert quality > decibels(frame, np.roll(other, by, axis)) + 3, (axis, by)
 
 
+@pytest.mark.slow
 def test_values_are_those_of_a_deep_frame():
     first = {"at": 0, "center": load_scene("clockwork").view.center, "width": "1e-40"}
     changes = {"palette": "ember", "max_iterations": 50_000, "size": (48, 27), "density": 0.2}
@@ -207,8 +211,9 @@ def test_frames_do_not_depend_on_segments_and_threads(in_parts):
         assert np.array_equal(alone, whole[number])
 
 
-def test_the_shutter_takes_the_mean_of_the_frames_in_its_time():
-    scene = film_of(START, {**END, "rotation": 15, "ease": "constant"}, size=(96, 54))
+@pytest.mark.parametrize("turn", [15, 0])
+def test_the_shutter_takes_the_mean_of_the_frames_in_its_time(turn):
+    scene = film_of(START, {**END, "rotation": turn, "ease": "constant"}, size=(96, 54))
     strip = strip_of(scene, shutter=0.5)
     (blurred,) = strip.frames([10])
     sharp = strip_of(scene, shutter=0.0)
@@ -248,6 +253,28 @@ def test_frames_take_texels_that_are_held(width, density):
     assert layout.samples < 1.3 * layout.bands * layout.columns * layout.rows
 
 
+@pytest.mark.parametrize("width", ["1e-3", "1e-60"])
+@pytest.mark.parametrize("shutter", [0.0, 0.5])
+def test_frames_take_samples_that_are_held(width, shutter):
+    strip, _ = valued_of(START, {**END, "width": width}, size=(160, 90), shutter=shutter)
+    layout, depth = strip.layout, strip.layout.depth
+    blurred = Shutter(strip).longest
+    for shallow, deep in itertools.combinations(np.linspace(0, depth, 7), 2):
+        held = [layout.needed(level, shallow, deep) for level in range(layout.levels)]
+        for octave in np.linspace(shallow, deep, 5):
+            for level in range(layout.bits + 1):
+                rows = layout.rows_of(level, octave, octave)
+                last = min(
+                    rows.stop - 1 + math.ceil(blurred / 2**level) + bool(shutter),
+                    (layout.bands << (layout.bits - level)) - 1,
+                )
+                fine = max(0, level - layout.finer)
+                for row in (rows.start, last):
+                    band = row >> (layout.bits - level)
+                    assert band in held[fine]
+                    assert layout.finest(band) <= fine
+
+
 @pytest.fixture
 def in_parts(monkeypatch):
     """Have small strips held in parts, as large ones are."""
@@ -258,8 +285,11 @@ def test_frames_in_their_order_are_the_same(in_parts):
     scene = film_of(START, {**END, "width": "1e-4"})
     expected = frames_of(strip_of(scene, segment=4))
     forward = strip_of(scene, segment=4)
+    opened, opens = [], forward.prepare().maker.open
+    forward._gather.maker.open = lambda band, more: opened.append(band) or opens(band, more)
     found = list(forward.frames(range(20)))
     assert np.array_equal(expected, found)
+    assert sorted(opened) == list(range(forward.layout.bands))  # each once
     assert forward._gather.files.folder.is_dir()
 
 
@@ -291,6 +321,14 @@ def test_the_forecast_of_memory_holds(in_parts):
     forecast = strip.memory
     frames_of(strip)
     assert strip._gather.pool.texels.nbytes < forecast
+    strip, _ = valued_of(START, {**END, "width": "1e-6"}, size=(160, 90), segment=5)
+    forecast, most = strip.memory, 0
+    for begin in reversed(range(0, 20, 5)):
+        list(strip.frames(range(begin, begin + 5)))
+        gather = strip._gather
+        held = sum(samples.nbytes for samples in gather._held.values()) + gather._texels.nbytes
+        most = max(most, held)
+    assert forecast / 2 < most < forecast
 
 
 @pytest.mark.parametrize(
@@ -362,8 +400,10 @@ def outputs(backend):
     blurred = backend.empty((8, 12, 3), np.uint16)
     inputs = map(backend.to_device, (down, across))
     backend.compile(kernels.make_blur_body)(blurred, sharp, *inputs)
-    smeared = backend.empty((8, 12, 3), np.uint16)
-    backend.compile(kernels.make_smear_body)(smeared, sharp, np.float32(2.7))
+    flat = backend.to_device(np.ascontiguousarray(noise.integers(0, 65536, (14, 36), np.uint16)))
+    sums, smeared = backend.empty((14, 36), np.int32), backend.empty((8, 36), np.uint16)
+    backend.compile(kernels.make_sums_body)(sums, flat)
+    backend.compile(kernels.make_smear_body)(smeared, flat, sums, backend.to_device(down))
     coarse = backend.empty((4, 6, 3), np.uint16)
     backend.compile(kernels.make_coarser_body)(coarse, blurred)
     sizes = [64 * 8 >> 2 * level for level in range(4)]
@@ -379,7 +419,7 @@ def outputs(backend):
     held, encode = StripTexels(*arrays), backend.to_device(encode)
     gather(rgb, turns, depths, held, encode, shape, backend.real(3.7), np.float32(0.3))
     found = []
-    for part in (turns, depths, blurred, smeared, coarse, rgb):
+    for part in (turns, depths, blurred, sums, smeared, coarse, rgb):
         found.append(np.empty(part.shape, part.dtype))
         backend.to_host(part, found[-1])
     return found, noise
@@ -403,22 +443,25 @@ def test_a_shutter_of_no_time_changes_nothing():
 
 def test_a_smear_is_the_integral_of_the_line_through_texels():
     backend = open_backend(choose("cpu").device, "float64")
-    sharp = np.random.default_rng(1).integers(0, 65536, (170, 5, 3), dtype=np.uint16)
-    found = np.empty((150, 5, 3), np.uint16)
-    smear = backend.compile(kernels.make_smear_body)
-    for far in (0.3, 1.0, 6.7):
-        smear(found, sharp, np.float32(far))
-        for j in (0, 63, 64, 149):
-            y = np.linspace(j, j + far, 20_001)
-            lines = [np.interp(y, range(170), sharp[:, 3, c]) for c in range(3)]
-            assert found[j, 3] == pytest.approx(np.mean(lines, 1), abs=4)
+    sharp = np.random.default_rng(1).integers(0, 65535, (90, 15), dtype=np.uint16)
+    found, sums = np.empty((64, 15), np.uint16), np.empty((90, 15), np.int32)
+    backend.compile(kernels.make_sums_body)(sums, sharp)
+    down = np.linspace(0, 24, 64).astype(np.float32)
+    backend.compile(kernels.make_smear_body)(found, sharp, sums, down)
+    assert np.array_equal(found[0], sharp[0])
+    for j in (1, 17, 63):
+        y = np.linspace(j, j + down[j], 20_001)
+        lines = [np.interp(y, range(90), sharp[:, i]) for i in range(15)]
+        assert found[j] == pytest.approx(np.mean(lines, 1), abs=4)
 
 
-def test_the_simulator_makes_the_same_frames_of_values():
-    keys = START, {**END, "width": "0.2", "rotation": 20}
+@pytest.mark.parametrize(("shutter", "turn"), [(0.5, 20), (0.5, 0), (0.0, 0)])
+def test_the_simulator_makes_the_same_frames_of_values(shutter, turn):
+    keys = START, {**END, "width": "0.2", "rotation": turn}
     small = {"size": (24, 14), "max_iterations": 60, "coloring": "slopes", "tracks": LIGHT}
-    expected, _ = valued_of(*keys, shutter=0.5, **small)
-    found, _ = valued_of(*keys, shutter=0.5, options=RenderOptions(device="simulator"), **small)
+    simulator = RenderOptions(device="simulator")
+    expected, _ = valued_of(*keys, shutter=shutter, **small)
+    found, _ = valued_of(*keys, shutter=shutter, options=simulator, **small)
     for number in (19, 0):
         (one,), (other,) = expected.frames([number]), found.frames([number])
         assert np.array_equal(one, other)
