@@ -16,6 +16,7 @@ from fractals.errors import FractalsError, OptionError, shown
 MISSING = "needs Dask: pip install 'fractals-numba[cluster]'"
 # dask-jobqueue has a package of its own, because it is needed on clusters with a job system only.
 MISSING_SLURM = "slurm:N needs dask-jobqueue: pip install 'fractals-numba[cluster,slurm]'"
+STARTED = ("local", "slurm")  # clusters that end with the command
 TIMEOUT = 20  # seconds to reach a scheduler
 EARLY = 300  # seconds before the end of a job at which its worker stops
 ADDRESS = re.compile(r"(?:(tcp|tls)://)?([\w.-]+|\[[0-9a-fA-F:]+\]):(\d{1,5})", re.ASCII)
@@ -173,10 +174,10 @@ def open_pool(
 
 
 def _open_address(address: str, keys: str | Path | None, insecure: bool) -> DaskPool:
+    check_known(address, insecure)
     kind, _, number = address.partition(":")
-    if kind in ("local", "slurm") and re.fullmatch(r"[1-9]\d{0,4}", number, re.ASCII):
+    if kind in STARTED:
         return (_local if kind == "local" else _slurm)(int(number))
-    check_address(address, insecure)
     distributed = import_distributed()
     where: dict[str, Any] = {"address": address}
     if address.endswith(".json"):
@@ -191,6 +192,15 @@ def _open_address(address: str, keys: str | Path | None, insecure: bool) -> Dask
             "'dask scheduler', and workers with 'fractals worker ADDRESS'"
         ) from None
     return DaskPool(client, [client])
+
+
+def check_known(address: str, insecure: bool) -> None:
+    """Raise an `OptionError` for what `open_pool` takes for no address."""
+    kind, _, number = address.partition(":")
+    if kind not in STARTED:
+        check_address(address, insecure)
+    elif not re.fullmatch(r"[1-9]\d{0,4}", number, re.ASCII):
+        raise OptionError(f"'{shown(address, 80)}': give a number of workers, such as {kind}:4")
 
 
 def check_address(address: str, insecure: bool) -> None:
