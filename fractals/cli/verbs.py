@@ -28,7 +28,7 @@ SUBJECTS = {
     "Explore": {
         "explore": ("explore", "Explore a scene in the browser."),
         "surprise": ("explore", "Draw a sheet of twelve scenes that are like a scene."),
-        "find": ("find", "Find minibrots, their periods and embedded Julia sets in a view."),
+        "find": ("find", "Find minibrots, periods and embedded Julia sets in a view."),
         "list": ("list", "List formulas, colorings, palettes, scenes or file formats."),
         "show": ("show", "Print the scene inside a file."),
         "convert": ("convert", "Convert a scene, a palette or raw numbers to another format."),

@@ -183,7 +183,7 @@ def test_a_machine_that_computes_other_numbers_is_refused(tmp_path, monkeypatch)
     monkeypatch.setattr(worker, "known_sum", lambda drawing: -1)
     with (
         ThreadPoolExecutor(1) as executor,
-        mock.patch.object(job, "known_sum", lambda drawing: 1),
+        mock.patch.object(job, "known_sum", return_value=1),
         pytest.raises(FractalsError, match="its numbers differ from those of the machine that"),
     ):
         fractals.compute_to(
