@@ -1,5 +1,6 @@
 """Parts handed out to workers: executors, and workers that end, lie or are late. No engine runs."""
 
+import json
 import os
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -197,7 +198,7 @@ def test_a_scene_from_outside_opens_no_file(tmp_path, monkeypatch):
     given = {
         "work": "0" * 32,
         "program": worker.facts_of_this_program(),
-        "header": {"scene": {"color": {"palette": str(tmp_path / "mine.map")}}},
+        "header": json.dumps({"scene": {"color": {"palette": str(tmp_path / "mine.map")}}}),
         "device": "python",
         "interior_shortcuts": True,
         "folder": str(tmp_path),
@@ -207,7 +208,7 @@ def test_a_scene_from_outside_opens_no_file(tmp_path, monkeypatch):
     }
     with pytest.raises(fractals.SceneError, match="palette"):
         worker.compute(given, [0], 1)
-    given["header"] = {"scene": {"formula": str(tmp_path / "mine.py")}}
+    given["header"] = json.dumps({"scene": {"formula": str(tmp_path / "mine.py")}})
     with pytest.raises(FractalsError):
         worker.compute(given, [0], 1)
 

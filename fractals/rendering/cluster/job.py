@@ -7,6 +7,7 @@ from typing import Any
 
 from fractals.errors import FractalsError, OptionError
 from fractals.io.parts import Parts, check_equal, decode
+from fractals.io.store import header_text
 from fractals.rendering.cluster.dispatch import Dispatch
 from fractals.rendering.cluster.pools import open_pool
 from fractals.rendering.cluster.worker import facts_of_this_program, known_sum
@@ -70,7 +71,7 @@ def run_job(
         "returns": asked.returns,
         "program": facts_of_this_program(),
         "known_sum": known_sum(drawing),
-        "header": dict(header),
+        "header": header_text(header),
         "device": options.device,
         "interior_shortcuts": options.interior_shortcuts,
     }

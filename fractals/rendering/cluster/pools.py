@@ -4,6 +4,7 @@ import contextlib
 import ipaddress
 import os
 import re
+import secrets
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -78,7 +79,7 @@ class DaskPool:
     def __init__(self, client: Any, started: Iterable[Any] = ()) -> None:
         self.client = client
         self._started = list(started)  # closed at the end, in this order
-        self._numbers = count()
+        self._name, self._numbers = secrets.token_hex(8), count()  # keys that no other job has
 
     def workers(self) -> Mapping[str, str]:
         """Return the addresses of the workers and their hosts."""
@@ -96,7 +97,7 @@ class DaskPool:
         return self.client.submit(
             function,
             *arguments,
-            key=f"fractals-{os.getpid()}-{id(self):x}-{next(self._numbers)}",
+            key=f"fractals-{self._name}-{next(self._numbers)}",
             workers=[worker],
             allow_other_workers=False,
             pure=False,
