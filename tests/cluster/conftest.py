@@ -7,8 +7,6 @@ from support.scenes import scene
 
 import fractals
 
-distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
-
 STEPS = 20_000  # a tile of the picture takes some tens of milliseconds
 
 
@@ -22,6 +20,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def engine():
     """Return a cluster of two processes that are started again when they end."""
+    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is missing")
     import dask
 
     dask.config.set({"distributed.scheduler.work-stealing": False})
@@ -38,7 +37,9 @@ def engine():
 @pytest.fixture
 def client(engine):
     """Return a client of the two workers, both of which are there."""
-    with distributed.Client(engine, set_as_default=False) as found:
+    from distributed import Client
+
+    with Client(engine, set_as_default=False) as found:
         found.wait_for_workers(2, timeout=60)
         yield found
 

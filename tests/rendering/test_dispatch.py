@@ -250,6 +250,13 @@ def test_options_that_need_each_other(run):
     assert (code, "exclude each other" in err) == (2, True)
 
 
+def test_films_are_made_on_one_machine(run):
+    code, out, err = run("film", "seahorse", "--to", "1e-4", "--cluster", "local:2")
+    assert (code, out) == (2, b"")
+    assert "a film is made on one machine" in err
+    assert err.count("\n") == 1
+
+
 def test_without_dask_it_says_what_to_install(run, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     code, _, err = run("worker", "tcp://127.0.0.1:1")
