@@ -8,6 +8,8 @@ from fractals.cli.command import option, verb
 from fractals.cli.defaults import scene_table
 from fractals.cli.messages import tell, tell_lost
 from fractals.cli.options import (
+    cluster_options,
+    cluster_request,
     color_options,
     device_options,
     device_request,
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     help="Compute part I of N of a store, counted from 0, beside the other parts; then "
     "'compute STORE.fz' puts them together.",
 )
+@cluster_options
 @dry_run_option
 @json_option
 def compute_command(
@@ -87,6 +90,7 @@ def compute_command(
         "threads": threads,
         "interior_shortcuts": not no_interior_shortcuts,
     }
+    cluster = cluster_request(options)
     resumes = any(source.endswith(".fz") for source in scenes)
     scene = requested_scene(scenes, options, lost, scene_table(), fits=not resumes)
     if output is None:
@@ -98,6 +102,9 @@ def compute_command(
     if part and suffix != ".fz":
         raise OptionError("--part needs a store: name a file that ends in .fz")
     share = parse_part(part) if part else None
+    if cluster and (part or suffix != ".fz"):
+        other = "--part" if part else f"a file that ends in {suffix}"
+        raise OptionError(f"--cluster and {other} exclude each other: --cluster computes a .fz")
     if dry_run:
         keeps: Keeps = "store" if suffix == ".fz" else "raw"
         print_plan(plan_table(scene, how, keeps, measures=True), as_json)
@@ -107,7 +114,13 @@ def compute_command(
         if suffix == ".fz":
             try:
                 computed = fractals.compute_to(
-                    output, scene, overwrite=overwrite, part=share, progress=progress, **how
+                    output,
+                    scene,
+                    overwrite=overwrite,
+                    part=share,
+                    cluster=cluster,
+                    progress=progress,
+                    **how,
                 )
             except KeyboardInterrupt:
                 tell(f"{output}: finished tiles are kept; the same command resumes")

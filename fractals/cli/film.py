@@ -119,6 +119,7 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
 @option(
     "--keep-strip", is_flag=True, section="Film", help="Keep the folder NAME.film/ of the work."
 )
+@option("--cluster", metavar="ADDRESS", section="Film", hidden=True)
 @scene_options
 @color_options
 @device_options
@@ -142,6 +143,11 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     from fractals.films.writing import video_of
     from fractals.rendering.options import RenderOptions
 
+    if options.pop("cluster") is not None:
+        raise OptionError(
+            "a film is made on one machine: without --cluster, or several machines make a range of "
+            "a sequence each: -o frames/ --frames 0:1000"
+        )
     own = _taken(options, "to", "cycle", "seconds", "fps", "preview")
     saving = _taken(options, "codec", "bits", "lossless", "keep_strip", "overwrite")
     still, numbers, audio = (options.pop(key) for key in ("still", "frames", "audio"))

@@ -245,6 +245,36 @@ overwrite_option = option(
 dry_run_option = option(
     "--dry-run", is_flag=True, section="Output", help="Print the plan; draw and write nothing."
 )
+keys_option = option(
+    "--keys",
+    metavar="FOLDER",
+    section="Many machines",
+    help="Keys for a tls:// address, as fractals cluster-keys writes them.",
+)
+insecure_option = option(
+    "--insecure",
+    is_flag=True,
+    section="Many machines",
+    help="Allow a public address without TLS.",
+)
+cluster_options = together(
+    option(
+        "--cluster",
+        metavar="ADDRESS",
+        section="Many machines",
+        help="Let the workers of a Dask scheduler compute: tcp://HOST:PORT, tls://HOST:PORT, "
+        "FILE.json, local:N (processes of this machine) or slurm:N (jobs).",
+    ),
+    option(
+        "--return",
+        "returns",
+        is_flag=True,
+        section="Many machines",
+        help="Send results through Dask, also where workers share the folder.",
+    ),
+    keys_option,
+    insecure_option,
+)
 scene_arguments = click.argument("scenes", nargs=-1, metavar="[SCENE]...", shell_complete=SCENE)
 
 
@@ -259,6 +289,21 @@ def output_option(text: str, metavar: str = "FILE", default: str | None = None) 
         shell_complete=FILE,
         help=text,
     )
+
+
+def cluster_request(options: dict[str, Any]) -> Any:
+    """Take the cluster options out of `options`, and return the cluster they ask for, or None."""
+    address, keys = options.pop("cluster"), options.pop("keys")
+    insecure, returns = options.pop("insecure"), options.pop("returns")
+    if address is None:
+        if keys or insecure or returns:
+            raise OptionError("--keys, --return and --insecure need --cluster")
+        return None
+    from fractals.rendering.cluster.job import Cluster
+    from fractals.rendering.cluster.pools import check_known
+
+    check_known(address, insecure)  # before any work is done
+    return Cluster(address, keys, insecure, returns)
 
 
 def device_request(options: dict[str, Any]) -> str:

@@ -11,6 +11,8 @@ from fractals.cli.command import verb
 from fractals.cli.defaults import scene_table
 from fractals.cli.messages import StdoutError, Verbosity, tell
 from fractals.cli.options import (
+    cluster_options,
+    cluster_request,
     color_options,
     device_options,
     device_request,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 @effort_options
 @output_option("Picture to write; the suffix is its type; - is stdout, FOLDER/ takes each scene.")
 @overwrite_option
+@cluster_options
 @dry_run_option
 @json_option
 def render_command(
@@ -74,7 +77,9 @@ def render_command(
         "threads": threads,
         "interior_shortcuts": not no_interior_shortcuts,
     }
-    effort = {"cache": not no_cache, "force": force}
+    effort: dict[str, Any] = {"cache": not no_cache, "force": force}
+    if cluster := cluster_request(options):
+        effort["cluster"] = cluster
     folder = output is not None and output != "-" and is_folder(output)
     if folder and scenes:
         assert output is not None

@@ -21,10 +21,14 @@ SUBJECTS = {
         "sheet": ("sheet", "Draw a contact sheet of a scene in many colors."),
         "gallery": ("gallery", "Draw the scenes of the gallery."),
     },
+    "Many machines": {
+        "worker": ("worker", "Compute for others: join a Dask scheduler."),
+        "cluster-keys": ("worker", "Write keys for TLS between the machines of a cluster."),
+    },
     "Explore": {
         "explore": ("explore", "Explore a scene in the browser."),
         "surprise": ("explore", "Draw a sheet of twelve scenes that are like a scene."),
-        "find": ("find", "Find minibrots, their periods and embedded Julia sets in a view."),
+        "find": ("find", "Find minibrots, periods and embedded Julia sets in a view."),
         "list": ("list", "List formulas, colorings, palettes, scenes or file formats."),
         "show": ("show", "Print the scene inside a file."),
         "convert": ("convert", "Convert a scene, a palette or raw numbers to another format."),
@@ -76,7 +80,7 @@ class Verbs(Laidout, click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"fractals.cli.{COMMANDS[cmd_name]}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
+        command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
     def resolve_command(

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Unpack
@@ -153,40 +152,27 @@ def compute_to(
         if cluster is None:
             _write_tiles(drawing, store, work, TileWriter(store), options.progress)
         else:
-            _write_by(cluster, drawing, store, list(chain.from_iterable(work.values())), options)
+            _write_by(cluster, drawing, store, options)
         parts_of(store).clear()
         before = store.tiles - sum(map(len, work.values()))
         return _computed(plan, drawing.timings, store, before)
 
 
-def _write_by(
-    cluster: Any,
-    drawing: Drawing,
-    store: Store,
-    numbers: Sequence[int],
-    options: RenderOptions,
-) -> None:
+def _write_by(cluster: Any, drawing: Drawing, store: Store, options: RenderOptions) -> None:
     """Have tiles computed by a cluster, and write them into the planes."""
     from fractals.rendering.cluster.job import run_job
 
     begun = perf_counter()
     parts = parts_of(store)
-    run_job(
-        cluster,
-        "tiles",
-        store.header,
-        parts,
-        numbers,
-        drawing,
-        options,
-        tidy=lambda: merge_parts(store),
-    )
-    merge_parts(store)
-    if missing := store.missing():
-        raise FractalsError(
-            f"'{store.path}': {len(missing)} of {store.tiles} tiles were lost on the way: the same "
-            "command computes them"
-        )
+
+    def merge() -> None:
+        merge_parts(store)
+
+    def missing() -> list[int]:
+        merge_parts(store)
+        return store.missing()
+
+    run_job(cluster, "tiles", store.header, parts, missing, drawing, options, merge)
     drawing.timings["iterate"] += perf_counter() - begun
 
 

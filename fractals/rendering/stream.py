@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import BinaryIO, Unpack
+from typing import Any, BinaryIO, Unpack
 
+from fractals.backends.base import Backend
 from fractals.io import png
 from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image, PictureFile, png_beginning
@@ -30,7 +31,7 @@ from fractals.rendering.options import (
     RenderOptions,
     with_keywords,
 )
-from fractals.rendering.plan import Keeps
+from fractals.rendering.plan import Keeps, Plan
 from fractals.rendering.render import draw_image, finish, read_recoloring
 from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
@@ -67,6 +68,7 @@ def render_to(
     path: str | Path | BinaryIO,
     *sources: Source,
     overwrite: bool = False,
+    cluster: Any = None,
     **keywords: Unpack[RenderKeywords],
 ) -> Rendered:
     """Draw a picture into a file: the bytes that `render` and `Image.save` write.
@@ -82,6 +84,8 @@ def render_to(
         As of `render`.
     overwrite : bool
         True: an existing file is replaced.
+    cluster : object, optional
+        Workers that draw a PNG, as of `compute_to`.
 
     Returns
     -------
@@ -109,6 +113,8 @@ def render_to(
     scene, options = read_fitted_request(sources, keywords)
     target = PictureFile(path, scene.image, overwrite)
     plan, backend = open_plan(scene, options, _keeps(target))
+    if cluster is not None:
+        return _render_by(cluster, path, target, plan, backend, options)
     if not target.streams or plan.layers.whole:
         return _write(draw_image(plan, backend, options), target)
     drawing = open_drawing(plan, backend, options)
@@ -153,6 +159,24 @@ def recolor_to(
         return _write(finish(drawing, options), target)
     with target.open() as file:
         return _stream(file, drawing, options)
+
+
+def _render_by(
+    cluster: Any,
+    path: str | Path | BinaryIO,
+    target: PictureFile,
+    plan: Plan,
+    backend: Backend,
+    options: RenderOptions,
+) -> Rendered:
+    """Have a picture drawn by a cluster."""
+    from fractals.rendering.cluster.poster import check_poster, draw_poster
+
+    named = check_poster(path, target, plan.layers.whole)
+    drawing = open_drawing(plan, backend, options)
+    draw_poster(named, target, drawing, options, cluster)
+    facts = plan.device, plan.precision, plan.method, drawing.source.loop
+    return Rendered(plan.scene, drawing.timings, *facts)
 
 
 def _keeps(target: PictureFile) -> Keeps:

@@ -226,7 +226,7 @@ def test_parts_of_another_scene_are_refused(tmp_path):
         compute_part(path, drawn.replace(width="1"), 1, 2)
     with pytest.raises(OptionError, match="part 2 of 2: the parts are 0 to 1"):
         compute_part(path, drawn, 2, 2)
-    with pytest.raises(OptionError, match="several processes can't replace a store"):
+    with pytest.raises(OptionError, match="part and overwrite exclude each other"):
         fractals.compute_to(path, drawn, overwrite=True, part=(0, 2))
 
 
@@ -296,7 +296,7 @@ def test_parts_on_the_command_line(run):
         (("--part", "3/3"), "such as 0/100, up to 2/3"),
         (("--part", "1"), "such as 0/100, up to 99/100"),
         (("--part", "0/2", "-o", "a.npz"), "ends in .fz"),
-        (("--part", "0/2", "--overwrite"), "can't replace a store"),
+        (("--part", "0/2", "--overwrite"), "exclude each other"),
     ],
     ids=str,
 )

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -24,6 +24,9 @@ LATE = 3.0  # times the expected seconds after which an idle worker computes a t
 LEAST_LATE = 4.0  # seconds
 MOST_FAILURES = 5  # workers that ended with a part in their hands
 ALONE = 10.0  # seconds without a worker, after which a message says how to start one
+# Parts for each worker, from which on the first part of each worker is repeated by another one: a
+# machine that computes wrongly is found, and this costs little.
+CHECK = 64
 FETCH = 60  # seconds to fetch the result of a task that is done
 
 
@@ -45,7 +48,33 @@ class Worker:
     state: str = "new"  # "new", "ready" or "refused"
     share: int = 1  # workers that share the cores of its machine
     seconds: float = 0.0  # of a part, on average; 0: not known yet
+    checked: bool = False  # whether another worker was asked to repeat a part
     tasks: list[Task] = field(default_factory=list)
+
+
+class Inbox:
+    """The tasks that are done."""
+
+    def __init__(self) -> None:
+        self._ended: SimpleQueue[Task] = SimpleQueue()
+        self._polled: list[Task] = []
+
+    def watch(self, task: Task) -> None:
+        """Have a task be found once it is done."""
+        if hasattr(task.future, "add_done_callback"):
+            task.future.add_done_callback(lambda _: self._ended.put(task))
+        else:
+            self._polled.append(task)
+
+    def take(self) -> Iterator[Task]:
+        """Yield the tasks that are done; wait for one, but not for long."""
+        for task in [task for task in self._polled if task.future.done()]:
+            self._polled.remove(task)
+            self._ended.put(task)
+        with contextlib.suppress(Empty):
+            yield self._ended.get(timeout=WAKE)
+            while True:
+                yield self._ended.get_nowait()
 
 
 @dataclass
@@ -113,8 +142,8 @@ class Dispatch:
         self._waiting: deque[int] = deque()
         self.results = Results()
         self._failures: dict[int, list[str]] = defaultdict(list)
-        self._ended: SimpleQueue[Task] = SimpleQueue()
-        self._polled: list[Task] = []
+        self._inbox = Inbox()
+        self._checks: deque[tuple[int, str]] = deque()  # parts to compute again, and by whom not
         self._looked = self._seen = 0.0
         self._told_alone = False
 
@@ -128,20 +157,24 @@ class Dispatch:
             workers. Parts that are there are kept.
         """
         self._waiting.extend(numbers)
-        total = len(self._waiting)
-        self._seen = monotonic()
+        total, self._seen = len(self._waiting), monotonic()
+        for number in self._waiting:
+            self.results.done.pop(number, None)
+        before = len(self.results.done)
         try:
-            while len(self.results.done) < total:
+            while len(self.results.done) < before + total:
                 self._look()
                 self._feed()
-                self._take()
+                for task in self._inbox.take():
+                    self._finish(task)
                 if progress:
-                    progress(len(self.results.done), total)
+                    progress(len(self.results.done) - before, total)
         finally:
             for known in self._workers.values():
                 for task in known.tasks:
                     with contextlib.suppress(Exception):
                         task.future.cancel()
+                known.tasks.clear()
 
     def _look(self) -> None:
         """Find new workers, and take back the tasks of those that are gone."""
@@ -175,10 +208,7 @@ class Dispatch:
         future = self._pool.submit(address, function, *given)
         task = Task(address, numbers, future, monotonic(), kind)
         self._workers[address].tasks.append(task)
-        if hasattr(future, "add_done_callback"):
-            future.add_done_callback(lambda _: self._ended.put(task))
-        else:
-            self._polled.append(task)
+        self._inbox.watch(task)
 
     def _feed(self) -> None:
         """Give each ready worker as many tasks as it should have."""
@@ -192,6 +222,10 @@ class Dispatch:
 
     def _next(self, address: str, known: Worker) -> list[int]:
         """Return the parts of a worker's next task; at the end, those that another is late with."""
+        for check in self._checks:
+            if check[1] != address:
+                self._checks.remove(check)
+                return [check[0]]
         seconds = known.seconds or self._expected
         parts = max(1, min(MOST_PARTS, round(AIM / seconds))) if seconds else 1
         ready = sum(each.state == "ready" for each in self._workers.values())
@@ -211,17 +245,6 @@ class Dispatch:
                     task.begun = monotonic()  # the next worker waits as long again
                     return left
         return []
-
-    def _take(self) -> None:
-        """Take the results that are there; wait for one, but not for long."""
-        for task in [task for task in self._polled if task.future.done()]:
-            self._polled.remove(task)
-            self._ended.put(task)
-        with contextlib.suppress(Empty):
-            task = self._ended.get(timeout=WAKE)
-            while True:
-                self._finish(task)
-                task = self._ended.get_nowait()
 
     def _finish(self, task: Task) -> None:
         known = self._workers.get(task.worker)
@@ -255,6 +278,10 @@ class Dispatch:
         elif task.kind == "deposit":
             self._introduce(task.worker)
         else:
+            many = len(self.results.done) + len(self._waiting) >= CHECK * len(self._workers)
+            if many and not known.checked:
+                known.checked = True
+                self._checks.append((result[0]["number"], task.worker))
             for receipt in result:
                 known.seconds = (known.seconds or receipt["seconds"]) * 0.7
                 known.seconds += 0.3 * receipt["seconds"]

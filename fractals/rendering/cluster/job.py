@@ -5,8 +5,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from fractals.errors import OptionError
+from fractals.errors import FractalsError, OptionError
 from fractals.io.parts import Parts, check_equal, decode
+from fractals.io.store import header_text
 from fractals.rendering.cluster.dispatch import Dispatch
 from fractals.rendering.cluster.pools import open_pool
 from fractals.rendering.cluster.worker import facts_of_this_program, known_sum
@@ -14,6 +15,7 @@ from fractals.rendering.drawing import Drawing
 from fractals.rendering.known import BEGUN, known_of, load_known, save_known
 from fractals.rendering.options import RenderOptions
 
+ROUNDS = 3  # times that lost parts are computed
 TIDY = 10.0  # seconds between two calls of `tidy`
 
 
@@ -22,12 +24,12 @@ def run_job(
     kind: str,
     header: Mapping[str, Any],
     parts: Parts,
-    numbers: Sequence[int],
+    missing: Callable[[], Sequence[int]],
     drawing: Drawing,
     options: RenderOptions,
-    tidy: Callable[[], object] = lambda: None,
-) -> Dispatch:
-    """Have parts computed by a cluster, and return who computed them.
+    tidy: Callable[[], None] = lambda: None,
+) -> None:
+    """Have parts computed by a cluster.
 
     Parameters
     ----------
@@ -39,13 +41,21 @@ def run_job(
         Holds the scene; of a store, its header.
     parts : Parts
         Where the parts are collected.
-    numbers : sequence of int
-        Of the parts that are missing.
+    missing : callable
+        Returns the numbers of the parts that are missing.
     drawing : Drawing
         Of this process; its limit, count offset and reference orbits are those of all workers.
     tidy : callable
         Called now and then.
+
+    Raises
+    ------
+    FractalsError
+        No worker can take part, two results differ, or parts get lost again and again.
     """
+    numbers = missing()
+    if not numbers:
+        return
     asked = cluster if isinstance(cluster, Cluster) else Cluster(cluster)
     if not drawing.plan.formula.step.__module__.startswith("fractals."):
         raise OptionError("a formula from a Python file can't be sent to the workers of a cluster")
@@ -61,7 +71,7 @@ def run_job(
         "returns": asked.returns,
         "program": facts_of_this_program(),
         "known_sum": known_sum(drawing),
-        "header": dict(header),
+        "header": header_text(header),
         "device": options.device,
         "interior_shortcuts": options.interior_shortcuts,
     }
@@ -88,11 +98,18 @@ def run_job(
     seconds = drawing.plan.seconds / max(1, len(numbers))
     dispatch = Dispatch(pool, job, receive, deposits, seconds, options.on_message)
     try:
-        dispatch.run(numbers, options.progress)
+        for _ in range(ROUNDS):
+            dispatch.run(numbers, options.progress)
+            numbers = missing()  # a file may have been damaged after its receipt came
+            if not numbers:
+                return
+        raise FractalsError(
+            f"'{parts.folder}': {len(numbers)} parts were lost on the way: the same command "
+            "computes them"
+        )
     finally:
         token.unlink(missing_ok=True)  # workers that are late write no more
         pool.close()
-    return dispatch
 
 
 class Cluster:

@@ -4,6 +4,7 @@ import contextlib
 import ipaddress
 import os
 import re
+import secrets
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -16,6 +17,7 @@ from fractals.errors import FractalsError, OptionError, shown
 MISSING = "needs Dask: pip install 'fractals-numba[cluster]'"
 # dask-jobqueue has a package of its own, because it is needed on clusters with a job system only.
 MISSING_SLURM = "slurm:N needs dask-jobqueue: pip install 'fractals-numba[cluster,slurm]'"
+STARTED = ("local", "slurm")  # clusters that end with the command
 TIMEOUT = 20  # seconds to reach a scheduler
 EARLY = 300  # seconds before the end of a job at which its worker stops
 ADDRESS = re.compile(r"(?:(tcp|tls)://)?([\w.-]+|\[[0-9a-fA-F:]+\]):(\d{1,5})", re.ASCII)
@@ -77,7 +79,7 @@ class DaskPool:
     def __init__(self, client: Any, started: Iterable[Any] = ()) -> None:
         self.client = client
         self._started = list(started)  # closed at the end, in this order
-        self._numbers = count()
+        self._name, self._numbers = secrets.token_hex(8), count()  # keys that no other job has
 
     def workers(self) -> Mapping[str, str]:
         """Return the addresses of the workers and their hosts."""
@@ -95,7 +97,7 @@ class DaskPool:
         return self.client.submit(
             function,
             *arguments,
-            key=f"fractals-{os.getpid()}-{id(self):x}-{next(self._numbers)}",
+            key=f"fractals-{self._name}-{next(self._numbers)}",
             workers=[worker],
             allow_other_workers=False,
             pure=False,
@@ -173,10 +175,10 @@ def open_pool(
 
 
 def _open_address(address: str, keys: str | Path | None, insecure: bool) -> DaskPool:
+    check_known(address, insecure)
     kind, _, number = address.partition(":")
-    if kind in ("local", "slurm") and re.fullmatch(r"[1-9]\d{0,4}", number, re.ASCII):
+    if kind in STARTED:
         return (_local if kind == "local" else _slurm)(int(number))
-    check_address(address, insecure)
     distributed = import_distributed()
     where: dict[str, Any] = {"address": address}
     if address.endswith(".json"):
@@ -191,6 +193,15 @@ def _open_address(address: str, keys: str | Path | None, insecure: bool) -> Dask
             "'dask scheduler', and workers with 'fractals worker ADDRESS'"
         ) from None
     return DaskPool(client, [client])
+
+
+def check_known(address: str, insecure: bool) -> None:
+    """Raise an `OptionError` for what `open_pool` takes for no address."""
+    kind, _, number = address.partition(":")
+    if kind not in STARTED:
+        check_address(address, insecure)
+    elif not re.fullmatch(r"[1-9]\d{0,4}", number, re.ASCII):
+        raise OptionError(f"'{shown(address, 80)}': give a number of workers, such as {kind}:4")
 
 
 def check_address(address: str, insecure: bool) -> None:

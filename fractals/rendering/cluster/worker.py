@@ -23,6 +23,7 @@ from fractals import __version__
 from fractals.backends.cache_folder import source_digest
 from fractals.errors import FractalsError
 from fractals.io import png
+from fractals.io.files import parse_json
 from fractals.io.parts import Parts, decode, encode, this_machine
 from fractals.io.store import Store
 from fractals.io.store_parts import tile_name
@@ -307,7 +308,7 @@ def _session(job: Mapping[str, Any], share: int) -> Session:
                 f"{this_machine()} is refused: its {name} is {own.get(name)}, "
                 f"and on the machine that asks it is {value}"
             )
-    header = job["header"]
+    header = parse_json(job["header"])
     scene = validate(header["scene"], "")  # inline data only: nothing opens a file that it names
     device = settings.device if job["device"] == "auto" else job["device"]
     options = RenderOptions(

@@ -1,0 +1,69 @@
+"""Fixtures: two workers on this machine. All tests of this folder start an engine."""
+
+import os
+
+import pytest
+from support.scenes import scene
+
+import fractals
+
+STEPS = 20_000  # a tile of the picture takes some tens of milliseconds
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.parent.name == "cluster":
+            item.add_marker(pytest.mark.cluster)
+            item.add_marker(pytest.mark.filterwarnings("default"))  # those of the engine
+
+
+@pytest.fixture(scope="session")
+def engine():
+    """Return a cluster of two processes that are started again when they end."""
+    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is missing")
+    import dask
+
+    dask.config.set({"distributed.scheduler.work-stealing": False})
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        memory_limit=0,
+        dashboard_address=None,
+        silence_logs=50,
+    ) as found:
+        yield found
+
+
+@pytest.fixture
+def client(engine):
+    """Return a client of the two workers, both of which are there."""
+    from distributed import Client
+
+    with Client(engine, set_as_default=False) as found:
+        found.wait_for_workers(2, timeout=60)
+        yield found
+
+
+@pytest.fixture
+def pids(client):
+    """Return a function that returns the process of each worker, by address."""
+    return lambda: client.run(os.getpid)
+
+
+@pytest.fixture(scope="session")
+def drawn():
+    """Return a scene of a few hundred tiles that takes some seconds."""
+    return scene(
+        size=(640, 480),
+        center=["-0.743643887037151", "0.131825904205330"],
+        width="3e-6",
+        max_iterations=STEPS,
+    )
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory, drawn):
+    """Return the store of the scene as one process computes it."""
+    path = tmp_path_factory.mktemp("whole") / "whole.fz"
+    fractals.compute_to(path, drawn, device="cpu")
+    return path

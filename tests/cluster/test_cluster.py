@@ -1,0 +1,289 @@
+"""Stores and posters by two processes, which are killed, stopped, of another version, or lie."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from support.scenes import scene
+from support.stores import contents
+
+import fractals
+from fractals.errors import FractalsError
+from fractals.io import png
+from fractals.rendering.cluster import dispatch, job
+
+DEEP = {
+    "center": ["-1.7685736562992577", "-0.0009642968513582"],
+    "width": "1e-13",
+    "max_iterations": "auto",
+    "size": (64, 48),
+}
+
+
+def compute(path, drawn, cluster, **more):
+    return fractals.compute_to(path, drawn, device="cpu", cluster=cluster, on_message=str, **more)
+
+
+def after(share, act):
+    """Return a progress function that calls `act` once a share of the parts is done."""
+    acted = []
+
+    def progress(done, total):
+        if not acted and done >= share * total:
+            acted.append(True)
+            act()
+
+    return progress
+
+
+def patched(name, value):
+    """Replace a name of `fractals.rendering.cluster.worker` in a worker process."""
+    from fractals.rendering.cluster import worker
+
+    worker.before = getattr(worker, "before", {})
+    worker.before.setdefault(name, getattr(worker, name))
+    setattr(worker, name, value)
+    worker._sessions.clear()
+
+
+def restored():
+    from fractals.rendering.cluster import worker
+
+    for name, value in getattr(worker, "before", {}).items():
+        setattr(worker, name, value)
+    worker._sessions.clear()
+
+
+@pytest.fixture
+def patch(client):
+    """Return a function that replaces a name in some workers, until the test ends."""
+    yield lambda name, value, workers=None: client.run(patched, name, value, workers=workers)
+    client.run(restored)
+
+
+def test_undisturbed(tmp_path, client, drawn, whole):
+    seen = []
+    done = compute(tmp_path / "a.fz", drawn, client, progress=lambda *given: seen.append(given))
+    assert contents(tmp_path / "a.fz") == contents(whole)
+    assert seen[-1] == (done.tiles, done.tiles)
+
+
+def test_deep_views_and_results_that_come_back(tmp_path, client):
+    """Without a shared folder the orbit goes to the workers, and the tiles come back."""
+    drawn = scene(**DEEP)
+    fractals.compute_to(tmp_path / "whole.fz", drawn, device="cpu")
+    compute(tmp_path / "a.fz", drawn, job.Cluster(client, returns=True))
+    assert contents(tmp_path / "a.fz") == contents(tmp_path / "whole.fz")
+    compute(tmp_path / "b.fz", drawn, client)
+    assert contents(tmp_path / "b.fz") == contents(tmp_path / "whole.fz")
+
+
+def test_a_poster_is_the_picture_of_one_machine(tmp_path, client, drawn):
+    large = drawn.replace(size=(700, 900), max_iterations=2000)
+    fractals.render_to(tmp_path / "whole.png", large, device="cpu")
+    assert png.strip_rows((700, 900), 8) < 300
+    fractals.render_to(tmp_path / "a.png", large, device="cpu", cluster=client, on_message=str)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "whole.png").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["a.png", "whole.png"]
+
+
+def test_a_worker_is_killed(tmp_path, client, pids, drawn, whole):
+    victim = next(iter(pids().values()))
+    kill = after(0.3, lambda: os.kill(victim, signal.SIGKILL))
+    compute(tmp_path / "a.fz", drawn, client, progress=kill)
+    assert contents(tmp_path / "a.fz") == contents(whole)
+    with pytest.raises(ProcessLookupError):
+        os.kill(victim, 0)
+
+
+def test_a_worker_stands_still(tmp_path, client, pids, drawn, whole, monkeypatch):
+    """Others compute what it had. Its own results come late and change nothing."""
+    monkeypatch.setattr(dispatch, "LEAST_LATE", 0.5)
+    victim = next(iter(pids().values()))
+    stop = after(0.3, lambda: os.kill(victim, signal.SIGSTOP))
+    try:
+        compute(tmp_path / "a.fz", drawn, client, progress=stop)
+        assert contents(tmp_path / "a.fz") == contents(whole)
+    finally:
+        os.kill(victim, signal.SIGCONT)
+    client.run(os.getpid)  # it goes on with what it had
+    time.sleep(0.5)
+    assert contents(tmp_path / "a.fz") == contents(whole)
+
+
+@pytest.mark.parametrize("how", ["truncated", "flipped"])
+def test_a_part_is_damaged_after_its_receipt(tmp_path, client, drawn, whole, how):
+    damaged = []
+
+    def damage():
+        part = min((tmp_path / "a.fz" / "parts").glob("*.tile"))
+        content = bytearray(part.read_bytes())
+        content[-1] ^= 1
+        part.write_bytes(content[:-1] if how == "truncated" else content)
+        damaged.append(part)
+
+    compute(tmp_path / "a.fz", drawn, client, progress=after(0.3, damage))
+    assert damaged
+    assert contents(tmp_path / "a.fz") == contents(whole)
+
+
+def full(*_):
+    raise OSError(28, "No space left on device")
+
+
+def test_a_full_disk_of_a_worker_is_one_line(tmp_path, client, drawn, whole):
+    def fill(function):
+        from fractals.io import files
+
+        files.os.fsync = function
+
+    client.run(fill, full)
+    try:
+        with pytest.raises(FractalsError, match="No space left on device") as ended:
+            compute(tmp_path / "a.fz", drawn, client)
+        assert "\n" not in str(ended.value)
+    finally:
+        client.run(fill, os.fsync)
+    compute(tmp_path / "a.fz", drawn, client)
+    assert contents(tmp_path / "a.fz") == contents(whole)
+
+
+def test_another_version_is_refused(tmp_path, client, patch, drawn, whole):
+    told = []
+    address = next(iter(client.run(os.getpid)))
+    patch("__version__", "9.9", [address])
+    fractals.compute_to(
+        tmp_path / "a.fz", drawn, device="cpu", cluster=client, on_message=told.append
+    )
+    refused = [line for line in told if "is refused" in line]
+    assert len(refused) == 1
+    assert re.search(r"its version is 9\.9, and on the machine that asks it is", refused[0])
+    assert contents(tmp_path / "a.fz") == contents(whole)
+
+
+def lie(drawing, tile, planes, stop):
+    from fractals.rendering.cluster import worker
+
+    seconds = worker.before["compute_tile"](drawing, tile, planes, stop)
+    planes["count"][0, 0] += 1
+    return seconds
+
+
+def test_a_worker_that_lies_is_named(tmp_path, client, patch, drawn, monkeypatch):
+    monkeypatch.setattr(dispatch, "CHECK", 1)
+    address, pid = next(iter(client.run(os.getpid).items()))
+    patch("compute_tile", lie, [address])
+    with pytest.raises(FractalsError, match="computed twice, with different results") as named:
+        compute(tmp_path / "a.fz", drawn, client)
+    assert f"(process {pid})" in str(named.value)
+
+
+def test_two_clients_on_one_store(tmp_path, client, drawn, whole):
+    errors = []
+
+    def second():
+        try:
+            compute(tmp_path / "a.fz", drawn, client)
+        except FractalsError as error:
+            errors.append(str(error))
+
+    thread = threading.Thread(target=second)
+    compute(tmp_path / "a.fz", drawn, client, progress=after(0.1, thread.start))
+    thread.join()
+    assert contents(tmp_path / "a.fz") == contents(whole)
+    assert len(errors) == 1
+    assert "is being computed by another process" in errors[0]
+
+
+def test_an_interrupted_client_goes_on(tmp_path, client, drawn, whole):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compute(tmp_path / "a.fz", drawn, client, progress=after(0.5, interrupt))
+    done = compute(tmp_path / "a.fz", drawn, client)
+    assert done.before >= 0.4 * done.tiles
+    assert contents(tmp_path / "a.fz") == contents(whole)
+
+
+def fractals_command(*words, **more):
+    command = [sys.executable, "-m", "fractals", *map(str, words)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **more)
+
+
+def ended(process, seconds=60):
+    """Return exit code and stderr of a process."""
+    try:
+        err = process.communicate(timeout=seconds)[1]
+    finally:
+        process.kill()
+    return process.returncode, err
+
+
+def test_commands_with_tls(tmp_path, drawn, whole):
+    """Keys, a scheduler, a worker and a client, all as processes of their own."""
+    keys, file = tmp_path / "keys", tmp_path / "scheduler.json"
+    assert ended(fractals_command("cluster-keys", keys))[0] == 0
+    assert (keys / "key.pem").stat().st_mode & 0o077 == 0
+    code, err = ended(fractals_command("cluster-keys", keys))
+    assert (code, "exists already" in err) == (1, True)
+    ca, cert, key = (keys / name for name in ("ca.pem", "cert.pem", "key.pem"))
+    tls = ["--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", key]
+    common = ["--protocol", "tls", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", *common, *tls]
+    scheduler = subprocess.Popen(
+        [*map(str, command), "--scheduler-file", str(file)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    worker = None
+    try:
+        until = time.monotonic() + 60
+        while not file.exists() and time.monotonic() < until:
+            time.sleep(0.1)
+        address = re.search(r"tls://[\d.:]+", file.read_text())[0]
+        worker = fractals_command("worker", address, "--keys", keys, "--cpu", "--threads", "1")
+        (tmp_path / "a.json").write_text(drawn.to_json())
+        words = ["compute", tmp_path / "a.json", "-o", tmp_path / "a.fz", "--cpu"]
+        code, err = ended(fractals_command(*words, "--cluster", address, "--keys", keys), 120)
+        assert code == 0, err
+        assert contents(tmp_path / "a.fz") == contents(whole)
+        code, err = ended(fractals_command(*words, "--overwrite", "--cluster", address), 120)
+        assert code == 1
+        assert "no scheduler answers" in err.splitlines()[-1]
+    finally:
+        scheduler.terminate()
+        scheduler.wait()
+        if worker:
+            worker.terminate()
+            code, err = ended(worker)
+            assert f"is ready at {address}: 1 threads, cpu" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_a_hundred_kills(tmp_path, engine, client, drawn, whole):
+    """Random workers at random moments: 100 stores, all of them the same."""
+    dice = random.Random(19)
+    engine.scale(3)
+    client.wait_for_workers(3)
+    kills = 0
+    for k in range(100):
+        path = tmp_path / f"{k}.fz"
+
+        def kill():
+            nonlocal kills
+            pids = sorted(client.run(os.getpid, on_error="ignore").values())
+            os.kill(dice.choice(pids), signal.SIGKILL)
+            kills += 1
+
+        compute(path, drawn, client, progress=after(dice.random() * 0.9, kill))
+        assert contents(path) == contents(whole), f"store {k} after {kills} kills"
+        client.wait_for_workers(3, timeout=60)
+    assert kills == 100
