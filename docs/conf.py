@@ -51,7 +51,8 @@ for pattern in SHOWN:
 SOURCE = "https://github.com/fractals-numba/fractals/blob/main/"
 FENCE = re.compile(r"^(```+|:::+).*?^\1 *$", re.MULTILINE | re.DOTALL)
 COPIES, PICTURES = HERE / "_drawn", (".png", ".jpg", ".webp", ".svg")
-LISTED = re.compile(r"^```{toctree}\n(?::.*\n)*\n(lessons/.*)\n```\n", re.MULTILINE)
+LISTS = ("lessons", "lessons-zh")  # pages that list the copied ones
+LISTED = re.compile(r"^(lessons/\S+)\n", re.MULTILINE)
 LINK = re.compile(r"(\]\()([^)\s#]+)([^)\s]*\))")
 
 
@@ -78,9 +79,13 @@ def link_to_source(app, docname, source):
         end = fence.start() if fence else len(source[0])
         parts += [LINK.sub(changed, source[0][at:end]), fence[0] if fence else ""]
         at = fence.end() if fence else end
-    # A list of pages that are not there yet is a warning that can't be switched off.
-    there = LISTED.sub(lambda found: found[0] * any(HERE.glob(f"{found[1]}.md")), "".join(parts))
-    source[0] = there
+    source[0] = "".join(parts)
+
+
+def list_lessons(app, docname, source):
+    """Drop lessons that a checkout does not have: Sphinx can't be told not to warn of them."""
+    if docname in LISTS:
+        source[0] = LISTED.sub(lambda name: name[0] * any(HERE.glob(f"{name[1]}.md")), source[0])
 
 
 def show_keys_once(app, what, name, obj, options, signature, returned):
@@ -102,5 +107,7 @@ def show_examples_as_code(app, context, lines):
 def setup(app):
     """Connect the changes of pages."""
     app.connect("source-read", link_to_source)
+    app.connect("source-read", list_lessons)
+    app.connect("env-get-outdated", lambda *_: set(LISTS))  # their number may have changed
     app.connect("autodoc-process-signature", show_keys_once)
     app.connect("sphinx-click-process-epilog", show_examples_as_code)
