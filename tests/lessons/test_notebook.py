@@ -1,4 +1,4 @@
-"""The notebook of the GPU steps: made from their scripts and pages, and as it is in the repository."""
+"""The notebook of the GPU steps: made from their scripts and pages, and not stale."""
 
 import json
 import subprocess
