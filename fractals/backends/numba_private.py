@@ -11,9 +11,12 @@ import functools
 import gc
 import importlib
 import itertools
+import operator
 import os
 import secrets
 import sys
+import threading
+import types
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
@@ -590,3 +593,91 @@ def unwrap_simulated(value: Any) -> Any:
         return make(*map(unwrap_simulated, value))
     value = getattr(value, "_item", value)
     return getattr(value, "_ary", value)
+
+
+@contextlib.contextmanager
+def observed_simulator(observe: Callable[..., None]) -> Iterator[None]:
+    """Have every access of a simulated kernel to an element of device memory observed.
+
+    ``observe(block, thread, frame, stored, element)`` gets the indices (x, y, z) of the block, the
+    number of the thread in its block, the frame of the kernel, whether the element is stored, and a
+    NumPy view of the element. Shared and local memory are not observed.
+
+    `numba.cuda.simulator.kernel.BlockThread` with its `blockIdx` and `thread_id`,
+    `FakeWithinKernelCUDAArray` with its `_item`, `FakeCUDAArray._ary`;
+    Numba 0.61.2 to 0.68.1, numba-cuda 0.30.4.
+    """
+    if not numba.config.ENABLE_CUDASIM:  # kernels run on a GPU
+        yield
+        return
+    importlib.import_module("numba.cuda")
+    module: Any = importlib.import_module("numba.cuda.simulator.kernel")
+    kind = module.FakeWithinKernelCUDAArray
+    if hasattr(kind, "observers"):  # inside another observation
+        kind.observers.append(observe)
+        try:
+            yield
+        finally:
+            kind.observers.remove(observe)
+        return
+    plain = kind.__getitem__, kind.__setitem__
+
+    def seen(wrapped: Any, index: Any, frame: Any, stored: bool) -> None:
+        thread = threading.current_thread()
+        array = wrapped._item._ary
+        indices = index if isinstance(index, tuple) else (index,)
+        if isinstance(thread, module.BlockThread) and len(indices) == array.ndim:
+            element = array[tuple(slice(i, i + 1 or None) for i in map(operator.index, indices))]
+            at = thread.blockIdx
+            for each in kind.observers:
+                each((at.x, at.y, at.z), thread.thread_id, frame, stored, element)
+
+    def load(wrapped: Any, index: Any) -> Any:
+        value = plain[0](wrapped, index)  # first, because it checks the index
+        seen(wrapped, index, sys._getframe(1), False)
+        return value
+
+    def store(wrapped: Any, index: Any, value: Any) -> None:
+        plain[1](wrapped, index, value)
+        seen(wrapped, index, sys._getframe(1), True)
+
+    kind.__getitem__, kind.__setitem__, kind.observers = load, store, [observe]
+    try:
+        yield
+    finally:
+        kind.__getitem__, kind.__setitem__ = plain
+        del kind.observers
+
+
+@contextlib.contextmanager
+def pretended_gpu(capability: tuple[int, int]) -> Iterator[None]:
+    """Have real kernels compiled for a compute capability on a machine without a GPU.
+
+    Kernels compile, and are not loaded.
+
+    `numba.cuda.dispatcher.get_current_device` and `_Kernel.bind`, and
+    `numba.cuda.cudadrv.devices.get_context`; numba-cuda 0.30.4.
+    """
+    dispatcher: Any = importlib.import_module("numba.cuda.dispatcher")
+    devices: Any = importlib.import_module("numba.cuda.cudadrv.devices")
+    card = types.SimpleNamespace(compute_capability=capability)
+    before = dispatcher.get_current_device, devices.get_context, dispatcher._Kernel.bind
+    dispatcher.get_current_device = lambda: card
+    devices.get_context = lambda *_: types.SimpleNamespace(device=card)
+    dispatcher._Kernel.bind = lambda _kernel: None
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device, devices.get_context, dispatcher._Kernel.bind = before
+
+
+def code_of_kernel(kernel: Any, signature: str, capability: tuple[int, int]) -> tuple[str, bytes]:
+    """Return the PTX and the machine code of a kernel made by `numba.cuda.jit`, without a GPU.
+
+    `CUDADispatcher.compile`, `_Kernel._codelibrary` with `get_asm_str` and `get_cubin`;
+    numba-cuda 0.30.4.
+    """
+    with pretended_gpu(capability):
+        made = kernel.compile(numba.core.sigutils.normalize_signature(signature)[0])
+        library = made._codelibrary
+        return library.get_asm_str(cc=capability), bytes(library.get_cubin(cc=capability).code)

@@ -36,6 +36,7 @@ SUBJECTS = {
         "verify": ("verify", "Recompute random pixels of a picture and compare them."),
         "devices": ("devices", "List the devices that can draw on this machine."),
         "bench": ("bench", "Time the same work on several devices and compare the results."),
+        "gpu": ("gpu", "Study GPU kernels without a GPU: divergence, memory, time."),
     },
     "Shell": {
         "cache": ("cache", "Show the caches and their sizes, or empty them."),
@@ -50,7 +51,6 @@ SYNONYMS = {
     "colour": "recolor",
     "draw": "render",
     "export": "convert",
-    "gpu": "devices",
     "info": "show",
     "lesson": "learn",
     "lessons": "learn",

@@ -291,6 +291,19 @@ def kernel(out, more):
 
 kernel[1, 1](cuda.to_device(np.zeros(2)), (cuda.device_array((3,), np.int32), 7))
 assert seen == [[np.ndarray, np.ndarray, int]], seen
+
+@cuda.jit
+def shift(out):
+    i = cuda.grid(1)
+    out[i + 1] = out[i]
+
+found, array = [], np.arange(5.0)
+with numba_private.observed_simulator(lambda *access: found.append(access)):
+    shift[2, 2](array)
+shift[2, 2](array)
+places = [(block, thread, stored, element.shape) for block, thread, _, stored, element in found]
+assert places == [((i // 2, 0, 0), i % 2, s, (1,)) for i in range(4) for s in (False, True)], places
+assert {frame.f_code for _, _, frame, _, _ in found} == {shift.py_func.__code__}
 numba_private.choose_simulator(False)
 assert not any(name.startswith("numba.cuda") for name in sys.modules)
 assert not config.ENABLE_CUDASIM

@@ -6,9 +6,13 @@ float32 kernel is float32 throughout, and what is rounded once is written as one
 
 import dataclasses
 import functools
+import json
 import os
 import re
+import subprocess
+import sys
 import typing
+from pathlib import Path
 
 import pytest
 from support import ptx
@@ -21,6 +25,7 @@ from fractals.backends.devices import limits_of
 from fractals.color import palette
 from fractals.formulas import mandelbrot
 from fractals.scene.paint import Color, Layer
+from fractals.tools.gpu import prediction
 
 if reason := ptx.missing():
     if os.environ.get("FRACTALS_REQUIRE_PTX"):
@@ -38,26 +43,8 @@ REGISTERS_MORE = 96
 REGISTERS_MOST = 128  # 512 threads of a multiprocessor's 65536 registers
 REGISTERS_BOTH = 136  # of matrices with exponents whose orbits are watched: 448 threads
 
-# Most machine instructions an iteration on sm_90, its share of the tests at a block's end included:
-# in float32, in float64, and in both with dz. Lower a budget when the code gets better.
-BUDGET = {
-    "buffalo": (5.9, 6.0, 24.0, 32.0),
-    "burning_ship": (4.9, 5.0, 20.0, 24.0),
-    "celtic_heart": (5.9, 6.0, 21.75, 27.75),
-    "heart": (4.9, 5.0, 18.0, 20.25),
-    "celtic": (5.9, 6.0, 20.25, 24.25),
-    "mandelbrot": (4.9, 5.0, 11.0, 11.25),
-    "multibrot2": (4.9, 5.0, 11.0, 11.25),
-    "multibrot3": (9.0, 9.0, 20.0, 20.25),
-    "multibrot4": (9.0, 9.0, 24.0, 24.0),
-    "multibrot5": (13.0, 13.0, 32.0, 32.0),
-    "multibrot6": (13.0, 13.0, 36.5, 36.5),
-    "multibrot7": (17.0, 17.0, 45.0, 45.0),
-    "multibrot8": (17.0, 17.0, 49.0, 49.0),
-    "perpendicular_burning_ship": (4.9, 5.0, 19.0, 23.25),
-    "shark_fin": (4.9, 5.0, 16.0, 16.25),
-    "tricorn": (4.9, 5.0, 16.0, 16.25),
-}
+# Lower a budget when the code gets better: predictions of times use them.
+BUDGET = prediction.INSTRUCTIONS
 STICKY = (7.75, 7.75)  # the same of a Mandelbrot step that is tested each time
 FAR = ["-2.5", "0"]  # beyond the escape radius: orbits may come back
 # NVVM unrolls a whole block only where it is short enough; the loop then holds no test at its end.
@@ -393,3 +380,32 @@ def test_kernels_are_kept(tmp_path):
 def test_libnvvm_is_found():
     ptx.real_cuda()
     assert numba_private.has_libnvvm()
+
+
+LESSON = Path(__file__).parents[2] / "lessons" / "step_11_mandelbrot_gpu.py"
+TYPES = "float64, float64, float64, int64, int32[:,::1]"
+
+
+def counted(*arguments):
+    """Return what `fractals gpu instructions` counts, in a process of its own."""
+    command = [sys.executable, "-m", "fractals", "gpu", "instructions", *arguments, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_instrument_counts_the_loop_of_a_lesson():
+    found = counted(LESSON, "one_pixel_each", TYPES)
+    assert (found["language"], found["instructions"]) == ("machine code", 14)
+    assert found["arithmetic"] == found["float64"] == 8
+
+
+def test_without_the_tools_ptx_is_counted():
+    script = (
+        "from fractals.tools.gpu import machine\n"
+        "machine.find_tool = lambda name: None\n"
+        f"loop = machine.count({str(LESSON)!r}, 'one_pixel_each', {TYPES!r})\n"
+        "print(loop.language, len(loop.names), loop.arithmetic, loop.double)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.split() == ["PTX", "14", "9", "9"], done.stderr

@@ -8,10 +8,13 @@ import pytest
 from fractals.cli.verbs import COMMANDS, SUBJECTS, cli
 
 SEARCHES = ("nucleus", "period", "julia")
+INSTRUMENTS = ("divergence", "access", "instructions", "predict")
 
 
 def every_verb():
-    return [(), *((verb,) for verb in COMMANDS), *(("find", name) for name in SEARCHES)]
+    parts = {"find": SEARCHES, "gpu": INSTRUMENTS}
+    inner = [(verb, name) for verb, names in parts.items() for name in names]
+    return [(), *((verb,) for verb in COMMANDS), *inner]
 
 
 @pytest.fixture(params=every_verb(), ids=" ".join)
@@ -52,7 +55,7 @@ def test_the_overview_has_each_verb_with_its_whole_summary(run):
             assert summary in out
 
 
-@pytest.mark.parametrize("words", [(), ("find",), ("list",)])
+@pytest.mark.parametrize("words", [(), ("find",), ("gpu",), ("list",)])
 def test_without_a_verb_the_help_is_printed_laid_out(run, words):
     code, out, err = run(*words)
     assert (code, err) == (0, "")

@@ -10,10 +10,6 @@ import functools
 import importlib.util
 import operator
 import re
-import subprocess
-import tempfile
-from types import SimpleNamespace
-from typing import NamedTuple
 from unittest import mock
 
 import numba
@@ -21,16 +17,10 @@ import numpy as np
 
 from fractals.backends import base, probe
 from fractals.backends.cuda import backend
+from fractals.backends.numba_private import pretended_gpu
+from fractals.tools.gpu.machine import hot_loop, instructions, resources
 
-INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*([^;]*);")
-ARITHMETIC = re.compile(r"[FD](ADD|MUL|FMA|SETP?|MNMX|SEL)")
-
-
-class Instruction(NamedTuple):
-    """A machine instruction; `target` is the list index to which a branch jumps, or None."""
-
-    name: str
-    target: int | None
+__all__ = ["hot_loop", "instructions", "resources"]
 
 
 def missing():
@@ -63,7 +53,7 @@ def compile_kernels(draw, capability=(9, 0)):
     found, code = [], operator.attrgetter("library")
     card = probe.Device("cuda", "a card", compute_capability=capability)
     with (
-        _card(capability),
+        pretended_gpu(capability),
         mock.patch.object(probe, "gpus", return_value=([card], "")),
         mock.patch.object(real.cuda, "select_device"),
         mock.patch.object(real.cuda, "stream", return_value=0),
@@ -89,7 +79,7 @@ def without_a_card(capability):
     def finished(kernel):
         kernel._codelibrary.get_asm_str()
 
-    with _card(capability), mock.patch.object(_Kernel, "bind", finished):
+    with pretended_gpu(capability), mock.patch.object(_Kernel, "bind", finished):
         yield
 
 
@@ -102,31 +92,17 @@ class _InHostMemory(base.HostMemory, backend.CudaBackend):
         return np.array(array)  # writable, as device arrays are
 
 
-@contextlib.contextmanager
-def _card(capability):
-    """Patch numba.cuda so that it finds a current device of this compute capability."""
-    from numba.cuda import dispatcher
-    from numba.cuda.cudadrv import devices
-
-    card = SimpleNamespace(compute_capability=capability)
-    with (
-        mock.patch.object(dispatcher, "get_current_device", return_value=card),
-        mock.patch.object(devices, "get_context", return_value=SimpleNamespace(device=card)),
-    ):
-        yield
-
-
 @functools.cache
 def text(kernel, capability):
     """Return the PTX that becomes the card's code."""
-    with _card(capability):
+    with pretended_gpu(capability):
         return kernel.get_lto_ptx()
 
 
 def unfused_text(kernel, capability):
     """Return PTX for which the compiler may not contract ``a * b + c``."""
     with (
-        _card(capability),
+        pretended_gpu(capability),
         mock.patch.dict(kernel._nvvm_options, fma=0),
         mock.patch.dict(kernel._ptx_cache, clear=True),
     ):
@@ -145,48 +121,5 @@ def assemble(ptx):
 
 def binary(kernel, capability):
     """Return the binary that a GPU of this compute capability would load."""
-    with _card(capability):
+    with pretended_gpu(capability):
         return kernel.get_cubin().code
-
-
-def resources(binary):
-    """Return the registers and the bytes of local memory (spilled registers) per thread."""
-    use = re.findall(r"\b(REG|STACK|LOCAL):(\d+)", _dump("--dump-resource-usage", binary))
-    amount = {name: int(number) for name, number in use}
-    return amount["REG"], amount["STACK"] + amount["LOCAL"]
-
-
-@functools.cache
-def instructions(binary):
-    """Return the machine instructions of a binary, function by function."""
-    found = []
-    for function in _dump("--dump-sass", binary).split("Function :")[1:]:
-        lines = INSTRUCTION.findall(function)
-        places = {int(address, 16): len(found) + i for i, (address, _, _) in enumerate(lines)}
-        for _, name, operands in lines:
-            target = re.search(r"\b0x([0-9a-f]+)\s*$", operands) if name.startswith("BRA") else None
-            found.append(Instruction(name, places[int(target[1], 16)] if target else None))
-    return found
-
-
-def _dump(option, binary):
-    from cuda import pathfinder
-
-    tool = pathfinder.find_nvidia_binary_utility("cuobjdump")
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(binary)
-        file.flush()
-        command = [tool, option, file.name]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-
-def hot_loop(code):
-    """Return the instructions of the innermost loop with the most arithmetic."""
-    loops = [
-        range(instruction.target, place + 1)
-        for place, instruction in enumerate(code)
-        if instruction.target is not None and instruction.target < place
-    ]
-    inner = [a for a in loops if not any(b[0] in a and b[-1] in a and a != b for b in loops)]
-    bodies = [[code[i] for i in loop if code[i].name != "NOP"] for loop in inner]
-    return max(bodies, key=lambda body: sum(bool(ARITHMETIC.match(c.name)) for c in body))

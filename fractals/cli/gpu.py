@@ -1,0 +1,382 @@
+"""`fractals gpu`: instruments that study GPU kernels on a machine without a GPU."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from fractals.cli.command import Laidout, epilog, option, together, verb
+from fractals.cli.completion import FILE, words
+from fractals.cli.messages import print_json, tell, write_out
+from fractals.cli.options import (
+    json_option,
+    output_option,
+    overwrite_option,
+    scene_arguments,
+    view_options,
+)
+from fractals.cli.scenes import requested_scene
+from fractals.errors import OptionError, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fractals.scene.model import Scene
+
+block_option = option(
+    "--block",
+    "blocks",
+    metavar="WxH",
+    multiple=True,
+    section="Kernel",
+    help="Threads of a block in x and y; may be repeated (default: 32x1, 8x4 and 16x16).",
+)
+sample_options = together(
+    option(
+        "--supersampling",
+        metavar="N",
+        section="Picture",
+        help="N x N samples per pixel, each a thread of its own.",
+    ),
+    option(
+        "-n",
+        "--max-iterations",
+        metavar="N",
+        section="Iteration",
+        help="Maximum iterations per sample, such as 1e6, or auto.",
+    ),
+)
+
+
+class Instruments(Laidout, click.Group):
+    """The instruments; without one, the help is printed."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find an instrument, or say which one may have been meant."""
+        if args and args[0] not in self.commands:
+            from fractals.catalog import did_you_mean
+
+            hint = did_you_mean(args[0][:50], self.commands)
+            hint = hint or f"; choose {', '.join(self.commands)}"
+            raise OptionError(f"unknown instrument '{shown(args[0], 40)}'{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the instruments, each with its whole summary, then the options."""
+        with formatter.section("Instruments"):
+            formatter.write_dl(
+                [(name, each.get_short_help_str(1000)) for name, each in self.commands.items()]
+            )
+        Laidout.format_options(self, ctx, formatter)
+
+
+@click.group(
+    "gpu",
+    cls=Instruments,
+    add_help_option=False,
+    no_args_is_help=False,
+    invoke_without_command=True,
+    epilog=epilog(
+        [
+            "gpu divergence seahorse -o map.png",
+            "gpu access kernel.py",
+            "gpu predict seahorse --card rtx4090",
+        ]
+    ),
+)
+@click.pass_context
+def gpu_command(context: click.Context) -> None:
+    """Study GPU kernels without a GPU: divergence, memory access and predicted times.
+
+    `fractals devices` lists the GPUs of this machine.
+    """
+    if context.invoked_subcommand is None:
+        write_out(context.get_help() + "\n")
+
+
+@verb(
+    "divergence",
+    "gpu divergence seahorse              # a table",
+    "gpu divergence seahorse --size 480x320 -o map.png",
+    "gpu divergence --block 32x4 --block 64x1 --json",
+)
+@scene_arguments
+@block_option
+@sample_options
+@view_options
+@output_option("Map to write, a PNG: warps whose lanes are busy are white.")
+@overwrite_option
+@json_option
+def divergence_command(
+    scenes: tuple[str, ...],
+    blocks: tuple[str, ...],
+    output: str | None,
+    overwrite: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Compute from counts how many lanes of each warp are busy.
+
+    The CPU computes the counts. A thread computes one sample; interior samples take the full
+    number of iterations, as in a kernel without interior shortcuts.
+    """
+    from fractals.io.files import check_output, written
+    from fractals.tools import sheet
+    from fractals.tools.gpu import divergence
+
+    if output is not None:
+        if Path(output).suffix.lower() != ".png":
+            raise OptionError(f"--output: '{shown(output, 80)}' does not end in .png")
+        check_output(output, overwrite)
+    shapes = [parse_block(text) for text in blocks] or divergence.BLOCKS
+    count = counts_of(requested_scene(scenes, options))
+    found = [divergence.measure(count, shape) for shape in shapes]
+    if as_json:
+        print_json({"divergence": [each.to_table() for each in found]})
+    else:
+        rows = [f"{'block':10}{'lanes busy':>12}{'slots busy':>12}{'warp steps':>16}"]
+        for each in found:
+            row = f"{'{}x{}'.format(*each.block):10}{each.lanes_busy:12.1%}{each.slots_busy:12.1%}"
+            rows.append(f"{row}{each.warp_steps:16,}")
+        write_out("\n".join(rows) + "\n")
+    if output is not None:
+        with written(output, overwrite) as file:
+            file.write(sheet.png(divergence.draw(found)))
+        tell(f"{output}: a warp is white where all of its lanes are busy")
+
+
+@verb(
+    "access",
+    "gpu access kernel.py                 # lines of memory that each warp touches",
+    "gpu access kernel.py 64 --json       # with an argument of the script",
+    "gpu access kernel.py --line 12",
+)
+@click.argument("script", shell_complete=FILE)
+@click.argument("arguments", nargs=-1)
+@option(
+    "--line",
+    metavar="N",
+    type=click.IntRange(1),
+    section="Kernel",
+    help="Only the accesses of this line of the script.",
+)
+@json_option
+def access_command(
+    script: str, arguments: tuple[str, ...], line: int | None, as_json: bool
+) -> None:
+    """Run a script in Numba's CUDA simulator and count the memory lines that warps touch.
+
+    SCRIPT is Python with kernels made by @cuda.jit, and is run as Python runs it. A step is one
+    load or store of the 32 threads of a warp. One line of 128 bytes a step is the fewest where
+    threads use float32. Shared and local memory are not counted. Keep arrays small: a simulated
+    thread takes about 0.1 ms.
+    """
+    from fractals.tools.gpu import access
+
+    found = access.log_of_script(script, list(arguments)).accesses()
+    if line is not None:
+        name = str(Path(script).resolve())
+        found = [
+            each
+            for each in found
+            if each.place.line == line and str(Path(each.place.file).resolve()) == name
+        ]
+    if as_json:
+        print_json({"accesses": [each.to_table() for each in found]})
+    else:
+        write_out(access.table(found) + "\n")
+
+
+@verb(
+    "predict",
+    "gpu predict seahorse                 # on every card of the table",
+    "gpu predict seahorse --card rtx4090 --precision float32",
+    "gpu predict seahorse --cores 5888 --clock 2.48 --instructions 14",
+)
+@scene_arguments
+@option(
+    "--card",
+    metavar="NAME",
+    section="Card",
+    help="A card of the table, such as t4, h100 or rtx4090 (default: all).",
+)
+@option(
+    "--cores",
+    metavar="N",
+    type=click.IntRange(1),
+    section="Card",
+    help="Cores of another card; requires --clock.",
+)
+@option(
+    "--clock",
+    metavar="GHZ",
+    type=click.FloatRange(0, min_open=True),
+    section="Card",
+    help="Boost clock of that card.",
+)
+@option(
+    "--double",
+    metavar="SHARE",
+    default="1/64",
+    section="Card",
+    help="Rate of float64 by the rate of float32 (default: 1/64).",
+)
+@option(
+    "--instructions",
+    metavar="N",
+    type=click.FloatRange(0, min_open=True),
+    section="Kernel",
+    help="Machine instructions of an iteration (default: those counted for the formula).",
+)
+@option(
+    "--precision",
+    metavar="TYPE",
+    default="float32",
+    type=click.Choice(["float32", "float64"]),
+    section="Kernel",
+    shell_complete=words("float32", "float64"),
+    help="Number type: float32 (the default) or float64.",
+)
+@option(
+    "--block",
+    metavar="WxH",
+    default="8x8",
+    section="Kernel",
+    help="Threads of a block in x and y (default: 8x8, which fractals uses).",
+)
+@sample_options
+@view_options
+@json_option
+def predict_command(
+    scenes: tuple[str, ...],
+    card: str | None,
+    cores: int | None,
+    clock: float | None,
+    double: str,
+    instructions: float | None,
+    precision: str,
+    block: str,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Predict the time of a picture on a GPU from counted instructions.
+
+    The time is what the card's cores need to issue the instructions of all iterations. Copies,
+    colors and launches come on top, so a measured time is longer.
+    """
+    from fractals.tools.gpu import divergence, prediction
+
+    scene = requested_scene(scenes, options)
+    number = cast(prediction.Precision, precision)
+    if instructions is None:
+        instructions = prediction.instructions(scene.make_formula().name, number)
+    if (cores is None) != (clock is None):
+        raise OptionError("--cores and --clock are given together")
+    if cores is not None and clock is not None:
+        cards = [prediction.Card("this card", cores, clock, share(double))]
+    else:
+        cards = [prediction.card(card)] if card else list(prediction.CARDS.values())
+    busy = divergence.measure(counts_of(scene), parse_block(block))
+    found = [prediction.predict(busy.warp_steps, instructions, each, number) for each in cards]
+    if as_json:
+        table = {**busy.to_table(), "instructions": instructions, "precision": precision}
+        print_json({**table, "predictions": [each.to_table() for each in found]})
+        return
+    head = f"{instructions:g} instructions an iteration, {precision}, "
+    rows = [f"{head}{busy.lanes_busy:.1%} of lanes busy; at least:"]
+    for each in found:
+        rate = each.iterations_per_second / 1e12
+        rows.append(f"{each.card.title:22}{1e3 * each.seconds:12.4f} ms{rate:10.2f} T it/s")
+    write_out("\n".join(rows) + "\n")
+
+
+@verb(
+    "instructions",
+    "gpu instructions kernel.py add 'float32[::1], float32[::1], float32[::1]'",
+    "gpu instructions kernel.py mandel 'float64, int64, int32[:,::1]' --capability 8.6",
+    "gpu instructions kernel.py mandel 'float32, int32, int32[:,::1]' --json",
+)
+@click.argument("script", shell_complete=FILE)
+@click.argument("kernel")
+@click.argument("types")
+@option(
+    "--capability",
+    metavar="X.Y",
+    default="9.0",
+    section="Card",
+    help="Compute capability of the card (default: 9.0, an H100).",
+)
+@json_option
+def instructions_command(
+    script: str, kernel: str, types: str, capability: str, as_json: bool
+) -> None:
+    """Count the machine instructions in the innermost loop of a kernel.
+
+    SCRIPT is a Python file, KERNEL a function in it made by @cuda.jit, and TYPES the types of its
+    arguments as Numba writes them. No GPU is needed, but the extra gpu and, for machine code, the
+    packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm. Without these two the instructions of
+    PTX are counted.
+    """
+    from fractals.tools.gpu import machine
+
+    loop = machine.count(script, kernel, types, machine.parse_capability(capability))
+    if as_json:
+        print_json(loop.to_table())
+        return
+    write_out(
+        f"{len(loop.names)} instructions of {loop.language} in the innermost loop of {kernel}: "
+        f"{loop.arithmetic} of arithmetic, of which {loop.double} in float64\n"
+        f"{' '.join(loop.names)}\n"
+    )
+
+
+def parse_block(text: str) -> tuple[int, int]:
+    """Return the threads of a block in x and y.
+
+    Examples
+    --------
+    >>> parse_block("16x8")
+    (16, 8)
+    """
+    found = re.fullmatch(r"(\d{1,4})[xX](\d{1,4})", text)
+    if not found:
+        raise OptionError(f"--block: '{shown(text, 40)}' is not WIDTHxHEIGHT, such as 16x8")
+    return int(found[1]), int(found[2])
+
+
+def share(text: str) -> float:
+    """Return a share, such as 1/64 or 0.5."""
+    above, _, below = text.partition("/")
+    try:
+        value = float(above) / float(below or 1)
+    except (ValueError, ZeroDivisionError):
+        value = 0.0
+    if not 0 < value <= 1:
+        raise OptionError(f"--double: '{shown(text, 40)}' is not a share, such as 1/64")
+    return value
+
+
+def counts_of(scene: "Scene") -> "NDArray[Any]":
+    """Return the counts of all samples of a scene, computed on the CPU.
+
+    Raises
+    ------
+    OptionError
+        The scene is drawn by perturbation, where counts are not the steps taken.
+    """
+    import fractals
+
+    samples = scene.image.supersampling
+    across, down = scene.image.size
+    single = scene.replace(size=(across * samples, down * samples), supersampling=1)
+    if fractals.plan(single, device="cpu").method != "direct":
+        raise OptionError("perturbation skips steps, so counts say nothing: choose a wider view")
+    count: NDArray[Any] = fractals.compute(single, device="cpu").count
+    return count
+
+
+for instrument in (divergence_command, access_command, instructions_command, predict_command):
+    gpu_command.add_command(instrument)

@@ -1,0 +1,1 @@
+"""Instruments that study GPU kernels on a machine without a GPU."""

@@ -1,0 +1,228 @@
+"""Access log of kernels in Numba's CUDA simulator: the memory lines that each warp touches.
+
+A GPU moves global memory in lines of 128 bytes. Where the 32 threads of a warp use elements side by
+side, one line serves them all (a coalesced access); where they are far apart, each thread needs a
+line of its own.
+"""
+
+import contextlib
+import functools
+import itertools
+import linecache
+import os
+import runpy
+import sys
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.errors import FractalsError, OptionError, shown
+from fractals.tools.gpu.divergence import WARP
+
+LINE = 128  # bytes: a GPU's caches hold memory in lines of this size
+
+
+class Place(NamedTuple):
+    """An instruction of a kernel that loads or stores an element."""
+
+    file: str
+    line: int
+    column: int
+    end: tuple[int, int]  # line and column: tells several accesses on one line apart
+    stored: bool
+
+
+class Access(NamedTuple):
+    """What the warps did at one place of a kernel.
+
+    Attributes
+    ----------
+    place : Place
+    elements : int
+        Loads or stores of all threads.
+    steps : int
+        Times that a warp came here; each time up to 32 threads load or store at once.
+    used : int
+        Different bytes that the threads of a step asked for, summed over the steps.
+    lines : int
+        Different lines of 128 bytes that these bytes are in, summed over the steps.
+    """
+
+    place: Place
+    elements: int
+    steps: int
+    used: int
+    lines: int
+
+    @property
+    def source(self) -> str:
+        """The source line."""
+        return linecache.getline(self.place.file, self.place.line).strip()
+
+    @property
+    def lines_per_step(self) -> float:
+        """Lines that a warp touches at a time: 1 where 32 threads use float32 side by side."""
+        return self.lines / self.steps
+
+    @property
+    def share_used(self) -> float:
+        """Bytes used, by the bytes of the lines."""
+        return self.used / (LINE * self.lines)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the facts for JSON."""
+        return {
+            "file": self.place.file,
+            "line": self.place.line,
+            "source": self.source,
+            "access": "store" if self.place.stored else "load",
+            "elements": self.elements,
+            "warp_steps": self.steps,
+            "lines": self.lines,
+            "lines_per_step": self.lines_per_step,
+            "share_used": self.share_used,
+        }
+
+
+class AccessLog:
+    """Accesses to global memory of the kernels that run while `access_log` is open."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._visits: Counter[tuple[Any, ...]] = Counter()  # of a thread to an instruction
+        self._elements: Counter[Place] = Counter()
+        # Of a place, for each step of a warp: array, first byte and size of what is used.
+        self._used: dict[Place, dict[tuple[Any, ...], set[tuple[int, int, int]]]] = {}
+        self._arrays: dict[int, NDArray[Any]] = {}  # kept, because a freed id is given out again
+
+    def _observe(
+        self,
+        block: tuple[int, int, int],
+        thread: int,
+        frame: FrameType,
+        stored: bool,
+        element: NDArray[Any],
+    ) -> None:
+        place = Place(frame.f_code.co_filename, *_position(frame.f_code, frame.f_lasti), stored)
+        memory = element
+        while isinstance(memory.base, np.ndarray):
+            memory = memory.base
+        start = _address(element) - _address(memory)  # on a GPU arrays begin at a line
+        with self._lock:
+            self._arrays[id(memory)] = memory
+            visit = block, thread, place
+            self._visits[visit] += 1
+            step = block, thread // WARP, self._visits[visit]
+            steps = self._used.setdefault(place, defaultdict(set))
+            steps[step].add((id(memory), start, element.nbytes))
+            self._elements[place] += 1
+
+    def accesses(self) -> list[Access]:
+        """Return what was done at each place, in the order of the source."""
+        found = []
+        for place, steps in sorted(self._used.items()):
+            used = sum(size for step in steps.values() for _, _, size in step)
+            lines = sum(len({(array, at // LINE) for array, at, _ in s}) for s in steps.values())
+            found.append(Access(place, self._elements[place], len(steps), used, lines))
+        return found
+
+    def elements(self, stored: bool) -> int:
+        """Return how many elements all threads loaded, or stored."""
+        return sum(n for place, n in self._elements.items() if place.stored == stored)
+
+    def text(self) -> str:
+        """Return a table of the accesses for people."""
+        return table(self.accesses())
+
+
+def table(found: list[Access]) -> str:
+    """Return a table of accesses, a row for each place."""
+    rows = [f"{'':6}{'elements':>10}{'lines a step':>14}{'bytes used':>12}  source"]
+    for each in found:
+        kind = "store" if each.place.stored else "load"
+        row = f"{kind:6}{each.elements:10}{each.lines_per_step:14.1f}{each.share_used:12.0%}"
+        rows.append(f"{row}  {Path(each.place.file).name}:{each.place.line}: {each.source}")
+    return "\n".join(rows)
+
+
+@contextlib.contextmanager
+def access_log() -> Iterator[AccessLog]:
+    """Log the accesses of simulated kernels to global memory.
+
+    Yields
+    ------
+    AccessLog
+        Filled while kernels run. On a real GPU it stays empty.
+
+    Examples
+    --------
+    ::
+
+        with access_log() as log:
+            kernel[blocks, threads](image)
+        print(log.text())
+    """
+    from fractals.backends import numba_private
+
+    log = AccessLog()
+    with numba_private.observed_simulator(log._observe):
+        yield log
+
+
+def log_of_script(path: str, arguments: list[str]) -> AccessLog:
+    """Run a Python script in the simulator, and return the accesses of its kernels.
+
+    Parameters
+    ----------
+    path : str
+        The script, run as Python runs it. Its folder is searched for imports.
+    arguments : list of str
+        Its arguments.
+
+    Raises
+    ------
+    OptionError
+        There is no such file.
+    FractalsError
+        The script failed.
+    """
+    from fractals.backends import numba_private
+
+    if not Path(path).is_file():
+        raise OptionError(f"no such file: {shown(path, 80)}")
+    numba_private.choose_simulator(True)
+    before = sys.argv, list(sys.path)
+    sys.argv = [path, *arguments]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    try:
+        with access_log() as log:
+            runpy.run_path(path, run_name="__main__")
+    except Exception as error:
+        line = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise FractalsError(f"{shown(path, 80)} failed: {line}") from error
+    finally:
+        sys.argv, sys.path[:] = before
+    return log
+
+
+@functools.cache
+def _position(code: CodeType, instruction: int) -> tuple[int, int, tuple[int, int]]:
+    """Return the line, the column and the end of the source of an instruction.
+
+    The number of the instruction itself may change by some bytes, because Python rewrites code that
+    runs often.
+    """
+    position = next(itertools.islice(code.co_positions(), instruction // 2, None))
+    line, end_line, column, end_column = (number or 0 for number in position)
+    return line, column, (end_line, end_column)
+
+
+def _address(array: NDArray[Any]) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address

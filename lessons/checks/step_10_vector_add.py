@@ -1,0 +1,25 @@
+"""Check of exercise 10, in the simulator."""
+
+import numpy as np
+
+
+def check(answer):
+    """Raise AssertionError with one clear line unless `answer` solves the exercise."""
+    random = np.random.default_rng(10)
+    for size in (128, 1, 1000, 1500):
+        x, y = random.random((2, size), np.float32)
+        try:
+            found = answer.run(np.float32(1.5), x, y)
+        except IndexError as error:
+            thread = str(error).partition(":")[0]
+            raise AssertionError(
+                f"{size} elements: the thread {thread} used an index outside the array: "
+                "threads beyond the last element need a guard"
+            ) from None
+        threads = int(np.prod(getattr(answer.saxpy, "block_dim", None) or (1,)))
+        assert threads <= 1024, f"a block of {threads} threads: a GPU takes at most 1024"
+        assert np.shape(found) == (size,), f"{size} elements: the result has shape {found.shape}"
+        wrong = np.flatnonzero(~np.isclose(found, 1.5 * x + y))
+        assert not wrong.size, (
+            f"{size} elements: {wrong.size} are wrong, the first at index {wrong[0]}"
+        )

@@ -1,0 +1,31 @@
+"""Exercise 11: the article's kernel keeps its counts in uint8. Find out where that fails.
+
+The program draws 20 iterations correctly. Change it so that it draws any number of iterations, at
+any size. Try `counts(48, 32, 300)` first, and read what the simulator says.
+"""
+
+import numpy as np
+from gpu import cuda
+
+
+@cuda.jit(device=True)
+def escape(cx, cy, iterations):
+    x = y = 0.0
+    for n in range(iterations):
+        if x * x + y * y >= 4.0:
+            return n
+        x, y = x * x - y * y + cx, 2.0 * x * y + cy
+    return iterations
+
+
+@cuda.jit
+def kernel(pixel, iterations, image):
+    column, row = cuda.grid(2)
+    image[row, column] = escape(column * pixel - 2.0, 1.0 - row * pixel, iterations)
+
+
+def counts(width, height, iterations):
+    """Return the counts of [-2, 1] x [1 - 3 height / width, 1], an array (height, width)."""
+    image = cuda.to_device(np.zeros((height, width), dtype=np.uint8))
+    kernel[(width // 16, height // 8), (16, 8)](3.0 / width, iterations, image)
+    return image.copy_to_host()
