@@ -75,13 +75,13 @@ def learn_command(
         _report(named or all_steps(), Path(output), overwrite)
     elif step is None:
         if mode != "run":
-            raise OptionError(f"--{mode}: name a step, as in 'fractals learn 1 --{mode}'")
+            raise OptionError(f"--{mode}: name a step, as in 'fractals learn --{mode} 1'")
         _list(all_steps())
     elif mode == "run":
         run.run_script(find_step(step), arguments, _ladder())
     elif mode == "check":
         if len(arguments) != 1:
-            raise OptionError(f"--check: name one file: fractals learn {step} FILE --check")
+            raise OptionError(f"--check: name one file: fractals learn --check {step} FILE")
         found = find_step(step)
         run.check_answer(found, arguments[0])
         write_out(f"step {found.key}: passed\n")
