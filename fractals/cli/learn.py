@@ -98,10 +98,10 @@ def _list(steps: "list[Step]") -> None:
     lines = [f"{step.key:>3}  {step.name.replace('_', ' '):18}{step.summary}" for step in steps]
     lines += [
         "",
-        "fractals learn 1 --page     prints the page of step 1; --language zh in Chinese",
+        "fractals learn --page 1     prints the page of step 1; --language zh in Chinese",
         "fractals learn 1            runs its script, and prints its time",
-        "fractals learn 1 --start    writes its exercise, exercise_01.py",
-        "fractals learn 1 exercise_01.py --check",
+        "fractals learn --start 1    writes its exercise, exercise_01.py",
+        "fractals learn --check 1 exercise_01.py",
         f"All files: {steps[0].script.parent}",
     ]
     write_out("\n".join(lines) + "\n")
