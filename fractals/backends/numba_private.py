@@ -610,7 +610,6 @@ def observed_simulator(observe: Callable[..., None]) -> Iterator[None]:
     if not numba.config.ENABLE_CUDASIM:  # kernels run on a GPU
         yield
         return
-    importlib.import_module("numba.cuda")
     module: Any = importlib.import_module("numba.cuda.simulator.kernel")
     kind = module.FakeWithinKernelCUDAArray
     if hasattr(kind, "observers"):  # inside another observation
