@@ -3,8 +3,8 @@
     from gpu import cuda, device, on_gpu
 
 `on_gpu` tells which of the two it is, and `device` is its name in a report.
-NUMBA_ENABLE_CUDASIM=1 in the environment chooses the simulator on a machine with a GPU too. 0 chooses
-real kernels, which can be compiled without a GPU (`fractals gpu instructions`).
+NUMBA_ENABLE_CUDASIM=1 in the environment chooses the simulator on a machine with a GPU too; 0
+chooses real kernels, which can be compiled without a GPU (`fractals gpu instructions`).
 """
 
 import ctypes

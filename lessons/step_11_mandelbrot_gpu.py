@@ -55,6 +55,6 @@ if __name__ == "__main__":
     counts = draw(one_pixel_each, grid, block)
     assert np.array_equal(counts, draw(grid_stride, (1, 1), block))
     for kernel, blocks in (one_pixel_each, grid), (grid_stride, (1, 1)):
-        seconds = median_seconds(lambda: draw(kernel, blocks, block), 3)  # noqa: B023
+        seconds = median_seconds(lambda: draw(kernel, blocks, block), 3)
         print(f"{kernel.__name__:16}{counts.size / seconds:12,.0f} pixels/s, copied back")
     report(11, seconds, int(counts.sum()), device=device)

@@ -42,9 +42,7 @@ if __name__ == "__main__":
     # [divergence]
     for block in (32, 1), (8, 4), (16, 16):
         found = divergence.measure(counts, block)
-        print(
-            f"block {block}: {found.lanes_busy:.1%} of lanes, {found.slots_busy:.1%} of slots busy"
-        )
+        print(f"{block}: {found.lanes_busy:.1%} of lanes busy, {found.slots_busy:.1%} of slots")
     # [end]
     for kernel in () if on_gpu else (along_rows, along_columns):
         with access.access_log() as log:

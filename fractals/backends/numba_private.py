@@ -607,6 +607,9 @@ def observed_simulator(observe: Callable[..., None]) -> Iterator[None]:
     `FakeWithinKernelCUDAArray` with its `_item`, `FakeCUDAArray._ary`;
     Numba 0.61.2 to 0.68.1, numba-cuda 0.30.4.
     """
+    if not numba.config.ENABLE_CUDASIM:  # kernels run on a GPU
+        yield
+        return
     module: Any = importlib.import_module("numba.cuda.simulator.kernel")
     kind = module.FakeWithinKernelCUDAArray
     if hasattr(kind, "observers"):  # inside another observation

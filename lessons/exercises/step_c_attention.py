@@ -4,7 +4,7 @@ This sum is what softmax divides by. Keep the highest number so far and the sum 
 1000 must not overflow.
 """
 
-import math  # noqa: F401
+import math
 
 import numpy as np
 from gpu import cuda

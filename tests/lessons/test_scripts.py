@@ -1,0 +1,84 @@
+"""The scripts: each runs within its time and ends with its line; counts equal those of step 1."""
+
+import importlib
+import json
+import re
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from fractals.tools.learn import run
+from fractals.tools.learn.steps import all_steps, lessons_folder
+
+pytestmark = pytest.mark.lessons
+SECONDS = 60  # limit of a test on a busy machine; alone, a script takes less than 10
+SAME_COUNTS = [  # modules whose draw(width, height, limit) shows what step 1 shows
+    "step_02_numpy",
+    "step_03_jit",
+    "step_04_cost",
+    "step_05_threads",
+    "step_06_numbers",
+    "step_07_lanes",
+    "step_08_packs",
+    "step_09_thinking",
+]
+
+
+@pytest.mark.parametrize("step", all_steps(), ids=lambda step: step.script.stem)
+def test_a_script_runs(step, tmp_path):
+    ladder = tmp_path / "ladder.jsonl"
+    begin = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, str(step.script)],
+        cwd=tmp_path,
+        env=run.environment(ladder),
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+    assert done.returncode == 0, done.stderr
+    assert time.perf_counter() - begin < SECONDS
+    assert re.match(f"step {step.key}: [0-9.e-]+ m?s", done.stdout.splitlines()[-1].lower())
+    reports = [json.loads(line) for line in ladder.read_text().splitlines()]
+    assert reports[-1]["step"].lower() == step.key
+
+
+@pytest.fixture(scope="module")
+def first():
+    sys.path.insert(0, str(lessons_folder()))
+    yield importlib.import_module("step_01_python")
+    sys.path.remove(str(lessons_folder()))
+    for name in [name for name in sys.modules if name.startswith("step_") or name == "ladder"]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("name", SAME_COUNTS)
+def test_counts_equal_those_of_step_1(first, name):
+    module = importlib.import_module(name)
+    for size in ((37, 23, 300), (96, 64, 200)):  # neither is a multiple of lanes, blocks or tiles
+        assert np.array_equal(module.draw(*size), first.draw(*size)), size
+
+
+def test_every_step_of_the_same_picture_is_compared():
+    numbers = {step.script.stem for step in all_steps() if step.key.isdigit()}
+    assert {name for name in numbers if "02" <= name[5:7] <= "09"} == set(SAME_COUNTS)
+
+
+def test_deep_counts_equal_those_of_all_digits(first):
+    """Every sample of a small picture at 1e-60, iterated with 256 bits."""
+    import gmpy2
+
+    deep = importlib.import_module("step_14_deep")
+    width, height = 12, 8
+    counts = deep.draw_deep(width, height, deep.LIMIT)
+    center = deep.center()
+    xs, ys = first.coordinates(width, height)
+    for j, y in enumerate(ys):
+        for i, x in enumerate(xs):
+            c = center + gmpy2.mpc(complex(x, y)) * deep.VIEW / 3
+            assert counts[j, i] == len(deep.exact_orbit(c, deep.LIMIT)), (i, j)
+    assert counts.min() > 400
+    assert len(set(counts.ravel())) > 5
