@@ -3,7 +3,7 @@
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -72,9 +72,11 @@ class Gather(ABC):
         self.shutter = Shutter(strip)
         self._deepest: float | None = None  # octaves of what is held
 
-    def hold(self, shallow: float, deep: float) -> None:
-        """Make what frames between two depths in octaves need, and drop other bands."""
+    def hold(self, moments: Sequence[Moment]) -> None:
+        """Make what frames need, and drop other bands."""
         layout = self.strip.layout
+        octaves = [moment.octaves for moment in moments]
+        shallow, deep = min(octaves), max(octaves)
         kept = (0.0, layout.depth) if self.strip.whole else (shallow, deep)
         if self._deepest is not None and deep > self._deepest and not self.strip.whole:
             self.files.open_temporary()
