@@ -3,7 +3,7 @@
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.color import spaces
-from fractals.films.bands import MARGIN, BandMaker, Texels, widest
+from fractals.films.bands import CHANNELS, MARGIN, BandMaker, Texels, widest
 from fractals.films.motion import Moment
 from fractals.films.strip_plan import Shutter, StripPlan, Way
 from fractals.films.texels import HOST, Files
@@ -72,9 +72,11 @@ class Gather(ABC):
         self.shutter = Shutter(strip)
         self._deepest: float | None = None  # octaves of what is held
 
-    def hold(self, shallow: float, deep: float) -> None:
-        """Make what frames between two depths in octaves need, and drop other bands."""
+    def hold(self, moments: Sequence[Moment]) -> None:
+        """Make what frames need, and drop other bands."""
         layout = self.strip.layout
+        octaves = [moment.octaves for moment in moments]
+        shallow, deep = min(octaves), max(octaves)
         kept = (0.0, layout.depth) if self.strip.whole else (shallow, deep)
         if self._deepest is not None and deep > self._deepest and not self.strip.whole:
             self.files.open_temporary()
@@ -146,27 +148,30 @@ class Gather(ABC):
             As of `make_blur_body`, as `down` and `across` are.
         """
         backend = self.backend
-        inputs = tuple(map(backend.to_device, (sharp, down, across)))
         if across.any():
+            inputs = tuple(map(backend.to_device, (sharp, down, across)))
             self.run(kernels.make_blur_body, texels, inputs, (0, 1, 1))
             return
-        flat = texels.reshape(len(down), -1)
+        count, columns = len(down), texels.shape[1] * CHANNELS
+        flat = texels.reshape(count, columns)
         add, smear = (
             self.programs[make] for make in (kernels.make_sums_body, kernels.make_smear_body)
         )
 
-        def fill(first: int) -> dict[str, float]:
-            last = min(first + rows, len(down))
+        def fill(first: int, rows: int = ROWS) -> dict[str, float]:
+            last = min(first + rows, count)
             more = math.ceil(float(down[first:last].max())) + 1
-            own = sharp[first : last + more].reshape(last + more - first, -1)
-            own = backend.to_device(own)
-            sums = backend.empty(own.shape, np.int32)
+            shape = last + more - first, columns
+            own = backend.to_device(sharp[first : last + more].reshape(shape))
+            sums = backend.empty(shape, np.int32)
             add(sums, own)
             smear(flat[first:last], own, sums, backend.to_device(down[first:last]))
             return {}
 
-        rows = ROWS if backend.kind == "cpu" else len(down)
-        run_tiles(range(0, len(down), rows), fill, backend.threads)
+        if backend.kind == "cpu":
+            run_tiles(range(0, count, ROWS), fill, backend.threads)
+        else:  # in the stream of this thread, which takes the texels
+            fill(0, count)
 
     def run(
         self, make: Callable[..., Any], out: Any, inputs: tuple[Any, ...], steps: tuple[int, ...]

@@ -280,7 +280,7 @@ def warnings_of(scene: Scene, parts: tuple[Chosen, ...]) -> list[str]:
             "added"
         )
     moved = [chosen.part for chosen in parts if chosen.part.kind != "still"]
-    if moved and layers.whole:
+    if layers.whole and any(chosen.method == "frames" for chosen in parts):
         found.append("histogram and rank color each frame by itself: colors may flicker")
     first = layers.drawn[0]
     deep = max((abs(part.octaves) for part in moved), default=0) > FLAT

@@ -33,8 +33,7 @@ class Strip(StripPlan):
             gather.files.open_temporary()
         for first in range(0, len(moments), self.segment):
             some = moments[first : first + self.segment]
-            octaves = [moment.octaves for moment in some]
-            gather.hold(min(octaves), max(octaves))
+            gather.hold(some)
             for moment in some:
                 yield gather.frame(moment)
 

@@ -17,7 +17,7 @@ from fractals.films.bands import (
     sample_words,
 )
 from fractals.films.facts import Facts
-from fractals.films.motion import Moment, Part
+from fractals.films.motion import Part
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 
@@ -111,7 +111,8 @@ class StripPlan:
         part = 3 * min(PART, self.layout.rows) * self.layout.columns
         if not self.colors:
             return held + 2 * CHANNELS * part + 14 * pixels
-        colored = self._texels()  # of a frame: all, and those of one level before they are blurred
+        # Of the frames of a segment: all, and those of one level before they are blurred.
+        colored = self._texels(max(deep - shallow for shallow, deep in self._spans()))
         colors = 2 * CHANNELS * (sum(colored) + max(colored))
         return held + colors + 4 * self.words * part + 14 * pixels
 
@@ -126,11 +127,12 @@ class StripPlan:
         finer = self.layout.finer
         return sum(texels << 2 * min(level, finer) for level, texels in enumerate(self._texels()))
 
-    def _texels(self) -> list[int]:
-        """Return how many texels of each level a frame takes."""
-        layout, octaves = self.layout, self.layout.depth / 2
+    def _texels(self, octaves: float = 0.0) -> list[int]:
+        """Return how many texels of each level frames of a span of depths take."""
+        layout = self.layout
+        middle = (layout.depth - octaves) / 2
         return [
-            len(layout.rows_of(level, octaves, octaves)) * (layout.columns >> level)
+            len(layout.rows_of(level, middle, middle + octaves)) * (layout.columns >> level)
             for level in range(layout.bits + 1)
         ]
 
@@ -141,17 +143,21 @@ class StripPlan:
 
     def slots(self) -> list[int]:
         """Return how many bands of each level are held at a time, at most."""
-        frames, layout, moment = self.part.frames, self.layout, self.part.moment
         if self.whole:
             return self._all_slots()
-        step = max(1, len(frames) // MAX_SPANS)
-        spans = [
-            sorted((moment(k).octaves, moment(min(k + self.segment, frames[-1])).octaves))
-            for k in frames[::step]
-        ]
+        layout, spans = self.layout, self._spans()
         return [
             max(len(layout.held(level, *span)) for span in spans) for level in range(layout.levels)
         ]
+
+    def _spans(self) -> list[tuple[float, float]]:
+        """Return the depths in octaves between which segments lie, of some of them."""
+        frames, moment = self.part.frames, self.part.moment
+        found = []
+        for k in frames[:: max(1, len(frames) // MAX_SPANS)]:
+            ends = moment(k).octaves, moment(min(k + self.segment, frames[-1])).octaves
+            found.append((min(ends), max(ends)))
+        return found
 
     def _all_slots(self) -> list[int]:
         finest = [self.layout.finest(band) for band in range(self.layout.bands)]
@@ -168,32 +174,23 @@ class Shutter:
 
     def __init__(self, strip: StripPlan) -> None:
         self.layout, part = strip.layout, strip.part
-        self._part, frames = part, part.frames
+        frames = part.frames
         numbers = np.linspace(frames[0], frames[-1], min(len(frames), MAX_SPEEDS))
         octaves = np.array([part.moment(k).octaves for k in numbers])
         order = np.argsort(octaves, kind="stable")
         self._octaves = octaves[order]
-        self._open_for = strip.look.shutter / part.rate
+        open_for = strip.look.shutter / part.rate
+        speeds = np.array([part.speed(k) for k in numbers])
+        self._down = open_for * speeds[order] * self.layout.octave
         # Rows further in are those of a later frame where a film zooms in.
-        self._sign = (-1 if strip.scene.view.mirror else 1) * (1 if part.octaves < 0 else -1)
-        ways = np.array([self._way(k) for k in numbers[order]])
-        self._down, self._across = ways.T
-
-    def _way(self, number: float) -> tuple[float, float]:
-        """Return the rows and the columns of level 0 that pass in the time of a frame."""
-        part, layout = self._part, self.layout
-        down = self._open_for * part.speed(number) * layout.octave
-        turned = self._sign * self._open_for * part.turn_speed(number) / 360
-        return down, turned * layout.columns
+        sign = (-1 if strip.scene.view.mirror else 1) * (1 if part.octaves < 0 else -1)
+        turns = np.array([part.turn_speed(k) for k in numbers]) / 360
+        self._across = sign * open_for * turns[order] * self.layout.columns
 
     @property
     def longest(self) -> float:
         """Return the most rows of level 0 that pass."""
         return float(self._down.max())
-
-    def way(self, moment: Moment) -> tuple[float, float]:
-        """Return the rows and the columns of level 0 that pass at a moment."""
-        return self._way(moment.seconds * self._part.rate)
 
     def ways(self, rows: range, level: int) -> tuple[Way, Way]:
         """Return the rows and the columns of a level that pass while the shutter is open.

@@ -8,6 +8,7 @@ those of its band evenly.
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -25,6 +26,7 @@ from fractals.rendering.shading import Fill, Painter
 from fractals.rendering.tiles import Tile
 from fractals.scene.layers import ResolvedLayer, make_layers
 from fractals.scene.model import Scene
+from fractals.scene.paint import Color
 from fractals.threads import run_tiles
 
 AT_ONCE = 2**17  # samples that a thread colors at a time
@@ -48,10 +50,12 @@ class ValuedGather(Gather):
         super().__init__(strip)
         self.files = Files(strip.layout, strip.folder, np.uint32, strip.words)
         self._colors, self._painting = strip.colors, self.maker.backend
-        self._derivative = make_layers(strip.scene).derivative
+        layers = make_layers(strip.scene)
+        self._derivative, self._ranks = layers.derivative, layers.whole
         self._held: dict[tuple[int, int], Values] = {}
         self._painters: tuple[Scene, list[Painter]] | None = None
         self._texels = self.backend.empty((0, CHANNELS), np.uint16)
+        self._colored: tuple[Color, NDArray[np.int64]] | None = None
         width, height = strip.size
         step = max(1, math.isqrt(width * height // RANKED))
         self._looks = slice(step // 2, None, step)
@@ -72,10 +76,10 @@ class ValuedGather(Gather):
         kept = self.files.read(band, min(wanted))
         if kept is not None:
             for level in wanted:
-                self._held[level, band] = kept[level].reshape(self._shape(level))
+                self._held[level, band] = kept[level].reshape(_shape(self.strip, level))
             return
         made = {
-            level: np.empty(self._shape(level), np.uint32)
+            level: np.empty(_shape(self.strip, level), np.uint32)
             for level in range(finest, layout.levels)
             if level in wanted or self.files.holds(level)
         }
@@ -89,19 +93,36 @@ class ValuedGather(Gather):
         self.files.write(band, {level: made[level] for level in made if self.files.holds(level)})
         self._held |= {(level, band): made[level] for level in wanted}
 
-    def _shape(self, level: int) -> tuple[int, int, int]:
-        layout = self.strip.layout
-        return self.strip.words, layout.rows >> level, layout.columns >> level
+    def hold(self, moments: Sequence[Moment]) -> None:
+        """Make what frames need, and color all of it if it has the same colors in all of them."""
+        super().hold(moments)
+        self._colored = None
+        if self._derivative or self._ranks or len(moments) < 2:
+            return
+        color = self._colors(moments[0].seconds).color
+        if all(self._colors(moment.seconds).color == color for moment in moments):
+            octaves = [moment.octaves for moment in moments]
+            self._colored = color, self._draw(moments[0], min(octaves), max(octaves))
 
     def frame(self, moment: Moment) -> Frame:
         """Return the pixels of a frame."""
+        if self._colored and self._colored[0] == self._colors(moment.seconds).color:
+            return self.gathered(moment, self._texels, self._colored[1])
+        self._colored = None
+        starts = self._draw(moment, moment.octaves, moment.octaves)
+        return self.gathered(moment, self._texels, starts)
+
+    def _draw(self, moment: Moment, shallow: float, deep: float) -> NDArray[np.int64]:
+        """Color the texels of frames between two depths in octaves, as at a moment.
+
+        Returns `StripTexels.starts`. A texel does not depend on the depths.
+        """
         layout = self.strip.layout
         painters = self._painters_at(moment)
-        down, across = self.shutter.way(moment)
         ranges, starts = [], np.zeros((layout.bits + 1, layout.bands), np.int64)
         end = 0
         for level in range(layout.bits + 1):
-            rows = layout.rows_of(level, moment.octaves, moment.octaves)
+            rows = layout.rows_of(level, shallow, deep)
             columns = layout.columns >> level
             first = (np.arange(layout.bands) << (layout.bits - level)) - rows.start
             starts[level] = end + first * columns
@@ -113,16 +134,16 @@ class ValuedGather(Gather):
             columns = layout.columns >> level
             room = self._texels[begin : begin + len(rows) * columns]
             room = room.reshape(len(rows), columns, CHANNELS)
-            more = math.ceil(down / 2**level) + 1 if down or across else 0
+            down, across = self.shutter.ways(rows, level)
+            more = math.ceil(float(down.max())) + 1 if down.any() or across.any() else 0
             direct = not more and self.backend.kind in HOST
             sharp = room if direct else np.empty((len(rows) + more, columns, CHANNELS), np.uint16)
             self._color(painters[min(level, layout.finer)], moment, level, rows, sharp)
             if more:
-                ways = (np.full(len(rows), way / 2**level, np.float32) for way in (down, across))
-                self.blur(room, sharp, *ways)
+                self.blur(room, sharp, down, across)
             elif not direct:
                 copy_to(self.backend, sharp, room)
-        return self.gathered(moment, self._texels, starts)
+        return starts
 
     def _color(
         self, painter: Painter, moment: Moment, level: int, rows: range, sharp: Texels
@@ -231,6 +252,11 @@ class ValuedGather(Gather):
         found = np.empty(raw.count.shape, backend.real)
         backend.to_host(on_device, found)
         return found
+
+
+def _shape(strip: StripPlan, level: int) -> tuple[int, int, int]:
+    """Return the shape of the samples of a level of a band."""
+    return strip.words, strip.layout.rows >> level, strip.layout.columns >> level
 
 
 def _pick(samples: Values, first: int, down: int, into: Values) -> None:

@@ -7,7 +7,7 @@ import re
 import shutil
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -34,6 +34,7 @@ from fractals.threads import core_count
 NUMBERED = re.compile(r"%0?(\d?)d")
 SUFFIXES = (*DEFAULTS, *MOST_FPS)
 AHEAD = 96 * 2**20  # bytes of frames that wait for encoders, together
+ENDING = 5.0  # seconds in which encoders end after Ctrl-C or an error
 SPARE = 1.1  # times the forecast must be free on the disk
 
 
@@ -388,6 +389,8 @@ class _Encoders:
             if kind is None:
                 self._wait(0)
         finally:
+            # They have all frames of their segments: what they soon finish is kept.
+            wait([future for _, future in self._ending], ENDING)
             for encoder, future in self._ending:
                 if not future.done():
                     encoder.kill()

@@ -372,6 +372,9 @@ def test_colors_that_depend_on_the_whole_frame():
     assert [chosen.method for chosen in film.parts] == ["frames"]
     assert "may flicker" in "".join(film.warnings())
     assert len({frame.tobytes() for frame in film.frames()}) == 4
+    strip = fractals.film("mandelbrot", to="1", seconds=1, fps=60, **keys)
+    assert [chosen.method for chosen in strip.parts] == ["strip"]
+    assert not strip.warnings()
 
 
 def test_deep_dives_are_told_how_to_keep_contrast():

@@ -17,6 +17,7 @@ from fractals.films.motion import make_motion, with_view
 from fractals.films.strip import Strip
 from fractals.films.strip_plan import Look, Shutter
 from fractals.films.tracks import Tracks, scene_of
+from fractals.films.valued import ValuedGather
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import StripShape, StripTexels
 from fractals.rendering.options import RenderOptions
@@ -183,6 +184,20 @@ def test_frames_of_values_do_not_depend_on_order_segments_and_folders(in_parts, 
     assert np.array_equal([*again.frames(range(10, 15)), *last], whole[10:])
 
 
+def test_samples_are_colored_once_where_colors_stay(monkeypatch):
+    keys, still = (START, END), {"offset": [[0, 0.2], [0.5, 0.2], [0.6, 0.5]]}
+    strip, _ = valued_of(*keys, tracks=still, shutter=0.5, segment=5)
+    drawn, draw = [], ValuedGather._draw
+    monkeypatch.setattr(
+        ValuedGather, "_draw", lambda self, *given: drawn.append(given) or draw(self, *given)
+    )
+    found = list(strip.frames(range(20)))
+    assert len(drawn) == 3 + 5  # colors change within one segment only
+    for number in (2, 11, 18):  # alone, in a segment of another length
+        (frame,) = valued_of(*keys, tracks=still, shutter=0.5)[0].frames([number])
+        assert np.array_equal(frame, found[number])
+
+
 def test_the_shutter_blurs_colors_of_values():
     keys = {**START, "ease": "constant"}, {**END, "rotation": 0, "ease": "constant"}
     for last in (keys[1], {**keys[1], "rotation": 25}):
@@ -221,7 +236,7 @@ def test_the_shutter_takes_the_mean_of_the_frames_in_its_time(turn):
     decode = fractals.color.spaces.linear_from_srgb
     for k in range(17):
         moment = strip.part.moment(10 + 0.5 * k / 16)
-        sharp._gather.hold(moment.octaves, moment.octaves)
+        sharp._gather.hold([moment])
         weight = 0.5 if k in (0, 16) else 1.0
         many.append(weight * decode(sharp._gather.frame(moment) / 65535))
     mean = fractals.color.spaces.srgb_from_linear(sum(many) / 16) * 65535
