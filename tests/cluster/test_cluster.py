@@ -268,9 +268,11 @@ def test_commands_with_tls(tmp_path, drawn, whole):
 
 
 @pytest.mark.slow
-def test_a_hundred_kills(tmp_path, engine, client, drawn, whole):
+def test_a_hundred_kills(tmp_path, engine, client, drawn):
     """Random workers at random moments: 100 stores, all of them the same."""
-    dice = random.Random(19)
+    dice, small = random.Random(19), drawn.replace(size=(320, 240))
+    whole = tmp_path / "whole.fz"
+    fractals.compute_to(whole, small, device="cpu")
     engine.scale(3)
     client.wait_for_workers(3)
     kills = 0
@@ -283,7 +285,7 @@ def test_a_hundred_kills(tmp_path, engine, client, drawn, whole):
             os.kill(dice.choice(pids), signal.SIGKILL)
             kills += 1
 
-        compute(path, drawn, client, progress=after(dice.random() * 0.9, kill))
+        compute(path, small, client, progress=after(dice.random() * 0.9, kill))
         assert contents(path) == contents(whole), f"store {k} after {kills} kills"
         client.wait_for_workers(3, timeout=60)
     assert kills == 100

@@ -1,6 +1,7 @@
 """A worker process of `fractals worker`: a Dask worker that does one task at a time."""
 
 import asyncio
+import logging
 import os
 import subprocess
 import sys
@@ -40,6 +41,7 @@ def serve(
     """
     check_address(address, insecure)
     distributed = import_distributed()
+    logging.getLogger("distributed").setLevel(logging.ERROR)
     worker.settings.device, worker.settings.threads = device, threads
     settings: dict[str, Any] = {"scheduler_ip": address}
     if address.endswith(".json"):
