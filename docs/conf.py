@@ -92,7 +92,10 @@ def show_keys_once(app, what, name, obj, options, signature, returned):
     """Show `**keys` in place of the 30 keys of a scene in the signature of a function."""
     if not signature:
         return None
-    signature = re.sub(r"(, \w+=Ellipsis)+", ", **keys", signature)
+    if name == "fractals.Scene":
+        return "(**keys)", returned
+    if "=Ellipsis" in signature:
+        signature = re.sub(r", \w+=Ellipsis", "", signature).removesuffix(")") + ", **keys)"
     return signature.replace("<built-in function warn>", "warnings.warn"), returned
 
 

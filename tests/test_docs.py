@@ -1,7 +1,7 @@
 """The documents: their paths exist, their commands parse, and their Python code compiles."""
 
 import ast
-import importlib
+import importlib.util
 import re
 import shlex
 from pathlib import Path
@@ -197,13 +197,16 @@ def test_python_compiles_and_its_names_exist(name):
             if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "fractals":
                 assert node.attr in fractals.__all__, ast.unparse(node)
             elif isinstance(node, ast.ImportFrom):
+                if not importlib.util.find_spec(node.module.partition(".")[0]):
+                    continue  # another package, which is not installed
                 module = importlib.import_module(node.module)
                 assert all(hasattr(module, alias.name) for alias in node.names), node.module
         compile(block, name, "exec")
 
 
 def test_python_of_pages_runs_while_they_are_built():
-    assert not [name for name in PAGES if blocks(text_of(name), "python")]
+    needs_a_cluster = "docs/how-to/many-machines.md"
+    assert {name for name in PAGES if blocks(text_of(name), "python")} <= {needs_a_cluster}
 
 
 def test_the_reference_has_every_public_name():

@@ -39,7 +39,7 @@ def formulas(folder):
         ]
         depth = "any" if made.perturbed or made.sequence else "float64"
         picture = copied(folder, "formula", name)
-        rows.append([picture, "<br>".join([f"`{name}`", *options]), made.title, depth])
+        rows.append([picture, "<br>".join([f"**`{name}`**", *options]), made.title, depth])
     yield table(["", "name and options", "map", "depth"], rows)
 
 
