@@ -19,12 +19,9 @@ MODES = ("start", "check", "page", "report")
 
 @verb(
     "learn",
-    "learn                      # list the steps",
-    "learn 1                    # run step 1, and print its time",
-    "learn 1 --page             # its text, in Markdown",
-    "learn 1 --start            # write exercise_01.py, to be filled in",
-    "learn 1 exercise_01.py --check",
-    "learn --report             # all steps: lesson.png and lesson.json",
+    "learn --start 1                     # write exercise_01.py, to be filled in",
+    "learn --check 1 exercise_01.py",
+    "learn --report                      # all steps: lesson.png and lesson.json",
 )
 @click.argument("step", required=False)
 @click.argument("arguments", nargs=-1, metavar="[FILE]...", shell_complete=FILE)
@@ -59,9 +56,9 @@ def learn_command(
 ) -> None:
     """Go through the lessons, from a loop in Python to the limit of CPU and GPU.
 
-    STEP is a number from 0 to 14, or a, b, c. Without --start, --check, --page or --report the
-    script of the step is run, with FILE as its arguments: some scripts save their picture there.
-    Without STEP the steps are listed.
+    Without STEP the steps are listed. STEP is a number from 0 to 14, or a, b, c. Without --start,
+    --check, --page or --report the script of the step is run, with FILE as its arguments: some
+    scripts save their picture there.
     """
     from fractals.tools.learn import run
     from fractals.tools.learn.steps import all_steps, find_step, start
@@ -75,13 +72,13 @@ def learn_command(
         _report(named or all_steps(), Path(output), overwrite)
     elif step is None:
         if mode != "run":
-            raise OptionError(f"--{mode}: name a step, as in 'fractals learn 1 --{mode}'")
+            raise OptionError(f"--{mode}: name a step, as in 'fractals learn --{mode} 1'")
         _list(all_steps())
     elif mode == "run":
         run.run_script(find_step(step), arguments, _ladder())
     elif mode == "check":
         if len(arguments) != 1:
-            raise OptionError(f"--check: name one file: fractals learn {step} FILE --check")
+            raise OptionError(f"--check: name one file: fractals learn --check {step} FILE")
         found = find_step(step)
         run.check_answer(found, arguments[0])
         write_out(f"step {found.key}: passed\n")

@@ -17,7 +17,7 @@ from fractals.tools.learn.steps import Step
 
 WIDTH, ROW, MARGIN = 1800, 56, 60  # pixels of the chart
 NAMES, FIGURES = 300, 580  # pixels left of the bars for names, and right of them for figures
-RIGHT = (1450, 1620, 1740)  # right edges of the columns of figures
+RIGHT = (1450.0, 1620.0, 1740.0)  # right edges of the columns of figures
 HEAD, FOOT = 150, 110  # pixels above and below the bars
 INK, GRAY, PALE = "#1f2933", "#6b7785", "#dfe4ea"
 LIMIT = "#d1495b"
@@ -133,10 +133,10 @@ def chart(report: dict[str, Any]) -> bytes:
     write(MARGIN, 98, hardware_line(report), 24, GRAY)
     for x, text in zip(RIGHT, ("iterations per second", "of the limit", "gain"), strict=True):
         write(x, HEAD - 22, text, 22, GRAY, "rm")
-    for power in range(low, high + 1):
-        x = across(10.0**power)
+    marks = {10.0**power: in_thousands(10.0**power) for power in range(low, high + 1)}
+    for x, text in ((across(rate), text) for rate, text in marks.items()):
         draw.line([(x, HEAD - 8), (x, bottom)], PALE, 2)
-        write(x, bottom + 22, in_thousands(10.0**power), 22, GRAY, "mm")
+        write(x, bottom + 22, text, 22, GRAY, "mm")
     for k, figure in enumerate(figures):
         y = HEAD + ROW * k + ROW // 2
         write(MARGIN + 40, y, figure["step"], 26, GRAY, "rm")
@@ -152,8 +152,7 @@ def chart(report: dict[str, Any]) -> bytes:
             write(left + 14, y, first, 24, GRAY)
         for x, text in zip(RIGHT[1:], others, strict=True):
             write(x, y, text, 24, GRAY, "rm")
-    for rate in most:
-        x = across(rate)
+    for x in map(across, most):
         draw.line([(x, HEAD - 8), (x, bottom)], LIMIT, 3)
         write(x, HEAD - 22, "limit", 22, LIMIT, "mm")
     write(MARGIN, bottom + 70, LEGEND, 22, GRAY)
