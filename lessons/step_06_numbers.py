@@ -45,11 +45,11 @@ def main():
     width, height, limit = 384, 256, 1000
     for zoom in (1.0, 1e2, 1e4, 1e5, 1e6):
         exact = draw(width, height, limit, zoom=zoom)
-        line = [f"zoom {zoom:7.0f}, counts that differ from float64:"]
+        line = []
         for name, number, fill in (("float32", np.float32, separate), ("fma", np.float64, fused)):
             other = draw(width, height, limit, number, fill, zoom)
-            line.append(f"{name} {100 * np.mean(other != exact):.2f} %")
-        print(", ".join(line))
+            line.append(f"{100 * np.mean(other != exact):5.2f} % with {name}")
+        print(f"zoom {zoom:7.0f}: counts that differ: {', '.join(line)}")
     values = np.float16(0.1) * np.arange(4, dtype=np.float16)
     print(f"float16 knows 0.1 as {float(values[1])!r}, and nothing above {np.finfo('f2').max}")
     seconds = median_seconds(lambda: draw(768, 512, limit, np.float32))

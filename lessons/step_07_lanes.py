@@ -20,7 +20,7 @@ def replay(x, y, cx, cy, n, limit):
     return n
 
 
-@njit(nogil=True, error_model="numpy")
+@njit(nogil=True)
 def fill_row(xs, cy, counts, limit):
     new_x, new_y = np.empty(LANES), np.empty(LANES)
     for start in range(0, len(xs), LANES):

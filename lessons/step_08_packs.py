@@ -14,7 +14,7 @@ BLOCK = 16  # steps between two tests; a sample's numbers stay in registers for 
 
 
 # [wavefront]
-@njit(nogil=True, error_model="numpy")
+@njit(nogil=True)
 def iterate(cx, cy, counts, limit):
     """Compute the counts of samples; `cx` and `cy` are overwritten."""
     size = len(cx)

@@ -12,7 +12,7 @@ SIZE = (1536, 1024) if on_gpu else (48, 32)  # the article's, or the simulator's
 def escape_count(cx, cy, iterations):
     x = y = 0.0
     n = 0
-    while n < iterations and x * x + y * y < 4.0:
+    while n < iterations and x * x + y * y <= 4.0:
         x, y = x * x - y * y + cx, 2.0 * x * y + cy
         n += 1
     return n

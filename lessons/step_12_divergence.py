@@ -52,4 +52,4 @@ if __name__ == "__main__":
         h200 = prediction.predict(found.warp_steps, instructions, prediction.CARDS["h200"])
         print(f"{instructions} instructions an iteration: {1e6 * h200.seconds:.1f} us on an H200")
     print(f"occupancy: {occupancy(32, 64):.0%} with 32 registers, {occupancy(48, 64):.0%} with 48")
-    report(12, median_seconds(all_counts, 3), int(counts.sum()))
+    report(12, median_seconds(all_counts, 3))

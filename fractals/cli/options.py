@@ -69,6 +69,13 @@ view_options = together(
         help="Formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a "
         "Python file, which is run.",
     ),
+    option(
+        "--network",
+        metavar="SEED|FILE",
+        section="View",
+        shell_complete=FILE,
+        help="Draw a pattern network: random weights of a seed, or a text file with 52 weights.",
+    ),
     option("--julia", metavar="X,Y", section="View", help="Draw the Julia set of c = X + iY."),
     option(
         "--center",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
 WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
 SPARE_DIGITS = 6  # of a new center, beyond those that tell pixels apart: one can zoom on
+MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
 MAX_NAME = 100  # characters of a default name
 # Of what stdin holds, by its first bytes.
 SUFFIXES = {
@@ -200,7 +201,11 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
     for key in ("center", "julia"):
         if key in changes:
             changes[key] = parse_point(changes[key], key)
-    if "formula" in changes:
+    if "network" in changes:
+        if "formula" in changes:
+            raise OptionError("--formula and --network are both given: give one of them")
+        changes["formula"] = read_network(changes.pop("network"))
+    elif "formula" in changes:
         changes["formula"] = parse_formula(changes["formula"])
     if "coloring" in changes:
         changes["coloring"] = parse_coloring(changes["coloring"])
@@ -310,6 +315,28 @@ def _as_option(line: str) -> str:
     return f"--{key.replace('_', '-')}: {message}"
 
 
+def read_network(text: str) -> dict[str, Any]:
+    """Return the table of a pattern network from its seed, or from a file with its weights.
+
+    Raises
+    ------
+    OptionError
+        It is neither a whole number nor a file with text.
+    """
+    if text.isdecimal() and text.isascii():
+        return {"name": "network", "seed": int(text[:20])}
+    try:
+        with open(text, encoding="utf-8") as file:
+            weights = file.read(MAX_WEIGHTS + 1)
+    except (OSError, ValueError):
+        raise OptionError(
+            f"--network: '{shown(text, 80)}' is neither a seed, such as 7, nor a file with weights"
+        ) from None
+    if len(weights) > MAX_WEIGHTS:
+        raise OptionError(f"--network: {shown(text, 80)} is larger than {MAX_WEIGHTS} characters")
+    return {"name": "network", "weights": " ".join(weights.replace(",", " ").split())}
+
+
 def read_palette(name: str, lost: list[str]) -> Any:
     """Return the palette of a name or a file; `lost` receives what a file holds beyond it."""
     from fractals import catalog
@@ -337,7 +364,7 @@ def default_output(
     'julia.png'
     """
     parts = [source_name(source) for source in sources if source != "-"][-1:]
-    for key in ("formula", "julia", "palette", "coloring"):
+    for key in ("formula", "network", "julia", "palette", "coloring"):
         value = options.get(key)
         if value:
             parts.append("julia" if key == "julia" else option_name(str(value), key))
@@ -384,6 +411,8 @@ def option_name(value: str, key: str) -> str:
     ('Skydye07', 'viridis')
     """
     first = value.split(",")[0].strip()
+    if key == "network":
+        return f"network-{Path(value).stem}" if re.fullmatch(r"[\w-]+", Path(value).stem) else key
     if key == "formula":
         first = Path(first).stem if first.endswith(".py") else first
     if key == "palette":

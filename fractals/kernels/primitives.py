@@ -85,6 +85,8 @@ def sqrt(v: Any) -> Any:
     """
     if isinstance(v, np.ndarray):
         return np.sqrt(v)
+    if hasattr(v, "context"):  # mpmath, with the digits of its number
+        return v.context.sqrt(v) if v >= 0 else v.context.nan
     return type(v)(math.sqrt(v) if v >= 0 else math.nan)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 def escape(cx, cy, iterations):
     x = y = 0.0
     for n in range(iterations):
-        if x * x + y * y >= 4.0:
+        if x * x + y * y > 4.0:
             return n
         x, y = x * x - y * y + cx, 2.0 * x * y + cy
     return iterations

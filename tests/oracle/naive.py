@@ -4,7 +4,7 @@ The oracle imports nothing of `fractals` and defines each formula again, so that
 wrong together. One step takes about 5 microseconds.
 """
 
-from mpmath import cos, exp, expjpi, log, mp, mpc, mpf, pi, sin, sqrt
+from mpmath import cos, exp, expjpi, log, mp, mpc, mpf, pi, sin, sqrt, tanh
 
 mp.dps = 50
 
@@ -119,6 +119,29 @@ def lyapunov(z, c, power=2):
     return mpc(x, z.imag)
 
 
+def network(z, c, power=2):
+    """The network of seed 1: three inputs and 1, five hidden numbers, four, and two outputs."""
+    state, dice = 1, []
+    for _ in range(60):
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        dice.append(mpf(state // 2**48) / 2**15 - 1)
+    strong, middle, weak = dice[8:28], dice[28:52], dice[52:]
+    weights = iter([3 * w for w in strong] + [2 * w for w in middle] + [w / 2 for w in weak])
+
+    def layer(values, activations):
+        sums = [sum(next(weights) * v for v in values) for _ in activations]
+        return [f(v) for f, v in zip(activations, sums, strict=True)]
+
+    def bell(v):
+        return exp(-v * v)
+
+    one = mpf(1)
+    first = layer([z.real, z.imag, abs(z), one], [sin, sin, bell, sin, tanh])
+    second = layer([*first, one], [sin, bell, sin, tanh])
+    s, t = layer(second, [mpf, mpf])
+    return exp(mpc(14 + 2 * tanh(s), 2 * pi * t))
+
+
 def hybrid(z, c, power=2):
     return burning_ship(mandelbrot(z, c), c)
 
@@ -191,6 +214,7 @@ STEPS = {
     "sine": sine,
     "exponential": exponential,
     "lyapunov": lyapunov,
+    "network": network,
     "hybrid": hybrid,
     "expression": expression,
 }
