@@ -41,7 +41,7 @@ for name in sys.argv[1:]:
         raw = fractals.compute(SCENES[name], small, device="python")
         pixels = fractals.recolor(raw, device="cpu").pixels
     else:
-        pixels = fractals.render(SCENES[name], small, device="cpu").pixels
+        pixels = fractals.compute(SCENES[name], small, device="cpu").count  # one program less
     print(name, hashlib.sha256(pixels.tobytes()).hexdigest())
 """
 NAMES = ("mandelbrot", "cubic", "linear")
