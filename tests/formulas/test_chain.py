@@ -128,6 +128,7 @@ def test_deep_counts_are_those_of_big_floats(text, width):
     assert len(np.unique(raw.count)) > 7
 
 
+@pytest.mark.slow
 def test_skips_beside_a_minibrot_change_no_count():
     """The nucleus is of period 297, and has a size of 6e-16."""
     center = ["-0.5368494541929378461189704894719595", "0.3584905153820555665141043209710634"]
@@ -173,17 +174,17 @@ TURNS = [
 def test_expressions_in_turn_are_the_oracles(options, groups, loop):
     drawn = scene({"name": "expression", **options}, center=["-0.2", "0.3"], width="3.2")
     raw = fractals.compute(drawn, device="python")
-    different, compared, radius = 0, 0, drawn.iteration.escape_radius
+    unstable, radius = 0, drawn.iteration.escape_radius
     for j, i in product(range(9), range(16)):
         c = mpc(-0.2 + (i - 7.5) * 0.2, 0.3 + (4 - j) * 0.2)
-        wanted = {
-            naive.hybrid_count(groups, loop, c + move, 60, radius)
-            for move in (0, 1e-9, -1e-9, 1e-9j)
-        }
-        compared += len(wanted) == 1
-        different += len(wanted) == 1 and int(raw.count[j, i]) not in wanted
-    assert compared > 130
-    assert different == 0
+        found = int(raw.count[j, i])
+        if naive.hybrid_count(groups, loop, c, 60, radius) != found:
+            moved = {
+                naive.hybrid_count(groups, loop, c + d, 60, radius) for d in (1e-9, -1e-9, 1e-9j)
+            }
+            assert found in moved
+            unstable += 1
+    assert unstable < 9
     assert len(np.unique(raw.count)) > 5
     planned = fractals.plan(drawn, device="python")
     assert [exact_count(drawn, planned, i, 4) for i in range(16)] == raw.count[4].tolist()

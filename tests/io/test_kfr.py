@@ -403,17 +403,15 @@ def test_hybrids_are_iterated_as_there(text):
     """Each group is an iteration: the counts are those of its groups in turn."""
     scene, lost, places = shown(f"UseHybridFormula: 1\nHybridFormula: {text}")
     raw, (groups, loop) = fractals.compute(scene, device="python"), HYBRIDS[text]
-    different = compared = 0
+    unstable = 0
     for j, row in enumerate(places):
         for i, c in enumerate(row):
-            wanted = {
-                naive.hybrid_count(groups, loop, c + move, LIMIT, 100)
-                for move in (0, 1e-9, -1e-9, 1e-9j)
-            }
-            compared += len(wanted) == 1
-            different += len(wanted) == 1 and int(raw.count[j, i]) not in wanted
-    assert compared > 130
-    assert different == 0
+            found = int(raw.count[j, i])
+            if naive.hybrid_count(groups, loop, c, LIMIT, 100) != found:
+                moves = 1e-9, -1e-9, 1e-9j
+                assert found in [naive.hybrid_count(groups, loop, c + d, LIMIT, 100) for d in moves]
+                unstable += 1
+    assert unstable < 9
     assert len(np.unique(raw.count)) > 3
     assert not lost
     written, _ = kfr.write(scene.to_table())

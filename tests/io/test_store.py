@@ -4,6 +4,7 @@ import io
 import json
 import os
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -86,20 +87,36 @@ def test_deep_views_go_on_with_their_limit_and_base(tmp_path, monkeypatch, color
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
-CHILD = """
-import random, sys, time
+# A process that forks one that computes for each line, because importing Numba takes 0.5 s.
+PARENT = """
+import os, random, sys, time
 import fractals
+import fractals.backends.cpu.backend
 from fractals.io import store
 store.MIN_SAMPLES = 64
-dice, put = random.Random(int(sys.argv[2])), store.Files.put
+put = store.Files.put
 def slowly(self, name, offset, content):  # killed between any two bytes
     cut = dice.randrange(len(content))
     put(self, name, offset, content[:cut])
     time.sleep(0.002)
     put(self, name, offset + cut, content[cut:])
 store.Files.put = slowly
-drawn = fractals.load_scene(sys.argv[3])
-fractals.compute_to(sys.argv[1], drawn, device=sys.argv[4], on_message=str)
+drawn = fractals.load_scene(sys.argv[2])
+for line in sys.stdin:
+    turn, device = line.split()
+    pid = os.fork()
+    if not pid:
+        dice = random.Random(int(turn))
+        try:
+            fractals.compute_to(sys.argv[1], drawn, device=device, on_message=str)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    print(pid, flush=True)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # its number stays its own till it is reaped
+    print("ended", flush=True)
+    sys.stdin.readline()
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
 
 
@@ -110,24 +127,28 @@ def test_killed_at_any_moment(tmp_path):
     (tmp_path / "a.json").write_text(drawn.to_json())
     fractals.compute(drawn, device="cpu").save(tmp_path / "whole.fz")
     path = tmp_path / "a.fz"
-    seen, killed = [], 0
-    for turn in range(60):
-        device = ("python", "cpu")[turn % 2]
-        command = [sys.executable, "-c", CHILD, path, str(turn), tmp_path / "a.json", device]
-        child = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE)
-        goal = (seen[-1] if seen else 0) + dice.randrange(1, 17)
-        while child.poll() is None and counted(path) < goal:
-            time.sleep(0.001)
-        time.sleep(dice.random() * 0.02)
-        child.send_signal(signal.SIGKILL)
-        error = child.communicate()[1].decode()
-        seen.append(counted(path))
-        if child.returncode == 0:
-            break
-        assert child.returncode == -signal.SIGKILL, error
-        killed += 1
-    assert child.returncode == 0
-    assert killed >= 5
+    seen, ends = [], []
+    command = [sys.executable, "-c", PARENT, str(path), str(tmp_path / "a.json")]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as parent:
+        for turn in range(60):
+            parent.stdin.write(f"{turn} {('python', 'cpu')[turn % 2]}\n".encode())
+            child = int(parent.stdout.readline())
+            goal = (seen[-1] if seen else 0) + dice.randrange(1, 17)
+            while not select.select([parent.stdout], [], [], 0.004)[0] and counted(path) < goal:
+                pass
+            time.sleep(dice.random() * 0.02)
+            os.kill(child, signal.SIGKILL)
+            assert parent.stdout.readline() == b"ended\n"
+            parent.stdin.write(b"reap\n")
+            ends.append(int(parent.stdout.readline()))
+            seen.append(counted(path))
+            if ends[-1] == 0:
+                break
+        parent.stdin.close()
+    assert ends == [-signal.SIGKILL] * (len(ends) - 1) + [0]
+    assert len(ends) > 5
     assert seen == sorted(seen)
     assert contents(path) == contents(tmp_path / "whole.fz")
 
