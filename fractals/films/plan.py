@@ -17,6 +17,7 @@ from fractals.films.frames import Frames, prepared
 from fractals.films.motion import Motion, Part, Place, with_view
 from fractals.films.planes import Frame
 from fractals.films.recolored import Recolored
+from fractals.films.request import FLAT
 from fractals.films.strip import Strip
 from fractals.films.strip_plan import Look
 from fractals.films.tracks import Tracks, scene_of
@@ -36,7 +37,6 @@ GATHERED = 20e6  # pixels of frames a second that a thread takes from a strip (m
 SHADED = 90e6
 COLORED = 30e6  # samples a second that a thread colors (measured)
 RAW_BYTES = 36  # of a sample that is kept: count and z
-FLAT = 80  # octaves of a zoom at whose end logarithms of counts differ by little
 LOOKS = 5  # frames of a part whose plans are averaged for the forecast
 GUESS = 100_000  # limit of iterations of a forecast, where it is "auto"
 

@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from fractals.errors import FractalsError, OptionError
-from fractals.films.motion import significant
+from fractals.films.motion import make_places, significant
 from fractals.rendering.find import find_misiurewicz
 from fractals.scene.film import Film
 from fractals.scene.geometry import home_width_of, place_of
+from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_text, log2
 
@@ -20,6 +21,8 @@ SHORTEST = 2.0  # seconds of such a zoom
 PREVIEW = 4  # times smaller is a preview
 LEAST = 16  # pixels of a preview's side
 SPARE = 12  # decimals of a center beyond those of the narrowest width
+FLAT = 80  # octaves of a zoom at whose end logarithms of counts differ by little
+CONTRAST = 1.6  # density of cube roots over that of logarithms
 SHOWN = 12  # characters of a center in a message
 
 
@@ -79,8 +82,30 @@ def with_wishes(scene: Scene, wishes: Wishes, on_message: Callable[[str], None])
         film["fps"] = wishes.fps
     if wishes.preview:
         film["density"] = min(1.0, film["density"])
-    scene = scene.replace(film=film)
+    scene = _with_contrast(scene.replace(film=film), on_message)
     return _small(scene) if wishes.preview else scene
+
+
+def _with_contrast(scene: Scene, on_message: Callable[[str], None]) -> Scene:
+    """Return a scene whose colors by "auto" are not flat in deep frames.
+
+    All frames share a count offset, and logarithms of large counts differ by little. Cube roots
+    with CONTRAST times the density have the same contrast near a count of 20.
+    """
+    assert scene.film
+    places = make_places(scene, scene.film.keys) if scene.film.keys else []
+    widths = [place.width for place in places] or [Fraction(1)]
+    layer = make_layers(scene).drawn[0]
+    flat = layer.subtracts_offset and layer.transfer == "log"
+    tracked = any(name.split(".")[-1] == "density" for name in scene.film.tracks)
+    octaves = log2(max(widths) / min(widths))
+    if not flat or tracked or octaves <= FLAT:
+        return scene
+    on_message(
+        f"a zoom of {octaves:.0f} octaves: deep frames would be flat with the transfer log, so it "
+        f"is cbrt, and the density {CONTRAST} times as high; --transfer log keeps both"
+    )
+    return scene.replace(transfer="cbrt", density=CONTRAST * scene.color.density)
 
 
 def _cycled(scene: Scene, wishes: Wishes) -> Mapping[str, Any]:

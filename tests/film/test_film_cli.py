@@ -141,7 +141,8 @@ def test_flashes_are_told(film):
 
 
 def test_an_hour_of_4k_is_refused(run):
-    code, _, err = run("film", "wheels", "--size", "8k", "--seconds", "3600", "-o", "x.mp4")
+    long = "--size", "8k", "--seconds", "3600", "--transfer", "log"
+    code, _, err = run("film", "wheels", *long, "-o", "x.mp4")
     assert code == 2
     assert one_line(err)
     assert "--force makes it all the same" in err

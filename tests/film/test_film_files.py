@@ -377,11 +377,24 @@ def test_colors_that_depend_on_the_whole_frame():
     assert not strip.warnings()
 
 
-def test_deep_dives_are_told_how_to_keep_contrast():
-    keys = {"seconds": 60, "fps": 60, **TINY}
-    assert "--transfer cbrt" in "".join(fractals.film("heirloom", **keys).warnings())
-    assert not fractals.film("heirloom", transfer="cbrt", **keys).warnings()
-    assert not fractals.film("rosette", **keys).warnings()
+DEEP = ({"at": 0, "width": "4"}, {"at": 60, "width": "5e-41"})
+
+
+def test_deep_dives_keep_contrast():
+    told = []
+    keys = {"seconds": 60, "fps": 60, **TINY, "on_message": told.append}
+    density = fractals.load_scene("heirloom").color.density
+    color = fractals.film("heirloom", **keys).scene.color
+    assert (color.transfer, color.density) == ("cbrt", 1.6 * density)
+    assert "136 octaves" in told.pop()
+    color = fractals.film("heirloom", transfer="log", **keys).scene.color
+    assert (color.transfer, color.density) == ("log", density)
+    assert fractals.film("rosette", **keys).scene.color.transfer == "auto"
+    assert not told
+    tracks = {"film": {"tracks": {"density": [[0, 0.3], [60, 0.5]]}, "keys": [*DEEP]}}
+    film = fractals.film("heirloom", tracks, **keys)
+    assert film.scene.color.transfer == "auto"
+    assert "--transfer cbrt" in "".join(film.warnings())
 
 
 @pytest.mark.parametrize(
