@@ -287,5 +287,5 @@ def test_a_hundred_kills(tmp_path, engine, client, drawn):
 
         compute(path, small, client, progress=after(dice.random() * 0.9, kill))
         assert contents(path) == contents(whole), f"store {k} after {kills} kills"
-        client.wait_for_workers(3, timeout=60)
+        client.wait_for_workers(3, timeout=300)
     assert kills == 100

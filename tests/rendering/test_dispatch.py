@@ -463,6 +463,26 @@ def test_refused_workers_get_no_tasks(dispatched):
         dispatched(Mixed("old"))
 
 
+def test_a_worker_that_cannot_get_ready_is_refused(dispatched):
+    class Broken(FakePool):
+        tries = 0
+
+        def introduce(self, address, future):
+            self.tries += 1
+            if self.tries <= self.failures:
+                future.set_exception(ImportError("no module named numba"))
+            else:
+                super().introduce(address, future)
+
+    pool = Broken("a")
+    pool.failures = dispatch.MOST_TRIES
+    assert dispatched(pool)[1] == list(range(20))
+    pool = Broken("a")
+    pool.failures = 99
+    with pytest.raises(FractalsError, match="no worker can take part: a is refused: ImportError"):
+        dispatched(pool, on_message=str)
+
+
 def test_workers_without_the_orbit_get_it_first(dispatched):
     class Apart(FakePool):
         has = False
