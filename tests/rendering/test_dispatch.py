@@ -2,7 +2,9 @@
 
 import json
 import os
+import sys
 import time
+import types
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from unittest import mock
@@ -234,6 +236,20 @@ def test_wrong_addresses_are_one_line(run, monkeypatch, address, words):
     assert os.listdir() == []
 
 
+def test_slurm_needs_its_commands(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", types.ModuleType("distributed"))
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", types.ModuleType("dask_jobqueue"))
+    monkeypatch.setitem(sys.modules, "dask", types.ModuleType("dask"))
+    sys.modules["dask"].config = mock.Mock()
+    sys.modules["dask_jobqueue"].SLURMCluster = None
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(FractalsError, match="slurm:3 needs the command sbatch"):
+        pools.open_pool("slurm:3")
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
+    with pytest.raises(FractalsError, match=r"pip install 'fractals-numba\[cluster,slurm\]'"):
+        pools.open_pool("slurm:3")
+
+
 def test_addresses_that_are_allowed():
     for address in ("tcp://127.0.0.1:1", "tcp://10.1.2.3:8786", "[::1]:1", "a.json"):
         pools.check_address(address, False)
@@ -258,7 +274,7 @@ def test_films_are_made_on_one_machine(run):
 
 
 def test_without_dask_it_says_what_to_install(run, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     code, _, err = run("worker", "tcp://127.0.0.1:1")
     assert code == 1
     assert "pip install 'fractals-numba[cluster]'" in err
@@ -268,7 +284,6 @@ def test_without_dask_it_says_what_to_install(run, monkeypatch):
 
 def test_dask_is_not_imported_unless_asked_for():
     import subprocess
-    import sys
 
     script = (
         "import sys, fractals.cli.verbs, fractals.cli.compute, fractals.cli.render\n"
