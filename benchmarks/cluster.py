@@ -45,8 +45,8 @@ TURNS = 3
 VIEW = {
     "center": ["-0.743643887037151", "0.131825904205330"],
     "width": "3e-6",
-    "size": (1920, 1080),
-    "max_iterations": 50_000,
+    "size": (1280, 720),
+    "max_iterations": 5_000,
 }
 
 
@@ -236,7 +236,7 @@ def processes() -> dict[str, Any]:
 
 def first() -> dict[str, Any]:
     """Return the seconds until a worker that starts has computed its first tile."""
-    drawn, times = scene_of().replace(max_iterations=2000), []
+    drawn, times = scene_of(), []
     with tempfile.TemporaryDirectory() as folder, scheduler() as (address, _):
         for turn in range(TURNS + 1):  # the first one compiles
             command = [sys.executable, "-m", "fractals", "worker", address, "--cpu"]

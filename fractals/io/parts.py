@@ -46,7 +46,6 @@ MAX_TABLE = 2**20  # bytes
 STRAY = 3600  # seconds after which a file that never got its name was left by a killed process
 TYPES = {name: np.dtype(name) for name in ("<i4", "<c16", "<c8", "<f8", "<f4", "|u1")}
 NAME = re.compile(r"[0-9a-z][0-9a-z.-]{0,80}", re.ASCII)
-TOKEN = re.compile(r"\.token-[0-9a-f]{16}", re.ASCII)
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -159,7 +158,7 @@ class Parts:
 
     def make_token(self) -> Path:
         """Create an empty file by which others tell whether they share this folder."""
-        path = self.folder / f".token-{secrets.token_hex(8)}"
+        path = self.folder / f"token-{secrets.token_hex(8)}"
         with writing(self.folder):
             self.folder.mkdir(exist_ok=True)
             path.touch()

@@ -267,6 +267,34 @@ def test_commands_with_tls(tmp_path, drawn, whole):
     assert "Traceback" not in err
 
 
+SBATCH = """#!/bin/sh
+cp "$1" job.sh
+sh "$1" >/dev/null 2>&1 &
+echo "Submitted batch job $!"
+"""
+SETTINGS = "jobqueue: {slurm: {cores: 1, memory: 2GiB, walltime: '02:00:00'}}"
+
+
+def test_jobs_of_slurm(tmp_path, drawn, whole):
+    """The commands of Slurm are played by two scripts, which start jobs on this machine."""
+    pytest.importorskip("dask_jobqueue")
+    for name, text in (("sbatch", SBATCH), ("scancel", "#!/bin/sh\nkill $1\n")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "jobqueue.yaml").write_text(SETTINGS)
+    (tmp_path / "a.json").write_text(drawn.to_json())
+    words = ("compute", "a.json", "-o", "a.fz", "--cpu", "--cluster", "slurm:1")
+    more = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "DASK_CONFIG": str(tmp_path)}
+    root = os.path.dirname(os.path.dirname(fractals.__file__))
+    more["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    code, err = ended(fractals_command(*words, cwd=tmp_path, env=os.environ | more), 120)
+    assert code == 0, err
+    assert contents(tmp_path / "a.fz") == contents(whole)
+    job_text = (tmp_path / "job.sh").read_text()
+    assert "--lifetime 6900s" in job_text
+    assert "--cpus-per-task=1" in job_text
+
+
 @pytest.mark.slow
 def test_a_hundred_kills(tmp_path, engine, client, drawn):
     """Random workers at random moments: 100 stores, all of them the same."""
@@ -287,5 +315,5 @@ def test_a_hundred_kills(tmp_path, engine, client, drawn):
 
         compute(path, small, client, progress=after(dice.random() * 0.9, kill))
         assert contents(path) == contents(whole), f"store {k} after {kills} kills"
-        client.wait_for_workers(3, timeout=60)
+        client.wait_for_workers(3, timeout=300)
     assert kills == 100

@@ -2,7 +2,9 @@
 
 import json
 import os
+import sys
 import time
+import types
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from unittest import mock
@@ -234,6 +236,20 @@ def test_wrong_addresses_are_one_line(run, monkeypatch, address, words):
     assert os.listdir() == []
 
 
+def test_slurm_needs_its_commands(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", types.ModuleType("distributed"))
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", types.ModuleType("dask_jobqueue"))
+    monkeypatch.setitem(sys.modules, "dask", types.ModuleType("dask"))
+    sys.modules["dask"].config = mock.Mock()
+    sys.modules["dask_jobqueue"].SLURMCluster = None
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(FractalsError, match="slurm:3 needs the command sbatch"):
+        pools.open_pool("slurm:3")
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
+    with pytest.raises(FractalsError, match=r"pip install 'fractals-numba\[cluster,slurm\]'"):
+        pools.open_pool("slurm:3")
+
+
 def test_addresses_that_are_allowed():
     for address in ("tcp://127.0.0.1:1", "tcp://10.1.2.3:8786", "[::1]:1", "a.json"):
         pools.check_address(address, False)
@@ -258,7 +274,7 @@ def test_films_are_made_on_one_machine(run):
 
 
 def test_without_dask_it_says_what_to_install(run, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     code, _, err = run("worker", "tcp://127.0.0.1:1")
     assert code == 1
     assert "pip install 'fractals-numba[cluster]'" in err
@@ -268,7 +284,6 @@ def test_without_dask_it_says_what_to_install(run, monkeypatch):
 
 def test_dask_is_not_imported_unless_asked_for():
     import subprocess
-    import sys
 
     script = (
         "import sys, fractals.cli.verbs, fractals.cli.compute, fractals.cli.render\n"
@@ -461,6 +476,26 @@ def test_refused_workers_get_no_tasks(dispatched):
     }
     with pytest.raises(FractalsError, match="no worker can take part: old is refused"):
         dispatched(Mixed("old"))
+
+
+def test_a_worker_that_cannot_get_ready_is_refused(dispatched):
+    class Broken(FakePool):
+        tries = 0
+
+        def introduce(self, address, future):
+            self.tries += 1
+            if self.tries <= self.failures:
+                future.set_exception(ImportError("no module named numba"))
+            else:
+                super().introduce(address, future)
+
+    pool = Broken("a")
+    pool.failures = dispatch.MOST_TRIES
+    assert dispatched(pool)[1] == list(range(20))
+    pool = Broken("a")
+    pool.failures = 99
+    with pytest.raises(FractalsError, match="no worker can take part: a is refused: ImportError"):
+        dispatched(pool, on_message=str)
 
 
 def test_workers_without_the_orbit_get_it_first(dispatched):

@@ -3,6 +3,7 @@
 import contextlib
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -22,12 +23,14 @@ AIM = 5.0  # seconds of a task, between 2 and 20: shorter ones cost the schedule
 MOST_PARTS = 64  # of a task
 LATE = 3.0  # times the expected seconds after which an idle worker computes a task again
 LEAST_LATE = 4.0  # seconds
+MOST_TRIES = 3  # times that a worker is asked to get ready
 MOST_FAILURES = 5  # workers that ended with a part in their hands
 ALONE = 10.0  # seconds without a worker, after which a message says how to start one
 # Parts for each worker, from which on the first part of each worker is repeated by another one: a
 # machine that computes wrongly is found, and this costs little.
 CHECK = 64
 FETCH = 60  # seconds to fetch the result of a task that is done
+FETCHERS = 4  # threads that fetch
 
 
 @dataclass
@@ -39,6 +42,9 @@ class Task:
     future: Any = field(repr=False)
     begun: float
     kind: str = "compute"
+
+
+Ended = tuple[Task, Any]  # a task, and its result or the error that it raised
 
 
 @dataclass
@@ -53,28 +59,47 @@ class Worker:
 
 
 class Inbox:
-    """The tasks that are done."""
+    """The tasks that are done, with their results.
+
+    Results are fetched by threads, because fetching from a worker that has just ended may take
+    until a timeout.
+    """
 
     def __init__(self) -> None:
-        self._ended: SimpleQueue[Task] = SimpleQueue()
+        self._ended: SimpleQueue[Ended] = SimpleQueue()
         self._polled: list[Task] = []
+        self._threads = ThreadPoolExecutor(FETCHERS)
 
     def watch(self, task: Task) -> None:
         """Have a task be found once it is done."""
         if hasattr(task.future, "add_done_callback"):
-            task.future.add_done_callback(lambda _: self._ended.put(task))
+            task.future.add_done_callback(lambda _: self._fetch_later(task))
         else:
             self._polled.append(task)
 
-    def take(self) -> Iterator[Task]:
-        """Yield the tasks that are done; wait for one, but not for long."""
+    def take(self) -> Iterator[Ended]:
+        """Yield tasks that are done, and their results; wait for one, but not for long."""
         for task in [task for task in self._polled if task.future.done()]:
             self._polled.remove(task)
-            self._ended.put(task)
+            self._fetch_later(task)
         with contextlib.suppress(Empty):
             yield self._ended.get(timeout=WAKE)
             while True:
                 yield self._ended.get_nowait()
+
+    def close(self) -> None:
+        """Fetch no more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _fetch_later(self, task: Task) -> None:
+        with contextlib.suppress(RuntimeError):  # closed
+            self._threads.submit(self._fetch, task)
+
+    def _fetch(self, task: Task) -> None:
+        try:
+            self._ended.put((task, _result_of(task.future)))
+        except BaseException as error:
+            self._ended.put((task, error))
 
 
 @dataclass
@@ -142,6 +167,7 @@ class Dispatch:
         self._waiting: deque[int] = deque()
         self.results = Results()
         self._failures: dict[int, list[str]] = defaultdict(list)
+        self._troubles: dict[str, int] = defaultdict(int)  # of workers that should get ready
         self._inbox = Inbox()
         self._checks: deque[tuple[int, str]] = deque()  # parts to compute again, and by whom not
         self._looked = self._seen = 0.0
@@ -156,6 +182,7 @@ class Dispatch:
             A worker can't write; all workers are refused; two results differ; or a part ended five
             workers. Parts that are there are kept.
         """
+        self._inbox = Inbox()
         self._waiting.extend(numbers)
         total, self._seen = len(self._waiting), monotonic()
         for number in self._waiting:
@@ -165,8 +192,8 @@ class Dispatch:
             while len(self.results.done) < before + total:
                 self._look()
                 self._feed()
-                for task in self._inbox.take():
-                    self._finish(task)
+                for task, result in self._inbox.take():
+                    self._finish(task, result)
                 if progress:
                     progress(len(self.results.done) - before, total)
         finally:
@@ -175,6 +202,7 @@ class Dispatch:
                     with contextlib.suppress(Exception):
                         task.future.cancel()
                 known.tasks.clear()
+            self._inbox.close()
 
     def _look(self) -> None:
         """Find new workers, and take back the tasks of those that are gone."""
@@ -246,22 +274,22 @@ class Dispatch:
                     return left
         return []
 
-    def _finish(self, task: Task) -> None:
+    def _finish(self, task: Task, result: Any) -> None:
         known = self._workers.get(task.worker)
         if known is None or task not in known.tasks:
             return  # of a worker that is gone
         known.tasks.remove(task)
-        result: Any = None
-        try:
-            result = _result_of(task.future)
-        except RefusedError as error:
-            self._refuse(known, task, str(error))
-        except FractalsError:
-            raise
-        except Exception as error:  # whatever a worker or a transport raises
-            reason = f"{type(error).__name__}: {shown(error, 100)}"
+        if isinstance(result, RefusedError):
+            self._refuse(known, task, str(result))
+        elif isinstance(result, FractalsError):
+            raise result
+        elif isinstance(result, BaseException):  # whatever a worker or a transport raises
+            reason = f"{type(result).__name__}: {shown(result, 100)}"
             if task.kind == "compute":
                 self._take_back(task, f"{task.worker}, {reason}")
+            elif self._troubles[task.worker] < MOST_TRIES:
+                self._troubles[task.worker] += 1
+                del self._workers[task.worker]  # it may have ended; if not, it is asked again
             else:
                 self._refuse(known, task, f"{task.worker} is refused: {reason}")
         else:

@@ -5,6 +5,7 @@ import ipaddress
 import os
 import re
 import secrets
+import shutil
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -161,7 +162,8 @@ def open_pool(
     if isinstance(cluster, str):
         pool = _open_address(cluster, keys, insecure)
         link = _dashboard(pool.client)
-        on_message(f"{cluster}: {link}" if link else f"{cluster}: connected")
+        if link:
+            on_message(f"{cluster}: {link}")
         return pool
     if type(cluster).__module__.startswith("distributed."):
         return DaskPool(cluster)
@@ -284,6 +286,10 @@ def _slurm(jobs: int) -> DaskPool:
         from dask_jobqueue import SLURMCluster
     except ImportError:
         raise FractalsError(MISSING_SLURM) from None
+    if not shutil.which("sbatch"):
+        raise FractalsError(
+            f"slurm:{jobs} needs the command sbatch: give it where jobs are submitted"
+        )
     import dask
 
     walltime = dask.config.get("jobqueue.slurm.walltime", None) or "00:30:00"
@@ -291,7 +297,9 @@ def _slurm(jobs: int) -> DaskPool:
     more += ["--lifetime", f"{max(60, _seconds(str(walltime)) - EARLY)}s"]
     more += ["--lifetime-stagger", "4m"]
     try:
-        cluster = SLURMCluster(processes=1, worker_extra_args=more)
+        cluster = SLURMCluster(
+            processes=1, worker_extra_args=more, scheduler_options={"dashboard_address": ":0"}
+        )
         cluster.scale(jobs=jobs)
         client = distributed.Client(cluster, set_as_default=False)
     except Exception as error:
