@@ -23,9 +23,9 @@ def draw(width, height, limit):
 # [traffic]
 def traffic(width, height, limit):
     """Return how many bytes the loop reads and writes: 16 for a complex number, 4 for a count."""
-    reads = 16 + (1 + 4) + 2 * 16 + 2 * 16 + (1 + 16 + 16)  # abs, +=, *, +, where
+    reads = 16 + 8 + (1 + 4) + 16 + 2 * 16 + (1 + 16 + 16)  # abs, <=, +=, *, +, where
     writes = 8 + 1 + 4 + 16 + 16 + 16  # abs, <=, +=, *, +, where
-    return limit * width * height * (reads + 8 + writes)  # 8: the result of abs is compared
+    return limit * width * height * (reads + writes)
 
 
 # [end]

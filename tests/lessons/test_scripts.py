@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -30,7 +29,6 @@ SAME_COUNTS = [  # modules whose draw(width, height, limit) shows what step 1 sh
 @pytest.mark.parametrize("step", all_steps(), ids=lambda step: step.script.stem)
 def test_a_script_runs(step, tmp_path):
     ladder = tmp_path / "ladder.jsonl"
-    begin = time.perf_counter()
     done = subprocess.run(
         [sys.executable, str(step.script)],
         cwd=tmp_path,
@@ -40,7 +38,6 @@ def test_a_script_runs(step, tmp_path):
         timeout=SECONDS,
     )
     assert done.returncode == 0, done.stderr
-    assert time.perf_counter() - begin < SECONDS
     assert re.match(f"step {step.key}: [0-9.e-]+ m?s", done.stdout.splitlines()[-1].lower())
     reports = [json.loads(line) for line in ladder.read_text().splitlines()]
     assert reports[-1]["step"].lower() == step.key
