@@ -59,6 +59,7 @@ def page(step: str) -> str:
         text,
         flags=re.DOTALL,
     )
+    text = text.replace("](../", f"](https://github.com/{REPOSITORY}/blob/main/")
     return re.sub(
         r"\]\((step_\w+\.md)\)", rf"](https://github.com/{REPOSITORY}/blob/main/lessons/\1)", text
     )

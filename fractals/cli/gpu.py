@@ -232,6 +232,13 @@ def access_command(
     help="Machine instructions of an iteration (default: those counted for the formula).",
 )
 @option(
+    "--doubles",
+    metavar="N",
+    type=click.FloatRange(0),
+    section="Kernel",
+    help="Float64 arithmetic among --instructions (default: none in float32, all in float64).",
+)
+@option(
     "--precision",
     metavar="TYPE",
     default="float32",
@@ -257,6 +264,7 @@ def predict_command(
     clock: float | None,
     double: str,
     instructions: float | None,
+    doubles: float | None,
     precision: str,
     block: str,
     as_json: bool,
@@ -272,7 +280,11 @@ def predict_command(
     scene = requested_scene(scenes, options)
     number = cast(prediction.Precision, precision)
     if instructions is None:
-        instructions = prediction.instructions(scene.make_formula().name, number)
+        name = scene.make_formula().name
+        instructions = prediction.instructions(name, number)
+        doubles = prediction.doubles(name, number) if doubles is None else doubles
+    elif doubles is None:
+        doubles = instructions if number == "float64" else 0.0
     if (cores is None) != (clock is None):
         raise OptionError("--cores and --clock are given together")
     if cores is not None and clock is not None:
@@ -280,9 +292,14 @@ def predict_command(
     else:
         cards = [prediction.card(card)] if card else list(prediction.CARDS.values())
     busy = divergence.measure(counts_of(scene), parse_block(block))
-    found = [prediction.predict(busy.warp_steps, instructions, each, number) for each in cards]
+    found = [prediction.predict(busy.warp_steps, instructions, each, doubles) for each in cards]
     if as_json:
-        table = {**busy.to_table(), "instructions": instructions, "precision": precision}
+        table = {
+            **busy.to_table(),
+            "instructions": instructions,
+            "doubles": doubles,
+            "precision": precision,
+        }
         print_json({**table, "predictions": [each.to_table() for each in found]})
         return
     head = f"{instructions:g} instructions an iteration, {precision}, "

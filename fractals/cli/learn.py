@@ -82,6 +82,8 @@ def learn_command(
         found = find_step(step)
         run.check_answer(found, arguments[0])
         write_out(f"step {found.key}: passed\n")
+        later = all_steps()[all_steps().index(found) + 1 :]
+        tell(f"next: fractals learn --page {later[0].key}" if later else "this was the last step")
     elif arguments:
         raise OptionError(f"--{mode}: unexpected argument '{shown(arguments[0], 80)}'")
     elif mode == "start":

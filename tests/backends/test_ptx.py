@@ -25,7 +25,7 @@ from fractals.backends.devices import limits_of
 from fractals.color import palette
 from fractals.formulas import mandelbrot
 from fractals.scene.paint import Color, Layer
-from fractals.tools.gpu import prediction
+from fractals.tools.gpu import machine, prediction
 
 if reason := ptx.missing():
     if os.environ.get("FRACTALS_REQUIRE_PTX"):
@@ -328,6 +328,15 @@ def test_instructions_an_iteration(formula, derivative, precision):
 def test_instructions_an_iteration_elsewhere(precision, capability):
     cost = cost_of(escape_name("mandelbrot", False, False, precision), capability)
     assert cost <= BUDGET["mandelbrot"][precision == "float64"]
+
+
+@pytest.mark.parametrize("formula", often(label(formula) for formula in FORMULAS))
+def test_float64_arithmetic_an_iteration(formula):
+    name = escape_name(formula, False, False, "float64")
+    loop = ptx.hot_loop(ptx.instructions(ptx.binary(kernel(name), HOPPER)))
+    counted = machine.Loop(tuple(each.name for each in loop), "machine code").double
+    wanted = prediction.doubles(formula, "float64")
+    assert counted / STEPS_PER_CHECK == pytest.approx(wanted, abs=0.07)
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)

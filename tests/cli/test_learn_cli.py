@@ -88,7 +88,9 @@ def test_an_exercise_is_started_and_checked(learn, tmp_path):
     assert code == 1
     assert "'exercise_01.py' exists already" in err
     path.write_text("def answer():\n    return 42\n")
-    assert learn("--check", "1", "exercise_01.py")[:2] == (0, b"step 1: passed\n")
+    code, out, err = learn("--check", "1", "exercise_01.py")
+    assert (code, out) == (0, b"step 1: passed\n")
+    assert err == "fractals: next: fractals learn --page 2\n"
     assert learn("--start", "1", "--overwrite")[0] == 0
     assert "..." in path.read_text()
 

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from PIL import Image
 from support.raw import same
 
 import fractals
 from fractals.formulas import network
 from fractals.io.load import load_scene
 
-SMALL = {"size": (16, 9), "supersampling": 1}
+SMALL = {"size": (8, 5), "supersampling": 1}
 
 
 def outputs(weights, x, y):
@@ -48,22 +49,23 @@ def test_each_sample_ends_after_one_step_and_the_output_is_its_color():
     raw = fractals.compute(scene, device="python")
     assert (raw.count == 1).all()
     picture = fractals.recolor(raw, device="python")
-    assert len(np.unique(picture.pixels)) > 20
-    assert same(fractals.compute(scene, device="cpu"), raw)
-    drawn = fractals.render(scene, device="simulator").pixels
+    assert len(np.unique(picture.pixels)) > 10
+    found = fractals.compute(scene, device="simulator")  # the CPU's: in test_other_formulas.py
+    assert same(found, raw)
+    drawn = fractals.recolor(found, device="python").pixels
     assert drawn.tobytes() == picture.pixels.tobytes()
 
 
 def test_given_weights_take_the_place_of_the_seeds(run, tmp_path):
     values = network.random_weights(9)
     (tmp_path / "weights.txt").write_text(",\n".join(map(repr, values)))
-    picture = ("--size", "16x9", "--device", "python", "--palette", "ember")
+    picture = ("--size", "4x3", "--supersampling", "1", "--device", "python")
     assert run("render", "--network", "weights.txt", *picture, "-o", "file.png")[0] == 0
     assert run("render", "--network", "9", *picture)[0] == 0
-    file, seed = (load_scene(str(tmp_path / name)) for name in ("file.png", "network-9-ember.png"))
+    file, seed = (load_scene(str(tmp_path / name)) for name in ("file.png", "network-9.png"))
     assert seed.make_formula().parameters == {"seed": 9, "weights": ""}
     assert network.parse_weights(file.make_formula().parameters["weights"]) == values
-    drawn = [fractals.render(scene, device="python").pixels for scene in (file, seed)]
+    drawn = [np.asarray(Image.open(tmp_path / name)) for name in ("file.png", "network-9.png")]
     assert (drawn[0] == drawn[1]).all()
 
 

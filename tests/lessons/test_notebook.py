@@ -35,6 +35,7 @@ def test_the_cells_run_the_scripts_in_order():
     runs = [s.split()[1] for s in sources if s.startswith("%run")]
     assert written == ["gpu.py", "ladder.py", *runs]
     assert len(runs) == 7
+    assert not [s for s in sources if "](step_" in s or "](../" in s], "links leave the notebook"
     for name in written:
         (cell,) = [s for s in sources if s.startswith(f"%%writefile {name}")]
         text = (ROOT / "lessons" / name).read_text("utf-8")

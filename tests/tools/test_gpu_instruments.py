@@ -126,7 +126,8 @@ def test_a_prediction_is_instructions_by_cores_and_clock():
     found = prediction.predict(10**6, 5, card)
     assert found.iterations_per_second == pytest.approx(4e11)
     assert found.seconds == pytest.approx(32 * 10**6 / 4e11)
-    assert prediction.predict(10**6, 5, card, "float64").seconds == 2 * found.seconds
+    assert prediction.predict(10**6, 5, card, doubles=2).seconds == found.seconds
+    assert prediction.predict(10**6, 5, card, doubles=5).seconds == 2 * found.seconds
 
 
 PTX = """
@@ -185,6 +186,10 @@ def test_the_command_predict(run):
     (other,) = json.loads(run("gpu", "predict", *small, *own)[1])["predictions"]
     assert other["seconds"] == pytest.approx(2 * named["seconds"])
     assert found["instructions"] == prediction.INSTRUCTIONS["mandelbrot"][0]
+    assert found["doubles"] == 0
+    words = (*small, "--card", "t4", "--precision", "float64")
+    (double,) = json.loads(run("gpu", "predict", *words)[1])["predictions"]
+    assert double["seconds"] / named["seconds"] == pytest.approx((5 - 0.7) * 32 / 4.9)
 
 
 @pytest.mark.parametrize(

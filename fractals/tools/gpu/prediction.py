@@ -68,6 +68,8 @@ INSTRUCTIONS = {
     "shark_fin": (4.9, 5.0, 16.0, 16.25),
     "tricorn": (4.9, 5.0, 16.0, 16.25),
 }
+# Of those in float64, per iteration: copies and jumps at a block's end, the rest is arithmetic.
+NOT_DOUBLE = 0.7
 
 
 class Prediction(NamedTuple):
@@ -117,10 +119,16 @@ def instructions(formula: str, precision: Precision) -> float:
     return INSTRUCTIONS[formula][precision == "float64"]
 
 
-def predict(
-    warp_steps: int, instructions: float, on: Card, precision: Precision = "float32"
-) -> Prediction:
-    """Return the time in which a card issues the steps of all warps.
+def doubles(formula: str, precision: Precision) -> float:
+    """Return how many of a formula's counted instructions are float64 arithmetic."""
+    return instructions(formula, precision) - NOT_DOUBLE if precision == "float64" else 0.0
+
+
+def predict(warp_steps: int, instructions: float, on: Card, doubles: float = 0.0) -> Prediction:
+    """Return the shortest time in which a card can execute the steps of all warps.
+
+    It is bounded by the rate at which the card issues instructions, and by that of its float64
+    arithmetic.
 
     Parameters
     ----------
@@ -129,8 +137,8 @@ def predict(
     instructions : float
         Machine instructions of a step.
     on : Card
-    precision : str
-        In float64 every instruction is taken to need the time of a float64 operation.
+    doubles : float
+        Of these, float64 arithmetic.
 
     Returns
     -------
@@ -141,6 +149,5 @@ def predict(
     >>> f"{predict(10**9, 4.9, CARDS['h200']).seconds:.5f} s"
     '0.00469 s'
     """
-    lanes = on.cores * on.clock * 1e9 * (on.double if precision == "float64" else 1)
-    rate = lanes / instructions
+    rate = on.cores * on.clock * 1e9 / max(instructions, doubles / on.double)
     return Prediction(on, WARP * warp_steps / rate, rate)

@@ -157,5 +157,5 @@ def chart(report: dict[str, Any]) -> bytes:
         write(x, HEAD - 22, "limit", 22, LIMIT, "mm")
     write(MARGIN, bottom + 70, LEGEND, 22, GRAY)
     buffer = io.BytesIO()
-    image.save(buffer, "PNG")
+    image.save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
