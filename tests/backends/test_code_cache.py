@@ -497,7 +497,8 @@ def test_a_formula_in_a_file_compiles_once_for_each_text(tmp_path):
     def draw_own(scale):
         file.write_text(OWN.replace("SCALE", scale))
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "compiled")}
-        command = [sys.executable, "-m", "fractals", "render", "--formula", str(file), "--cpu"]
+        command = [sys.executable, "-m", "fractals", "render", "--formula", str(file)]
+        command += ["--device", "simulator"]  # its programs compile sooner, and are kept alike
         command += ["--size", "24x16", "--overwrite", "-o", str(tmp_path / "own.png")]
         subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
         (folder,) = (tmp_path / "compiled").glob("fractals-*")

@@ -379,7 +379,7 @@ own = Formula("own", "own", step, derivative, 2)
 OWN_SCRIPT = """
 import fractals, own_module
 table = {"formula": own_module.own, "image": {"size": [8, 6]}, "iteration": {"max_iterations": 60}}
-compiled, plain = (fractals.compute(table, device=device) for device in ("cpu", "python"))
+compiled, plain = (fractals.compute(table, device=device) for device in ("simulator", "python"))
 assert (compiled.count == plain.count).all()
 print(compiled.count.sum())
 """
