@@ -26,6 +26,8 @@ ROWS = 64  # of a frame or a band, that a thread fills at a time
 # by roundings, have the same frames.
 ROW_BITS, TURN_BITS = 16, 24
 
+BLURS = kernels.make_blur_body, kernels.make_sums_body, kernels.make_smear_body
+
 Frame = NDArray[np.uint16]
 
 
@@ -52,13 +54,7 @@ class Gather(ABC):
         )
         self.programs = {
             make: backend.compile(make)
-            for make in (
-                kernels.make_frame_body,
-                kernels.make_coarser_body,
-                kernels.make_blur_body,
-                kernels.make_smear_body,
-                kernels.make_sums_body,
-            )
+            for make in (kernels.make_frame_body, kernels.make_coarser_body, *BLURS)
         }
         self.encode = backend.to_device(_srgb_table())
         self.turns, self.depths = _polar(strip, backend)
@@ -144,31 +140,34 @@ class Gather(ABC):
         Parameters
         ----------
         texels : device array of uint16, shape (rows, columns, CHANNELS)
-        sharp : ndarray
-            As of `make_blur_body`, as `down` and `across` are.
+        sharp : ndarray of uint16, shape (rows + more, columns, CHANNELS)
+            Of a shutter of no time; with as many rows more as the ways lead down, and one.
+        down, across
+            As of `make_blur_body`.
         """
-        backend = self.backend
-        if across.any():
-            inputs = tuple(map(backend.to_device, (sharp, down, across)))
-            self.run(kernels.make_blur_body, texels, inputs, (0, 1, 1))
-            return
+        backend, host = self.backend, self.backend.kind == "cpu"
         count, columns = len(down), texels.shape[1] * CHANNELS
         flat = texels.reshape(count, columns)
-        add, smear = (
-            self.programs[make] for make in (kernels.make_sums_body, kernels.make_smear_body)
-        )
+        along, add, smear = (self.programs[make] for make in BLURS)
 
         def fill(first: int, rows: int = ROWS) -> dict[str, float]:
             last = min(first + rows, count)
             more = math.ceil(float(down[first:last].max())) + 1
-            shape = last + more - first, columns
-            own = backend.to_device(sharp[first : last + more].reshape(shape))
-            sums = backend.empty(shape, np.int32)
+            own, out = sharp[first : last + more], flat[first:last]
+            ways = backend.to_device(down[first:last]), backend.to_device(across[first:last])
+            if across.any():
+                aside = math.ceil(float(abs(across).max())) + 1
+                own = np.pad(own, ((0, 0), (aside, aside), (0, 0)), mode="wrap")
+                light = backend.empty((1 if host else last - first, columns), np.float32)
+                along(out, backend.to_device(own.reshape(len(own), -1)), light, *ways)
+                return {}
+            own = backend.to_device(own.reshape(len(own), columns))
+            sums = backend.empty(own.shape, np.int32)
             add(sums, own)
-            smear(flat[first:last], own, sums, backend.to_device(down[first:last]))
+            smear(out, own, sums, ways[0])
             return {}
 
-        if backend.kind == "cpu":
+        if host:
             run_tiles(range(0, count, ROWS), fill, backend.threads)
         else:  # in the stream of this thread, which takes the texels
             fill(0, count)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fractals.films.facts import Facts
 from fractals.films.motion import Motion
-from fractals.films.plan import LOOKS, Chosen, frame_scenes, open_strip, threads_of
+from fractals.films.plan import GUESS, LOOKS, Chosen, frame_scenes, open_strip, threads_of
 from fractals.films.strip import Strip
 from fractals.films.tracks import Tracks
 from fractals.rendering.drawing import Drawing
@@ -22,16 +22,23 @@ PIECES, ACROSS, DOWN = 8, 64, 8  # of a band: how many, and their samples
 COLORED = 40e6  # samples a second that a thread colors, blurs and averages for a strip (measured)
 
 
+def is_soon_measured(
+    chosen: Chosen, motion: Motion, tracks: Tracks, options: RenderOptions
+) -> bool:
+    """Tell whether some samples of a part are soon iterated, and tell the seconds of all.
+
+    A GPU is not used to capacity by some samples, and the orbit of a very deep view takes long.
+    """
+    scenes = frame_scenes(motion, tracks, chosen.part, Facts(GUESS, 0.0))
+    plans = (make_plan(scene, chosen.device, options.interior_shortcuts) for scene in scenes)
+    return chosen.device == "cpu" and all(not plan.deep or is_measurable(plan) for plan in plans)
+
+
 def with_measured_seconds(
     chosen: Chosen, motion: Motion, tracks: Tracks, facts: Facts, options: RenderOptions
 ) -> Chosen:
-    """Return the same with measured seconds in place of those of a formula.
-
-    On a GPU, which some samples don't use to capacity, the formula's stay.
-    """
+    """Return the same with measured seconds in place of those of a formula."""
     quiet = replace(options, force=True, progress=None, on_message=lambda line: None)
-    if chosen.device != "cpu":
-        return chosen
     if chosen.method == "strip":
         strip = open_strip(motion, tracks, chosen.part, facts, quiet)
         return replace(chosen, iterating=_strip_seconds(strip, threads_of(options)))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fractals.errors import OptionError
 from fractals.films.facts import Facts, find_facts
-from fractals.films.measured import with_measured_seconds
+from fractals.films.measured import is_soon_measured, with_measured_seconds
 from fractals.films.motion import Motion, make_motion
 from fractals.films.plan import Chosen, Method, choose_method, open_method, warnings_of
 from fractals.films.tracks import Tracks, scene_of
@@ -60,8 +60,13 @@ class Timeline:
 
     def measured(self) -> tuple[Chosen, ...]:
         """Return the parts with seconds that are measured on some samples."""
-        facts = self.motion, self.tracks, self.facts, self.options
-        return tuple(with_measured_seconds(chosen, *facts) for chosen in self.parts)
+        motion, tracks, options = self.motion, self.tracks, self.options
+        return tuple(
+            with_measured_seconds(chosen, motion, tracks, self.facts, options)
+            if is_soon_measured(chosen, motion, tracks, options)
+            else chosen
+            for chosen in self.parts
+        )
 
     def open(self, chosen: Chosen, folder: Path | None = None) -> Method:
         """Return what yields the frames of a part; see `fractals.films.plan.open_method`."""

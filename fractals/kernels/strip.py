@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.primitives import fma, select, two_to
 
+CHANNELS = 3  # of a texel
 LEAST_WAY = 2.0**-16  # rows of a shutter: the mean of fewer is divided by too small a number
 MIN_DISTANCE = 0.25  # in pixels, from the middle of a pixel to the strip's point
 
@@ -94,69 +95,61 @@ def make_polar_body(target):
 def make_blur_body(target):
     """Return the body that fills ``texels`` with means along the way of a shutter.
 
-    ``body(i0, j0, di, dj, texels, sharp, down, across)``:
+    ``body(i0, j0, di, dj, texels, sharp, light, down, across)``:
 
-    texels : array of uint16, shape (rows, columns, channels)
-    sharp : array of uint16, shape (rows + more, columns, channels)
-        Of a shutter of no time; with as many rows more as the ways lead down, and one.
+    texels : array of uint16, shape (rows, columns * channels)
+    sharp : array of uint16, shape (rows + more, (left + columns + right) * channels)
+        Of a shutter of no time; with as many rows more as the ways lead down, and one, and with as
+        many columns more at both sides as the ways lead aside, and one.
+    light : array of float32, shape (n, columns * channels)
+        Room for sums: of each row, or of one where a thread makes whole rows.
     down, across : array of float32, shape (rows,)
         Rows (0 or more) and columns that pass while the shutter is open.
 
     Along the way, texels are interpolated; the mean is that of the trapezoidal rule, with a step of
-    at most one row and one column.
+    at most one row and one column. Columns are the inner loop, which compiles to vectors.
     """
     real32, int32 = target.real32, target.int32
     zero, half, one = real32(0), real32(0.5), real32(1)
+    next_column = int32(CHANNELS)
 
-    @target.jit
-    def below(sharp, y, x, c, f):
-        """Return a channel between two rows."""
-        a = real32(sharp[y, x, c])
-        return fma(f, real32(sharp[y + 1, x, c]) - a, a)
-
-    @target.jit
-    def between(sharp, y, x, right, c, f, g):
-        """Return a channel between two rows and two columns."""
-        a, b = real32(sharp[y, x, c]), real32(sharp[y, right, c])
-        p, q = real32(sharp[y + 1, x, c]), real32(sharp[y + 1, right, c])
-        a, p = fma(g, b - a, a), fma(g, q - p, p)
-        return fma(f, p - a, a)
-
-    def body(i0, j0, di, dj, texels, sharp, down, across):
-        columns = int32(texels.shape[1])
+    def body(i0, j0, di, dj, texels, sharp, light, down, across):
+        left = int32((sharp.shape[1] - texels.shape[1]) // (2 * CHANNELS))
+        rows = light.shape[0]
         j = j0
         while j < texels.shape[0]:
             far, aside = down[j], across[j]
             wide = select(aside < zero, -aside, aside)
             steps = int32(select(far > wide, far, wide)) + int32(1)
             share = one / real32(steps)
+            sums = j % rows
             i = i0
             while i < texels.shape[1]:
-                red, green, blue = zero, zero, zero
-                for k in range(steps + int32(1)):
-                    weight = select((k == int32(0)) | (k == steps), half, one) * share
-                    way = real32(k) * share
-                    f = way * far
-                    y = int32(f)
-                    f = f - real32(y)
-                    y = int32(int32(j) + y)
-                    if wide == zero:
-                        red = fma(weight, below(sharp, y, i, 0, f), red)
-                        green = fma(weight, below(sharp, y, i, 1, f), green)
-                        blue = fma(weight, below(sharp, y, i, 2, f), blue)
-                    else:
-                        g = way * aside
-                        x = int32(g)
-                        x = select(real32(x) > g, int32(x - int32(1)), x)
-                        g = g - real32(x)
-                        x = int32((int32(i) + x) % columns)
-                        right = select(x + int32(1) < columns, int32(x + int32(1)), int32(0))
-                        red = fma(weight, between(sharp, y, x, right, 0, f, g), red)
-                        green = fma(weight, between(sharp, y, x, right, 1, f, g), green)
-                        blue = fma(weight, between(sharp, y, x, right, 2, f, g), blue)
-                texels[j, i, 0] = int32(red + half)
-                texels[j, i, 1] = int32(green + half)
-                texels[j, i, 2] = int32(blue + half)
+                light[sums, i] = zero
+                i += di
+            for k in range(steps + int32(1)):
+                weight = select((k == int32(0)) | (k == steps), half, one) * share
+                way = real32(k) * share
+                f = way * far
+                y = int32(f)
+                f = f - real32(y)
+                y = max(int32(int32(j) + y), int32(0))
+                g = way * aside
+                x = int32(g)
+                x = select(real32(x) > g, int32(x - int32(1)), x)
+                g = g - real32(x)
+                x = max(int32((left + x) * next_column), int32(0))
+                right = int32(x + next_column)
+                i = i0
+                while i < texels.shape[1]:
+                    a, b = real32(sharp[y, x + i]), real32(sharp[y, right + i])
+                    p, q = real32(sharp[y + 1, x + i]), real32(sharp[y + 1, right + i])
+                    a, p = fma(g, b - a, a), fma(g, q - p, p)
+                    light[sums, i] = fma(weight, fma(f, p - a, a), light[sums, i])
+                    i += di
+            i = i0
+            while i < texels.shape[1]:
+                texels[j, i] = int32(light[sums, i] + half)
                 i += di
             j += dj
 
@@ -191,8 +184,8 @@ def make_smear_body(target):
     """Return the body that fills ``texels`` with means along columns: of a shutter, without a turn.
 
     ``body(i0, j0, di, dj, texels, sharp, sums, down)``; the arguments are as of `make_blur_body`
-    and `make_sums_body`, with columns * channels columns. The mean is that of the line through the
-    texels, from its integral.
+    and `make_sums_body`, but no columns are beside those of the texels. The mean is that of the
+    line through the texels, from its integral.
     """
     real32, int32 = target.real32, target.int32
     half, one, least = real32(0.5), real32(1), real32(LEAST_WAY)

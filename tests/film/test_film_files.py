@@ -380,6 +380,19 @@ def test_colors_that_depend_on_the_whole_frame():
 DEEP = ({"at": 0, "width": "4"}, {"at": 60, "width": "5e-41"})
 
 
+def test_forecasts_are_measured_where_that_is_soon():
+    film = fractals.film("seahorse", to="1e-4", seconds=2, **TINY)
+    (chosen,), (measured,) = film.parts, film.plan(measured=True).parts
+    assert chosen.method == measured.method == "strip"
+    assert measured.iterating != chosen.iterating
+    assert 0 < measured.iterating < 5
+    assert measured.coloring == chosen.coloring
+    keys = [{"at": 0, "width": "3"}, {"at": 2, "center": ["0", "1"], "width": "1e-20000"}]
+    deep = fractals.film("mandelbrot", {"film": {"keys": keys}}, transfer="log", **TINY)
+    assert deep.plan(measured=True).parts == deep.parts
+    assert "facts" not in deep.__dict__  # no orbit was computed
+
+
 def test_deep_dives_keep_contrast():
     told = []
     keys = {"seconds": 60, "fps": 60, **TINY, "on_message": told.append}

@@ -262,9 +262,8 @@ def test_invalid_keys(keys, words, monkeypatch):
 
 def test_a_zoom_deeper_than_the_digits_of_the_center_goes_to_a_spiral():
     told = []
-    film = fractals.film(
-        "seahorse", to="1e-30", seconds=1, size=(16, 8), device="cpu", on_message=told.append
-    )
+    keys = {"size": (16, 8), "device": "cpu", "transfer": "log", "on_message": told.append}
+    film = fractals.film("seahorse", to="1e-30", seconds=1, **keys)
     assert len(told) == 1
     assert "goes to the eye of a spiral, -0.745158063..., " in told[0]
     eye = fractals.find_misiurewicz("seahorse")

@@ -408,19 +408,19 @@ def outputs(backend):
     rows_an_octave = 8 * 8 * math.log(2) / math.tau
     fill = backend.compile(kernels.make_polar_body)
     fill(turns, depths, place, backend.real(math.log2(9.5)), backend.real(rows_an_octave))
-    sharp = backend.to_device(noise.integers(0, 65536, (14, 12, 3), dtype=np.uint16))
+    sharp = backend.to_device(noise.integers(0, 65536, (14, 66), dtype=np.uint16))
     down = noise.uniform(0, 5, 8).astype(np.float32)
     across = noise.uniform(-4, 4, 8).astype(np.float32)
     down[0] = across[0] = 0
-    blurred = backend.empty((8, 12, 3), np.uint16)
+    blurred, light = backend.empty((8, 36), np.uint16), backend.empty((8, 36), np.float32)
     inputs = map(backend.to_device, (down, across))
-    backend.compile(kernels.make_blur_body)(blurred, sharp, *inputs)
+    backend.compile(kernels.make_blur_body)(blurred, sharp, light, *inputs)
     flat = backend.to_device(np.ascontiguousarray(noise.integers(0, 65536, (14, 36), np.uint16)))
     sums, smeared = backend.empty((14, 36), np.int32), backend.empty((8, 36), np.uint16)
     backend.compile(kernels.make_sums_body)(sums, flat)
     backend.compile(kernels.make_smear_body)(smeared, flat, sums, backend.to_device(down))
     coarse = backend.empty((4, 6, 3), np.uint16)
-    backend.compile(kernels.make_coarser_body)(coarse, blurred)
+    backend.compile(kernels.make_coarser_body)(coarse, blurred.reshape(8, 12, 3))
     sizes = [64 * 8 >> 2 * level for level in range(4)]
     starts = np.array([[sum(sizes[:k]) * 3 + sizes[k] * b for b in range(3)] for k in range(4)])
     texels = noise.integers(0, 65536, (3 * sum(sizes), 3), dtype=np.uint16)
@@ -450,10 +450,11 @@ def test_programs_are_equal_on_every_backend(kind):
 
 def test_a_shutter_of_no_time_changes_nothing():
     backend = open_backend(choose("cpu").device, "float64")
-    sharp = np.random.default_rng(1).integers(0, 65536, (9, 5, 3), dtype=np.uint16)
-    texels, still = np.empty((8, 5, 3), np.uint16), np.zeros(8, np.float32)
-    backend.compile(kernels.make_blur_body)(texels, sharp, still, still)
-    assert np.array_equal(texels, sharp[:8])
+    sharp = np.random.default_rng(1).integers(0, 65536, (9, 15), dtype=np.uint16)
+    texels, light = np.empty((8, 9), np.uint16), np.empty((1, 9), np.float32)
+    still = np.zeros(8, np.float32)
+    backend.compile(kernels.make_blur_body)(texels, sharp, light, still, still)
+    assert np.array_equal(texels, sharp[:8, 3:12])
 
 
 def test_a_smear_is_the_integral_of_the_line_through_texels():
