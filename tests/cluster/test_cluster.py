@@ -226,7 +226,7 @@ def ended(process, seconds=60):
     return process.returncode, err
 
 
-def test_commands_with_tls(tmp_path, drawn, whole):
+def test_commands_with_tls(tmp_path, drawn, plain):
     """Keys, a scheduler, a worker and a client, all as processes of their own."""
     keys, file = tmp_path / "keys", tmp_path / "scheduler.json"
     assert ended(fractals_command("cluster-keys", keys))[0] == 0
@@ -253,7 +253,7 @@ def test_commands_with_tls(tmp_path, drawn, whole):
         words = ["compute", tmp_path / "a.json", "-o", tmp_path / "a.fz", "--cpu"]
         code, err = ended(fractals_command(*words, "--cluster", address, "--keys", keys), 120)
         assert code == 0, err
-        assert contents(tmp_path / "a.fz") == contents(whole)
+        assert contents(tmp_path / "a.fz") == contents(plain)
         code, err = ended(fractals_command(*words, "--overwrite", "--cluster", address), 120)
         assert code == 1
         assert "no scheduler answers" in err.splitlines()[-1]
@@ -268,14 +268,14 @@ def test_commands_with_tls(tmp_path, drawn, whole):
 
 
 SBATCH = """#!/bin/sh
-cp "$1" job.sh
-sh "$1" >/dev/null 2>&1 &
+cp "$1" job.sh  # the file is removed once this script ends
+sh job.sh >/dev/null 2>&1 &
 echo "Submitted batch job $!"
 """
 SETTINGS = "jobqueue: {slurm: {cores: 1, memory: 2GiB, walltime: '02:00:00'}}"
 
 
-def test_jobs_of_slurm(tmp_path, drawn, whole):
+def test_jobs_of_slurm(tmp_path, drawn, plain):
     """The commands of Slurm are played by two scripts, which start jobs on this machine."""
     pytest.importorskip("dask_jobqueue")
     for name, text in (("sbatch", SBATCH), ("scancel", "#!/bin/sh\nkill $1\n")):
@@ -289,7 +289,7 @@ def test_jobs_of_slurm(tmp_path, drawn, whole):
     more["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
     code, err = ended(fractals_command(*words, cwd=tmp_path, env=os.environ | more), 120)
     assert code == 0, err
-    assert contents(tmp_path / "a.fz") == contents(whole)
+    assert contents(tmp_path / "a.fz") == contents(plain)
     job_text = (tmp_path / "job.sh").read_text()
     assert "--lifetime 6900s" in job_text
     assert "--cpus-per-task=1" in job_text
