@@ -5,6 +5,7 @@ from unittest import mock
 
 import pytest
 from support.scenes import scene
+from support.workers import wait_for_workers
 
 import fractals
 from fractals.io import store
@@ -44,7 +45,7 @@ def client(engine):
     from distributed import Client
 
     with Client(engine, set_as_default=False) as found:
-        found.wait_for_workers(2, timeout=60)
+        wait_for_workers(engine, found, 2)
         yield found
 
 

@@ -12,6 +12,7 @@ import time
 import pytest
 from support.scenes import scene
 from support.stores import contents
+from support.workers import wait_for_workers
 
 import fractals
 from fractals.errors import FractalsError
@@ -301,8 +302,7 @@ def test_a_hundred_kills(tmp_path, engine, client, drawn):
     dice, small = random.Random(19), drawn.replace(size=(320, 240))
     whole = tmp_path / "whole.fz"
     fractals.compute_to(whole, small, device="cpu")
-    engine.scale(3)
-    client.wait_for_workers(3)
+    wait_for_workers(engine, client, 3)
     kills = 0
     for k in range(100):
         path = tmp_path / f"{k}.fz"
@@ -315,5 +315,5 @@ def test_a_hundred_kills(tmp_path, engine, client, drawn):
 
         compute(path, small, client, progress=after(dice.random() * 0.9, kill))
         assert contents(path) == contents(whole), f"store {k} after {kills} kills"
-        client.wait_for_workers(3, timeout=300)
+        wait_for_workers(engine, client, 3)
     assert kills == 100
