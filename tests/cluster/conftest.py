@@ -1,12 +1,17 @@
 """Fixtures: two workers on this machine. All tests of this folder start an engine."""
 
 import os
+from unittest import mock
 
 import pytest
 from support.scenes import scene
+from support.workers import wait_for_workers
 
 import fractals
+from fractals.io import store
+from fractals.io.store import MIN_SAMPLES, open_store
 
+TILE = 2**10  # samples
 STEPS = 20_000  # a tile of the picture takes some tens of milliseconds
 
 
@@ -40,7 +45,7 @@ def client(engine):
     from distributed import Client
 
     with Client(engine, set_as_default=False) as found:
-        found.wait_for_workers(2, timeout=60)
+        wait_for_workers(engine, found, 2)
         yield found
 
 
@@ -52,7 +57,7 @@ def pids(client):
 
 @pytest.fixture(scope="session")
 def drawn():
-    """Return a scene of a few hundred tiles that takes some seconds."""
+    """Return a scene that takes some seconds."""
     return scene(
         size=(640, 480),
         center=["-0.743643887037151", "0.131825904205330"],
@@ -61,9 +66,26 @@ def drawn():
     )
 
 
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch):
+    """Many tiles in a small picture."""
+    monkeypatch.setattr(store, "MIN_SAMPLES", TILE)
+
+
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory, drawn):
-    """Return the store of the scene as one process computes it."""
+    """Return the store of the scene as one process computes it, of 160 tiles."""
     path = tmp_path_factory.mktemp("whole") / "whole.fz"
-    fractals.compute_to(path, drawn, device="cpu")
+    with mock.patch.object(store, "MIN_SAMPLES", TILE):
+        fractals.compute_to(path, drawn, device="cpu")
+    assert open_store(path).tiles == 160
+    return path
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory, drawn):
+    """Return the same store as a process of its own computes it, with the usual tiles."""
+    path = tmp_path_factory.mktemp("plain") / "plain.fz"
+    with mock.patch.object(store, "MIN_SAMPLES", MIN_SAMPLES):
+        fractals.compute_to(path, drawn, device="cpu")
     return path

@@ -12,6 +12,7 @@ import time
 import pytest
 from support.scenes import scene
 from support.stores import contents
+from support.workers import wait_for_workers
 
 import fractals
 from fractals.errors import FractalsError
@@ -226,7 +227,7 @@ def ended(process, seconds=60):
     return process.returncode, err
 
 
-def test_commands_with_tls(tmp_path, drawn, whole):
+def test_commands_with_tls(tmp_path, drawn, plain):
     """Keys, a scheduler, a worker and a client, all as processes of their own."""
     keys, file = tmp_path / "keys", tmp_path / "scheduler.json"
     assert ended(fractals_command("cluster-keys", keys))[0] == 0
@@ -253,7 +254,7 @@ def test_commands_with_tls(tmp_path, drawn, whole):
         words = ["compute", tmp_path / "a.json", "-o", tmp_path / "a.fz", "--cpu"]
         code, err = ended(fractals_command(*words, "--cluster", address, "--keys", keys), 120)
         assert code == 0, err
-        assert contents(tmp_path / "a.fz") == contents(whole)
+        assert contents(tmp_path / "a.fz") == contents(plain)
         code, err = ended(fractals_command(*words, "--overwrite", "--cluster", address), 120)
         assert code == 1
         assert "no scheduler answers" in err.splitlines()[-1]
@@ -268,14 +269,14 @@ def test_commands_with_tls(tmp_path, drawn, whole):
 
 
 SBATCH = """#!/bin/sh
-cp "$1" job.sh
-sh "$1" >/dev/null 2>&1 &
+cp "$1" job.sh  # the file is removed once this script ends
+sh job.sh >/dev/null 2>&1 &
 echo "Submitted batch job $!"
 """
 SETTINGS = "jobqueue: {slurm: {cores: 1, memory: 2GiB, walltime: '02:00:00'}}"
 
 
-def test_jobs_of_slurm(tmp_path, drawn, whole):
+def test_jobs_of_slurm(tmp_path, drawn, plain):
     """The commands of Slurm are played by two scripts, which start jobs on this machine."""
     pytest.importorskip("dask_jobqueue")
     for name, text in (("sbatch", SBATCH), ("scancel", "#!/bin/sh\nkill $1\n")):
@@ -289,7 +290,7 @@ def test_jobs_of_slurm(tmp_path, drawn, whole):
     more["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
     code, err = ended(fractals_command(*words, cwd=tmp_path, env=os.environ | more), 120)
     assert code == 0, err
-    assert contents(tmp_path / "a.fz") == contents(whole)
+    assert contents(tmp_path / "a.fz") == contents(plain)
     job_text = (tmp_path / "job.sh").read_text()
     assert "--lifetime 6900s" in job_text
     assert "--cpus-per-task=1" in job_text
@@ -301,8 +302,7 @@ def test_a_hundred_kills(tmp_path, engine, client, drawn):
     dice, small = random.Random(19), drawn.replace(size=(320, 240))
     whole = tmp_path / "whole.fz"
     fractals.compute_to(whole, small, device="cpu")
-    engine.scale(3)
-    client.wait_for_workers(3)
+    wait_for_workers(engine, client, 3)
     kills = 0
     for k in range(100):
         path = tmp_path / f"{k}.fz"
@@ -315,5 +315,5 @@ def test_a_hundred_kills(tmp_path, engine, client, drawn):
 
         compute(path, small, client, progress=after(dice.random() * 0.9, kill))
         assert contents(path) == contents(whole), f"store {k} after {kills} kills"
-        client.wait_for_workers(3, timeout=300)
+        wait_for_workers(engine, client, 3)
     assert kills == 100

@@ -110,6 +110,16 @@ def test_an_executor_draws_a_poster(tmp_path, monkeypatch, keys):
     assert sorted(os.listdir(tmp_path)) == ["a.png", "whole.png"]
 
 
+def test_nothing_is_left_where_no_cluster_answers(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise FractalsError("no scheduler answers")
+
+    monkeypatch.setattr(job, "open_pool", refuse)
+    with pytest.raises(FractalsError, match="no scheduler answers"):
+        fractals.render_to(tmp_path / "a.png", scene(), device="python", cluster="tcp://a:1")
+    assert os.listdir(tmp_path) == []
+
+
 def test_an_interrupted_poster_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(png, "STRIP", 2**8)
     monkeypatch.setattr(png, "MIN_ROWS", 2)

@@ -9,7 +9,7 @@ from fractals.errors import FractalsError, OptionError
 from fractals.io.parts import Parts, check_equal, decode
 from fractals.io.store import header_text
 from fractals.rendering.cluster.dispatch import Dispatch
-from fractals.rendering.cluster.pools import open_pool
+from fractals.rendering.cluster.pools import Pool, open_pool
 from fractals.rendering.cluster.worker import facts_of_this_program, known_sum
 from fractals.rendering.drawing import Drawing
 from fractals.rendering.known import BEGUN, known_of, load_known, save_known
@@ -53,22 +53,39 @@ def run_job(
     FractalsError
         No worker can take part, two results differ, or parts get lost again and again.
     """
-    numbers = missing()
-    if not numbers:
+    if not missing():
         return
     asked = cluster if isinstance(cluster, Cluster) else Cluster(cluster)
     if not drawing.plan.formula.step.__module__.startswith("fractals."):
         raise OptionError("a formula from a Python file can't be sent to the workers of a cluster")
+    pool = open_pool(asked.address, asked.keys, asked.insecure, options.on_message)
+    try:
+        _run(pool, asked.returns, kind, header, parts, missing, drawing, options, tidy)
+    finally:
+        pool.close()
+
+
+def _run(
+    pool: Pool,
+    returns: bool,
+    kind: str,
+    header: Mapping[str, Any],
+    parts: Parts,
+    missing: Callable[[], Sequence[int]],
+    drawing: Drawing,
+    options: RenderOptions,
+    tidy: Callable[[], None],
+) -> None:
+    """Have parts computed by a pool; the arguments are those of `run_job`."""
     if load_known(parts) is None:
         save_known(known_of(drawing.source), parts)
-    pool = open_pool(asked.address, asked.keys, asked.insecure, options.on_message)
-    token = parts.make_token()
+    token, numbers = parts.make_token(), missing()
     job = {
         "kind": kind,
         "work": parts.work,
         "folder": str(parts.folder.resolve()),
         "token": token.name,
-        "returns": asked.returns,
+        "returns": returns,
         "program": facts_of_this_program(),
         "known_sum": known_sum(drawing),
         "header": header_text(header),
@@ -109,7 +126,6 @@ def run_job(
         )
     finally:
         token.unlink(missing_ok=True)  # workers that are late write no more
-        pool.close()
 
 
 class Cluster:
