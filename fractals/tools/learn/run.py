@@ -14,7 +14,7 @@ from fractals.tools.learn.steps import Step
 
 GRADE = Path(__file__).with_name("grade.py")
 LADDER = "FRACTALS_LADDER"  # environment: the file to which scripts append their figures
-CHECK_SECONDS = 60.0  # of a check; the slowest takes some seconds, and compiles
+CHECK_SECONDS = 30.0  # of a check; the slowest takes 4 on a busy machine, of which it compiles 2
 
 
 def environment(ladder: Path | None = None) -> dict[str, str]:
