@@ -304,6 +304,16 @@ shift[2, 2](array)
 places = [(block, thread, stored, element.shape) for block, thread, _, stored, element in found]
 assert places == [((i // 2, 0, 0), i % 2, s, (1,)) for i in range(4) for s in (False, True)], places
 assert {frame.f_code for _, _, frame, _, _ in found} == {shift.py_func.__code__}
+
+from numba.cuda.simulator.kernel import FakeWithinKernelCUDAArray as Wrapped
+plain, more = (Wrapped.__getitem__, Wrapped.__setitem__), []
+with numba_private.observed_simulator(lambda *access: found.append(access)):
+    with numba_private.observed_simulator(lambda *access: more.append(access)):
+        shift[2, 2](array)
+    shift[2, 2](array)
+assert (len(more), len(found)) == (8, 24)
+assert (Wrapped.__getitem__, Wrapped.__setitem__) == plain
+assert not hasattr(Wrapped, "observers")
 numba_private.choose_simulator(False)
 assert not any(name.startswith("numba.cuda") for name in sys.modules)
 assert not config.ENABLE_CUDASIM

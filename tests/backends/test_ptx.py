@@ -418,3 +418,56 @@ def test_without_the_tools_ptx_is_counted():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout.split() == ["PTX", "14", "9", "9"], done.stderr
+
+
+VECTOR, MATRIX, DOUBLES = "float32[::1]", "float32[:,::1]", "float64[:,::1]"
+VIEW = "float64, float64, float64, int64, int32[:,::1]"
+LESSON_KERNELS = [  # file, kernel, types of its arguments
+    ("step_10_vector_add", "add", (VECTOR,) * 3),
+    ("step_11_mandelbrot_gpu", "one_pixel_each", (VIEW,)),
+    ("step_11_mandelbrot_gpu", "grid_stride", (VIEW,)),
+    ("step_12_divergence", "along_rows", (MATRIX,)),
+    ("step_12_divergence", "along_columns", (MATRIX,)),
+    ("step_13_overlap", "colors", ("float64", "float64", "uint8[:,:,::1]")),
+    ("step_a_shared_memory", "naive", (MATRIX,) * 3),
+    ("step_a_shared_memory", "tiled", (MATRIX,) * 3),
+    ("step_b_neural_picture", "convolve", (MATRIX, MATRIX, "float32", MATRIX)),
+    ("step_b_neural_picture", "paint", (DOUBLES, "float64[:,:,::1]")),
+    ("step_c_attention", "product", (DOUBLES,) * 3),
+    ("step_c_attention", "softmax", (DOUBLES,)),
+    ("step_c_attention", "fused", (DOUBLES,) * 4),
+    ("solutions/step_10_vector_add", "saxpy", ("float32", *(VECTOR,) * 3)),
+    ("solutions/step_11_mandelbrot_gpu", "kernel", ("float64", "int64", "int32[:,::1]")),
+    ("solutions/step_a_shared_memory", "multiply", (MATRIX,) * 3),
+    ("solutions/step_b_neural_picture", "smooth", (MATRIX, MATRIX)),
+    ("solutions/step_c_attention", "log_sum_exp", (DOUBLES, "float64[::1]")),
+]
+COMPILE = """
+import json, os, runpy, sys
+os.environ["NUMBA_ENABLE_CUDASIM"] = "0"
+folder, table = sys.argv[1], json.loads(sys.argv[2])
+sys.path.insert(0, folder)
+from fractals.backends import numba_private
+numba_private.choose_simulator(False)
+for file, kernel, types in table:
+    found = runpy.run_path(f"{folder}/{file}.py", run_name="kernels")
+    text, binary = numba_private.code_of_kernel(found[kernel], f"({', '.join(types)},)", (7, 5))
+    assert binary
+    print(kernel)
+"""
+
+
+def test_the_kernels_of_the_lessons_compile_for_a_gpu():
+    """In a process of its own, where the lessons choose real kernels without a GPU."""
+    command = [sys.executable, "-c", COMPILE, str(LESSON.parent), json.dumps(LESSON_KERNELS)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout.split() == [kernel for _, kernel, _ in LESSON_KERNELS], done.stderr
+
+
+def test_every_kernel_of_the_lessons_is_in_the_list():
+    decorated = re.compile(r"^@cuda\.jit\ndef (\w+)", re.MULTILINE)
+    for folder in (LESSON.parent, LESSON.parent / "solutions"):
+        for path in folder.glob("step_*.py"):
+            name = path.relative_to(LESSON.parent).with_suffix("").as_posix()
+            listed = {kernel for file, kernel, _ in LESSON_KERNELS if file == name}
+            assert set(decorated.findall(path.read_text("utf-8"))) <= listed, name

@@ -8,9 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from fractals.backends import numba_private
 from fractals.errors import OptionError
-from fractals.tools.gpu import access, divergence, machine, prediction
+from fractals.tools.gpu import divergence, machine, prediction
 
 KERNELS = """
 import sys
@@ -208,14 +207,3 @@ def test_what_is_wrong_is_said(run, words, message):
     assert code == 2
     assert message in err
     assert err.count("\n") == 1
-
-
-def test_nothing_is_observed_afterwards():
-    numba_private.choose_simulator(True)
-    from numba.cuda.simulator.kernel import FakeWithinKernelCUDAArray as Wrapped
-
-    plain = Wrapped.__getitem__, Wrapped.__setitem__
-    with access.access_log(), access.access_log():
-        assert Wrapped.__getitem__ is not plain[0]
-    assert (Wrapped.__getitem__, Wrapped.__setitem__) == plain
-    assert not hasattr(Wrapped, "observers")
