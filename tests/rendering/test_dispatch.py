@@ -268,6 +268,15 @@ def test_addresses_that_are_allowed():
     pools.check_address("tcp://8.8.8.8:8786", True)
 
 
+def test_the_address_in_a_file_is_checked_too(tmp_path):
+    file = tmp_path / "scheduler.json"
+    file.write_text(json.dumps({"address": "tcp://8.8.8.8:8786"}))
+    with pytest.raises(OptionError, match=r"8\.8\.8\.8 is a public address"):
+        pools.check_address(str(file), False)
+    file.write_text(json.dumps({"address": "tls://8.8.8.8:8786"}))
+    pools.check_address(str(file), False)
+
+
 def test_options_that_need_each_other(run):
     for words in (["--keys", "x"], ["--return"], ["--insecure"]):
         assert "need --cluster" in run("compute", *words)[2]

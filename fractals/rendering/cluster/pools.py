@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fractals.errors import FractalsError, OptionError, shown
+from fractals.io.files import read_json
 
 MISSING = "needs Dask: pip install 'fractals-numba[cluster]'"
 # dask-jobqueue has a package of its own, because it is needed on clusters with a job system only.
@@ -209,7 +210,9 @@ def check_known(address: str, insecure: bool) -> None:
 def check_address(address: str, insecure: bool) -> None:
     """Raise an `OptionError` for what is no address, or a public one without TLS."""
     if address.endswith(".json"):
-        return
+        if not os.path.exists(address):
+            return  # Dask waits for it
+        address = str(read_json(Path(address)).get("address", ""))
     found = ADDRESS.fullmatch(address)
     if not found:
         raise OptionError(
