@@ -230,8 +230,11 @@ def parse_color(text: Any) -> tuple[float, float, float]:
     known: dict[str, Any] = {}
     if isinstance(text, str) and text.isalpha() and len(text) <= MAX_COLOR_NAME:
         from PIL.ImageColor import colormap as known
+        from PIL.ImageColor import getrgb
 
-        text = known.get(text.lower(), text)
+        if text.lower() in known:
+            red, green, blue = getrgb(text.lower())[:3]
+            return red / 255, green / 255, blue / 255
     digits = text[1:] if isinstance(text, str) and text.startswith("#") else ""
     if len(digits) == 3:
         digits = "".join(2 * digit for digit in digits)

@@ -205,4 +205,5 @@ def test_every_option_of_the_scene_is_among_them():
     names = {each.name for each in render_command.params if isinstance(each, click.Option)}
     others = {"device", "cpu", "gpu", "threads", "no_interior_shortcuts", "no_cache", "force"}
     others |= {"output", "overwrite", "dry_run", "as_json", "mirror", "fit"}
+    others |= {"cluster", "keys", "returns", "insecure"}
     assert names - others == set(OPTIONS)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import naive
+from PIL import ImageColor
 
 from fractals import catalog
 from fractals.color import palette, spaces
@@ -264,6 +265,11 @@ def test_smooth_slopes_are_harmonic_means():
     near = spaces.srgb_from_linear(colors.linear(np.array([0.5 - 1e-5, 0.5 + 1e-5])))[:, 0]
     first, second = 2 * 64 / 255, 2 * (255 - 64) / 255
     assert (near[1] - near[0]) / 2e-5 == pytest.approx(2 / (1 / first + 1 / second), rel=1e-3)
+
+
+def test_names_of_css_stay_when_pillow_has_read_them():
+    ImageColor.getrgb("teal")  # from then on Pillow's table holds numbers
+    assert palette.parse_color("teal") == palette.parse_color("#008080")
 
 
 def test_names_of_css_are_colors():
