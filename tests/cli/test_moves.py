@@ -115,6 +115,7 @@ def test_numbers_as_people_write_them():
 
 
 OPTIONS = [
+    "network",
     "formula",
     "julia",
     "center",
