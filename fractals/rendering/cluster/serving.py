@@ -41,7 +41,8 @@ def serve(
     """
     check_address(address, insecure)
     distributed = import_distributed()
-    logging.getLogger("distributed").setLevel(logging.ERROR)
+    # It writes stack traces where a connection ends; `fractals worker` says so in one line.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     worker.settings.device, worker.settings.threads = device, threads
     settings: dict[str, Any] = {"scheduler_ip": address}
     if address.endswith(".json"):
