@@ -5,7 +5,7 @@ from gpu import cuda, device, on_gpu
 from ladder import median_seconds, report
 from numba import njit
 
-SIZE = (1536, 1024) if on_gpu else (48, 32)  # the article's, or the simulator's
+SIZE, FEW = ((1536, 1024), (32, 16)) if on_gpu else ((48, 32), (1, 1))  # FEW: blocks of a loop
 
 
 # [escape]
@@ -53,8 +53,8 @@ def draw(kernel, grid, block, size=SIZE, iterations=20):
 if __name__ == "__main__":
     grid, block = (-(-SIZE[0] // 16), -(-SIZE[1] // 8)), (16, 8)  # rounded up
     counts = draw(one_pixel_each, grid, block)
-    assert np.array_equal(counts, draw(grid_stride, (1, 1), block))
-    for kernel, blocks in (one_pixel_each, grid), (grid_stride, (1, 1)):
+    assert np.array_equal(counts, draw(grid_stride, FEW, block))
+    for kernel, blocks in (one_pixel_each, grid), (grid_stride, FEW):
         seconds = median_seconds(lambda: draw(kernel, blocks, block), 3)
         print(f"{kernel.__name__:16}{counts.size / seconds:12,.0f} pixels/s, copied back")
     report(11, seconds, int(counts.sum()), device=device)

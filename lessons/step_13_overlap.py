@@ -5,7 +5,7 @@ from gpu import cuda, device, on_gpu
 from ladder import median_seconds, report
 from step_11_mandelbrot_gpu import escape
 
-WIDTH, HEIGHT, TILES = (8192, 8192, 16) if on_gpu else (48, 32, 4)
+WIDTH, HEIGHT, TILES, BLOCKS = (8192, 8192, 16, (64, 32)) if on_gpu else (48, 32, 4, (4, 4))
 
 
 # [fused]
@@ -28,7 +28,7 @@ def draw(streams):
     lanes = [(cuda.stream(), cuda.device_array((rows, WIDTH, 3), np.uint8)) for _ in range(streams)]
     for tile in range(TILES):
         stream, strip = lanes[tile % streams]  # a stream does its work in order
-        colors[(4, 4), (8, 4), stream](1.0 - tile * rows * pixel, pixel, strip)
+        colors[BLOCKS, (8, 4), stream](1.0 - tile * rows * pixel, pixel, strip)
         strip.copy_to_host(picture[tile * rows : (tile + 1) * rows], stream)  # returns at once
     cuda.synchronize()
     return picture
