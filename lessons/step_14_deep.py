@@ -13,7 +13,7 @@ VIEW, LIMIT = 1e-60, 2000  # the view's width; float64 ends at 1e-13
 
 
 # [deep]
-def center():  # the middle of a spiral, where z4 = -z3, by Newton's method
+def center():  # a point where three arms meet and z4 = -z3, by Newton's method
     c = gmpy2.mpc("-0.1011+0.9563j")
     for _ in range(10):  # each time twice as many digits are right
         z = dz = gmpy2.mpc(0)
