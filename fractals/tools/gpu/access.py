@@ -12,7 +12,6 @@ import linecache
 import os
 import runpy
 import sys
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,11 +93,9 @@ class AccessLog:
     """Accesses to global memory of the kernels that run while `access_log` is open."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._visits: Counter[tuple[Any, ...]] = Counter()  # of a thread to an instruction
-        self._elements: Counter[Place] = Counter()
-        # Of a place, for each step of a warp: array, first byte and size of what is used.
-        self._used: dict[Place, dict[tuple[Any, ...], set[tuple[int, int, int]]]] = {}
+        # Block, thread, place, array, first byte and size of each access. Appending needs no lock,
+        # for which hundreds of simulated threads would wait at each access.
+        self._log: list[tuple[tuple[int, int, int], int, Place, int, int, int]] = []
         self._arrays: dict[int, NDArray[Any]] = {}  # kept, because a freed id is given out again
 
     def _observe(
@@ -114,27 +111,31 @@ class AccessLog:
         while isinstance(memory.base, np.ndarray):
             memory = memory.base
         start = _address(element) - _address(memory)  # on a GPU arrays begin at a line
-        with self._lock:
-            self._arrays[id(memory)] = memory
-            visit = block, thread, place
-            self._visits[visit] += 1
-            step = block, thread // WARP, self._visits[visit]
-            steps = self._used.setdefault(place, defaultdict(set))
-            steps[step].add((id(memory), start, element.nbytes))
-            self._elements[place] += 1
+        self._arrays[id(memory)] = memory
+        self._log.append((block, thread, place, id(memory), start, element.nbytes))
 
     def accesses(self) -> list[Access]:
         """Return what was done at each place, in the order of the source."""
+        visits: Counter[tuple[Any, ...]] = Counter()  # of a thread to an instruction
+        # Of a place, for each step of a warp: array, first byte and size of what is used.
+        used: dict[Place, dict[tuple[Any, ...], set[tuple[int, int, int]]]] = {}
+        elements: Counter[Place] = Counter()
+        for block, thread, place, *part in self._log:
+            visits[block, thread, place] += 1
+            step = block, thread // WARP, visits[block, thread, place]
+            array, start, size = part
+            used.setdefault(place, defaultdict(set))[step].add((array, start, size))
+            elements[place] += 1
         found = []
-        for place, steps in sorted(self._used.items()):
-            used = sum(size for step in steps.values() for _, _, size in step)
+        for place, steps in sorted(used.items()):
+            size = sum(size for step in steps.values() for _, _, size in step)
             lines = sum(len({(array, at // LINE) for array, at, _ in s}) for s in steps.values())
-            found.append(Access(place, self._elements[place], len(steps), used, lines))
+            found.append(Access(place, elements[place], len(steps), size, lines))
         return found
 
     def elements(self, stored: bool) -> int:
         """Return how many elements all threads loaded, or stored."""
-        return sum(n for place, n in self._elements.items() if place.stored == stored)
+        return sum(place.stored == stored for _, _, place, *_ in self._log)
 
     def text(self) -> str:
         """Return a table of the accesses for people."""
