@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from fractals.cli.messages import Verbosity, write_out
-from fractals.errors import OptionError
+from fractals.errors import OptionError, shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -115,6 +115,41 @@ class Laidout(click.Command):
         for head, records in sections.items():
             with formatter.section(head):
                 formatter.write_dl(records)
+
+
+class Parts(Laidout, click.Group):
+    """A verb of several parts, such as the searches of `find`; without one, it prints its help.
+
+    Parameters
+    ----------
+    noun, plural : str
+        What a part is called in messages, and the title of the list in the help.
+    """
+
+    def __init__(self, *arguments: Any, noun: str, plural: str, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.noun, self.plural = noun, plural
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a part, or say which one may have been meant."""
+        if args and args[0] not in self.commands:
+            from fractals.catalog import did_you_mean
+
+            hint = did_you_mean(args[0][:50], self.commands)
+            *others, last = self.commands
+            hint = hint or f"; choose {', '.join(others)} or {last}"
+            raise OptionError(f"unknown {self.noun} '{shown(args[0], 40)}'{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the parts, each with its whole summary, then the options."""
+        with formatter.section(self.plural):
+            formatter.write_dl(
+                [(name, each.get_short_help_str(1000)) for name, each in self.commands.items()]
+            )
+        Laidout.format_options(self, ctx, formatter)
 
 
 class Verb(Laidout):

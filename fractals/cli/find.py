@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fractals
-from fractals.cli.command import Laidout, epilog, option, together, verb
+from fractals.cli.command import Parts, epilog, option, together, verb
 from fractals.cli.messages import print_json, tell, write_out
 from fractals.cli.options import (
     device_options,
@@ -43,33 +43,11 @@ search_options = together(
 target_option = output_option("Scene to write, .toml or .json; - is stdout.", default="-")
 
 
-class Searches(Laidout, click.Group):
-    """The searches; without one, the help is printed."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a search, or say which one may have been meant."""
-        if args and args[0] not in self.commands:
-            from fractals.catalog import did_you_mean
-
-            hint = did_you_mean(args[0][:50], self.commands)
-            hint = hint or "; choose nucleus, period, julia, misiurewicz or interesting"
-            raise OptionError(f"unknown search '{args[0]}'{hint}")
-        return super().resolve_command(ctx, args)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the searches, each with its whole summary, then the options."""
-        with formatter.section("Searches"):
-            formatter.write_dl(
-                [(name, each.get_short_help_str(1000)) for name, each in self.commands.items()]
-            )
-        Laidout.format_options(self, ctx, formatter)
-
-
 @click.group(
     "find",
-    cls=Searches,
+    cls=Parts,
+    noun="search",
+    plural="Searches",
     add_help_option=False,
     no_args_is_help=False,
     invoke_without_command=True,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from fractals.cli.command import Laidout, epilog, option, together, verb
+from fractals.cli.command import Parts, epilog, option, together, verb
 from fractals.cli.completion import FILE, words
 from fractals.cli.messages import print_json, tell, write_out
 from fractals.cli.options import (
@@ -49,33 +49,11 @@ sample_options = together(
 )
 
 
-class Instruments(Laidout, click.Group):
-    """The instruments; without one, the help is printed."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find an instrument, or say which one may have been meant."""
-        if args and args[0] not in self.commands:
-            from fractals.catalog import did_you_mean
-
-            hint = did_you_mean(args[0][:50], self.commands)
-            hint = hint or f"; choose {', '.join(self.commands)}"
-            raise OptionError(f"unknown instrument '{shown(args[0], 40)}'{hint}")
-        return super().resolve_command(ctx, args)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the instruments, each with its whole summary, then the options."""
-        with formatter.section("Instruments"):
-            formatter.write_dl(
-                [(name, each.get_short_help_str(1000)) for name, each in self.commands.items()]
-            )
-        Laidout.format_options(self, ctx, formatter)
-
-
 @click.group(
     "gpu",
-    cls=Instruments,
+    cls=Parts,
+    noun="instrument",
+    plural="Instruments",
     add_help_option=False,
     no_args_is_help=False,
     invoke_without_command=True,
