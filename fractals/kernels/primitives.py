@@ -3,10 +3,12 @@
 import math
 import struct
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
+import gmpy2
 import numpy as np
+
+FLOAT64 = gmpy2.context(precision=53, emax=1024, emin=-1073, subnormalize=True)
 
 
 def fma(a: Any, b: Any, c: Any) -> Any:
@@ -50,11 +52,8 @@ def _fma64(a: float, b: float, c: float) -> float:
 
 
 def _fma64_exact(a: float, b: float, c: float) -> float:
-    """Return the same by fractions, for Python before 3.13, which has `math.fma`."""
-    if math.isinf(c) and math.isfinite(a) and math.isfinite(b):
-        return c
-    exact = Fraction(a) * Fraction(b) + Fraction(c)  # raises for infinities and NaN
-    return float(exact) if exact else a * b + c  # the latter keeps the sign of zero
+    """Return the same by MPFR, for Python before 3.13, which has `math.fma`."""
+    return float(FLOAT64.fma(a, b, c))
 
 
 _fma64_finite: Callable[[float, float, float], float] = getattr(math, "fma", _fma64_exact)
