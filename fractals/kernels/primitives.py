@@ -8,6 +8,8 @@ from typing import Any
 import gmpy2
 import numpy as np
 
+# MPFR rounds as these types do, subnormal numbers and infinities included.
+FLOAT32 = gmpy2.context(precision=24, emax=128, emin=-148, subnormalize=True)
 FLOAT64 = gmpy2.context(precision=53, emax=1024, emin=-1073, subnormalize=True)
 
 
@@ -27,20 +29,7 @@ def fma(a: Any, b: Any, c: Any) -> Any:
 
 
 def _fma32(a: Any, b: Any, c: Any) -> np.float32:
-    """Return the float32 result from float64, where the product is exact.
-
-    The sum is rounded to odd, so that rounding it again to float32 is correct.
-
-    After Boldo and Melquiond, *Emulation of FMA and correctly rounded sums* (2008).
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        product, addend = float(a) * float(b), float(c)
-        total = product + addend
-        virtual = total - product
-        error = (product - (total - virtual)) + (addend - virtual)
-        if math.isfinite(total) and error != 0 and not np.float64(total).view(np.int64) & 1:
-            total = math.nextafter(total, math.inf if error > 0 else -math.inf)
-        return np.float32(total)
+    return np.float32(FLOAT32.fma(float(a), float(b), float(c)))
 
 
 def _fma64(a: float, b: float, c: float) -> float:
