@@ -517,25 +517,26 @@ def test_a_worker_that_cannot_get_ready_is_refused(dispatched):
         dispatched(pool, on_message=str)
 
 
-def test_workers_without_the_orbit_get_it_first(dispatched):
+def test_workers_without_the_orbit_get_it_with_their_task(dispatched):
+    """The processes of an executor are not known: each says so when it lacks the orbit."""
+
     class Apart(FakePool):
-        has = False
+        lacking = 3
 
         def introduce(self, address, future):
-            future.set_result({"lacks": not self.has})
+            future.set_result({"lacks": len(self.given[-1][2]) < 3})
 
-        def submit(self, address, function, *arguments):
-            if function is worker.deposit:
-                assert arguments[1] == {}
-                self.has = True
-                future = Future()
-                future.set_result(None)
-                return future
-            return super().submit(address, function, *arguments)
+        def compute(self, address, numbers, future):
+            if len(self.given[-1][2]) < 4 and self.lacking:
+                self.lacking -= 1
+                future.set_result([])
+            else:
+                super().compute(address, numbers, future)
 
     pool = Apart("a")
     assert dispatched(pool)[1] == list(range(20))
-    assert pool.has
+    assert pool.lacking == 0
+    assert sum(given[2][-1] == {} for given in pool.given) == 4
 
 
 def test_without_workers_it_says_how_to_start_one(dispatched, monkeypatch):
