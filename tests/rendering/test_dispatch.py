@@ -285,10 +285,12 @@ def test_options_that_need_each_other(run):
     assert (code, "exclude each other" in err) == (2, True)
 
 
-def test_films_are_made_on_one_machine(run):
-    code, out, err = run("film", "seahorse", "--to", "1e-4", "--cluster", "local:2")
+@pytest.mark.parametrize("name", ["a.webp", "pngs/"])
+def test_films_that_no_cluster_makes(run, name):
+    words = ("film", "mandelbrot", "--cycle", "1", "-o", name, "--cluster", "local:2")
+    code, out, err = run(*words)
     assert (code, out) == (2, b"")
-    assert "a film is made on one machine" in err
+    assert "a cluster makes videos" in err
     assert err.count("\n") == 1
 
 
@@ -388,6 +390,21 @@ def test_tasks_join_small_parts_and_are_split_at_the_end(dispatched):
     assert max(sizes) == round(dispatch.AIM)  # parts take a second each
     assert sizes[-1] == 1
     assert max(sizes) > 1
+
+
+def test_few_parts_go_to_all_workers(dispatched):
+    class Slow(FakePool):
+        def workers(self):
+            for address, function, arguments, waiting in self.given:
+                if function is worker.compute and not waiting.done():
+                    waiting.set_result([receipt(k, address) for k in arguments[1]])
+            return super().workers()
+
+        def compute(self, address, numbers, future):
+            pass
+
+    made, _ = dispatched(Slow("a", "b", "c"), 3)
+    assert {machine for _, machine in made.results.done.values()} == {"a", "b", "c"}
 
 
 def test_at_most_three_tasks_are_submitted_ahead(dispatched):

@@ -56,6 +56,10 @@ class Worker:
     checked: bool = False  # whether another worker was asked to repeat a part
     tasks: list[Task] = field(default_factory=list)
 
+    def seconds(self, forecast: float) -> float:
+        """Return the seconds that it takes for a part; 0: not known yet."""
+        return self.pace * (forecast or 1.0) if self.pace else forecast
+
 
 class Inbox:
     """The tasks that are done, with their results.
@@ -235,38 +239,36 @@ class Dispatch:
         for address in there:
             if address not in self._workers:
                 self._workers[address] = Worker()
-                self._introduce(address)
+                self._submit(address, [])
         if any(known.state == "ready" for known in self._workers.values()):
             self._seen = now
         elif now - self._seen > ALONE and not there and not self._told_alone:
             self._told_alone = True
             self._on_message("no worker is there yet: start some with 'fractals worker ADDRESS'")
 
-    def _introduce(self, address: str, *given: Any) -> None:
+    def _submit(self, address: str, numbers: list[int], *given: Any) -> None:
+        """Have a worker compute parts, or get ready; `given`: what it lacked."""
         known = self._workers[address]
-        known.share = self._pool.share(address)
-        self._submit(address, [], work.introduce, self._job, known.share, *given)
-
-    def _compute(self, address: str, numbers: list[int], *given: Any) -> None:
-        share = self._workers[address].share
-        self._submit(address, numbers, work.compute, self._job, numbers, share, *given)
-
-    def _submit(
-        self, address: str, numbers: list[int], function: Callable[..., Any], *given: Any
-    ) -> None:
-        future = self._pool.submit(address, function, *given)
+        call: tuple[Any, ...]
+        if numbers:
+            call = work.compute, self._job, numbers, known.share
+        else:
+            known.share = self._pool.share(address)
+            call = work.introduce, self._job, known.share
+        future = self._pool.submit(address, *call, *given)
         task = Task(address, numbers, future, monotonic())
-        self._workers[address].tasks.append(task)
+        known.tasks.append(task)
         self._inbox.watch(task)
 
     def _feed(self) -> None:
-        """Give each ready worker as many tasks as it should have."""
-        for address, known in self._workers.items():
-            if known.state != "ready":
-                continue
-            most = self._pool.ahead(address)
-            while len(known.tasks) < most and (numbers := self._next(address, known)):
-                self._compute(address, numbers)
+        """Give each ready worker as many tasks as it should have, a second one after all firsts."""
+        ready = {a: known for a, known in self._workers.items() if known.state == "ready"}
+        most = {address: self._pool.ahead(address) for address in ready}
+        for count in range(max(most.values(), default=0)):
+            for address, known in ready.items():
+                idle = len(known.tasks) == count < most[address]
+                if idle and (numbers := self._next(address, known)):
+                    self._submit(address, numbers)
 
     def _next(self, address: str, known: Worker) -> list[int]:
         """Return the parts of a worker's next task; at the end, those that another is late with."""
@@ -280,7 +282,8 @@ class Dispatch:
         for other in self._workers.values():
             for task in other.tasks:
                 slow = other if other.pace else known
-                late = max(LEAST_LATE, LATE * sum(self._seconds(slow, k) for k in task.numbers))
+                forecasts = map(self._plan.forecast, task.numbers)
+                late = max(LEAST_LATE, LATE * sum(map(slow.seconds, forecasts)))
                 left = [number for number in task.numbers if number not in self.results.done]
                 if left and task.worker != address and monotonic() - task.begun > late:
                     task.begun = monotonic()  # the next worker waits as long again
@@ -298,7 +301,7 @@ class Dispatch:
         for number in self._waiting:
             if number in self.results.done or not self._plan.is_ready(number):
                 continue
-            each = self._seconds(known, number)
+            each = known.seconds(self._plan.forecast(number))
             # Halves are rounded up, so that parts of 3 s make tasks of 6 s and not of 3 s.
             full = numbers and seconds + each / 2 > self._plan.aim(numbers[0])
             if full or len(numbers) == most:
@@ -310,11 +313,6 @@ class Dispatch:
         for number in numbers:
             self._waiting.remove(number)
         return numbers
-
-    def _seconds(self, known: Worker, number: int) -> float:
-        """Return the seconds that a worker takes for a part; 0: not known yet."""
-        forecast = self._plan.forecast(number)
-        return known.pace * (forecast or 1.0) if known.pace else forecast
 
     def _finish(self, task: Task, result: Any) -> None:
         known = self._workers.get(task.worker)
@@ -341,11 +339,11 @@ class Dispatch:
 
     def _accept(self, known: Worker, task: Task, result: Any) -> None:
         if task.numbers and not result:  # another process of an executor than the one before
-            self._compute(task.worker, task.numbers, self._deposits())
+            self._submit(task.worker, task.numbers, self._deposits())
         elif task.numbers:
             self._receive_all(known, task, result)
         elif result["lacks"]:
-            self._introduce(task.worker, self._deposits())
+            self._submit(task.worker, [], self._deposits())
         else:
             known.state = "ready"
 

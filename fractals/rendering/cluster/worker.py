@@ -70,7 +70,7 @@ class Settings:
 
 
 settings = Settings()
-_sessions: dict[tuple[str, int], Any] = {}  # what `open_session` of a job's module returned
+_sessions: dict[tuple[str, str, int], Any] = {}  # what `open_session` of a job's module returned
 _one_at_a_time = threading.Lock()
 
 
@@ -249,8 +249,9 @@ def introduce(
         This worker computes other numbers than the machine that asks.
     """
     with _one_at_a_time:
-        facts = {"machine": this_machine(), "host": socket.gethostname(), "shared": _shares(job)}
-        return facts | {"lacks": _session(job, share, given) is None}
+        lacks = _session(job, share, given) is None
+        facts = {"machine": this_machine(), "host": socket.gethostname()}
+        return facts | {"shared": shares_folder(job), "lacks": lacks}
 
 
 def compute(
@@ -274,7 +275,7 @@ def compute(
         begun = perf_counter()
         for made in session.compute(numbers):
             content = b""
-            if not _shares(job):
+            if not shares_folder(job):
                 content = encode(made.name, job["work"], made.arrays, made.facts)
             elif os.path.exists(Path(job["folder"], job["token"])):  # the job is not over
                 _parts(job).put(made.name, made.arrays, made.facts)
@@ -293,15 +294,15 @@ def compute(
 
 
 def _stopping(job: Mapping[str, Any]) -> Callable[[], None]:
-    """Return a function that raises an `OverError` once the job is over, or the task is cancelled."""
-    shared, last = _shares(job), perf_counter()
+    """Return a function that raises an `OverError` once a task is no longer wanted."""
+    shared, last = shares_folder(job), perf_counter()
 
     def check() -> None:
         nonlocal last
         if perf_counter() - last < LOOK:
             return
         last = perf_counter()
-        if (shared and not _shares(job)) or _is_cancelled():
+        if (shared and not shares_folder(job)) or _is_cancelled():
             raise OverError
 
     return check
@@ -320,14 +321,14 @@ def _is_cancelled() -> bool:
     return task is None or task.state == "cancelled"
 
 
-def _shares(job: Mapping[str, Any]) -> bool:
+def shares_folder(job: Mapping[str, Any]) -> bool:
     """Tell whether this machine sees the folder of the machine that asks."""
     return not job["returns"] and os.path.exists(Path(job["folder"], job["token"]))
 
 
 def _parts(job: Mapping[str, Any]) -> Parts:
     """Return the parts of a job: in its folder, or in one of this machine."""
-    if _shares(job):
+    if shares_folder(job):
         return Parts(Path(job["folder"]), job["work"])
     return Parts(Path(_own_folder().name) / job["work"], job["work"])
 
@@ -338,16 +339,14 @@ def _own_folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="fractals-worker-", ignore_cleanup_errors=True)
 
 
-def _session(
-    job: Mapping[str, Any], share: int, given: Mapping[str, bytes] | None = None
-) -> Any:
+def _session(job: Mapping[str, Any], share: int, given: Mapping[str, bytes] | None = None) -> Any:
     """Return the session of a job, ready to compute; None where this worker lacks parts.
 
     share : int
         How many workers share the cores of this machine.
     """
     threads = settings.threads or max(1, core_count() // share)
-    key = job["work"], threads
+    key = job["work"], job["folder"], threads
     if key in _sessions:
         return _sessions[key]
     refuse_other(facts_of_this_program(), job["program"])
@@ -362,7 +361,7 @@ def _session(
         decode(content, job["work"])
         parts.keep(name, content)
     known = load_known(parts)
-    if known is None and _shares(job):
+    if known is None and shares_folder(job):
         raise FractalsError(f"{this_machine()}: '{job['folder']}' lacks what was found first")
     if known is None:
         return None
