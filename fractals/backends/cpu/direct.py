@@ -303,7 +303,7 @@ def make_body(target, options):
         lanes, many = lane_count(zero), splat(point[0] - point[0], vectors)
         i, all_stayed = 0, False
         while i < width:
-            if speculative:
+            if speculative:  # noqa: SIM102 - Numba leaves out what a constant excludes
                 if all_stayed and i + lane_count(many) <= width:
                     u, v = place(us, vs, i, splat(rows[0, j], vectors), splat(rows[1, j], vectors))
                     at = j * width + i
