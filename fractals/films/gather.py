@@ -77,12 +77,10 @@ class Gather(ABC):
         if self._deepest is not None and deep > self._deepest and not self.strip.whole:
             self.files.open_temporary()
         self._deepest = deep
-        missing = set()
         for level in range(layout.levels):
             self.drop(level, layout.held(level, *kept))
-            for band in layout.needed(level, shallow, deep):
-                if level >= layout.finest(band) and not self.has(level, band):
-                    missing.add(band)
+        needed = self.strip.needed(shallow, deep)
+        missing = {band for level, band in needed if not self.has(level, band)}
         for band in sorted(missing, reverse=True):
             self.fill(band, *kept)
         self.files.keep(layout.held(layout.levels - 1, *kept))

@@ -175,6 +175,23 @@ def segment_of(part: Part) -> int:
     return min(SEGMENT, max(LEAST_SEGMENT, math.floor(frames)))
 
 
+def segments_of(chosen: Chosen, numbers: range) -> list[range]:
+    """Return the segments of a part, in the order in which they are made.
+
+    A zoom inwards is made from its end: what is deep is seen again, smaller, in no later frame,
+    while what is wide is seen in all earlier ones.
+    """
+    own = chosen.part.frames
+    found = []
+    for first in range(own.start, own.stop, chosen.segment):
+        last = min(first + chosen.segment, own.stop)
+        clipped = range(max(first, numbers.start), min(last, numbers.stop))
+        if clipped:
+            found.append(clipped)
+    inwards = chosen.method == "strip" and chosen.part.octaves > 0
+    return found[::-1] if inwards else found
+
+
 def _forecast(
     motion: Motion, tracks: Tracks, part: Part, options: RenderOptions
 ) -> tuple[float, int]:

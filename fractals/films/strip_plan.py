@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -149,6 +149,13 @@ class StripPlan:
         return [
             max(len(layout.held(level, *span)) for span in spans) for level in range(layout.levels)
         ]
+
+    def needed(self, shallow: float, deep: float) -> Iterator[tuple[int, int]]:
+        """Yield the levels and bands that frames between two depths in octaves need."""
+        for level in range(self.layout.levels):
+            for band in self.layout.needed(level, shallow, deep):
+                if level >= self.layout.finest(band):
+                    yield level, band
 
     def _spans(self) -> list[tuple[float, float]]:
         """Return the depths in octaves between which segments lie, of some of them."""
