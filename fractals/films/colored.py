@@ -8,6 +8,7 @@ import numpy as np
 from fractals.films.bands import CHANNELS
 from fractals.films.gather import Frame, Gather
 from fractals.films.motion import Moment
+from fractals.films.noise import BLOCK
 from fractals.films.strip_plan import PART, StripPlan
 from fractals.films.texels import Files, Pool, copy_to
 from fractals.kernels import strip as kernels
@@ -46,7 +47,8 @@ class ColoredGather(Gather):
             return
         rows = layout.rows >> finest
         down, across = self.shutter.ways(range(band * rows, (band + 1) * rows), finest)
-        more = math.ceil(float(down.max())) + 1
+        # Whole blocks, as of the next band.
+        more = math.ceil((math.ceil(float(down.max())) + 1) / BLOCK) * BLOCK
         drawing = self.maker.open(band, more)
         part = min(rows, PART)
         below = None

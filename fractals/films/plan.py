@@ -60,7 +60,7 @@ class Chosen:
     reason : str
         Why, for the user.
     samples : int
-        That are iterated.
+        That are iterated; where seconds are measured, with those added in noise.
     iterating, coloring : float
         Forecasts: seconds for the samples, and for the frames that are made of them.
     memory : int
@@ -119,7 +119,7 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
         why = f"{_listed(moving)} what is iterated"
     elif not (why := obstacle(scene, part, bool(moving))):
         strip = open_strip(motion, tracks, part, Facts(1, 0.0), options)
-        numbers = _millions(strip.samples), _millions(count * samples)
+        numbers = millions(strip.samples), millions(count * samples)
         if strip.samples < count * samples:
             why = f"it takes {numbers[0]} samples, and frames {numbers[1]}"
             colored = count * pixels / GATHERED / threads
@@ -139,7 +139,8 @@ def _listed(names: list[str]) -> str:
     return f"{' and '.join(names)} {'change' if len(names) > 1 else 'changes'}"
 
 
-def _millions(samples: int) -> str:
+def millions(samples: int) -> str:
+    """Return a number of samples as text."""
     return f"{samples / 1e6:.1f} million"
 
 

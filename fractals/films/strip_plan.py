@@ -93,14 +93,14 @@ class StripPlan:
         self.fixed = fixed_place(self.scene, part, size)
         first, last = part.frames[0], part.frames[-1]
         depth = max(part.moment(first).octaves, part.moment(last).octaves)
-        self.layout = make_layout(self.fixed, look.density, depth)
+        self.layout = make_layout(self.fixed, look.density, depth, FINER if colors else 0)
         if colors:
             blurred = math.ceil(Shutter(self).longest) + 2
-            self.layout = replace(self.layout, finer=FINER, blurred=blurred)
+            self.layout = replace(self.layout, blurred=blurred)
 
     @property
     def samples(self) -> int:
-        """Return how many samples are iterated for all frames."""
+        """Return how many samples are iterated for all frames, without those added in noise."""
         return self.layout.samples
 
     @property
