@@ -164,7 +164,21 @@ def open_strip(
     valued = tracks.moving(part.begins, part.ends) or keeps_values(scene, part)
     colors = partial(scene_of, tracks, motion.scene) if valued else None
     size = scene.image.size
-    return Strip(scene, part, size, look, facts, options, segment, folder, colors)
+    moving = bool(colors) and _moves_options(tracks, scene, part)
+    return Strip(scene, part, size, look, facts, options, segment, folder, colors, moving)
+
+
+def _moves_options(tracks: Tracks, scene: Scene, part: Part) -> bool:
+    """Tell whether options of colorings change that read more than the gradient."""
+    times = [part.begins, part.ends]
+    for track in tracks.moving(part.begins, part.ends):
+        times += [time for time in track.curves[0].times if part.begins < time < part.ends]
+    drawn = [make_layers(scene_of(tracks, scene, time)).drawn for time in times]
+    return any(
+        layer.coloring.settings != first.coloring.settings and not layer.coloring.gradient
+        for layers in drawn
+        for first, layer in zip(drawn[0], layers, strict=True)
+    )
 
 
 def segment_of(part: Part) -> int:

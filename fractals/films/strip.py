@@ -46,7 +46,7 @@ class Strip(StripPlan):
     def make(self, band: int) -> None:
         """Make all levels of a band, and hold them until frames are asked for: for measurements."""
         gather = self.prepare()
+        assert isinstance(gather, ColoredGather)
         octave = max(0.0, (band * self.layout.rows - MARGIN) / self.layout.octave)
-        for level in range(self.layout.levels):
-            gather.drop(level, range(0))
+        gather.pool.clear()
         gather.fill(band, octave, octave)

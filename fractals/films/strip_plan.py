@@ -1,6 +1,7 @@
 """What a strip of a film holds, before anything is drawn: its layout, samples and memory."""
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,14 +15,16 @@ from fractals.films.bands import (
     MARGIN,
     fixed_place,
     make_layout,
-    sample_words,
 )
 from fractals.films.facts import Facts
 from fractals.films.motion import Part
+from fractals.films.samples import Recipe, recipe_of
 from fractals.rendering.options import RenderOptions
+from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene
 
 PART = 64  # rows of a band that are drawn at a time: a power of two
+CHUNK = 64  # rows of kept samples that are held or dropped together: a power of two
 WHOLE = 2**28  # bytes of a strip, below which all of it is held
 # Levels by which kept samples are finer than the texels that are made of them. With 2 frames are as
 # close to pictures of many samples as those of a strip that keeps colors; with 1 they lose 2 dB.
@@ -71,6 +74,8 @@ class StripPlan:
     colors : callable, optional
         Returns the scene with the colors of a time in seconds. The strip then keeps values and not
         colors, and each frame is colored by itself.
+    moving : bool
+        Whether options of colorings change that are not read from the gradient alone.
     """
 
     def __init__(
@@ -84,12 +89,13 @@ class StripPlan:
         segment: int = 120,
         folder: Path | None = None,
         colors: Colors | None = None,
+        moving: bool = False,
     ) -> None:
         image = scene.image.model_copy(update={"size": size})
         self.scene = scene.model_copy(update={"image": image, "film": None})
         self.part, self.size, self.look, self.facts = part, size, look, facts
         self.options, self.segment, self.folder = options, segment, folder
-        self.colors = colors
+        self.colors, self._moving = colors, moving
         self.fixed = fixed_place(self.scene, part, size)
         first, last = part.frames[0], part.frames[-1]
         depth = max(part.moment(first).octaves, part.moment(last).octaves)
@@ -106,40 +112,64 @@ class StripPlan:
     @property
     def memory(self) -> int:
         """Return the most bytes that are held at a time: texels, a band, tables, a frame."""
-        held = self._bytes(self.slots())
         pixels = self.size[0] * self.size[1]
-        part = 3 * min(PART, self.layout.rows) * self.layout.columns
+        part = min(PART, self.layout.rows) * self.layout.columns
         if not self.colors:
-            return held + 2 * CHANNELS * part + 14 * pixels
-        # Of the frames of a segment: all, and those of one level before they are blurred.
-        colored = self._texels(max(deep - shallow for shallow, deep in self._spans()))
-        colors = 2 * CHANNELS * (sum(colored) + max(colored))
-        return held + colors + 4 * self.words * part + 14 * pixels
+            return self._bytes(self.slots()) + 2 * CHANNELS * 3 * part + 14 * pixels
+        held = self._held_bytes if self.whole else max(map(self._region_bytes, self._spans()))
+        # Texels of a ring before and after they are blurred; a part of a band; turns, depths and
+        # numbers of pixels, and the frame.
+        ring = max(map(sum, self._ring_texels()))
+        return held + 4 * CHANNELS * ring + 32 * self.recipe.numbers * part + 20 * pixels
 
     @functools.cached_property
-    def words(self) -> int:
-        """Return how many numbers of 4 bytes a sample has, where values are kept."""
-        return sample_words(self.scene)
+    def recipe(self) -> Recipe:
+        """Return what is kept of a sample, where values are kept."""
+        return recipe_of(make_layers(self.scene), self._moving)
 
     @property
     def colorings(self) -> int:
         """Return how many samples are colored for a frame, where values are kept."""
         finer = self.layout.finer
-        return sum(texels << 2 * min(level, finer) for level, texels in enumerate(self._texels()))
+        return sum(
+            texels << 2 * min(level, finer)
+            for ring in self._ring_texels()
+            for level, texels in enumerate(ring)
+        )
 
-    def _texels(self, octaves: float = 0.0) -> list[int]:
-        """Return how many texels of each level frames of a span of depths take."""
+    def _ring_texels(self) -> list[list[int]]:
+        """Return how many texels of each level a frame takes, ring by ring."""
         layout = self.layout
-        middle = (layout.depth - octaves) / 2
+        borders = [0.0, *layout.borders, layout.reach]
         return [
-            len(layout.rows_of(level, middle, middle + octaves)) * (layout.columns >> level)
-            for level in range(layout.bits + 1)
+            [
+                len(layout.ring_rows(level, layout.depth / 2, ring)) * (layout.columns >> level)
+                for level in range(layout.bits + 1)
+            ]
+            for ring in itertools.pairwise(borders)
         ]
+
+    def _region_bytes(self, span: tuple[float, float]) -> int:
+        """Return the bytes of samples that frames between two depths take."""
+        layout = self.layout
+        samples = 0
+        for level, rows in enumerate(layout.regions(*span)):
+            high = min(CHUNK, layout.rows >> level) << level
+            count = -(-rows.stop // high) - rows.start // high
+            samples += max(0, count) * high * layout.columns >> 2 * level
+        return math.ceil(samples * self.recipe.bytes)
+
+    @functools.cached_property
+    def _held_bytes(self) -> int:
+        """Return the bytes of the whole strip."""
+        if self.colors:
+            return self._region_bytes((0.0, self.layout.depth))
+        return self._bytes(self._all_slots())
 
     @functools.cached_property
     def whole(self) -> bool:
         """Tell whether the strip is so small that all of it is held, for frames in any order."""
-        return self._bytes(self._all_slots()) < WHOLE
+        return self._held_bytes < WHOLE
 
     def slots(self) -> list[int]:
         """Return how many bands of each level are held at a time, at most."""
@@ -165,8 +195,7 @@ class StripPlan:
 
     def _bytes(self, slots: list[int]) -> int:
         whole = self.layout.columns * self.layout.rows
-        size = 4 * self.words if self.colors else 2 * CHANNELS
-        return size * sum(count * (whole >> 2 * level) for level, count in enumerate(slots))
+        return 2 * CHANNELS * sum(count * (whole >> 2 * level) for level, count in enumerate(slots))
 
 
 class Shutter:

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import weakref
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -89,14 +89,20 @@ class Files:
     ----------
     layout : Layout
     folder : Path, optional
-    dtype : numpy type
-        Of the numbers.
-    words : int
-        Numbers that a texel has.
+    sizes : callable, optional
+        ``sizes(band, first)`` returns how many numbers each level of a band has in its file, where
+        levels are kept from `first` on. By default the levels have texels of CHANNELS numbers.
     """
 
-    def __init__(self, layout: Layout, folder: Path | None, dtype: Any, words: int) -> None:
-        self.layout, self.folder, self.dtype, self.words = layout, folder, np.dtype(dtype), words
+    dtype = np.dtype(np.uint16)
+
+    def __init__(
+        self,
+        layout: Layout,
+        folder: Path | None,
+        sizes: Callable[[int, int], dict[int, int]] | None = None,
+    ) -> None:
+        self.layout, self.folder, self._given = layout, folder, sizes
         self._first = 1  # of the levels that are kept
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
@@ -152,10 +158,12 @@ class Files:
 
     def _sizes(self, band: int) -> dict[int, int]:
         """Return how many numbers each level of a band has in its file."""
+        if self._given:
+            return self._given(band, self._first)
         first = max(self._first, self.layout.finest(band))
         whole = self.layout.columns * self.layout.rows
         levels = range(first, self.layout.levels)
-        return {level: (whole >> 2 * level) * self.words for level in levels}
+        return {level: (whole >> 2 * level) * CHANNELS for level in levels}
 
     def _path(self, band: int) -> Path:
         assert self.folder
