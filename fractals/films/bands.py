@@ -48,8 +48,6 @@ FINER = 1
 # soft. Frames of four places were closest to 8x8 samples between 0.5 and 0.75.
 SOFTNESS = 0.6
 CHANNELS = 3  # of a texel
-RINGS = 5  # of an octave at the rim, in which a frame is made where values are kept
-AT_BORDER = 0.01  # octaves by which rounding may move the border of a level's service
 MARGIN = 2  # rows between the beginning of the strip and the rim
 # Octaves of bands that share their tables. With more of them, tables skip fewer steps of the inner
 # bands. Where numbers have exponents of their own, tables do not depend on the size of c.
@@ -179,52 +177,7 @@ class Layout:
         ends = self.reach if level == self.bits else level + 1 - self.rim_level
         return max(0.0, level - 1 - self.rim_level), ends
 
-    @property
-    def borders(self) -> list[float]:
-        """Return the octaves from the rim of a frame where one ring of pixels ends.
-
-        A ring takes two levels, or few texels.
-        """
-        first = math.floor(self.rim_level) + 1 - self.rim_level  # the second level ends here
-        parts = math.ceil(first * RINGS)
-        return [first * k / parts for k in range(1, parts + 1)] + [first + 0.5, first + 1]
-
-    def ring_rows(self, level: int, octaves: float, ring: tuple[float, float]) -> range:
-        """Return the rows of texels of a level that a ring of a frame takes.
-
-        `ring`: the octaves from the frame's rim between which the ring lies.
-        """
-        begins, ends = self._served(level)
-        begins, ends = max(begins - AT_BORDER, ring[0]), min(ends + AT_BORDER, ring[1])
-        if begins > ends:
-            return range(0)
-        slack = 1.5 * 2**level
-        first = MARGIN + (octaves + begins) * self.octave - slack
-        last = MARGIN + (octaves + ends) * self.octave + slack
-        begin = max(0, math.floor(first / 2**level))
-        return range(begin, min(self.bands << (self.bits - level), int(last // 2**level) + 1))
-
-    def regions(self, shallow: float, deep: float) -> list[range]:
-        """Return the rows of level 0 that frames between two depths take at each kept level.
-
-        Rows that they take at several levels are those of the finest one.
-        """
-        begin = min(self.rows_of(level, shallow, deep).start << level for level in (0, 1))
-        found = []
-        for level in range(self.levels):
-            texels = level + self.finer
-            last = self._taken(texels, shallow, deep)[1] + self.blurred
-            end = (int(last // 2**texels) + 4) << texels
-            end = max(begin, min(end, self.bands * self.rows))
-            found.append(range(begin, end))
-            begin = end
-        return found
-
     def needed(self, level: int, shallow: float, deep: float) -> range:
-        """Return the bands of which frames between two depths in octaves need a kept level."""
-        return self._bands(level, shallow, deep)
-
-    def _bands(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands of which frames between two depths need texels of a level."""
         first, last = self._taken(level, shallow, deep)
         if self.blurred:
@@ -235,19 +188,17 @@ class Layout:
     def finest(self, band: int) -> int:
         """Return the level of a band whose texels are samples."""
         levels = range(self.bits + 1)
-        coarsest = next(k for k in levels if band < self._bands(k, 0.0, self.depth).stop)
+        coarsest = next(k for k in levels if band < self.needed(k, 0.0, self.depth).stop)
         return max(0, coarsest - max(FINER, self.finer))
 
     def held(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands of which these frames or shallower ones need a kept level."""
-        begin = min(self._bands(level, shallow, deep).start for level in (0, 1))
+        begin = min(self.needed(level, shallow, deep).start for level in (0, 1))
         return range(begin, self.needed(level, shallow, deep).stop)
 
-    @property
-    def samples(self) -> int:
-        """Return how many samples are iterated for all bands."""
-        whole = self.columns * self.rows
-        return sum(whole >> 2 * self.finest(band) for band in range(self.bands))
+    def band_samples(self, band: int) -> int:
+        """Return how many samples of a band are iterated."""
+        return self.columns * self.rows >> 2 * self.finest(band)
 
 
 def make_layout(fixed: Fixed, density: float, depth: float) -> Layout:

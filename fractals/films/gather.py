@@ -74,7 +74,7 @@ class Gather(ABC):
         layout = self.strip.layout
         octaves = [moment.octaves for moment in moments]
         shallow, deep = min(octaves), max(octaves)
-        kept = (0.0, layout.depth) if self.strip.whole else (shallow, deep)
+        kept = (self.strip.shallow, layout.depth) if self.strip.whole else (shallow, deep)
         if self._deepest is not None and deep > self._deepest and not self.strip.whole:
             self.files.open_temporary()
         self._deepest = deep

@@ -10,12 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.films.bands import Layout
 from fractals.films.kept import Kept, block_of, from_flat
-from fractals.films.strip_plan import CHUNK
+from fractals.films.regions import Key, SampleLayout
 from fractals.films.texels import Files
 
-Key = tuple[int, int]  # of a chunk: its level, and how many chunks of the level are above it
 # Returns rows of a band at its finest level: ``draw(band, first, last)``, from the band's first on.
 Draw = Callable[[int, int, int], Iterable[tuple[int, Kept]]]
 
@@ -25,7 +23,7 @@ class Held:
 
     Parameters
     ----------
-    layout : Layout
+    layout : SampleLayout
     room : callable
         ``room(rows, columns, block)`` returns room for samples.
     draw : callable
@@ -37,7 +35,7 @@ class Held:
 
     def __init__(
         self,
-        layout: Layout,
+        layout: SampleLayout,
         room: Callable[[int, int, int], Kept],
         draw: Draw,
         folder: Path | None,
@@ -52,10 +50,6 @@ class Held:
     def size(self) -> int:
         """Return the bytes of all samples."""
         return sum(kept.size for kept in self._chunks.values())
-
-    def rows(self, level: int) -> int:
-        """Return the rows of a chunk of a level."""
-        return min(CHUNK, self.layout.rows >> level)
 
     def read(self, level: int, first: int, last: int) -> Kept | None:
         """Return rows of a level, all in one band, from what is held of it or of finer levels."""
@@ -74,7 +68,11 @@ class Held:
     def _some(self, level: int, first: int, last: int) -> Kept | None:
         """Return the first of some rows of a level: as many as one chunk holds."""
         for down in range(level + 1):
-            start, step, rows = first_sample(level, down), 1 << down, self.rows(level - down)
+            start, step, rows = (
+                first_sample(level, down),
+                1 << down,
+                self.layout.chunk(level - down),
+            )
             row = (first << down) + start
             if kept := self._chunks.get((level - down, row // rows)):
                 own = row % rows
@@ -83,8 +81,8 @@ class Held:
         return None
 
     def keep(self, regions: list[range]) -> None:
-        """Hold the samples of regions, as of `Layout.regions`, and no others."""
-        wanted = dict.fromkeys(self._keys(regions))
+        """Hold the samples of regions, as of `SampleLayout.regions`, and no others."""
+        wanted = dict.fromkeys(self.layout.chunks(regions))
         held, missing = {}, []
         for key in wanted:
             kept = self._chunks.get(key) or self._coarsened(key)
@@ -95,24 +93,14 @@ class Held:
         self._chunks = held
         bands: dict[int, list[Key]] = {}
         for level, k in missing:
-            band = k * self.rows(level) >> (self.layout.bits - level)
+            band = k * self.layout.chunk(level) >> (self.layout.bits - level)
             bands.setdefault(band, []).append((level, k))
         for band in sorted(bands, reverse=True):
             self._make(band, bands[band])
 
-    def _keys(self, regions: list[range]) -> Iterable[Key]:
-        layout = self.layout
-        for level, region in enumerate(regions):
-            row = region.start
-            while row < region.stop:
-                own = max(level, layout.finest(row >> layout.bits))
-                high = self.rows(own) << own
-                yield own, row // high
-                row = (row // high + 1) * high
-
     def _coarsened(self, key: Key) -> Kept | None:
         level, k = key
-        rows = self.rows(level)
+        rows = self.layout.chunk(level)
         kept = self.read(level, k * rows, (k + 1) * rows)
         if kept is None:
             return None
@@ -122,14 +110,14 @@ class Held:
         """Make chunks of a band, from its file where that has them."""
         layout, finest = self.layout, self.layout.finest(band)
         level, stored = self._stored(band)
-        made = {key: self._room_of(band, key[0], self.rows(key[0])) for key in keys}
+        made = {key: self._room_of(band, key[0], self.layout.chunk(key[0])) for key in keys}
         self._chunks |= made
         if stored:
             for key in [key for key in made if key[0] >= level]:
                 self._spread(band, key, made.pop(key), level, 0, stored)
         if not made:
             return
-        ends = [row for key in made for row in self._within(band, key, finest)]
+        ends = [row for key in made for row in self.layout.within(band, key, finest)]
         first, last = min(ends), max(ends)
         whole = layout.rows >> finest
         if self.files.holds(finest):
@@ -154,19 +142,13 @@ class Held:
         """Copy to a chunk (-1: the whole band) what it has of rows of a band at a level."""
         down = key[0] - level
         start, step = first_sample(key[0], down), 1 << down
-        begin = 0 if key[1] < 0 else self._within(band, key, key[0])[0]
+        begin = 0 if key[1] < 0 else self.layout.within(band, key, key[0])[0]
         row = max(begin, -((start - first) // step))
         last = min(begin + into.codes.shape[1], -((start - first - part.codes.shape[1]) // step))
         if row < last:
             own = (row << down) + start - first
             rows = slice(own, own + (last - row - 1) * step + 1, step)
             into.fill(row - begin, part.taken(rows, start, step))
-
-    def _within(self, band: int, key: Key, level: int) -> tuple[int, int]:
-        """Return the first row of a chunk in its band, at a level, and the one after the last."""
-        rows, top = self.rows(key[0]), band << (self.layout.bits - key[0])
-        down = key[0] - level
-        return (key[1] * rows - top) << down, ((key[1] + 1) * rows - top) << down
 
     def _stored(self, band: int) -> tuple[int, Kept | None]:
         """Return the level of a band that its file holds, and what it holds."""

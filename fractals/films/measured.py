@@ -54,10 +54,9 @@ def with_measured_seconds(
 def _strip_seconds(strip: Strip, threads: int) -> float:
     """Return the seconds of all bands."""
     maker, layout = strip.prepare().maker, strip.layout
-    samples = [
-        layout.columns * layout.rows >> 2 * layout.finest(band) for band in range(layout.bands)
-    ]
-    looks = np.unique(np.linspace(0, layout.bands - 1, BANDS).astype(int))[::-1].tolist()
+    samples = list(map(layout.band_samples, strip.bands))
+    looks = np.unique(np.linspace(strip.bands[0], layout.bands - 1, BANDS).astype(int))
+    looks = looks[::-1].tolist()
     opened, iterated = 0.0, []
     for band in looks:
         begun = perf_counter()
@@ -66,8 +65,8 @@ def _strip_seconds(strip: Strip, threads: int) -> float:
         if band != looks[0]:  # the first one also computes the orbit
             opened += perf_counter() - begun
         iterated.append(_seconds_a_sample(drawing))
-    made = np.interp(np.arange(layout.bands), looks[::-1], iterated[::-1])
-    tables = len(set(map(maker.group, range(layout.bands))))
+    made = np.interp(strip.bands, looks[::-1], iterated[::-1])
+    tables = len(set(map(maker.group, strip.bands)))
     opened *= tables / max(1, len(looks) - 1)
     return opened + float(np.dot(samples, made + 1 / COLORED)) / threads
 

@@ -139,7 +139,7 @@ class Sampler:
         found = self.room(last - first, columns, block_of(columns))
         numbers = np.empty((recipe.numbers, last - first, columns))
         assert drawing.painter
-        programs = self._programs(drawing.painter, plan.layers)
+        programs = _programs(recipe, drawing.painter, plan.layers)
         radii = _radii(plan, first, last) if recipe.derivative else np.ones((last - first, 1))
         # Of the view whose width is the unit of distances.
         width = 1.0 if drawing.painter.plan.deep else float(drawing.painter.plan.width)
@@ -189,15 +189,6 @@ class Sampler:
         self.maker.iterate(drawing, first, last, take)
         for k in range(recipe.numbers):
             keep_numbers(numbers[k], found.codes[k], found.scales[k])
-        return found
-
-    def _programs(self, painter: Painter, layers: Layers) -> list[Fill]:
-        """Return the programs that compute the numbers, but for raw ones."""
-        found = [painter.value_program(layers.drawn[k]) for k in self.recipe.values]
-        if self.recipe.length:
-            distance = catalog.load("coloring", "distance")().choose({})
-            layer = next(layer for layer in layers.drawn if layer.coloring.gradient == "length")
-            found.append(painter.value_program(replace(layer, coloring=distance)))
         return found
 
     def tile(self, kept: Kept, rows: NDArray[np.float64], moment: Moment) -> FrameTile:
@@ -276,7 +267,8 @@ class Sampler:
         octaves = (rows - MARGIN) / strip.layout.octave - moment.octaves
         # NumPy's function differs between CPUs.
         powers = np.array([2.0**octave for octave in octaves.ravel().tolist()])
-        return strip.size[0] / strip.fixed.rim * powers.reshape(octaves.shape)
+        scale: float = strip.size[0] / strip.fixed.rim
+        return scale * powers.reshape(octaves.shape)
 
     def placing(
         self, painter: Painter, layer: ResolvedLayer, placed: PlaceOptions, values: Values | None
@@ -302,6 +294,16 @@ class Sampler:
         return Run(lambda at, v, _, inputs: run(at, v, inputs), "plain"), decode, None
 
 
+def _programs(recipe: Recipe, painter: Painter, layers: Layers) -> list[Fill]:
+    """Return the programs that compute the numbers, but for raw ones."""
+    found = [painter.value_program(layers.drawn[k]) for k in recipe.values]
+    if recipe.length:
+        distance = catalog.load("coloring", "distance")().choose({})
+        layer = next(layer for layer in layers.drawn if layer.coloring.gradient == "length")
+        found.append(painter.value_program(replace(layer, coloring=distance)))
+    return found
+
+
 def number_of(layers: Layers, layer: ResolvedLayer) -> int:
     """Return the number of a layer."""
     return next(k for k, each in enumerate(layers.drawn) if each is layer)
@@ -316,7 +318,7 @@ def _decoded(kept: Kept, k: int) -> NDArray[np.float64]:
     """Return numbers that are kept, shape (rows, columns)."""
     codes, scales = kept.codes[k], kept.scales[k].astype(np.float64)
     blocks = codes.reshape(*scales.shape[:2], -1)
-    found = numbers_of(blocks, scales[..., :1], scales[..., 1:])
+    found: NDArray[np.float64] = numbers_of(blocks, scales[..., :1], scales[..., 1:])
     return found.reshape(codes.shape[0], codes.shape[1])
 
 

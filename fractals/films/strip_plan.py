@@ -18,13 +18,13 @@ from fractals.films.bands import (
 )
 from fractals.films.facts import Facts
 from fractals.films.motion import Part
+from fractals.films.regions import SampleLayout
 from fractals.films.samples import Recipe, recipe_of
 from fractals.rendering.options import RenderOptions
 from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene
 
 PART = 64  # rows of a band that are drawn at a time: a power of two
-CHUNK = 64  # rows of kept samples that are held or dropped together: a power of two
 WHOLE = 2**28  # bytes of a strip, below which all of it is held
 # Levels by which kept samples are finer than the texels that are made of them. With 2 frames are as
 # close to pictures of many samples as those of a strip that keeps colors; with 1 they lose 2 dB.
@@ -97,17 +97,23 @@ class StripPlan:
         self.options, self.segment, self.folder = options, segment, folder
         self.colors, self._moving = colors, moving
         self.fixed = fixed_place(self.scene, part, size)
-        first, last = part.frames[0], part.frames[-1]
-        depth = max(part.moment(first).octaves, part.moment(last).octaves)
-        self.layout = make_layout(self.fixed, look.density, depth)
+        depths = [part.moment(number).octaves for number in (part.frames[0], part.frames[-1])]
+        self.shallow = min(depths)  # octaves of the widest frame
+        self.layout = make_layout(self.fixed, look.density, max(depths))
         if colors:
             blurred = math.ceil(Shutter(self).longest) + 2
-            self.layout = replace(self.layout, finer=FINER, blurred=blurred)
+            whole = replace(self.layout, finer=FINER, blurred=blurred)
+            self.layout = self.sampled = SampleLayout(**vars(whole))
 
     @property
     def samples(self) -> int:
         """Return how many samples are iterated for all frames."""
-        return self.layout.samples
+        return sum(map(self.layout.band_samples, self.bands))
+
+    @property
+    def bands(self) -> range:
+        """Return the bands that frames need."""
+        return range(self.layout.held(0, self.shallow, self.shallow).start, self.layout.bands)
 
     @property
     def memory(self) -> int:
@@ -139,7 +145,7 @@ class StripPlan:
 
     def _ring_texels(self) -> list[list[int]]:
         """Return how many texels of each level a frame takes, ring by ring."""
-        layout = self.layout
+        layout = self.sampled
         borders = [0.0, *layout.borders, layout.reach]
         return [
             [
@@ -151,19 +157,16 @@ class StripPlan:
 
     def _region_bytes(self, span: tuple[float, float]) -> int:
         """Return the bytes of samples that frames between two depths take."""
-        layout = self.layout
-        samples = 0
-        for level, rows in enumerate(layout.regions(*span)):
-            high = min(CHUNK, layout.rows >> level) << level
-            count = -(-rows.stop // high) - rows.start // high
-            samples += max(0, count) * high * layout.columns >> 2 * level
+        layout = self.sampled
+        keys = dict.fromkeys(layout.chunks(layout.regions(*span)))
+        samples = sum(layout.chunk(level) * (layout.columns >> level) for level, _ in keys)
         return math.ceil(samples * self.recipe.bytes)
 
     @functools.cached_property
     def _held_bytes(self) -> int:
         """Return the bytes of the whole strip."""
         if self.colors:
-            return self._region_bytes((0.0, self.layout.depth))
+            return self._region_bytes((self.shallow, self.layout.depth))
         return self._bytes(self._all_slots())
 
     @functools.cached_property
@@ -190,7 +193,7 @@ class StripPlan:
         return found
 
     def _all_slots(self) -> list[int]:
-        finest = [self.layout.finest(band) for band in range(self.layout.bands)]
+        finest = [self.layout.finest(band) for band in self.bands]
         return [sum(each <= level for each in finest) for level in range(self.layout.levels)]
 
     def _bytes(self, slots: list[int]) -> int:

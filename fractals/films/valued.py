@@ -69,7 +69,7 @@ class ValuedGather(Gather):
         super().__init__(strip)
         self._colors, self._painting = strip.colors, self.maker.backend
         self.sampler = Sampler(strip, self.maker, strip.recipe)
-        self.held = Held(strip.layout, self.sampler.room, self._drawn, strip.folder)
+        self.held = Held(strip.sampled, self.sampler.room, self._drawn, strip.folder)
         self.files = self.held.files
         self._painters: tuple[Moment, Color, list[Painter]] | None = None
         self._texels = self.backend.empty((0, CHANNELS), np.uint16)
@@ -77,7 +77,7 @@ class ValuedGather(Gather):
 
     def keep(self, shallow: float, deep: float, kept: Span) -> None:
         """Make the samples that frames need, and drop others."""
-        self.held.keep(self.strip.layout.regions(*kept))
+        self.held.keep(self.strip.sampled.regions(*kept))
 
     def frame(self, moment: Moment) -> Frame:
         """Return the pixels of a frame."""
@@ -101,7 +101,7 @@ class ValuedGather(Gather):
             part[step // 2 :: step, step // 2 :: step].ravel() for part in (depths, turns)
         )
         octaves = strip.layout.octave
-        borders = np.array(strip.layout.borders) * octaves
+        borders = np.array(strip.sampled.borders) * octaves
         numbers = np.searchsorted(borders, depths.ravel(), "right")
         rings = []
         for k in range(len(borders) + 1):
@@ -125,7 +125,7 @@ class ValuedGather(Gather):
 
         Returns `StripTexels.starts`. A texel does not depend on the ring.
         """
-        layout = self.strip.layout
+        layout = self.strip.sampled
         painters = self._painters_at(moment)
         ranges, starts = [], np.zeros((layout.bits + 1, layout.bands), np.int64)
         end = 0
@@ -162,7 +162,7 @@ class ValuedGather(Gather):
         layout, finer = self.strip.layout, min(level, self.strip.layout.finer)
         columns = layout.columns >> level
         last = min(rows.start + len(sharp), layout.bands << (layout.bits - level))
-        most = self.held.rows(level - finer) >> finer  # of a chunk
+        most = self.strip.sampled.chunk(level - finer) >> finer  # of a chunk
         high = max(1, (AT_ONCE >> 2 * finer) // columns)
         pieces, row = [], rows.start
         while row < last:
@@ -234,7 +234,7 @@ class ValuedGather(Gather):
             row = (at[own] / 2**level).astype(np.int64)
             column = ((turns[own] + turn) % 1 * (layout.columns >> level)).astype(np.int64)
             column = np.minimum(column, (layout.columns >> level) - 1)
-            chunks = row // self.held.rows(level)
+            chunks = row // self.strip.sampled.chunk(level)
             for chunk in np.unique(chunks):
                 these = chunks == chunk
                 kept = self._picked(level, row[these], column[these])

@@ -183,6 +183,26 @@ def test_frames_of_values_do_not_depend_on_order_segments_and_folders(in_parts, 
     assert np.array_equal([*again.frames(range(10, 15)), *last], whole[10:])
 
 
+def test_a_zoom_is_divided_where_colors_stay(monkeypatch):
+    monkeypatch.setattr("fractals.films.split.LEAST", 5)
+    scene = film_of(START, END, supersampling=3)
+    tracks = {"offset": [[0, 0.2], [0.3, 0.2], [0.7, 0.5]]}
+    film = scene.film.model_dump(mode="json", exclude_none=True)
+    film |= {"tracks": tracks, "shutter": 0, "density": 2}
+    film = fractals.film(scene.replace(film=film), device="cpu")
+    frames = [chosen.part.frames for chosen in film.parts]
+    assert frames == [range(6), range(6, 14), range(14, 20)]
+    assert [chosen.method for chosen in film.parts] == ["strip"] * 3
+    assert ["keeps values" in chosen.reason for chosen in film.parts] == [False, True, False]
+    assert film.parts[2].samples < film.parts[1].samples  # bands above its frames are not made
+    found = list(film.frames(4, 16))
+    for number in (5, 6, 13, 14):
+        frame = found[number - 4]
+        scene = film.scene_at(number)
+        other = fractals.render(scene, supersampling=8, bits=16, device="cpu").pixels
+        assert decibels(frame, other) > 27, number
+
+
 def test_the_shutter_blurs_colors_of_values():
     keys = {**START, "ease": "constant"}, {**END, "rotation": 0, "ease": "constant"}
     for last in (keys[1], {**keys[1], "rotation": 25}):
@@ -250,7 +270,10 @@ def test_frames_take_texels_that_are_held(width, density):
                         band = (texel << level) >> layout.bits
                         assert band in held[level]
                         assert layout.finest(band) <= level
-    assert layout.samples < 1.3 * layout.bands * layout.columns * layout.rows
+    assert (
+        sum(map(layout.band_samples, range(layout.bands)))
+        < 1.3 * layout.bands * layout.columns * layout.rows
+    )
 
 
 @pytest.mark.parametrize("width", ["1e-3", "1e-60"])
