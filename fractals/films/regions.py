@@ -1,5 +1,6 @@
 """The layout of a strip that keeps samples: what is held of them, and what rings of frames take."""
 
+import itertools
 import math
 from collections.abc import Iterator
 
@@ -55,6 +56,21 @@ class SampleLayout(Layout):
             found.append(range(begin, end))
             begin = end
         return found
+
+    def ring_texels(self) -> list[list[int]]:
+        """Return how many texels of each level a frame takes, ring by ring."""
+        return [
+            [
+                len(self.ring_rows(level, self.depth / 2, ring)) * (self.columns >> level)
+                for level in range(self.bits + 1)
+            ]
+            for ring in itertools.pairwise([0.0, *self.borders, self.reach])
+        ]
+
+    def held_samples(self, shallow: float, deep: float) -> int:
+        """Return how many samples are held for frames between two depths."""
+        keys = dict.fromkeys(self.chunks(self.regions(shallow, deep)))
+        return sum(self.chunk(level) * (self.columns >> level) for level, _ in keys)
 
     def chunk(self, level: int) -> int:
         """Return the rows of a chunk of a level."""

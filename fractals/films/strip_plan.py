@@ -1,7 +1,6 @@
 """What a strip of a film holds, before anything is drawn: its layout, samples and memory."""
 
 import functools
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -122,11 +121,13 @@ class StripPlan:
         part = min(PART, self.layout.rows) * self.layout.columns
         if not self.colors:
             return self._bytes(self.slots()) + 2 * CHANNELS * 3 * part + 14 * pixels
-        held = self._held_bytes if self.whole else max(map(self._region_bytes, self._spans()))
+        spans = [(self.shallow, self.layout.depth)] if self.whole else self._spans()
+        samples = self.sampled.held_samples(*max(spans, key=lambda span: span[1] - span[0]))
         # Texels of a ring before and after they are blurred; a part of a band; turns, depths and
         # numbers of pixels, and the frame.
-        ring = max(map(sum, self._ring_texels()))
-        return held + 4 * CHANNELS * ring + 32 * self.recipe.numbers * part + 20 * pixels
+        ring = max(map(sum, self.sampled.ring_texels()))
+        held = samples * self.recipe.bytes + 4 * CHANNELS * ring
+        return math.ceil(held) + 32 * self.recipe.numbers * part + 20 * pixels
 
     @functools.cached_property
     def recipe(self) -> Recipe:
@@ -139,34 +140,16 @@ class StripPlan:
         finer = self.layout.finer
         return sum(
             texels << 2 * min(level, finer)
-            for ring in self._ring_texels()
+            for ring in self.sampled.ring_texels()
             for level, texels in enumerate(ring)
         )
-
-    def _ring_texels(self) -> list[list[int]]:
-        """Return how many texels of each level a frame takes, ring by ring."""
-        layout = self.sampled
-        borders = [0.0, *layout.borders, layout.reach]
-        return [
-            [
-                len(layout.ring_rows(level, layout.depth / 2, ring)) * (layout.columns >> level)
-                for level in range(layout.bits + 1)
-            ]
-            for ring in itertools.pairwise(borders)
-        ]
-
-    def _region_bytes(self, span: tuple[float, float]) -> int:
-        """Return the bytes of samples that frames between two depths take."""
-        layout = self.sampled
-        keys = dict.fromkeys(layout.chunks(layout.regions(*span)))
-        samples = sum(layout.chunk(level) * (layout.columns >> level) for level, _ in keys)
-        return math.ceil(samples * self.recipe.bytes)
 
     @functools.cached_property
     def _held_bytes(self) -> int:
         """Return the bytes of the whole strip."""
         if self.colors:
-            return self._region_bytes((self.shallow, self.layout.depth))
+            samples = self.sampled.held_samples(self.shallow, self.layout.depth)
+            return math.ceil(samples * self.recipe.bytes)
         return self._bytes(self._all_slots())
 
     @functools.cached_property
