@@ -220,6 +220,14 @@ def declare(function: Any, result: Callable[..., Any]) -> None:
     templates.infer_global(function, numba.types.Function(template))
 
 
+def typing_context() -> Any:
+    """Return what Numba knows of types on the CPU.
+
+    `numba.core.registry.cpu_target.typing_context`; Numba 0.61.2 to 0.68.1.
+    """
+    return cpu_target.typing_context
+
+
 # --- Compiling functions that are inlined
 
 
