@@ -307,6 +307,9 @@ def _quick_compiler() -> Iterator[None]:
         yield
     finally:
         if collecting:
+            if not gc.get_freeze_count():  # count what was made as old: no collection of it is due
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
         calls.get_call_type = _get_call_type
         statements._rec_list_vars = _rec_list_vars
