@@ -212,7 +212,7 @@ def declare(function: Any, result: Callable[..., Any]) -> None:
 
     def generic(_template: Any, args: Any, kws: Any) -> Any:
         found = None if kws else result(*args)
-        return found and templates.signature(found, *args)
+        return None if found is None else templates.signature(found, *args)
 
     body = {"key": function, "metadata": {"target": "cpu"}, "generic": generic}
     template = type(f"Quick_{function.__name__}", (templates.AbstractTemplate,), body)

@@ -104,7 +104,7 @@ class Trace:
         return self._parts(value)
 
     def _step(self, step: Callable[[Any, Any, list[Any]], None]) -> None:
-        if len(self.steps) > MAX_OPERATIONS:
+        if len(self.steps) >= MAX_OPERATIONS:
             raise Untraceable
         self.steps.append(step)
 
@@ -301,7 +301,7 @@ def trace(function: Any) -> None:
             except Exception:
                 traces[kinds] = None
         made = traces[kinds]
-        return made and made.kind
+        return None if made is None else made.kind
 
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return traces[signature.args].make(context, builder, arguments)  # type: ignore[union-attr]

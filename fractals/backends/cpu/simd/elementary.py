@@ -87,7 +87,9 @@ def _split_lanes(context, v):
             low = builder.and_(
                 builder.bitcast(vector, words), all_lanes(words, (1 << fraction) - 1)
             )
-            return builder.bitcast(builder.or_(low, all_lanes(words, bias << fraction)), vector.type)
+            return builder.bitcast(
+                builder.or_(low, all_lanes(words, bias << fraction)), vector.type
+            )
 
         def exponent(vector):
             words = ir.VectorType(ir.IntType(bits), vector.type.count)
