@@ -37,7 +37,6 @@ from numba.core.registry import cpu_target
 from numba.core.runtime import _nrt_python
 from numba.core.serialize import dumps
 from numba.core.typed_passes import (
-    IRLegalization,
     NativeLowering,
     NoPythonBackend,
     NopythonTypeInference,
@@ -411,7 +410,6 @@ _PASSES = (
     ReconstructSSA,
     NopythonTypeInference,
     PreLowerStripPhis,
-    IRLegalization,
     NativeLowering,
 )
 
