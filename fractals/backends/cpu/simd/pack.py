@@ -134,7 +134,7 @@ class _Model(models.PrimitiveModel):
 def _lanes_from(builder, vector, first, count):
     """Return `count` lanes of a vector."""
     order = ir.Constant(ir.VectorType(INT32, count), list(range(first, first + count)))
-    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), order)
+    return builder.shuffle_vector(vector, vector, order)
 
 
 def vectors_of(builder, value):
