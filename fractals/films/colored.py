@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from fractals.films.bands import CHANNELS
+from fractals.films.bands import CHANNELS, MARGIN
 from fractals.films.gather import Frame, Gather, Span, polar
 from fractals.films.motion import Moment
+from fractals.films.noise import BLOCK
 from fractals.films.strip_plan import PART, StripPlan
 from fractals.films.texels import Files, Pool, copy_to
 from fractals.kernels import strip as kernels
@@ -39,6 +40,13 @@ class ColoredGather(Gather):
         levels = range(layout.finest(band), layout.levels)
         return [level for level in levels if band in layout.held(level, shallow, deep)]
 
+    def make(self, band: int) -> None:
+        """Make all levels of a band; drop other bands."""
+        layout = self.strip.layout
+        octave = max(0.0, (band * layout.rows - MARGIN) / layout.octave)
+        self.pool.clear()
+        self.fill(band, octave, octave)
+
     def frame(self, moment: Moment) -> Frame:
         """Return the pixels of a frame."""
         return self.gathered(moment, (self.turns, self.depths), self.pool.texels, self.pool.starts)
@@ -56,7 +64,8 @@ class ColoredGather(Gather):
             return
         rows = layout.rows >> finest
         down, across = self.shutter.ways(range(band * rows, (band + 1) * rows), finest)
-        more = math.ceil(float(down.max())) + 1
+        # Whole blocks, as of the next band.
+        more = math.ceil((math.ceil(float(down.max())) + 1) / BLOCK) * BLOCK
         drawing = self.maker.open(band, more)
         part = min(rows, PART)
         below = None

@@ -86,6 +86,10 @@ class Gather(ABC):
         """Make what frames between two depths need; drop what those between others do not."""
 
     @abstractmethod
+    def make(self, band: int) -> None:
+        """Make all levels of a band; drop other bands."""
+
+    @abstractmethod
     def frame(self, moment: Moment) -> Frame:
         """Return the pixels of a frame."""
 

@@ -98,6 +98,14 @@ class Held:
         for band in sorted(bands, reverse=True):
             self._make(band, bands[band])
 
+    def make(self, band: int) -> None:
+        """Hold all samples of a band, and no others."""
+        finest = self.layout.finest(band)
+        rows, chunk = self.layout.rows >> finest, self.layout.chunk(finest)
+        self._chunks = {}
+        keys = range(band * rows // chunk, (band + 1) * rows // chunk)
+        self._make(band, [(finest, k) for k in keys])
+
     def _coarsened(self, key: Key) -> Kept | None:
         level, k = key
         rows = self.layout.chunk(level)

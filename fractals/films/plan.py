@@ -62,7 +62,7 @@ class Chosen:
     reason : str
         Why, for the user.
     samples : int
-        That are iterated.
+        That are iterated; where seconds are measured, with those added in noise.
     iterating, coloring : float
         Forecasts: seconds for the samples, and for the frames that are made of them.
     memory : int
@@ -121,7 +121,7 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
         why = f"{_listed(moving)} what is iterated"
     elif not (why := obstacle(scene, part, bool(moving))):
         strip = open_strip(motion, tracks, part, Facts(1, 0.0), options)
-        numbers = _millions(strip.samples), _millions(count * samples)
+        numbers = millions(strip.samples), millions(count * samples)
         if strip.samples < count * samples:
             why = f"it takes {numbers[0]} samples, and frames {numbers[1]}"
             colored = count * pixels / GATHERED / threads
@@ -141,7 +141,8 @@ def _listed(names: list[str]) -> str:
     return f"{' and '.join(names)} {'change' if len(names) > 1 else 'changes'}"
 
 
-def _millions(samples: int) -> str:
+def millions(samples: int) -> str:
+    """Return a number of samples as text."""
     return f"{samples / 1e6:.1f} million"
 
 
@@ -192,6 +193,23 @@ def segment_of(part: Part, octaves: float) -> int:
     rate = octaves * part.rate
     frames = rate / fastest if fastest * SEGMENT > rate else SEGMENT
     return min(SEGMENT, max(LEAST_SEGMENT, math.floor(frames)))
+
+
+def segments_of(chosen: Chosen, numbers: range) -> list[range]:
+    """Return the segments of a part, in the order in which they are made.
+
+    A zoom inwards is made from its end: what is deep is seen again, smaller, in no later frame,
+    while what is wide is seen in all earlier ones.
+    """
+    own = chosen.part.frames
+    found = []
+    for first in range(own.start, own.stop, chosen.segment):
+        last = min(first + chosen.segment, own.stop)
+        clipped = range(max(first, numbers.start), min(last, numbers.stop))
+        if clipped:
+            found.append(clipped)
+    inwards = chosen.method == "strip" and chosen.part.octaves > 0
+    return found[::-1] if inwards else found
 
 
 def _forecast(

@@ -57,6 +57,11 @@ class SampleLayout(Layout):
             begin = end
         return found
 
+    def bands_of(self, shallow: float, deep: float) -> set[int]:
+        """Return the bands that frames between two depths in octaves need."""
+        keys = self.chunks(self.regions(shallow, deep))
+        return {k * self.chunk(level) >> (self.bits - level) for level, k in keys}
+
     def ring_texels(self) -> list[list[int]]:
         """Return how many texels of each level a frame takes, ring by ring."""
         return [

@@ -98,15 +98,15 @@ class StripPlan:
         self.fixed = fixed_place(self.scene, part, size)
         depths = [part.moment(number).octaves for number in (part.frames[0], part.frames[-1])]
         self.shallow = min(depths)  # octaves of the widest frame
-        self.layout = make_layout(self.fixed, look.density, max(depths))
+        self.layout = make_layout(self.fixed, look.density, max(depths), FINER if colors else 0)
         if colors:
             blurred = math.ceil(Shutter(self).longest) + 2
-            whole = replace(self.layout, finer=FINER, blurred=blurred)
+            whole = replace(self.layout, blurred=blurred)
             self.layout = self.sampled = SampleLayout(**vars(whole))
 
     @property
     def samples(self) -> int:
-        """Return how many samples are iterated for all frames."""
+        """Return how many samples are iterated for all frames, without those added in noise."""
         return sum(map(self.layout.band_samples, self.bands))
 
     @property
@@ -165,6 +165,18 @@ class StripPlan:
         return [
             max(len(layout.held(level, *span)) for span in spans) for level in range(layout.levels)
         ]
+
+    def bands_of(self, shallow: float, deep: float) -> set[int]:
+        """Return the bands that frames between two depths in octaves need."""
+        if self.colors:
+            return self.sampled.bands_of(shallow, deep)
+        layout = self.layout
+        needed = (
+            (level, band)
+            for level in range(layout.levels)
+            for band in layout.needed(level, shallow, deep)
+        )
+        return {band for level, band in needed if level >= layout.finest(band)}
 
     def _spans(self) -> list[tuple[float, float]]:
         """Return the depths in octaves between which segments lie, of some of them."""

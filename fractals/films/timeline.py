@@ -25,10 +25,13 @@ class Timeline:
         With its table film.
     options : RenderOptions
         Where and how it is drawn.
+    found : Facts, optional
+        What another process has found for this film.
     """
 
     scene: Scene
     options: RenderOptions
+    found: Facts | None = None
 
     def __post_init__(self) -> None:
         if self.scene.view.projection != "plane":
@@ -48,7 +51,7 @@ class Timeline:
     @cached_property
     def facts(self) -> Facts:
         """Return the limit of iterations and the count offset of all frames."""
-        return find_facts(self.motion, self.tracks, self.options)
+        return self.found or find_facts(self.motion, self.tracks, self.options)
 
     @cached_property
     def parts(self) -> tuple[Chosen, ...]:

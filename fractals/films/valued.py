@@ -77,7 +77,12 @@ class ValuedGather(Gather):
 
     def keep(self, shallow: float, deep: float, kept: Span) -> None:
         """Make the samples that frames need, and drop others."""
-        self.held.keep(self.strip.sampled.regions(*kept))
+        span = (shallow, deep) if self.files.shared else kept  # others make bands, too
+        self.held.keep(self.strip.sampled.regions(*span))
+
+    def make(self, band: int) -> None:
+        """Make all samples of a band; drop other bands."""
+        self.held.make(band)
 
     def frame(self, moment: Moment) -> Frame:
         """Return the pixels of a frame."""

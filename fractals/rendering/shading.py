@@ -165,11 +165,27 @@ class Painter:
             Of the escape data.
         """
         n, size = self.plan.supersampling, (tile.height, tile.width)
-        samples = tile.height * n, tile.width * n
         arms = self.arms(*indices(tile.window(n)))
         if self.plan.jittered:
+            samples = tile.height * n, tile.width * n
             colors = self.colors(samples, raw, max_iterations, count_offset, arms)
             return self.filter(size, colors, (0, 0), (tile.x * n, tile.y * n))
+        return self.paint_some(size, raw, max_iterations, count_offset, arms)
+
+    def paint_some(
+        self,
+        size: tuple[int, int],
+        raw: EscapeTile,
+        max_iterations: int,
+        count_offset: float,
+        arms: Any = None,
+    ) -> Any:
+        """Return pixels as `paint` does, of samples that are not jittered and may lie anywhere.
+
+        `size` holds the rows and columns of the pixels; `arms` is what `arms` returns.
+        """
+        n = self.plan.supersampling
+        samples = size[0] * n, size[1] * n
         rgb = self.backend.empty((*size, 3), self.dtype)
         colors = self._paint(
             rgb, samples, raw, max_iterations, count_offset, arms, self._mean is not None
