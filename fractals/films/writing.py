@@ -270,6 +270,7 @@ class Making:
     def __init__(self, film: Film, output: Output, flashes: Watch) -> None:
         self.film, self.output, self.flashes = film, output, flashes
         self.done = 0
+        self._lights: dict[int, Sequence[Light]] = {}  # by the first frame of a segment
 
     def note(self, frames: int = 1) -> None:
         """Report that frames are done."""
@@ -288,10 +289,15 @@ class Making:
     def made(self, numbers: range, lights: Sequence[Light]) -> None:
         """Report a segment of a cluster; `lights`: of its frames, where they were made now."""
         if lights:
-            self.flashes.begin(numbers.start)
-            for light in lights:
-                self.flashes.look(light)
+            self._lights[numbers.start] = lights
         self.note(len(numbers))
+
+    def look_at_all(self) -> None:
+        """Check the segments of a cluster for flashes, in order."""
+        for first in sorted(self._lights):
+            self.flashes.begin(first)
+            for light in self._lights[first]:
+                self.flashes.look(light)
 
 
 def _write_video(making: Making, parts: tuple[Chosen, ...]) -> int:
@@ -307,6 +313,7 @@ def _write_video(making: Making, parts: tuple[Chosen, ...]) -> int:
             assert isinstance(film, Timeline)
             given = output.numbers, output.video, work
             resumed = make_segments(output.cluster, film, *given, making.made)
+            making.look_at_all()
         segments = (each for chosen in parts for each in segments_of(chosen, output.numbers))
         paths = [work.find(first) for first in sorted(each.start for each in segments)]
         _publish(film, output, work, [path for path in paths if path])
