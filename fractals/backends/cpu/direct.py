@@ -70,7 +70,7 @@ MIN_BLOCK, MAX_BLOCK = 12, 192  # steps without a test
 MAX_BLOCK_PERIODIC = 48  # the same where cycles are looked for after each block
 # The first block after which cycles are looked for. Most orbits of a Julia set of dust escape in
 # earlier blocks, and are not compared with an earlier z in vain.
-FIRST_SAVED = 4
+FIRST_SAVED = 5
 SAMPLES = 18432  # most samples in one list: the states left after 16 steps fit into a core's cache
 ROOM = 528  # elements after the end of an array that a pack may read or write
 # Rows of the list without statistics: state (up to 8 numbers) and c twice, and an earlier z.
