@@ -315,16 +315,15 @@ def make_body(target, options):
         lanes, many = lane_count(zero), splat(point[0] - point[0], vectors)
         i, all_stayed = 0, False
         while i < width:
-            if speculative:
-                if all_stayed and i + lane_count(many) <= width:
-                    u, v = place(us, vs, i, splat(rows[0, j], vectors), splat(rows[1, j], vectors))
-                    at = j * width + i
-                    after = speculate(tile, at, u, v, point, early, max_iterations, lists, end)
-                    all_stayed = after >= 0
-                    if all_stayed:
-                        end = after
-                        i += lane_count(many)
-                        continue
+            if speculative and all_stayed and i + lane_count(many) <= width:
+                u, v = place(us, vs, i, splat(rows[0, j], vectors), splat(rows[1, j], vectors))
+                at = j * width + i
+                after = speculate(tile, at, u, v, point, early, max_iterations, lists, end)
+                all_stayed = after >= 0
+                if all_stayed:
+                    end = after
+                    i += lane_count(many)
+                    continue
             u, v = place(us, vs, i, row_u, row_v)
             state, ca, cb = begin(u, v, a, b)
             valid = first_lanes(width - i, zero)
