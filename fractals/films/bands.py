@@ -53,9 +53,9 @@ LACKING = 0.3
 # frames are means of four samples, as those of the frames before are of more.
 FINER = 1
 # Level at the rim over log2 of the density. At 0 noise of the samples is seen, at 1 frames are
-# soft. Frames of four places were closest to 8x8 samples about 0.3 where texels in noise take more
-# samples, and between 0.5 and 0.75 where each texel of level 0 is one sample.
-SOFTNESS, SOFTNESS_OF_VALUES = 0.3, 0.6
+# soft. Frames were closest to 8x8 samples from 0.2 to 0.4 where texels in noise take more samples
+# (at 0.3 a band more is held), and from 0.5 to 0.75 where each texel of level 0 is one sample.
+SOFTNESS, SOFTNESS_OF_VALUES = 0.4, 0.6
 CHANNELS = 3  # of a texel
 MARGIN = 2  # rows between the beginning of the strip and the rim
 # Octaves of bands that share their tables. With more of them, tables skip fewer steps of the inner
