@@ -117,6 +117,7 @@ def run_tiles(
     if threads == 0:
         for tile in tiles:
             finish(work(tile))
+            _kept.check()
             if progress:
                 progress(done, len(tiles))
         return spent
@@ -191,6 +192,7 @@ def run_threads(
                 with contextlib.suppress(Empty):
                     errors.append(ended.get(timeout=WAKE))
                 look()
+                _kept.check()
         finally:
             stop()
     for error in filter(None, errors):
@@ -225,9 +227,23 @@ def _serve(tasks: Tasks) -> None:
 class _Kept(threading.local):
     def __init__(self) -> None:
         self.workers: dict[tuple[int, ...], _Workers] = {}
+        self.check: Callable[[], None] = lambda: None
 
 
 _kept = _Kept()
+
+
+@contextlib.contextmanager
+def checking(check: Callable[[], None]) -> Iterator[None]:
+    """Have work that this thread waits for call `check` several times a second.
+
+    An error that it raises ends the work, as a KeyboardInterrupt does.
+    """
+    before, _kept.check = _kept.check, check
+    try:
+        yield
+    finally:
+        _kept.check = before
 
 
 def _workers(count: int) -> _Workers:

@@ -12,6 +12,8 @@ from fractals.cli.completion import FILE, words
 from fractals.cli.defaults import scene_table
 from fractals.cli.messages import Verbosity, about, duration, print_json, tell, write_out
 from fractals.cli.options import (
+    cluster_options,
+    cluster_request,
     color_options,
     device_options,
     device_request,
@@ -119,7 +121,7 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
 @option(
     "--keep-strip", is_flag=True, section="Film", help="Keep the folder NAME.film/ of the work."
 )
-@option("--cluster", metavar="ADDRESS", section="Film", hidden=True)
+@cluster_options
 @scene_options
 @color_options
 @device_options
@@ -143,13 +145,9 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     from fractals.films.writing import video_of
     from fractals.rendering.options import RenderOptions
 
-    if options.pop("cluster") is not None:
-        raise OptionError(
-            "a film is made on one machine: without --cluster, or several machines make a range of "
-            "a sequence each: -o frames/ --frames 0:1000"
-        )
     own = _taken(options, "to", "cycle", "seconds", "fps", "preview")
     saving = _taken(options, "codec", "bits", "lossless", "keep_strip", "overwrite")
+    saving["cluster"] = cluster_request(options)
     still, numbers, audio = (options.pop(key) for key in ("still", "frames", "audio"))
     output, dry_run, as_json = (options.pop(key) for key in ("output", "dry_run", "as_json"))
     how = RenderOptions(

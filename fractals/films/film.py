@@ -177,6 +177,9 @@ class Film(Timeline):
             A file of sound, in place of the scene's.
         keep_strip : bool
             True: the work folder stays.
+        cluster : object, optional
+            Workers that make the segments of a video, as of `fractals.compute_to`. They need to see
+            the work folder, ``NAME.film/`` beside the film.
 
         Returns
         -------

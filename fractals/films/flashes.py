@@ -88,8 +88,11 @@ class Watch:
 
     def add(self, frame: Frame) -> None:
         """Look at the next frame of the segment."""
+        self.look(luminance(frame))
+
+    def look(self, light: Light) -> None:
+        """Look at the luminance of the next frame of the segment."""
         assert self._flashes
-        light = luminance(frame)
         self._flashes.look(light)
         if (head := self._heads.get(self._first)) is not None and len(head) < self._window:
             head.append(light)

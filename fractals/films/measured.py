@@ -66,10 +66,9 @@ def with_measured_seconds(
 def _strip_samples(strip: Strip, threads: int) -> tuple[int, float]:
     """Return the samples of all bands, with those added in noise, and their seconds."""
     maker, layout = strip.prepare().maker, strip.layout
-    texels = np.array(
-        [layout.columns * layout.rows >> 2 * layout.finest(band) for band in range(layout.bands)]
-    )
-    looks = np.unique(np.linspace(0, layout.bands - 1, BANDS).astype(int))[::-1].tolist()
+    texels = np.array(list(map(layout.band_samples, strip.bands)))
+    looks = np.unique(np.linspace(strip.bands[0], layout.bands - 1, BANDS).astype(int))
+    looks = looks[::-1].tolist()
     opened, found = 0.0, []
     for band in looks:
         begun = perf_counter()
@@ -79,10 +78,9 @@ def _strip_samples(strip: Strip, threads: int) -> tuple[int, float]:
             opened += perf_counter() - begun
         found.append(_look(maker, drawing, not strip.colors))
     seconds, added = (
-        np.interp(np.arange(layout.bands), looks[::-1], each[::-1])
-        for each in zip(*found, strict=True)
+        np.interp(strip.bands, looks[::-1], each[::-1]) for each in zip(*found, strict=True)
     )
-    tables = len(set(map(maker.group, range(layout.bands))))
+    tables = len(set(map(maker.group, strip.bands)))
     opened *= tables / max(1, len(looks) - 1)
     samples = texels * (1 + added)
     return round(samples.sum()), opened + float(np.dot(samples, seconds + 1 / COLORED)) / threads

@@ -106,8 +106,8 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
     samples = pixels * scene.image.supersampling**2
     device, threads = choose(options.device).device.kind, threads_of(options)
     seconds, memory = _forecast(motion, tracks, part, options)
-    moving = [track.name for track in tracks.moving(part.begins, part.ends)]
-    if part.kind == "still" and tracks.recolors(part.begins, part.ends):
+    moving = [track.name for track in tracks.moving(part.first, part.last)]
+    if part.kind == "still" and tracks.recolors(part.first, part.last):
         why = f"only {_listed(moving)}" if moving else "nothing changes"
         colored = count * samples / COLORED / threads if moving else 0.0
         memory += samples * RAW_BYTES
@@ -115,7 +115,7 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
         return Chosen(part, "recolor", reason, samples, seconds, colored, memory, SEGMENT, device)
     if part.kind == "move":
         why = "the center moves"
-    elif part.kind == "still" or not tracks.recolors(part.begins, part.ends):
+    elif part.kind == "still" or not tracks.recolors(part.first, part.last):
         why = f"{_listed(moving)} what is iterated"
     elif not (why := obstacle(scene, part, bool(moving))):
         strip = open_strip(motion, tracks, part, Facts(1, 0.0), options)
@@ -160,12 +160,26 @@ def open_strip(
 ) -> Strip:
     """Return the strip of a part. It keeps values where colors change, or are those of a frame."""
     film = motion.scene.film or Film()
-    scene = scene_of(tracks, motion.scene, part.begins)
+    scene = scene_of(tracks, motion.scene, part.first)
     look, segment = Look(film.density, film.shutter), segment_of(part)
-    valued = tracks.moving(part.begins, part.ends) or keeps_values(scene, part)
+    valued = tracks.moving(part.first, part.last) or keeps_values(scene, part)
     colors = partial(scene_of, tracks, motion.scene) if valued else None
     size = scene.image.size
-    return Strip(scene, part, size, look, facts, options, segment, folder, colors)
+    moving = bool(colors) and _moves_options(tracks, scene, part)
+    return Strip(scene, part, size, look, facts, options, segment, folder, colors, moving)
+
+
+def _moves_options(tracks: Tracks, scene: Scene, part: Part) -> bool:
+    """Tell whether options of colorings change that read more than the gradient."""
+    times = [part.first, part.last]
+    for track in tracks.moving(part.first, part.last):
+        times += [time for time in track.curves[0].times if part.first < time < part.last]
+    drawn = [make_layers(scene_of(tracks, scene, time)).drawn for time in times]
+    return any(
+        layer.coloring.settings != first.coloring.settings and not layer.coloring.gradient
+        for layers in drawn
+        for first, layer in zip(drawn[0], layers, strict=True)
+    )
 
 
 def segment_of(part: Part) -> int:
@@ -174,6 +188,23 @@ def segment_of(part: Part) -> int:
     fastest = max(part.speed(number) for number in numbers)
     frames = part.rate / fastest if fastest * SEGMENT > part.rate else SEGMENT
     return min(SEGMENT, max(LEAST_SEGMENT, math.floor(frames)))
+
+
+def segments_of(chosen: Chosen, numbers: range) -> list[range]:
+    """Return the segments of a part, in the order in which they are made.
+
+    A zoom inwards is made from its end: what is deep is seen again, smaller, in no later frame,
+    while what is wide is seen in all earlier ones.
+    """
+    own = chosen.part.frames
+    found = []
+    for first in range(own.start, own.stop, chosen.segment):
+        last = min(first + chosen.segment, own.stop)
+        clipped = range(max(first, numbers.start), min(last, numbers.stop))
+        if clipped:
+            found.append(clipped)
+    inwards = chosen.method == "strip" and chosen.part.octaves > 0
+    return found[::-1] if inwards else found
 
 
 def _forecast(
@@ -192,7 +223,7 @@ def frame_scenes(motion: Motion, tracks: Tracks, part: Part, facts: Facts) -> li
     """Return the scenes of LOOKS frames that are spread over a part."""
     found = []
     for k in range(LOOKS):
-        seconds = part.begins + (part.ends - part.begins) * k / (LOOKS - 1)
+        seconds = part.first + (part.last - part.first) * k / (LOOKS - 1)
         view = with_view(motion.scene, part.moment_at(seconds))
         found.append(prepared(scene_of(tracks, view, seconds), facts))
     return found

@@ -2,11 +2,12 @@
 
 import contextlib
 import os
+import secrets
 import shutil
 import tempfile
 import weakref
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
+from fractals.errors import FractalsError
 from fractals.films.bands import CHANNELS, Layout, Texels
 
 HOST = ("cpu", "python")  # backends whose arrays are NumPy's
@@ -89,15 +91,22 @@ class Files:
     ----------
     layout : Layout
     folder : Path, optional
-    dtype : numpy type
-        Of the numbers.
-    words : int
-        Numbers that a texel has.
+    sizes : callable, optional
+        ``sizes(band, first)`` returns how many numbers each level of a band has in its file, where
+        levels are kept from `first` on. By default the levels have texels of CHANNELS numbers.
     """
 
-    def __init__(self, layout: Layout, folder: Path | None, dtype: Any, words: int) -> None:
-        self.layout, self.folder, self.dtype, self.words = layout, folder, np.dtype(dtype), words
+    dtype = np.dtype(np.uint16)
+
+    def __init__(
+        self,
+        layout: Layout,
+        folder: Path | None,
+        sizes: Callable[[int, int], dict[int, int]] | None = None,
+    ) -> None:
+        self.layout, self.folder, self._given = layout, folder, sizes
         self._first = 1  # of the levels that are kept
+        self.shared = False
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
 
@@ -133,7 +142,7 @@ class Files:
             return
         numbers = np.concatenate([levels[level].ravel() for level in self._sizes(band)])
         path = self._path(band)
-        part_path = path.with_suffix(".part")
+        part_path = path.with_suffix(f".{secrets.token_hex(4)}.part")  # others may write it, too
         with contextlib.suppress(OSError):
             with open(part_path, "wb") as file:
                 np.save(file, numbers)
@@ -144,22 +153,53 @@ class Files:
         """Tell whether files hold a level of bands that have it."""
         return self.folder is not None and level >= self._first
 
+    def share(self) -> None:
+        """Keep files of all levels, and remove none: other processes need them, too."""
+        assert self.folder
+        self._first, self.shared = 0, True
+
+    def sum_of(self, band: int) -> bytes:
+        """Return the CRC-32 of a file.
+
+        Raises
+        ------
+        FractalsError
+            There is none: the disk is full, or the folder is gone.
+        """
+        try:
+            with open(self._path(band), "rb") as file:
+                file.seek(-4, os.SEEK_END)
+                return file.read()
+        except OSError as error:
+            raise FractalsError(
+                f"'{self._path(band)}' can't be written: {error.strerror or error}"
+            ) from None
+
     def keep(self, wanted: range) -> None:
         """Remove the files of other bands: no frame that is still to be made needs them."""
+        if self.shared:
+            return
         for path in self.folder.glob("*.npy") if self.folder else ():
             if path.stem.isdecimal() and int(path.stem) not in wanted:
                 path.unlink(missing_ok=True)
 
     def _sizes(self, band: int) -> dict[int, int]:
         """Return how many numbers each level of a band has in its file."""
+        if self._given:
+            return self._given(band, self._first)
         first = max(self._first, self.layout.finest(band))
         whole = self.layout.columns * self.layout.rows
         levels = range(first, self.layout.levels)
-        return {level: (whole >> 2 * level) * self.words for level in levels}
+        return {level: (whole >> 2 * level) * CHANNELS for level in levels}
 
     def _path(self, band: int) -> Path:
         assert self.folder
-        return self.folder / f"{band:06d}.npy"
+        return band_path(self.folder, band)
+
+
+def band_path(folder: Path, band: int) -> Path:
+    """Return the path of the file of a band."""
+    return folder / f"{band:06d}.npy"
 
 
 def copy_to(backend: Backend, texels: Texels, into: Any) -> None:

@@ -9,6 +9,7 @@ from fractals.films.facts import Facts, find_facts
 from fractals.films.measured import is_soon_measured, with_measured_seconds
 from fractals.films.motion import Motion, make_motion
 from fractals.films.plan import Chosen, Method, choose_method, open_method, warnings_of
+from fractals.films.split import split_parts
 from fractals.films.tracks import Tracks, scene_of
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
@@ -24,10 +25,13 @@ class Timeline:
         With its table film.
     options : RenderOptions
         Where and how it is drawn.
+    found : Facts, optional
+        What another process has found for this film.
     """
 
     scene: Scene
     options: RenderOptions
+    found: Facts | None = None
 
     def __post_init__(self) -> None:
         if self.scene.view.projection != "plane":
@@ -47,15 +51,14 @@ class Timeline:
     @cached_property
     def facts(self) -> Facts:
         """Return the limit of iterations and the count offset of all frames."""
-        return find_facts(self.motion, self.tracks, self.options)
+        return self.found or find_facts(self.motion, self.tracks, self.options)
 
     @cached_property
     def parts(self) -> tuple[Chosen, ...]:
         """Return the method of each part."""
         return tuple(
             choose_method(self.motion, self.tracks, each, self.options)
-            for each in self.motion.parts
-            if each.frames
+            for each in split_parts(self.motion, self.tracks)
         )
 
     def measured(self) -> tuple[Chosen, ...]:

@@ -2,7 +2,8 @@
 
 ``NAME.film/`` is beside the film. It holds ``film.json`` (what is made, with a checksum),
 ``segments/FRAME-CRC.SUFFIX``: the segment that begins with a frame, with the CRC-32 of its bytes,
-and ``bands-FRAME/``: the strip of the part that begins with a frame, as `strip.py` keeps it.
+and ``bands-FRAME/``: the strip of the part that begins with a frame, as `strip.py` keeps it. The
+workers of a cluster write ``parts/``.
 A segment gets its name once it is whole, so a killed process leaves nothing to repair.
 """
 
@@ -28,7 +29,8 @@ SEGMENTS = "segments"
 SUFFIX = ".film"
 PIECE = 2**20  # bytes read at once
 BANDS = "bands-"
-OWN = re.compile(rf"{SEGMENTS}|{BANDS}\d+|\..*")  # what may be there without a header
+PARTS = "parts"  # of a cluster
+OWN = re.compile(rf"{SEGMENTS}|{PARTS}|{BANDS}\d+|\..*")  # what may be there without a header
 NAME = re.compile(r"(\d{8})-([0-9a-f]{8})\.\w+", re.ASCII)
 
 

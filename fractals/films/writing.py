@@ -5,12 +5,8 @@ import math
 import os
 import re
 import shutil
-from collections import deque
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol, TypedDict
@@ -18,23 +14,23 @@ from typing import Any, Protocol, TypedDict
 from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.films import encode
-from fractals.films.encode import DEFAULTS, Encoder, Video, choose_video
-from fractals.films.flashes import Watch
+from fractals.films.cluster import make_segments
+from fractals.films.encode import DEFAULTS, Video, choose_video
+from fractals.films.encoders import Encoders
+from fractals.films.flashes import Light, Watch
 from fractals.films.loops import MOST_FPS, check_loop, write_loop
-from fractals.films.plan import Chosen, FilmPlan, Method
+from fractals.films.plan import Chosen, FilmPlan, Method, segments_of
 from fractals.films.planes import Frame, rounded
+from fractals.films.timeline import Timeline
 from fractals.films.work import Work, open_work, sync
 from fractals.io.files import check_output, published, writing, written
 from fractals.io.image import Image
 from fractals.io.load import load_scene
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
-from fractals.threads import core_count
 
 NUMBERED = re.compile(r"%0?(\d?)d")
 SUFFIXES = (*DEFAULTS, *MOST_FPS)
-AHEAD = 96 * 2**20  # bytes of frames that wait for encoders, together
-ENDING = 5.0  # seconds in which encoders end after Ctrl-C or an error
 SPARE = 1.1  # times the forecast must be free on the disk
 
 
@@ -97,6 +93,8 @@ class Output:
         A file, and the seconds of it that are left out.
     overwrite, keep : bool
         Whether an existing file is replaced, and the work folder kept.
+    cluster : object, optional
+        Who makes the segments of a video.
     """
 
     path: Path
@@ -108,6 +106,7 @@ class Output:
     sound: tuple[str, float] | None = None
     overwrite: bool = False
     keep: bool = False
+    cluster: Any = None
 
 
 @dataclass(frozen=True)
@@ -173,6 +172,7 @@ class SaveKeywords(TypedDict, total=False):
     frames: tuple[int, int] | None
     sound: str | None
     keep_strip: bool
+    cluster: Any
 
 
 @dataclass(frozen=True)
@@ -186,6 +186,7 @@ class SaveOptions:
     frames: tuple[int, int] | None = None
     sound: str | None = None
     keep_strip: bool = False
+    cluster: Any = None
 
 
 def make_output(film: Film, path: str | Path, options: SaveOptions) -> Output:
@@ -193,6 +194,11 @@ def make_output(film: Film, path: str | Path, options: SaveOptions) -> Output:
     numbers, again = _numbers(film, options.frames), options.overwrite
     name = str(path)
     video = video_of(path, options.codec, options.bits, options.lossless)
+    if video is None and options.cluster is not None:
+        raise OptionError(
+            "a cluster makes videos: name a .mp4, .mkv, .webm or .mov; several machines can each "
+            "make a range of a sequence, such as -o frames/ --frames 0:1000"
+        )
     suffix = Path(name).suffix.lower()
     if video is None and suffix not in MOST_FPS:
         return _sequence(name, numbers, options)
@@ -207,8 +213,8 @@ def make_output(film: Film, path: str | Path, options: SaveOptions) -> Output:
     if heard:
         encode.check_sound(heard[0])
         heard = heard[0], heard[1] + numbers.start / film.fps
-    kept = options.keep_strip
-    return Output(Path(name), "video", numbers, video, sound=heard, overwrite=again, keep=kept)
+    output = Output(Path(name), "video", numbers, video, sound=heard, overwrite=again)
+    return replace(output, keep=options.keep_strip, cluster=options.cluster)
 
 
 def _numbers(film: Film, frames: tuple[int, int] | None) -> range:
@@ -264,6 +270,7 @@ class Making:
     def __init__(self, film: Film, output: Output, flashes: Watch) -> None:
         self.film, self.output, self.flashes = film, output, flashes
         self.done = 0
+        self._lights: dict[int, Sequence[Light]] = {}  # by the first frame of a segment
 
     def note(self, frames: int = 1) -> None:
         """Report that frames are done."""
@@ -279,49 +286,56 @@ class Making:
             yield frame
             self.note()
 
+    def made(self, numbers: range, lights: Sequence[Light]) -> None:
+        """Report a segment of a cluster; `lights`: of its frames, where they were made now."""
+        if lights:
+            self._lights[numbers.start] = lights
+        self.note(len(numbers))
 
-def segments_of(chosen: Chosen, numbers: range) -> list[range]:
-    """Return the segments of a part, in the order in which they are made.
-
-    A zoom inwards is made from its end: what is deep is seen again, smaller, in no later frame,
-    while what is wide is seen in all earlier ones.
-    """
-    own = chosen.part.frames
-    found = []
-    for first in range(own.start, own.stop, chosen.segment):
-        last = min(first + chosen.segment, own.stop)
-        clipped = range(max(first, numbers.start), min(last, numbers.stop))
-        if clipped:
-            found.append(clipped)
-    inwards = chosen.method == "strip" and chosen.part.octaves > 0
-    return found[::-1] if inwards else found
+    def look_at_all(self) -> None:
+        """Check the segments of a cluster for flashes, in order."""
+        for first in sorted(self._lights):
+            self.flashes.begin(first)
+            for light in self._lights[first]:
+                self.flashes.look(light)
 
 
 def _write_video(making: Making, parts: tuple[Chosen, ...]) -> int:
     film, output = making.film, making.output
     assert output.video
     _check_disk(film.plan(output.video).bytes, output.path)
-    resumed = 0
     with open_work(
         output.path, _header(film, output), output.video.suffix, output.overwrite
     ) as work:
-        firsts: list[int] = []
-        with _Encoders(film, output.video, work) as encoders:
-            for chosen in parts:
-                method: Method | None = None
-                for numbers in segments_of(chosen, output.numbers):
-                    firsts.append(numbers.start)
-                    if work.find(numbers.start):
-                        resumed += len(numbers)
-                        making.note(len(numbers))
-                        continue
-                    method = method or film.open(chosen, work.bands(chosen.part.frames.start))
-                    frames = making.watched(numbers.start, method.frames(numbers))
-                    encoders.encode(numbers.start, frames)
-        paths = [work.find(first) for first in sorted(firsts)]
+        if output.cluster is None:
+            resumed = _make_segments(making, parts, output.video, work)
+        else:
+            assert isinstance(film, Timeline)
+            given = output.numbers, output.video, work
+            resumed = make_segments(output.cluster, film, *given, making.made)
+            making.look_at_all()
+        segments = (each for chosen in parts for each in segments_of(chosen, output.numbers))
+        paths = [work.find(first) for first in sorted(each.start for each in segments)]
         _publish(film, output, work, [path for path in paths if path])
         if not output.keep:
             work.remove()
+    return resumed
+
+
+def _make_segments(making: Making, parts: tuple[Chosen, ...], video: Video, work: Work) -> int:
+    """Make the segments that are missing; return how many frames were there before."""
+    film, resumed = making.film, 0
+    with Encoders(film.size, film.fps, video, work) as encoders:
+        for chosen in parts:
+            method: Method | None = None
+            for numbers in segments_of(chosen, making.output.numbers):
+                if work.find(numbers.start):
+                    resumed += len(numbers)
+                    making.note(len(numbers))
+                    continue
+                method = method or film.open(chosen, work.bands(chosen.part.frames.start))
+                frames = making.watched(numbers.start, method.frames(numbers))
+                encoders.encode(numbers.start, frames)
     return resumed
 
 
@@ -366,59 +380,6 @@ def _check_disk(size: int, path: Path) -> None:
             f"the film takes about {2 * size / 2**20:.0f} MiB while it is made, and "
             f"{free / 2**20:.0f} MiB are free there: name a place on another disk"
         )
-
-
-class _Encoders:
-    """Encodes segments, several at once: what waits for one encoder does not stop the next.
-
-    Each encoder has one thread, so that its bytes do not depend on the machine.
-    """
-
-    def __init__(self, film: Film, video: Video, work: Work) -> None:
-        self._film, self._video, self._work = film, video, work
-        self._fps = Fraction(film.fps).limit_denominator(1001)
-        self._most = max(1, core_count() // 2)  # encoders besides the one that gets frames
-        self._threads = ThreadPoolExecutor(self._most)
-        self._ending: deque[tuple[Encoder, Future[None]]] = deque()
-
-    def __enter__(self) -> "_Encoders":
-        return self
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        try:
-            if kind is None:
-                self._wait(0)
-        finally:
-            # They have all frames of their segments: what they soon finish is kept.
-            wait([future for _, future in self._ending], ENDING)
-            for encoder, future in self._ending:
-                if not future.done():
-                    encoder.kill()
-            self._threads.shutdown()
-
-    def _wait(self, most: int) -> None:
-        """Wait until at most this many encoders are ending."""
-        while len(self._ending) > most:
-            self._ending[0][1].result()
-            self._ending.popleft()
-
-    def encode(self, first: int, frames: Iterator[Frame]) -> None:
-        """Encode the frames of a segment."""
-        self._wait(self._most)
-        ahead = AHEAD // (self._most + 1)
-        draft = self._work.draft(first)
-        encoder = Encoder(draft, self._video, self._film.size, self._fps, ahead)
-        try:
-            for frame in frames:
-                encoder.write(frame)
-        except BaseException:
-            encoder.kill()
-            raise
-        self._ending.append((encoder, self._threads.submit(partial(self._end, encoder, first))))
-
-    def _end(self, encoder: Encoder, first: int) -> None:
-        encoder.close()
-        self._work.keep(first)
 
 
 def _write_loop(making: Making, parts: tuple[Chosen, ...]) -> int:

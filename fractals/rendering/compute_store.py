@@ -160,7 +160,7 @@ def compute_to(
 
 def _write_by(cluster: Any, drawing: Drawing, store: Store, options: RenderOptions) -> None:
     """Have tiles computed by a cluster, and write them into the planes."""
-    from fractals.rendering.cluster.job import run_job
+    from fractals.rendering.cluster.job import make_job, run_job
 
     begun = perf_counter()
     parts = parts_of(store)
@@ -172,7 +172,7 @@ def _write_by(cluster: Any, drawing: Drawing, store: Store, options: RenderOptio
         merge_parts(store)
         return store.missing()
 
-    run_job(cluster, "tiles", store.header, parts, missing, drawing, options, merge)
+    run_job(cluster, make_job("tiles", store.header, parts, missing, drawing, merge), options)
     drawing.timings["iterate"] += perf_counter() - begun
 
 

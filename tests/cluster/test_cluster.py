@@ -1,5 +1,6 @@
 """Stores and posters by two processes, which are killed, stopped, of another version, or lie."""
 
+import multiprocessing
 import os
 import random
 import re
@@ -8,12 +9,13 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 from unittest import mock
 
 import pytest
 from support.scenes import scene
 from support.stores import contents
-from support.workers import wait_for_workers
+from support.workers import after, wait_for_workers
 
 import fractals
 from fractals.errors import FractalsError
@@ -32,39 +34,6 @@ DEEP = {
     "max_iterations": "auto",
     "size": (64, 48),
 }
-
-
-@pytest.fixture(scope="session")
-def engine():
-    """Return a cluster of two processes that are started again when they end."""
-    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is missing")
-    import dask
-
-    dask.config.set({"distributed.scheduler.work-stealing": False})
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        memory_limit=0,
-        dashboard_address=None,
-        silence_logs=50,
-    ) as found:
-        yield found
-
-
-@pytest.fixture
-def client(engine):
-    """Return a client of the two workers, both of which are there."""
-    from distributed import Client
-
-    with Client(engine, set_as_default=False) as found:
-        wait_for_workers(engine, found, 2)
-        yield found
-
-
-@pytest.fixture
-def pids(client):
-    """Return a function that returns the process of each worker, by address."""
-    return lambda: client.run(os.getpid)
 
 
 @pytest.fixture(scope="session")
@@ -105,43 +74,6 @@ def plain(tmp_path_factory, drawn):
 
 def compute(path, drawn, cluster, **more):
     return fractals.compute_to(path, drawn, device="cpu", cluster=cluster, on_message=str, **more)
-
-
-def after(share, act):
-    """Return a progress function that calls `act` once a share of the parts is done."""
-    acted = []
-
-    def progress(done, total):
-        if not acted and done >= share * total:
-            acted.append(True)
-            act()
-
-    return progress
-
-
-def patched(name, value):
-    """Replace a name of `fractals.rendering.cluster.worker` in a worker process."""
-    from fractals.rendering.cluster import worker
-
-    worker.before = getattr(worker, "before", {})
-    worker.before.setdefault(name, getattr(worker, name))
-    setattr(worker, name, value)
-    worker._sessions.clear()
-
-
-def restored():
-    from fractals.rendering.cluster import worker
-
-    for name, value in getattr(worker, "before", {}).items():
-        setattr(worker, name, value)
-    worker._sessions.clear()
-
-
-@pytest.fixture
-def patch(client):
-    """Return a function that replaces a name in some workers, until the test ends."""
-    yield lambda name, value, workers=None: client.run(patched, name, value, workers=workers)
-    client.run(restored)
 
 
 def test_undisturbed(tmp_path, client, drawn, whole):
@@ -287,6 +219,80 @@ def test_an_interrupted_client_goes_on(tmp_path, client, drawn, whole):
     done = compute(tmp_path / "a.fz", drawn, client)
     assert done.before >= 0.4 * done.tiles
     assert contents(tmp_path / "a.fz") == contents(whole)
+
+
+def is_busy():
+    from fractals.rendering.cluster import worker
+
+    return worker._one_at_a_time.locked()
+
+
+@pytest.mark.parametrize("returns", [False, True], ids=["shared folder", "no folder"])
+def test_an_interrupt_stops_running_tasks(tmp_path, client, drawn, returns, monkeypatch):
+    """Tasks take 20 s here, most of it for samples inside; what is done is kept."""
+    monkeypatch.setattr(dispatch, "AIM", 20.0)
+    slow = scene(size=(640, 480), max_iterations=50 * STEPS)
+    path, asked = tmp_path / "a.fz", job.Cluster(client, returns=returns)
+
+    def interrupt(done, total):
+        if done >= total // 10 and all(client.run(is_busy).values()):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compute(path, slow, asked, progress=interrupt, interior_shortcuts=False)
+    until = time.monotonic() + 3
+    while any(client.run(is_busy).values()):
+        assert time.monotonic() < until, "a worker goes on"
+        time.sleep(0.1)
+    tiles = open_store(path).tiles
+    assert tiles // 10 <= len(list((path / "parts").glob("*.tile"))) < tiles
+
+
+def test_processes_of_an_executor_without_a_folder(tmp_path):
+    """Each process gets the orbit with the first task that it can't do without."""
+    drawn = scene(**DEEP)
+    fractals.compute_to(tmp_path / "whole.fz", drawn, device="cpu")
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
+        compute(tmp_path / "a.fz", drawn, job.Cluster(executor, returns=True))
+    assert contents(tmp_path / "a.fz") == contents(tmp_path / "whole.fz")
+
+
+def use(device):
+    from fractals.rendering.cluster import worker
+
+    worker.settings.device = device
+
+
+@pytest.mark.slow
+def test_workers_with_different_devices(tmp_path, client, monkeypatch):
+    """A worker on the CPU and one on the simulator of a GPU: the bytes are those of one machine."""
+    drawn = scene(size=(64, 48), max_iterations=300)
+    fractals.compute_to(tmp_path / "whole.fz", drawn, device="cpu")
+    fractals.render_to(tmp_path / "whole.png", drawn, device="cpu")
+    addresses = list(client.run(os.getpid))
+    client.run(use, "simulator", workers=addresses[:1])
+    given = {"cluster": client, "on_message": str}  # the device is "auto": each worker has its own
+    machines = set()
+    feed, is_new = dispatch.Dispatch._feed, dispatch.Results.is_new
+
+    def feed_both(self):
+        if [known.state for known in self._workers.values()] == ["ready", "ready"]:
+            feed(self)
+
+    def note(self, receipt):
+        machines.add(receipt["machine"])
+        return is_new(self, receipt)
+
+    monkeypatch.setattr(dispatch.Dispatch, "_feed", feed_both)
+    monkeypatch.setattr(dispatch.Results, "is_new", note)
+    try:
+        fractals.compute_to(tmp_path / "a.fz", drawn, **given)
+        assert len(machines) == 2
+        fractals.render_to(tmp_path / "a.png", drawn, **given)
+    finally:
+        client.run(use, "auto")
+    assert contents(tmp_path / "a.fz") == contents(tmp_path / "whole.fz")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "whole.png").read_bytes()
 
 
 def fractals_command(*words, **more):

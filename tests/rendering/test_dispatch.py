@@ -285,10 +285,12 @@ def test_options_that_need_each_other(run):
     assert (code, "exclude each other" in err) == (2, True)
 
 
-def test_films_are_made_on_one_machine(run):
-    code, out, err = run("film", "seahorse", "--to", "1e-4", "--cluster", "local:2")
+@pytest.mark.parametrize("name", ["a.webp", "pngs/"])
+def test_films_that_no_cluster_makes(run, name):
+    words = ("film", "mandelbrot", "--cycle", "1", "-o", name, "--cluster", "local:2")
+    code, out, err = run(*words)
     assert (code, out) == (2, b"")
-    assert "a film is made on one machine" in err
+    assert "a cluster makes videos" in err
     assert err.count("\n") == 1
 
 
@@ -388,6 +390,21 @@ def test_tasks_join_small_parts_and_are_split_at_the_end(dispatched):
     assert max(sizes) == round(dispatch.AIM)  # parts take a second each
     assert sizes[-1] == 1
     assert max(sizes) > 1
+
+
+def test_few_parts_go_to_all_workers(dispatched):
+    class Slow(FakePool):
+        def workers(self):
+            for address, function, arguments, waiting in self.given:
+                if function is worker.compute and not waiting.done():
+                    waiting.set_result([receipt(k, address) for k in arguments[1]])
+            return super().workers()
+
+        def compute(self, address, numbers, future):
+            pass
+
+    made, _ = dispatched(Slow("a", "b", "c"), 3)
+    assert {machine for _, machine in made.results.done.values()} == {"a", "b", "c"}
 
 
 def test_at_most_three_tasks_are_submitted_ahead(dispatched):
@@ -517,25 +534,26 @@ def test_a_worker_that_cannot_get_ready_is_refused(dispatched):
         dispatched(pool, on_message=str)
 
 
-def test_workers_without_the_orbit_get_it_first(dispatched):
+def test_workers_without_the_orbit_get_it_with_their_task(dispatched):
+    """The processes of an executor are not known: each says so when it lacks the orbit."""
+
     class Apart(FakePool):
-        has = False
+        lacking = 3
 
         def introduce(self, address, future):
-            future.set_result({"lacks": not self.has})
+            future.set_result({"lacks": len(self.given[-1][2]) < 3})
 
-        def submit(self, address, function, *arguments):
-            if function is worker.deposit:
-                assert arguments[1] == {}
-                self.has = True
-                future = Future()
-                future.set_result(None)
-                return future
-            return super().submit(address, function, *arguments)
+        def compute(self, address, numbers, future):
+            if len(self.given[-1][2]) < 4 and self.lacking:
+                self.lacking -= 1
+                future.set_result([])
+            else:
+                super().compute(address, numbers, future)
 
     pool = Apart("a")
     assert dispatched(pool)[1] == list(range(20))
-    assert pool.has
+    assert pool.lacking == 0
+    assert sum(given[2][-1] == {} for given in pool.given) == 4
 
 
 def test_without_workers_it_says_how_to_start_one(dispatched, monkeypatch):

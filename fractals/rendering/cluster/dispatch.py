@@ -35,13 +35,12 @@ FETCHERS = 4  # threads that fetch
 
 @dataclass
 class Task:
-    """What a worker was asked: to get ready (no numbers), or to compute parts."""
+    """What a worker was asked: to get ready, or to compute the parts of `numbers`."""
 
     worker: str
     numbers: list[int]
     future: Any = field(repr=False)
     begun: float
-    kind: str = "compute"
 
 
 Ended = tuple[Task, Any]  # a task, and its result or the error that it raised
@@ -53,9 +52,13 @@ class Worker:
 
     state: str = "new"  # "new", "ready" or "refused"
     share: int = 1  # workers that share the cores of its machine
-    seconds: float = 0.0  # of a part, on average; 0: not known yet
+    pace: float = 0.0  # seconds that it takes for a second of the forecast; 0: not known yet
     checked: bool = False  # whether another worker was asked to repeat a part
     tasks: list[Task] = field(default_factory=list)
+
+    def seconds(self, forecast: float) -> float:
+        """Return the seconds that it takes for a part; 0: not known yet."""
+        return self.pace * (forecast or 1.0) if self.pace else forecast
 
 
 class Inbox:
@@ -136,6 +139,25 @@ class Results:
         return False
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What is known of parts before they are computed.
+
+    Attributes
+    ----------
+    forecast : callable
+        Returns the seconds that a machine like this one takes for a part; 0: not known.
+    aim : callable
+        Returns the seconds of a task that begins with a part.
+    is_ready : callable
+        Tells whether a part can be computed yet; others may have to be there first.
+    """
+
+    forecast: Callable[[int], float] = lambda number: 0.0
+    aim: Callable[[int], float] = lambda number: AIM
+    is_ready: Callable[[int], bool] = lambda number: True
+
+
 class Dispatch:
     """Hands out the parts of a job; `results` says who computed them."""
 
@@ -145,7 +167,7 @@ class Dispatch:
         job: Mapping[str, Any],
         receive: Callable[[Mapping[str, Any]], None],
         deposits: Callable[[], Mapping[str, bytes]],
-        expected: float = 0.0,
+        plan: Plan | None = None,
         on_message: Callable[[str], None] = lambda line: None,
     ) -> None:
         """Take what is computed.
@@ -158,11 +180,10 @@ class Dispatch:
             Called with the receipt of each part.
         deposits : callable
             Returns the parts that workers without the folder need.
-        expected : float
-            The forecast seconds of a part.
+        plan : Plan, optional
         """
         self._pool, self._job, self._receive, self._deposits = pool, job, receive, deposits
-        self._expected, self._on_message = expected, on_message
+        self._plan, self._on_message = plan or Plan(), on_message
         self._workers: dict[str, Worker] = {}
         self._waiting: deque[int] = deque()
         self.results = Results()
@@ -218,35 +239,36 @@ class Dispatch:
         for address in there:
             if address not in self._workers:
                 self._workers[address] = Worker()
-                self._introduce(address)
+                self._submit(address, [])
         if any(known.state == "ready" for known in self._workers.values()):
             self._seen = now
         elif now - self._seen > ALONE and not there and not self._told_alone:
             self._told_alone = True
             self._on_message("no worker is there yet: start some with 'fractals worker ADDRESS'")
 
-    def _introduce(self, address: str) -> None:
+    def _submit(self, address: str, numbers: list[int], *given: Any) -> None:
+        """Have a worker compute parts, or get ready; `given`: what it lacked."""
         known = self._workers[address]
-        known.share = self._pool.share(address)
-        self._submit(address, [], "introduce", work.introduce, self._job, known.share)
-
-    def _submit(
-        self, address: str, numbers: list[int], kind: str, function: Callable[..., Any], *given: Any
-    ) -> None:
-        future = self._pool.submit(address, function, *given)
-        task = Task(address, numbers, future, monotonic(), kind)
-        self._workers[address].tasks.append(task)
+        call: tuple[Any, ...]
+        if numbers:
+            call = work.compute, self._job, numbers, known.share
+        else:
+            known.share = self._pool.share(address)
+            call = work.introduce, self._job, known.share
+        future = self._pool.submit(address, *call, *given)
+        task = Task(address, numbers, future, monotonic())
+        known.tasks.append(task)
         self._inbox.watch(task)
 
     def _feed(self) -> None:
-        """Give each ready worker as many tasks as it should have."""
-        for address, known in self._workers.items():
-            if known.state != "ready":
-                continue
-            most = self._pool.ahead(address)
-            while len(known.tasks) < most and (numbers := self._next(address, known)):
-                given = self._job, numbers, known.share
-                self._submit(address, numbers, "compute", work.compute, *given)
+        """Give each ready worker as many tasks as it should have, a second one after all firsts."""
+        ready = {a: known for a, known in self._workers.items() if known.state == "ready"}
+        most = {address: self._pool.ahead(address) for address in ready}
+        for count in range(max(most.values(), default=0)):
+            for address, known in ready.items():
+                idle = len(known.tasks) == count < most[address]
+                if idle and (numbers := self._next(address, known)):
+                    self._submit(address, numbers)
 
     def _next(self, address: str, known: Worker) -> list[int]:
         """Return the parts of a worker's next task; at the end, those that another is late with."""
@@ -254,25 +276,43 @@ class Dispatch:
             if check[1] != address:
                 self._checks.remove(check)
                 return [check[0]]
-        seconds = known.seconds or self._expected
-        parts = max(1, min(MOST_PARTS, round(AIM / seconds))) if seconds else 1
-        ready = sum(each.state == "ready" for each in self._workers.values())
-        parts = min(parts, max(1, len(self._waiting) // (2 * ready)))
-        numbers: list[int] = []
-        while self._waiting and len(numbers) < parts:
-            number = self._waiting.popleft()
-            if number not in self.results.done:
-                numbers.append(number)
+        numbers = self._take(known)
         if numbers or known.tasks:
             return numbers
         for other in self._workers.values():
             for task in other.tasks:
-                late = max(LEAST_LATE, LATE * len(task.numbers) * (other.seconds or seconds))
+                slow = other if other.pace else known
+                forecasts = map(self._plan.forecast, task.numbers)
+                late = max(LEAST_LATE, LATE * sum(map(slow.seconds, forecasts)))
                 left = [number for number in task.numbers if number not in self.results.done]
                 if left and task.worker != address and monotonic() - task.begun > late:
                     task.begun = monotonic()  # the next worker waits as long again
                     return left
         return []
+
+    def _take(self, known: Worker) -> list[int]:
+        """Take the parts of a worker's next task from those that wait."""
+        ready = sum(each.state == "ready" for each in self._workers.values())
+        most = min(MOST_PARTS, max(1, len(self._waiting) // (2 * ready)))
+        while self._waiting and self._waiting[0] in self.results.done:
+            self._waiting.popleft()
+        numbers: list[int] = []
+        seconds = 0.0
+        for number in self._waiting:
+            if number in self.results.done or not self._plan.is_ready(number):
+                continue
+            each = known.seconds(self._plan.forecast(number))
+            # Halves are rounded up, so that parts of 3 s make tasks of 6 s and not of 3 s.
+            full = numbers and seconds + each / 2 > self._plan.aim(numbers[0])
+            if full or len(numbers) == most:
+                break
+            numbers.append(number)
+            seconds += each
+            if not each:
+                break
+        for number in numbers:
+            self._waiting.remove(number)
+        return numbers
 
     def _finish(self, task: Task, result: Any) -> None:
         known = self._workers.get(task.worker)
@@ -285,7 +325,7 @@ class Dispatch:
             raise result
         elif isinstance(result, BaseException):  # whatever a worker or a transport raises
             reason = f"{type(result).__name__}: {shown(result, 100)}"
-            if task.kind == "compute":
+            if task.numbers:
                 self._take_back(task, f"{task.worker}, {reason}")
             elif self._troubles[task.worker] < MOST_TRIES:
                 self._troubles[task.worker] += 1
@@ -298,23 +338,26 @@ class Dispatch:
             getattr(task.future, "release", lambda: None)()  # else a dead worker's are run again
 
     def _accept(self, known: Worker, task: Task, result: Any) -> None:
-        if task.kind == "introduce" and result["lacks"]:
-            parts = self._deposits()
-            self._submit(task.worker, [], "deposit", work.deposit, self._job, parts)
-        elif task.kind == "introduce":
-            known.state = "ready"
-        elif task.kind == "deposit":
-            self._introduce(task.worker)
+        if task.numbers and not result:  # another process of an executor than the one before
+            self._submit(task.worker, task.numbers, self._deposits())
+        elif task.numbers:
+            self._receive_all(known, task, result)
+        elif result["lacks"]:
+            self._submit(task.worker, [], self._deposits())
         else:
-            many = len(self.results.done) + len(self._waiting) >= CHECK * len(self._workers)
-            if many and not known.checked:
-                known.checked = True
-                self._checks.append((result[0]["number"], task.worker))
-            for receipt in result:
-                known.seconds = (known.seconds or receipt["seconds"]) * 0.7
-                known.seconds += 0.3 * receipt["seconds"]
-                if self.results.is_new(receipt):
-                    self._receive(receipt)
+            known.state = "ready"
+
+    def _receive_all(self, known: Worker, task: Task, receipts: list[Mapping[str, Any]]) -> None:
+        many = len(self.results.done) + len(self._waiting) >= CHECK * len(self._workers)
+        if many and not known.checked:
+            known.checked = True
+            self._checks.append((receipts[0]["number"], task.worker))
+        forecast = sum(self._plan.forecast(k) or 1.0 for k in task.numbers)
+        pace = sum(receipt["seconds"] for receipt in receipts) / forecast
+        known.pace = (known.pace or pace) * 0.7 + pace * 0.3
+        for receipt in receipts:
+            if self.results.is_new(receipt):
+                self._receive(receipt)
 
     def _take_back(self, task: Task, reason: str) -> None:
         """Have the parts of a task computed by another worker."""

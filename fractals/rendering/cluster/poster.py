@@ -20,7 +20,7 @@ from fractals.io.image import PictureFile, png_beginning
 from fractals.io.parts import NAME, Part, Parts
 from fractals.io.store_lock import claimed
 from fractals.io.summary import resolved_values
-from fractals.rendering.cluster.job import run_job
+from fractals.rendering.cluster.job import make_job, run_job
 from fractals.rendering.cluster.worker import facts_of_this_program, strip_name
 from fractals.rendering.drawing import Drawing
 from fractals.rendering.options import RenderOptions
@@ -66,7 +66,7 @@ def draw_poster(
         def missing() -> list[int]:
             return [k for k in range(strips) if parts.read(strip_name(k)) is None]
 
-        run_job(cluster, "strips", header, parts, missing, drawing, options)
+        run_job(cluster, make_job("strips", header, parts, missing, drawing), options)
         with target.open() as file:
             resolved = resolved_values(plan.scene, *found)
             beginning = png_beginning(plan.scene, picture.size, picture.bits, resolved)

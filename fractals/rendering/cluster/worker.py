@@ -5,8 +5,10 @@ still say which version it has.
 """
 
 import functools
+import importlib
 import os
 import socket
+import sys
 import tempfile
 import threading
 import zlib
@@ -37,21 +39,26 @@ from fractals.rendering.drawing import (
     run_all,
 )
 from fractals.rendering.iteration import Stop
-from fractals.rendering.known import load_known
+from fractals.rendering.known import Known, load_known
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import MAX_SINGLE
 from fractals.rendering.tiles import Tile, make_tiles, runs
-from fractals.scene.model import validate
-from fractals.threads import core_count, run_tiles
+from fractals.scene.model import Scene, validate
+from fractals.threads import checking, core_count, run_tiles
 
 SIDE = 8  # pixels of the tile that each worker computes before it joins
 MAX_STEPS = 4096  # of its samples
 MOST_SAMPLES = 2**22  # of tiles that are in memory together
+LOOK = 0.5  # seconds between two looks whether a job is over
 MAX_SESSIONS = 2  # scenes whose programs and tables are kept between tasks
 
 
 class RefusedError(FractalsError):
     """A worker can't take part, because its results would differ."""
+
+
+class OverError(Exception):
+    """The task that this worker does is no longer wanted."""
 
 
 @dataclass
@@ -63,7 +70,7 @@ class Settings:
 
 
 settings = Settings()
-_sessions: dict[tuple[str, int], "Session"] = {}
+_sessions: dict[tuple[str, str, int], Any] = {}  # what `open_session` of a job's module returned
 _one_at_a_time = threading.Lock()
 
 
@@ -125,6 +132,16 @@ class Session:
     kind: str
     drawing: Drawing
     store: Store | None = None
+
+    @property
+    def known_sum(self) -> int:
+        """Return what the machine that asks compares with its own."""
+        return known_sum(self.drawing)
+
+    @property
+    def device(self) -> str:
+        """Return the kind of the device."""
+        return self.drawing.plan.device
 
     def compute(self, numbers: Sequence[int]) -> Iterator[Made]:
         """Yield the parts of these numbers. Successive ones are computed together."""
@@ -210,14 +227,21 @@ def strip_name(k: int) -> str:
     return f"{k:06d}.strip"
 
 
-def introduce(job: Mapping[str, Any], share: int) -> dict[str, Any]:
+def introduce(
+    job: Mapping[str, Any], share: int, given: Mapping[str, bytes] | None = None
+) -> dict[str, Any]:
     """Make this worker ready for a job, and return what it is.
+
+    Parameters
+    ----------
+    given : mapping of str to bytes, optional
+        Parts that another machine has found, for a worker that does not see them.
 
     Returns
     -------
     dict
         ``machine``, ``cores``, whether the folder of parts is ``shared``, and whether the worker
-        ``lacks`` the reference orbit, because it is not.
+        ``lacks`` parts that others have found, such as the reference orbit, because it is not.
 
     Raises
     ------
@@ -225,24 +249,18 @@ def introduce(job: Mapping[str, Any], share: int) -> dict[str, Any]:
         This worker computes other numbers than the machine that asks.
     """
     with _one_at_a_time:
-        shared = _shares(job)
-        facts = {"machine": this_machine(), "host": socket.gethostname(), "shared": shared}
-        lacks = not shared and load_known(_parts(job)) is None
-        if not lacks:
-            _session(job, share)
-        return facts | {"lacks": lacks}
+        lacks = _session(job, share, given) is None
+        facts = {"machine": this_machine(), "host": socket.gethostname()}
+        return facts | {"shared": shares_folder(job), "lacks": lacks}
 
 
-def deposit(job: Mapping[str, Any], parts: Mapping[str, bytes]) -> None:
-    """Keep parts that another machine has found, in a folder of this one."""
-    own = _parts(job)
-    for name, content in parts.items():
-        decode(content, job["work"])
-        own.keep(name, content)
-
-
-def compute(job: Mapping[str, Any], numbers: Sequence[int], share: int) -> list[dict[str, Any]]:
-    """Compute parts, and return a receipt of each.
+def compute(
+    job: Mapping[str, Any],
+    numbers: Sequence[int],
+    share: int,
+    given: Mapping[str, bytes] | None = None,
+) -> list[dict[str, Any]]:
+    """Compute parts, and return a receipt of each; none where this worker lacks what `given` holds.
 
     Returns
     -------
@@ -250,12 +268,14 @@ def compute(job: Mapping[str, Any], numbers: Sequence[int], share: int) -> list[
         ``number``, ``name``, ``sums``, ``machine`` and ``seconds``; and ``content``, the bytes of
         the part, where the folder is not shared.
     """
-    with _one_at_a_time:
-        session, receipts = _session(job, share), []
+    with _one_at_a_time, checking(_stopping(job)):
+        session, receipts = _session(job, share, given), []
+        if session is None:
+            return []
         begun = perf_counter()
         for made in session.compute(numbers):
             content = b""
-            if not _shares(job):
+            if not shares_folder(job):
                 content = encode(made.name, job["work"], made.arrays, made.facts)
             elif os.path.exists(Path(job["folder"], job["token"])):  # the job is not over
                 _parts(job).put(made.name, made.arrays, made.facts)
@@ -273,14 +293,42 @@ def compute(job: Mapping[str, Any], numbers: Sequence[int], share: int) -> list[
         return [receipt | {"seconds": each} for receipt in receipts]
 
 
-def _shares(job: Mapping[str, Any]) -> bool:
+def _stopping(job: Mapping[str, Any]) -> Callable[[], None]:
+    """Return a function that raises an `OverError` once a task is no longer wanted."""
+    shared, last = shares_folder(job), perf_counter()
+
+    def check() -> None:
+        nonlocal last
+        if perf_counter() - last < LOOK:
+            return
+        last = perf_counter()
+        if (shared and not shares_folder(job)) or _is_cancelled():
+            raise OverError
+
+    return check
+
+
+def _is_cancelled() -> bool:
+    """Tell whether this thread does a task of Dask whose client has cancelled it, or has ended."""
+    distributed = sys.modules.get("distributed")
+    try:
+        worker = distributed.get_worker() if distributed else None
+    except ValueError:  # no thread of Dask's
+        worker = None
+    if worker is None:
+        return False
+    task = worker.state.tasks.get(worker.get_current_task())
+    return task is None or task.state == "cancelled"
+
+
+def shares_folder(job: Mapping[str, Any]) -> bool:
     """Tell whether this machine sees the folder of the machine that asks."""
     return not job["returns"] and os.path.exists(Path(job["folder"], job["token"]))
 
 
 def _parts(job: Mapping[str, Any]) -> Parts:
     """Return the parts of a job: in its folder, or in one of this machine."""
-    if _shares(job):
+    if shares_folder(job):
         return Parts(Path(job["folder"]), job["work"])
     return Parts(Path(_own_folder().name) / job["work"], job["work"])
 
@@ -291,42 +339,62 @@ def _own_folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="fractals-worker-", ignore_cleanup_errors=True)
 
 
-def _session(job: Mapping[str, Any], share: int) -> Session:
-    """Return the session of a job; its programs are compiled and its tables made.
+def _session(job: Mapping[str, Any], share: int, given: Mapping[str, bytes] | None = None) -> Any:
+    """Return the session of a job, ready to compute; None where this worker lacks parts.
 
     share : int
         How many workers share the cores of this machine.
     """
     threads = settings.threads or max(1, core_count() // share)
-    key = job["work"], threads
+    key = job["work"], job["folder"], threads
     if key in _sessions:
         return _sessions[key]
-    own = facts_of_this_program()
-    for name, value in job["program"].items():
-        if own.get(name) != value:
-            raise RefusedError(
-                f"{this_machine()} is refused: its {name} is {own.get(name)}, "
-                f"and on the machine that asks it is {value}"
-            )
+    refuse_other(facts_of_this_program(), job["program"])
     header = parse_json(job["header"])
     scene = validate(header["scene"], "")  # inline data only: nothing opens a file that it names
     device = settings.device if job["device"] == "auto" else job["device"]
     options = RenderOptions(
         device, threads, job["interior_shortcuts"], force=True, on_message=_ignore
     )
-    tiles = job["kind"] == "tiles"
-    plan, backend = open_plan(scene, options, "store" if tiles else "bands")
-    known = load_known(_parts(job))
+    parts = _parts(job)
+    for name, content in (given or {}).items():
+        decode(content, job["work"])
+        parts.keep(name, content)
+    known = load_known(parts)
+    if known is None and shares_folder(job):
+        raise FractalsError(f"{this_machine()}: '{job['folder']}' lacks what was found first")
     if known is None:
-        raise FractalsError(f"{this_machine()} does not see '{job['folder']}'")
-    drawing = open_drawing(plan, backend, options, shading=not tiles, known=known)
-    if known_sum(drawing) != job["known_sum"]:
+        return None
+    opened = importlib.import_module(job["opener"]).open_session(
+        {**job, "header": header}, scene, options, known
+    )
+    if opened.known_sum != job["known_sum"]:
         raise RefusedError(
             f"{this_machine()} is refused: its numbers differ from those of the machine that asks "
-            f"(device {plan.device})"
+            f"(device {opened.device})"
         )
-    store = Store(Path(job["folder"]), header) if tiles else None
     while len(_sessions) >= MAX_SESSIONS:
         del _sessions[next(iter(_sessions))]
-    _sessions[key] = Session(job["kind"], drawing, store)
-    return _sessions[key]
+    _sessions[key] = opened
+    return opened
+
+
+def open_session(
+    job: Mapping[str, Any], scene: Scene, options: RenderOptions, known: Known
+) -> Session:
+    """Return the session of a store or a picture; its programs are compiled, its tables made."""
+    tiles = job["kind"] == "tiles"
+    plan, backend = open_plan(scene, options, "store" if tiles else "bands")
+    drawing = open_drawing(plan, backend, options, shading=not tiles, known=known)
+    store = Store(Path(job["folder"]), job["header"]) if tiles else None
+    return Session(job["kind"], drawing, store)
+
+
+def refuse_other(own: Mapping[str, str], asked: Mapping[str, str]) -> None:
+    """Raise a `RefusedError` where this worker differs from the machine that asks."""
+    for name, value in own.items():
+        if asked.get(name) != value:
+            raise RefusedError(
+                f"{this_machine()} is refused: its {name} is {value}, "
+                f"and on the machine that asks it is {asked.get(name)}"
+            )

@@ -1,0 +1,278 @@
+"""A film by a cluster: its workers make the bands of strips, and encode segments.
+
+Bands are files in the film's work folder, which all workers see, so each is made once. A segment is
+encoded once its bands are there, and comes back as a part. A band goes when the last segment that
+needs it is there.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from fractals.errors import OptionError
+from fractals.films import encode
+from fractals.films.encode import CODECS, Encoder, Video
+from fractals.films.facts import Facts
+from fractals.films.flashes import Light
+from fractals.films.frames import prepared
+from fractals.films.plan import Chosen, segments_of, threads_of
+from fractals.films.strip import Strip
+from fractals.films.texels import band_path
+from fractals.films.timeline import Timeline
+from fractals.films.work import PARTS, Work, crc_of
+from fractals.io.parts import Parts
+from fractals.io.store import header_text
+from fractals.rendering.cluster import dispatch
+from fractals.rendering.cluster.dispatch import Plan
+from fractals.rendering.cluster.job import Cluster, Job, check_formula, run_job
+from fractals.rendering.cluster.worker import facts_of_this_program, known_sum
+from fractals.rendering.drawing import Drawing, open_drawing, open_plan
+from fractals.rendering.known import Known
+
+OPENER = "fractals.films.session"  # the module of the workers' side
+# Seconds of a task of segments, which are encoded together by one core each: with fewer of them,
+# most cores of a large machine wait for the last encoder.
+AIM = 20.0
+SIDE = 64  # pixels of the frames that each machine encodes before it joins
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What a worker makes: a band of a strip, or a segment.
+
+    Attributes
+    ----------
+    name : str
+        Of the part that comes back.
+    chosen : Chosen
+        The part of the film, and how it is made.
+    seconds : float
+        Forecast.
+    band : int, optional
+        None for a segment.
+    frames : range
+        Of a segment.
+    needs : frozenset of int
+        Of a segment: places of its bands in `pieces_of`.
+    """
+
+    name: str
+    chosen: Chosen
+    seconds: float
+    band: int | None = None
+    frames: range = range(0)
+    needs: frozenset[int] = frozenset()
+
+
+def pieces_of(film: Timeline, numbers: range, video: Video) -> list[Piece]:
+    """Return what workers make of some frames, bands before the first segment that needs them.
+
+    All machines of a job have the same list.
+    """
+    pieces: list[Piece] = []
+    encoding = film.scene.image.size[0] * film.scene.image.size[1] / threads_of(film.options)
+    encoding /= CODECS[video.codec].pixels_a_second
+    for chosen in film.parts:
+        places: dict[int, int] = {}  # of bands
+        strip = film.open(chosen) if chosen.method == "strip" else None
+        drawn = chosen.iterating if chosen.method == "frames" else 0.0
+        each = (chosen.coloring + drawn) / len(chosen.part.frames) + encoding
+        for frames in segments_of(chosen, numbers):
+            needs = _bands_of(strip, frames) if isinstance(strip, Strip) else []
+            for band in needs:
+                if band not in places and isinstance(strip, Strip):
+                    places[band] = len(pieces)
+                    seconds = chosen.iterating * strip.layout.band_samples(band) / strip.samples
+                    name = f"{len(pieces):06d}.band"
+                    pieces.append(Piece(name, chosen, seconds, band))
+            name = f"{len(pieces):06d}.segment"
+            own = frozenset(places[band] for band in needs)
+            pieces.append(Piece(name, chosen, each * len(frames), None, frames, own))
+    return pieces
+
+
+def _bands_of(strip: Strip, frames: range) -> list[int]:
+    """Return the bands that frames of a strip need, the innermost first."""
+    octaves = [strip.part.moment(number).octaves for number in (frames[0], frames[-1])]
+    return sorted(strip.bands_of(min(octaves), max(octaves)), reverse=True)
+
+
+def make_segments(
+    cluster: Any,
+    film: Timeline,
+    numbers: range,
+    video: Video,
+    work: Work,
+    made: Callable[[range, Sequence[Light]], None],
+) -> int:
+    """Have the segments of a film made, and return how many frames were there before.
+
+    Parameters
+    ----------
+    cluster : object
+        As of `fractals.rendering.cluster.pools.open_pool`, or a `Cluster`.
+    made : callable
+        Called with the frames of each segment, and the luminance of those that were made now.
+
+    Raises
+    ------
+    OptionError
+        The film can't be made by a cluster.
+    FractalsError
+        As of `fractals.rendering.cluster.job.run_job`. Finished segments are kept.
+    """
+    check_formula(film.scene.make_formula())
+    strips = any(chosen.method == "strip" for chosen in film.parts)
+    if strips and isinstance(cluster, Cluster) and cluster.returns:
+        raise OptionError(
+            "--return: the bands of a zoom are files in the film's work folder, which all workers "
+            "need to see"
+        )
+    header = _header(film, numbers, video)
+    digest = hashlib.sha256(header_text(header).encode("utf-8", "surrogatepass"))
+    parts = Parts(work.path / PARTS, digest.hexdigest()[:32])
+    pieces = pieces_of(film, numbers, video)
+    collected = _Collected(pieces, parts, work, made)
+    missing = collected.missing()
+    resumed = sum(len(pieces[k].frames) for k in collected.done)
+    if missing:
+        plan = Plan(
+            lambda k: pieces[k].seconds,
+            lambda k: dispatch.AIM if pieces[k].band is not None else AIM,
+            collected.is_ready,
+        )
+        job = Job(
+            "film",
+            header,
+            parts,
+            collected.missing,
+            Known(film.facts.max_iterations, film.facts.count_offset),
+            known_sum(first_drawing(film)),
+            received=collected.receive,
+            opener=OPENER,
+            program=facts_of_this_program() | facts_of_the_encoder(video),
+            plan=plan,
+        )
+        run_job(cluster, job, replace(film.options, progress=None))
+    parts.clear()
+    return resumed
+
+
+def _header(film: Timeline, numbers: range, video: Video) -> dict[str, Any]:
+    table = film.scene.film
+    silent = table.model_copy(update={"sound": None}) if table else None
+    return {
+        "scene": film.scene.model_copy(update={"film": silent}).to_table(),
+        "frames": [numbers.start, numbers.stop],
+        "video": [video.codec, video.bits, video.sampling, video.suffix],
+        "facts": film.facts.to_table(),
+        "segments": [chosen.segment for chosen in film.parts],
+    }
+
+
+def facts_of_the_encoder(video: Video) -> dict[str, str]:
+    """Return what must be equal on all machines, so that segments have the same bytes."""
+    frame = (np.arange(SIDE * SIDE * 3, dtype=np.uint32) ** 2 % 65521).astype(np.uint16)
+    with TemporaryDirectory(prefix="fractals-") as folder:
+        path = Path(folder, f"known{video.suffix}")
+        encoder = Encoder(path, video, (SIDE, SIDE), Fraction(25))
+        for k in range(3):
+            encoder.write(np.roll(frame, k).reshape(SIDE, SIDE, 3))
+        encoder.close()
+        return {"ffmpeg": f"{encode.version()} ({crc_of(path):08x})"}
+
+
+def first_drawing(film: Timeline) -> Drawing:
+    """Return the drawing of the first frame, of which machines compare some raw numbers."""
+    options = replace(film.options, force=True, progress=None, on_message=lambda line: None)
+    scene = prepared(film.scene_at(0), film.facts)
+    plan, backend = open_plan(scene, options, "bands")
+    return open_drawing(plan, backend, options, shading=False)
+
+
+def timeline_of(scene: Any, options: Any, known: Known) -> Timeline:
+    """Return the film of a scene, with what another process has found."""
+    return Timeline(scene, options, Facts(known.max_iterations, known.count_offset))
+
+
+class _Collected:
+    """The segments and bands that are there.
+
+    Attributes
+    ----------
+    done : set of int
+        Places of segments in the work folder.
+    """
+
+    def __init__(
+        self,
+        pieces: Sequence[Piece],
+        parts: Parts,
+        work: Work,
+        made: Callable[[range, Sequence[Light]], None],
+    ) -> None:
+        self._pieces, self._parts, self._work, self._made = pieces, parts, work, made
+        self._segments = [k for k, piece in enumerate(pieces) if piece.band is None]
+        self._users: dict[int, set[int]] = defaultdict(set)  # of bands: segments to be made
+        self._bands: set[int] = set()
+        self.done = {k for k in self._segments if work.find(pieces[k].frames.start)}
+        for k in self._segments:
+            if k in self.done:
+                made(pieces[k].frames, ())
+                continue
+            for band in pieces[k].needs:
+                self._users[band].add(k)
+
+    def missing(self) -> list[int]:
+        """Return the places of pieces that are missing and needed."""
+        for k in self._segments:
+            self._take(k)
+        missing = [k for k in self._segments if k not in self.done]
+        needed = {band for k in missing for band in self._pieces[k].needs}
+        self._bands = {band for band in needed if self._has(band)}
+        return sorted({*missing, *(needed - self._bands)})
+
+    def is_ready(self, k: int) -> bool:
+        """Tell whether the bands of a piece are there."""
+        return self._pieces[k].needs <= self._bands
+
+    def receive(self, k: int) -> None:
+        """Note that a worker has made a piece."""
+        if self._pieces[k].band is None:
+            self._take(k)
+        else:
+            self._bands.add(k)
+
+    def _take(self, k: int) -> None:
+        """Move a segment from its part to the work folder, and remove bands of no more use."""
+        piece = self._pieces[k]
+        part = self._parts.read(piece.name) if k not in self.done else None
+        if part is None:
+            return
+        first = piece.frames.start
+        self._work.draft(first).write_bytes(part.arrays["video"].data)
+        self._work.keep(first)
+        self.done.add(k)
+        self._made(piece.frames, list(part.arrays["light"]))
+        names = [piece.name]
+        for band in piece.needs:
+            self._users[band].discard(k)
+            if not self._users[band]:
+                names.append(self._pieces[band].name)
+                self._path(band).unlink(missing_ok=True)
+        self._parts.remove(names)
+
+    def _has(self, band: int) -> bool:
+        return self._path(band).exists() and self._parts.read(self._pieces[band].name) is not None
+
+    def _path(self, k: int) -> Path:
+        piece = self._pieces[k]
+        assert piece.band is not None
+        return band_path(self._work.bands(piece.chosen.part.frames.start), piece.band)
