@@ -109,6 +109,6 @@ def test_bands_agree_on_the_rows_that_both_draw(monkeypatch):
 def test_in_views_that_turn_every_angle_is_seen():
     ends = END, {**END, "rotation": 90}
     makers = [strip_of(film_of(START, end)).prepare().maker for end in ends]
-    still, turning = (maker._coarser(maker.layout.columns) for maker in makers)
+    still, turning = (maker.refiner.coarser(maker.layout.columns) for maker in makers)
     assert set(turning) == {0}
     assert set(still) == {0, 1}
