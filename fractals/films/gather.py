@@ -184,7 +184,9 @@ class Gather(ABC):
 def polar(strip: StripPlan, backend: Backend) -> Places:
     """Return the angles and depths of a frame's pixels."""
     width, height = strip.size
-    turns, depths = (backend.empty((height, width), np.float32) for _ in range(2))
+    # Threads keep large arrays of `Backend.empty` for others.
+    empty = np.empty if backend.kind in HOST else backend.empty
+    turns, depths = (empty((height, width), np.float32) for _ in range(2))
     place = backend.to_device(np.array([strip.fixed.x, strip.fixed.y], backend.real))
     fill = backend.compile(kernels.make_polar_body)
     rim = backend.real(math.log2(strip.fixed.rim))

@@ -18,6 +18,7 @@ from fractals.films.motion import Motion, Part, Place, with_view
 from fractals.films.planes import Frame
 from fractals.films.recolored import Recolored
 from fractals.films.request import FLAT
+from fractals.films.samples import recipe_of
 from fractals.films.strip import Strip
 from fractals.films.strip_plan import Look
 from fractals.films.tracks import Tracks, scene_of
@@ -31,6 +32,7 @@ from fractals.scene.numbers import log2
 SEGMENT = 120  # frames that are made together: what is lost if the process is killed
 # Fewest of a strip, whose segments pass at most an octave: its memory grows with their octaves.
 LEAST_SEGMENT = 20
+LARGE = 4  # bytes of a kept sample, above which a segment passes half an octave
 SPEEDS = 64  # frames of a part whose speeds are compared
 GATHERED = 20e6  # pixels of frames a second that a thread takes from a strip (measured)
 # Samples of a strip a second that a thread colors and blurs for a frame (measured).
@@ -161,11 +163,13 @@ def open_strip(
     """Return the strip of a part. It keeps values where colors change, or are those of a frame."""
     film = motion.scene.film or Film()
     scene = scene_of(tracks, motion.scene, part.first)
-    look, segment = Look(film.density, film.shutter), segment_of(part)
+    look = Look(film.density, film.shutter)
     valued = tracks.moving(part.first, part.last) or keeps_values(scene, part)
     colors = partial(scene_of, tracks, motion.scene) if valued else None
     size = scene.image.size
     moving = bool(colors) and _moves_options(tracks, scene, part)
+    large = bool(colors) and recipe_of(make_layers(scene), moving).bytes > LARGE
+    segment = segment_of(part, 0.5 if large else 1.0)
     return Strip(scene, part, size, look, facts, options, segment, folder, colors, moving)
 
 
@@ -182,11 +186,12 @@ def _moves_options(tracks: Tracks, scene: Scene, part: Part) -> bool:
     )
 
 
-def segment_of(part: Part) -> int:
-    """Return how many frames of a strip are made together: those of an octave, or more."""
+def segment_of(part: Part, octaves: float) -> int:
+    """Return how many frames of a strip are made together: those of some octaves, or more."""
     numbers = part.frames[:: max(1, len(part.frames) // SPEEDS)]
     fastest = max(part.speed(number) for number in numbers)
-    frames = part.rate / fastest if fastest * SEGMENT > part.rate else SEGMENT
+    rate = octaves * part.rate
+    frames = rate / fastest if fastest * SEGMENT > rate else SEGMENT
     return min(SEGMENT, max(LEAST_SEGMENT, math.floor(frames)))
 
 

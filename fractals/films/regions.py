@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractals.films.bands import MARGIN, Layout
 
 CHUNK = 64  # rows of samples that are held or dropped together: a power of two
-RINGS = 5  # of an octave at the rim, in which a frame is made
+RINGS = 7  # of an octave at the rim, in which a frame is made
 AT_BORDER = 0.01  # octaves by which rounding may move the border of a level's service
 
 Key = tuple[int, int]  # of a chunk: its level, and how many chunks of the level are above it

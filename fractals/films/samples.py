@@ -5,9 +5,9 @@ gradient of the potential, which lie otherwise in each frame, its length and dir
 options of other layers change, or other layers read dz, raw numbers are kept.
 """
 
+import functools
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +37,7 @@ from fractals.rendering.sampling import Samples
 from fractals.rendering.shading import Fill, Painter, Values, place_samples, rank_table
 from fractals.scene.layers import Layers, ResolvedLayer
 
+ROWS = 8  # whose numbers are made to codes at a time, which takes memory
 # A point whose estimate of the distance is ESTIMATE / |dz|: |z| log2|z|² = 4 * 4, in the unit of
 # the coloring "distance".
 POINT, ESTIMATE = 4.0, 16000 * math.log(2)
@@ -124,7 +125,7 @@ class Sampler:
         self.backend, self.facts = maker.backend, strip.facts
         self._turned: tuple[float, NDArray[np.float64], NDArray[np.float64]] | None = None
 
-    @cached_property
+    @functools.cached_property
     def _decode(self) -> Run:
         return self.backend.compile(make_number_body)
 
@@ -188,7 +189,9 @@ class Sampler:
 
         self.maker.iterate(drawing, first, last, take)
         for k in range(recipe.numbers):
-            keep_numbers(numbers[k], found.codes[k], found.scales[k])
+            for row in range(0, last - first, ROWS):
+                rows = slice(row, row + ROWS)
+                keep_numbers(numbers[k, rows], found.codes[k, rows], found.scales[k, rows])
         return found
 
     def tile(self, kept: Kept, rows: NDArray[np.float64], moment: Moment) -> FrameTile:
@@ -233,8 +236,8 @@ class Sampler:
             inside = inside | np.isnan(distances)
             size = np.where(distances > 0, ESTIMATE / np.where(distances > 0, distances, 1), 0)
             p, q = p * size, q * size
-        counts = np.where(inside, self.facts.max_iterations, 0)
-        return self._escape_tile(counts, np.full(shape, POINT), np.zeros(shape), p, q, ())
+        counts = np.where(inside, np.int32(self.facts.max_iterations), np.int32(0))
+        return self._escape_tile(counts, *_point(shape), p, q, ())
 
     def _raw(self, kept: Kept, rows: NDArray[np.float64], moment: Moment) -> EscapeTile:
         recipe, codes = self.recipe, kept.codes[self.recipe.numbers :]
@@ -250,8 +253,8 @@ class Sampler:
     def _escape_tile(self, counts: Any, x: Any, y: Any, p: Any, q: Any, planes: Any) -> EscapeTile:
         real, to_device = self.backend.real, self.backend.to_device
         statistics = np.stack(planes) if len(planes) else np.zeros((1, 1, 1))
-        arrays = (to_device(part.astype(real)) for part in (x, y, p, q, statistics))
-        return EscapeTile(to_device(counts.astype(np.int32)), *arrays)
+        arrays = (to_device(part.astype(real, copy=False)) for part in (x, y, p, q, statistics))
+        return EscapeTile(to_device(counts.astype(np.int32, copy=False)), *arrays)
 
     def _pointed(self, codes: Any, moment: Moment) -> tuple[Any, Any]:
         """Return the unit vectors of directions of dz along the axes of a frame."""
@@ -302,6 +305,12 @@ def _programs(recipe: Recipe, painter: Painter, layers: Layers) -> list[Fill]:
         layer = next(layer for layer in layers.drawn if layer.coloring.gradient == "length")
         found.append(painter.value_program(replace(layer, coloring=distance)))
     return found
+
+
+@functools.lru_cache(maxsize=16)
+def _point(shape: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return z of samples of which the gradient alone is known."""
+    return np.full(shape, POINT), np.zeros(shape)
 
 
 def number_of(layers: Layers, layer: ResolvedLayer) -> int:

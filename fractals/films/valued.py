@@ -30,7 +30,7 @@ from fractals.scene.layers import Layers, ResolvedLayer
 from fractals.scene.paint import Color
 from fractals.threads import run_tiles
 
-AT_ONCE = 2**17  # samples that a thread colors at a time
+AT_ONCE = 2**16  # samples that a thread colors at a time
 RANKED = 2**17  # about how many pixels of a frame are looked at to rank its values
 ACROSS = 512  # pixels of a ring in a row of its arrays
 
@@ -98,9 +98,12 @@ class ValuedGather(Gather):
         """Return turns and depths of the pixels that are looked at for ranks, and the rings."""
         strip, to_device = self.strip, self.backend.to_device
         width, height = strip.size
-        turns, depths = (np.empty((height, width), np.float32) for _ in range(2))
-        for device, host in zip(polar(strip, self.backend), (turns, depths), strict=True):
-            self.backend.to_host(device, host)
+        turns, depths = polar(strip, self.backend)
+        if self.backend.kind not in HOST:
+            found = [np.empty((height, width), np.float32) for _ in range(2)]
+            for device, host in zip((turns, depths), found, strict=True):
+                self.backend.to_host(device, host)
+            turns, depths = found
         step = max(1, math.isqrt(width * height // RANKED))
         looks = tuple(
             part[step // 2 :: step, step // 2 :: step].ravel() for part in (depths, turns)
@@ -142,7 +145,8 @@ class ValuedGather(Gather):
             ranges.append((rows, end))
             end += len(rows) * columns
         if self._texels.shape[0] < end:
-            self._texels = self.backend.empty((end + end // 16, CHANNELS), np.uint16)
+            empty = np.empty if self.backend.kind in HOST else self.backend.empty
+            self._texels = empty((end + end // 16, CHANNELS), np.uint16)
         for level, (rows, begin) in enumerate(ranges):
             if not rows:
                 continue
