@@ -1,5 +1,6 @@
 """Fixtures: devices, the command line, and data that no code of this project computed."""
 
+import gc
 import os
 import tempfile
 from pathlib import Path
@@ -41,6 +42,12 @@ def pytest_xdist_auto_num_workers(config):
     Several processes would compete for the GPU. All processes share one folder of compiled code.
     """
     return None if no_gpu() else 1
+
+
+def pytest_collection_finish():
+    """Leave tests and modules out of all later collections of garbage."""
+    gc.freeze()
+    gc.set_threshold(50_000)
 
 
 @pytest.fixture(params=["python", "cpu", "simulator", GPU])

@@ -1,5 +1,6 @@
 """What strangers see first: README's formula, workflows, forms, the commands' names, metadata."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -16,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 FORMS = sorted((GITHUB / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
-STEPS = re.compile(r"^(\w+)\(\) {", re.MULTILINE)
+STEPS = re.compile(r"^([a-z]+)\(\) {", re.MULTILINE)
 
 SECTION = re.search(
     r"^## Add a formula in 20 lines\n.*?`(fractals [^`]+)`:\n\n```python\n(.*?)```\n(.*?)^## ",
@@ -112,7 +113,8 @@ def test_workflows_run_steps_that_exist(path):
 
 def test_a_pull_request_runs_every_step():
     script = (ROOT / ".ci" / "run").read_text("utf-8")
-    default = re.search(r"\|\| set -- (.*)", script)[1].split()
+    calls = re.findall(r"^_(?:step|beside) (.*)", script, re.MULTILINE)
+    default = [step for call in calls for step in call.split()]
     checks = (GITHUB / "workflows" / "checks.yml").read_text("utf-8")
     assert sorted(steps_called(checks)) == sorted(default)
     assert steps_defined() - set(default) == {"version", "publish"}
@@ -135,12 +137,49 @@ def test_only_the_job_that_publishes_may_publish():
     assert steps_called(publish) == ["publish"]
 
 
-def test_unknown_steps_are_refused():
-    done = subprocess.run(
-        [ROOT / ".ci" / "run", "no_such_step"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert "no such step: no_such_step" in done.stderr
+@pytest.fixture
+def played(tmp_path, monkeypatch):
+    """Return a function that runs .ci/run with steps that only print, of which some fail."""
+    (tmp_path / "uv").symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    script = (ROOT / ".ci" / "run").read_text("utf-8")
+    ahead, rest = script.split("\n_step() {", 1)
+
+    def call(*arguments, failing=()):
+        steps = (
+            f"{name}() {{ echo in {name}; {'false' if name in failing else ':'}; }}"
+            for name in steps_defined()
+        )
+        (tmp_path / ".ci").mkdir(exist_ok=True)
+        path = tmp_path / ".ci" / "run"
+        path.write_text("\n".join([ahead, *steps, "_step() {"]) + rest, "utf-8")
+        path.chmod(0o755)
+        return subprocess.run([path, *arguments], capture_output=True, text=True)
+
+    return call
+
+
+def test_steps_side_by_side_print_in_order_and_none_fails_in_silence(played):
+    done = played()
+    assert (done.returncode, done.stderr) == (0, "")
+    printed = re.findall(r"== (\w+)\nin \1\n", done.stdout)
+    assert set(printed) == steps_defined() - {"version", "publish"}
+    assert played().stdout == done.stdout
+    done = played(failing=("ptx", "numba"))
+    assert (done.returncode, done.stderr) == (1, "\nfailed: ptx numba\n")
+    assert re.findall(r"== (\w+)\nin \1\n", done.stdout) == printed
+    done = played(failing=("tests",))
+    assert done.returncode == 1
+    assert done.stdout.endswith("== tests\nin tests\n")
+
+
+def test_steps_by_name(played):
+    done = played("docs", "lint", "types", failing=("lint",))
+    assert (done.returncode, done.stdout) == (1, "\n== docs\nin docs\n\n== lint\nin lint\n")
+    for unknown in ("nothing", "_step"):
+        done = played("docs", unknown)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"no such step: {unknown}\n"
 
 
 def test_pythons_are_the_oldest_and_the_newest_of_the_metadata():

@@ -118,6 +118,11 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
     return CudaBackend(number, device.indices, steps=steps)
 
 
+def open_one_core(number: str = "float64") -> Backend:
+    """Return a backend for one core of the CPU, whatever device draws the picture."""
+    return open_backend(Device(kind="cpu", name=""), number, threads=1)
+
+
 def open_chosen(
     choice: Choice, request: str, number: str, threads: int | None = None
 ) -> tuple[Device, Backend, str]:
@@ -144,4 +149,5 @@ __all__ = [
     "limits_of",
     "open_backend",
     "open_chosen",
+    "open_one_core",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Run
-from fractals.backends.devices import choose, open_backend
+from fractals.backends.devices import open_one_core
 from fractals.kernels import planes as kernel
 
 Frame = NDArray[np.uint16]
@@ -110,6 +110,6 @@ def _dither() -> NDArray[np.int64]:
 
 @functools.cache
 def _programs(across: int, down: int) -> tuple[Run, Run]:
-    backend = open_backend(choose("cpu").device, "float64", 1)
+    backend = open_one_core()
     luma = backend.compile(kernel.make_luma_body)
     return luma, backend.compile(kernel.make_chroma_body, across, down)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fractals.backends.base import Backend
-from fractals.backends.devices import choose, open_backend
+from fractals.backends.devices import open_one_core
 from fractals.kernels import escape
 from fractals.kernels.escape import EscapeOptions
 from fractals.kernels.layout import EscapeTile, SampleGrid
@@ -40,7 +40,7 @@ class Direct(GridMethod):
         """Set the limit of iterations and the count offset from a probe of the view."""
         plan, backend = self.plan, self.backend
         if backend.kind in ("python", "simulator"):  # the probe would take minutes there
-            cpu = open_backend(choose("cpu").device, plan.precision, 1)
+            cpu = open_one_core(plan.precision)
             found = Direct(cpu, self.scene, plan, plan.layers)
             self.max_iterations, self.count_offset = found.max_iterations, found.count_offset
         else:

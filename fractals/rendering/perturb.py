@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fractals.backends.base import Backend
-from fractals.backends.devices import choose, open_backend
+from fractals.backends.devices import open_one_core
 from fractals.backends.probe import memory_size
 from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
@@ -78,7 +78,7 @@ class Perturbation(GridMethod):
         self.step_budget = WITHOUT_END
         if backend.steps:
             self.step_budget = max(256, self._steps_a_launch() // forecast.PERTURBED_STEP_COST)
-        self.cpu = open_backend(choose("cpu").device, "float64", 1)
+        self.cpu = open_one_core()
         if backend.kind in ("python", "simulator"):  # the probe would take minutes there
             self.prober = self.cpu
         self.references: list[Reference] = []

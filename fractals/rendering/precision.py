@@ -21,6 +21,7 @@ MAX_POWER_STEPS, MAX_OTHER_STEPS = 32768, 400  # of orbits of parameter pictures
 # Orbits of parameter pictures are followed where minus log2 of the spacing is in this range. Below
 # it direct iteration is exact, above it float64 cannot distinguish samples.
 MIN_SPACING_BITS, MAX_SPACING_BITS = 28, 60
+PLACES = 8  # in a width of the larger view, to which its center is rounded
 MAX_SQUARE = 1e250  # of numbers along an orbit, before they overflow
 MAX_BITS = 8192  # of followed orbits of Julia sets; deeper views need perturbation in any case
 
@@ -53,7 +54,6 @@ def depth_of(
     return max(1, math.ceil(relative * math.log10(2)) + 1), relative
 
 
-@functools.lru_cache(maxsize=32)  # up to 100 ms, and the same for each new coloring of a view
 def needed_orbit_bits(
     julia: tuple[str, str] | None,
     formula: Formula,
@@ -71,6 +71,23 @@ def needed_orbit_bits(
         if not MIN_SPACING_BITS <= -log2_spacing <= MAX_SPACING_BITS:
             return 0.0
         return _parameter_bits(formula, center, width, log2_spacing)
+    # A larger view near this one stands for it, so that the steps of a zoom share its orbits.
+    larger = math.ceil(log2(width))
+    samples = math.ceil(log2(width) - log2_spacing)  # log2 of those in a width
+    place = Fraction(2) ** larger / PLACES
+    x, y = (round(part / place) * place for part in center)
+    return _julia_bits(julia, formula, PLACES * place, (x, y), larger - samples)
+
+
+@functools.lru_cache(maxsize=32)  # up to 100 ms
+def _julia_bits(
+    julia: tuple[str, str],
+    formula: Formula,
+    width: Fraction,
+    center: tuple[Fraction, Fraction],
+    log2_spacing: float,
+) -> float:
+    """Return the bits that the orbits of a Julia set need: the median of points of its border."""
     c = Fraction(Decimal(julia[0])), Fraction(Decimal(julia[1]))
     # The orbits' own numbers must distinguish the samples after a step near 0, too: rounded to
     # float64, they may all lie on a repelling cycle, from which they would never part.
@@ -79,10 +96,11 @@ def needed_orbit_bits(
         return 0.0
     with gmpy2.context(gmpy2.get_context(), precision=bits):
         return statistics.median(
-            _julia_bits(formula, z, c, log2_spacing) for z in _border_points(center, width)
+            _orbit_bits(formula, z, c, log2_spacing) for z in _border_points(center, width)
         )
 
 
+@functools.lru_cache(maxsize=32)  # up to 100 ms, and the same for each new coloring of a view
 def _parameter_bits(
     formula: Formula, center: tuple[Fraction, Fraction], width: Fraction, log2_spacing: float
 ) -> float:
@@ -167,7 +185,7 @@ def _border_points(
                 yield x + i * half, y + j * half
 
 
-def _julia_bits(
+def _orbit_bits(
     formula: Formula,
     start: tuple[Fraction, Fraction],
     c: tuple[Fraction, Fraction],

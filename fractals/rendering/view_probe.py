@@ -52,11 +52,11 @@ class ViewProbe:
 
         `scale` multiplies the width of the view.
         """
-        backend, plan = self.backend, self._sized(scale)
+        backend, plan = self.backend, self.plan
         counts = np.empty(PROBE_SIZE[::-1], np.int32)
         if self.plan.explicit_positions:
             places = indices((slice(0, PROBE_SIZE[1]), slice(0, PROBE_SIZE[0])))
-            samples = Samples(plan, PROBE_SIZE)
+            samples = Samples(self._sized(scale), PROBE_SIZE)
             across, down = explicit_positions(backend, samples, *places, counts.shape)
         else:
             across, down = (

@@ -3,6 +3,7 @@
 A plain loop is 5 to 25 times slower than packs, so nothing may fall back to it unnoticed.
 """
 
+import itertools
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,7 +11,8 @@ from unittest import mock
 
 import pytest
 from support.deep import deep_scene
-from support.scenes import FORMULAS, OTHERS, formula_for, label, scene, slow_but
+from support.drawings import opened
+from support.scenes import FORMULAS, OTHERS, formula_for, scene, slow_but
 
 import fractals
 from fractals import catalog
@@ -26,7 +28,7 @@ SMALL = {"size": (5, 3), "max_iterations": 30}
 
 @pytest.fixture
 def compiled(monkeypatch):
-    """Draw on the CPU; return the program that iterated, as `CpuBackend.compile` returned it."""
+    """Return the program that iterates a scene on the CPU, as `CpuBackend.compile` returns it."""
     programs = {}
     compile_ = backend.CpuBackend.compile
 
@@ -38,7 +40,7 @@ def compiled(monkeypatch):
 
     def draw(drawn, make_body=escape.make_body):
         programs.clear()
-        fractals.compute(drawn, device="cpu", on_message=str)
+        opened(drawn, shading=False, on_message=str)
         return programs[make_body]
 
     return draw
@@ -86,19 +88,26 @@ def test_every_coloring_but_these_is_iterated_in_packs(coloring, compiled):
 
 
 @needs_packs
-@pytest.mark.parametrize("formula", slow_but(["mandelbrot", "burning_ship"], FORMULAS), ids=label)
-@pytest.mark.parametrize("coloring", ["smooth", "distance"])
+@pytest.mark.parametrize(
+    ("formula", "coloring"),
+    slow_but(
+        [("mandelbrot", "smooth")],
+        itertools.product(FORMULAS, ["smooth", "distance"]),
+    ),
+)
 def test_every_deep_view_is_iterated_in_packets(formula, coloring, compiled):
     run = compiled(deep_scene(formula, False, 24, coloring=coloring, **SMALL), perturb.make_body)
     assert (run.loop, run.reason) == ("packets", "")
 
 
 @needs_packs
-def test_what_needs_exponents_at_every_step_says_so(compiled):
-    drawn = deep_scene("burning_ship", False, 400, **SMALL)
-    run = compiled(drawn, perturb.make_body)
-    assert run.loop == "plain"
-    assert "exponents at every step" in run.reason
+@pytest.mark.parametrize("floatexp", [False, True])
+def test_what_needs_exponents_at_every_step_says_so(floatexp):
+    formula = scene("burning_ship").make_formula()
+    options = perturb.PerturbOptions(formula, julia=False, derivative=True, floatexp=floatexp)
+    run = backend.CpuBackend("float64", 1).compile(perturb.make_body, options)
+    assert run.loop == ("plain" if floatexp else "packets")
+    assert ("exponents at every step" in run.reason) == floatexp
 
 
 def test_statistics_of_deep_views_say_so(compiled):

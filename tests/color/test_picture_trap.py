@@ -31,7 +31,7 @@ def trapped(file, **keys):
     return scene(coloring=own, inside="#ffffff", **keys)
 
 
-@pytest.mark.parametrize("julia", [False, True])
+@pytest.mark.parametrize("julia", slow_but([False], [False, True]))
 def test_the_first_pixel_that_is_hit(file, julia):
     drawn = trapped(file, julia=julia)
     picture = np.array(PIL.Image.open(file)).tolist()

@@ -4,7 +4,9 @@ The program computes what `fractals.kernels.escape` does, with the same numbers 
 another order. Orbits escape after few steps or after thousands, so in fixed packs most lanes would
 soon be idle. Therefore
 
-1. `first_steps`: every sample takes a few steps with a test each; escaped samples are stored;
+1. `first_steps`: every sample takes a few steps with a test each; escaped samples are stored.
+   Where no neighbor escaped, samples take these steps without a test (`speculate`), and begin
+   again if one of them escaped;
 2. `iterate_blocks`: the states of the other samples form a list without gaps. They take blocks of
    steps without a test; the fewer escape, the longer the blocks. After each block the list is
    compacted;
@@ -60,7 +62,7 @@ UNROLL = 3  # steps in one round of a loop
 if MASK_REGISTERS:
     OWN_C, SAME_C = (8, 1), (6, 3)
 elif FEW_REGISTERS:
-    OWN_C, SAME_C = (7, 1), (5, 2)
+    OWN_C, SAME_C = (7, 1), (7, 1)
 else:
     OWN_C, SAME_C = (4, 3), (4, 3)
 EARLY = 16  # steps of `first_steps`; with a limit of 32 or less it takes all steps
@@ -157,7 +159,11 @@ def make_body(target, options):
     begin, lane_of, c_of = jit(begin), jit(lane_of), jit(c_of)
     keep_c, place_of_c = jit(keep_c), jit(place_of_c)
 
-    if shortcuts and not julia and formula.inside is not None:
+    test_inside = shortcuts and not julia and formula.inside is not None
+    # With AVX-512, tests are cheaper and a pack has more lanes, so speculation fails more often.
+    # Where the formula tells what is inside, few orbits are left that it would help.
+    speculative = FEW_REGISTERS and size == 2 and not test_inside
+    if test_inside:
         within = jit(formula.inside)
     else:
 
@@ -217,6 +223,52 @@ def make_body(target, options):
     put_statistics, copy_statistics, keep_statistics = make_statistics_stores(jit, own, planes)
 
     @jit
+    def take_steps(numbers, i, room, point, steps):
+        """Return the state of the lanes at i after a block of steps, and the lanes that go on.
+
+        The function is separate, because LLVM allocates registers better in a small one. c is
+        loaded in each step, because there are too few registers for z and c of all lanes.
+        """
+        keep_apart()
+        align_stack()
+        zero = splat(point[0] - point[0], vectors)
+        radius_squared = splat(point[2], vectors)
+        state = load_rows(numbers, i, room, zero, size)
+        still = first_lanes(lane_count(zero), zero)
+        k = place_of_c(i, room)
+        for _ in range(steps // unroll):
+            k = unknown(k)
+            for _ in range(unroll):
+                a, b = load_rows(numbers, k, room, zero, 2)
+                state, still = each_vector(go_on, (state, a, b, point, radius_squared, still))
+        for _ in range(steps % unroll):
+            a, b = load_rows(numbers, k, room, zero, 2)
+            state, still = each_vector(go_on, (state, a, b, point, radius_squared, still))
+        return state, still
+
+    @jit
+    def speculate(tile, at, u, v, point, early, max_iterations, lists, end):
+        """Take the first steps of some neighbors without a test.
+
+        Return the new end of the list, or -1 where one of them escaped: nothing is stored then.
+        """
+        numbers, places, room = lists
+        zero = splat(point[0] - point[0], vectors)
+        state, ca, cb = begin(u, v, splat(point[0], vectors), splat(point[1], vectors))
+        store_rows(numbers, end, room, lane_of(state, ca, cb))
+        state, still = take_steps(numbers, end, room, point, early)
+        if any_lane(~(still & near(state, splat(point[2], vectors)))):
+            return -1
+        store(tile.count, at, truncate(everywhere(max_iterations, zero)))
+        store(tile.x, at, zero)
+        store(tile.y, at, zero)
+        if early < max_iterations - 1:
+            store_rows(numbers, end, room, state)
+            store(places, end, indices(at, zero))
+            end += lane_count(zero)
+        return end
+
+    @jit
     def first_steps(tile, width, us, vs, rows, j, point, early, max_iterations, lists, end):
         """Return the new end of the list, after the `early` first steps of a row.
 
@@ -248,8 +300,19 @@ def make_body(target, options):
         escape_radius_squared = splat(point[2], few)
         a, b = splat(point[0], few), splat(point[1], few)
         row_u, row_v = splat(rows[0, j], few), splat(rows[1, j], few)
-        lanes = lane_count(zero)
-        for i in range(0, width, lanes):
+        lanes, many = lane_count(zero), splat(point[0] - point[0], vectors)
+        i, all_stayed = 0, False
+        while i < width:
+            if speculative:  # noqa: SIM102 - Numba leaves out what a constant excludes
+                if all_stayed and i + lane_count(many) <= width:
+                    u, v = place(us, vs, i, splat(rows[0, j], vectors), splat(rows[1, j], vectors))
+                    at = j * width + i
+                    after = speculate(tile, at, u, v, point, early, max_iterations, lists, end)
+                    all_stayed = after >= 0
+                    if all_stayed:
+                        end = after
+                        i += lane_count(many)
+                        continue
             u, v = place(us, vs, i, row_u, row_v)
             state, ca, cb = begin(u, v, a, b)
             valid = first_lanes(width - i, zero)
@@ -285,31 +348,10 @@ def make_body(target, options):
             if early < max_iterations - 1 and any_lane(alive):
                 compress_rows(numbers, end, room, alive, lane_of(state, ca, cb))
                 end = compress_store(places, end, alive, indices(at, zero))
+            if speculative:
+                all_stayed = not any_lane(~alive)
+            i += lanes
         return end
-
-    @jit
-    def take_steps(numbers, i, room, point, steps):
-        """Return the state of the lanes at i after a block of steps, and the lanes that go on.
-
-        The function is separate, because LLVM allocates registers better in a small one. c is
-        loaded in each step, because there are too few registers for z and c of all lanes.
-        """
-        keep_apart()
-        align_stack()
-        zero = splat(point[0] - point[0], vectors)
-        radius_squared = splat(point[2], vectors)
-        state = load_rows(numbers, i, room, zero, size)
-        still = first_lanes(lane_count(zero), zero)
-        k = place_of_c(i, room)
-        for _ in range(steps // unroll):
-            k = unknown(k)
-            for _ in range(unroll):
-                a, b = load_rows(numbers, k, room, zero, 2)
-                state, still = each_vector(go_on, (state, a, b, point, radius_squared, still))
-        for _ in range(steps % unroll):
-            a, b = load_rows(numbers, k, room, zero, 2)
-            state, still = each_vector(go_on, (state, a, b, point, radius_squared, still))
-        return state, still
 
     @jit
     def iterate_blocks(tile, point, n, max_iterations, lists, end):
@@ -323,7 +365,6 @@ def make_body(target, options):
         zero = splat(point[0] - point[0], vectors)
         escape_radius_squared, lanes = splat(point[2], vectors), lane_count(zero)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
-        keep_c(numbers, room, a, b)
         back = 0
         blocks, mark = 0, FIRST_SAVED
         steps = MIN_BLOCK
@@ -431,6 +472,7 @@ def make_body(target, options):
         for i in range(width, width + ROOM):
             us[i] = vs[i] = 0
         mode = flush_denormals()
+        keep_c(numbers, room, splat(point[0], vectors), splat(point[1], vectors))
         early = EARLY if max_iterations > 2 * EARLY else max_iterations - 1
         for top in range(0, height, lines):
             end = 0
