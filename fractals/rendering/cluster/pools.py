@@ -81,6 +81,7 @@ class DaskPool:
     def __init__(self, client: Any, started: Iterable[Any] = ()) -> None:
         self.client = client
         self._started = list(started)  # closed at the end, in this order
+        self._hosts: Mapping[str, str] = {}  # of the workers at the last look
         self._name, self._numbers = secrets.token_hex(8), count()  # keys that no other job has
 
     def workers(self) -> Mapping[str, str]:
@@ -92,7 +93,8 @@ class DaskPool:
                 f"the scheduler does not answer any more ({type(error).__name__}): "
                 "finished parts are kept; the same command resumes"
             ) from None
-        return {address: host_of(address) for address in found}
+        self._hosts = {address: host_of(address) for address in found}
+        return self._hosts
 
     def submit(self, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return a future of a call on a worker."""
@@ -107,8 +109,7 @@ class DaskPool:
 
     def share(self, worker: str) -> int:
         """Return how many workers share the cores of a worker's machine."""
-        host = host_of(worker)
-        return max(1, sum(other == host for other in self.workers().values()))
+        return max(1, list(self._hosts.values()).count(host_of(worker)))
 
     def ahead(self, worker: str) -> int:
         """Return how many tasks hide the time that it takes to submit one."""
