@@ -6,8 +6,10 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import socket
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -268,19 +270,33 @@ def _local(workers: int) -> DaskPool:
     """Start workers on this machine, which share its cores."""
     distributed = import_distributed()
     try:
-        cluster = distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            memory_limit=0,
-            resources={"tile": 1},
-            dashboard_address="127.0.0.1:0",
-            silence_logs=50,
-        )
+        with _interrupts_ignored():
+            cluster = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                memory_limit=0,
+                resources={"tile": 1},
+                dashboard_address="127.0.0.1:0",
+                silence_logs=50,
+            )
         client = distributed.Client(cluster, set_as_default=False)
     except Exception as error:
         raise FractalsError(f"local:{workers} can't be started: {shown(error)}") from None
     return DaskPool(client, [client, cluster])
+
+
+@contextlib.contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Start processes that ignore Ctrl-C, which is for this one; it then ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
 
 
 def _slurm(jobs: int) -> DaskPool:
