@@ -26,18 +26,19 @@ import numba
 import numpy as np
 from numba import _dynfunc
 from numba.core import event
+from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs, must_use_alloca
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import _Cache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
-from numba.core.ir import Inst, Loc, Var
+from numba.core.ir import Assign, Inst, Loc, Var
+from numba.core.lowering import Lower
 from numba.core.registry import cpu_target
 from numba.core.runtime import _nrt_python
 from numba.core.serialize import dumps
 from numba.core.typed_passes import (
-    IRLegalization,
     NativeLowering,
     NoPythonBackend,
     NopythonTypeInference,
@@ -212,12 +213,20 @@ def declare(function: Any, result: Callable[..., Any]) -> None:
 
     def generic(_template: Any, args: Any, kws: Any) -> Any:
         found = None if kws else result(*args)
-        return found and templates.signature(found, *args)
+        return None if found is None else templates.signature(found, *args)
 
     body = {"key": function, "metadata": {"target": "cpu"}, "generic": generic}
     template = type(f"Quick_{function.__name__}", (templates.AbstractTemplate,), body)
     templates.infer(template)
     templates.infer_global(function, numba.types.Function(template))
+
+
+def typing_context() -> Any:
+    """Return what Numba knows of types on the CPU.
+
+    `numba.core.registry.cpu_target.typing_context`; Numba 0.61.2 to 0.68.1.
+    """
+    return cpu_target.typing_context
 
 
 # --- Compiling functions that are inlined
@@ -299,6 +308,9 @@ def _quick_compiler() -> Iterator[None]:
         yield
     finally:
         if collecting:
+            if not gc.get_freeze_count():  # count what was made as old: no collection of it is due
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
         calls.get_call_type = _get_call_type
         statements._rec_list_vars = _rec_list_vars
@@ -388,6 +400,54 @@ def _variables_of(statement: Any, part: Any) -> list[Any]:
 
 _WITHOUT_VARIABLES = frozenset((str, int, float, bool, type(None), Loc))
 
+
+class _Lower(Lower):  # type: ignore[misc]
+    """Makes LLVM's instructions, with most variables as values instead of memory.
+
+    Numba keeps a variable that two blocks use in memory, and loads it before each store because it
+    counts references. Whole tuples of arrays are then loaded for one of their numbers.
+
+    `numba.core.lowering.Lower`, its `_find_singly_assigned_variable`, `_singly_assigned_vars`,
+    `_blk_local_varmap`, `_disable_sroa_like_opt`, `_alloca_var`, `varmap` and `storevar`;
+    `numba.core.analysis.compute_cfg_from_blocks` and `compute_use_defs`; Numba 0.61.2 to 0.68.1.
+    """
+
+    def _find_singly_assigned_variable(self) -> None:
+        """Find the variables that are assigned once, in a block that comes before all others."""
+        super()._find_singly_assigned_variable()
+        assigned: dict[str, list[int]] = {}
+        for label, block in self.blocks.items():
+            for statement in block.find_insts(Assign):
+                assigned.setdefault(statement.target.name, []).append(label)
+        dominators = compute_cfg_from_blocks(self.blocks).dominators()
+        elsewhere = set()
+        for label, used in compute_use_defs(self.blocks).usemap.items():
+            for name in used:
+                first = assigned.get(name, [label])[0]
+                if first >= label or first not in dominators[label]:
+                    elsewhere.add(name)
+        kept = must_use_alloca(self.blocks) | elsewhere
+        once = {name for name, labels in assigned.items() if len(labels) == 1}
+        self._singly_assigned_vars |= once - kept
+
+    def storevar(self, value: Any, name: str, argidx: Any = None) -> None:
+        """Store a variable without a load of its old value."""
+        if self._disable_sroa_like_opt or name in self._singly_assigned_vars:
+            super().storevar(value, name, argidx)
+        else:
+            self._alloca_var(name, self.typeof(name))
+            self.builder.store(value, self.varmap[name])
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Lowering(NativeLowering):  # type: ignore[misc]
+    """The pass that makes LLVM's instructions by `_Lower`."""
+
+    @property
+    def lowering_class(self) -> Any:
+        return _Lower
+
+
 # The passes of Numba that numeric code needs. Those left out inline closures, fuse array
 # expressions, rewrite exceptions and with statements, and annotate types.
 _PASSES = (
@@ -400,8 +460,7 @@ _PASSES = (
     ReconstructSSA,
     NopythonTypeInference,
     PreLowerStripPhis,
-    IRLegalization,
-    NativeLowering,
+    _Lowering,
 )
 
 

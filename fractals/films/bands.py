@@ -8,7 +8,7 @@ frames need the coarser levels only, bands have half the columns each octave.
 
 import decimal
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -23,13 +23,20 @@ from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
 from fractals.films.facts import Facts
 from fractals.films.motion import Part, Place
+from fractals.films.noise import BLOCK, SECTORS, Refiner, added, sectors_seen, sides_of
 from fractals.kernels.coloring import Coloring
+from fractals.kernels.layout import EscapeTile
 from fractals.kernels.strip import MIN_DISTANCE
-from fractals.rendering.drawing import Drawing, compilation_explained, draw_tile_to, run_all
+from fractals.rendering.drawing import (
+    Drawing,
+    compilation_explained,
+    draw_tile_to,
+    run_all,
+    shade_tile,
+)
 from fractals.rendering.iteration import GridMethod, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, make_plan
-from fractals.rendering.sampling import Samples
 from fractals.rendering.shading import Painter
 from fractals.rendering.sources import make_source
 from fractals.rendering.tiles import Tile
@@ -45,8 +52,9 @@ LACKING = 0.3
 # frames are means of four samples, as those of the frames before are of more.
 FINER = 1
 # Level at the rim over log2 of the density. At 0 noise of the samples is seen, at 1 frames are
-# soft. Frames of four places were closest to 8x8 samples between 0.5 and 0.75.
-SOFTNESS = 0.6
+# soft. Frames of four places were closest to 8x8 samples about 0.3 where texels in noise take more
+# samples, and between 0.5 and 0.75 where each texel of level 0 is one sample.
+SOFTNESS, SOFTNESS_OF_VALUES = 0.3, 0.6
 CHANNELS = 3  # of a texel
 MARGIN = 2  # rows between the beginning of the strip and the rim
 # Octaves of bands that share their tables. With more of them, tables skip fewer steps of the inner
@@ -59,7 +67,7 @@ WIDTH_DIGITS = 25  # significant, of a band's width
 MAX_LOG10_Z = 37
 
 Texels = NDArray[np.uint16]
-Values = NDArray[np.uint32]
+Take = Callable[[slice, slice, EscapeTile], None]
 
 
 @dataclass(frozen=True)
@@ -167,20 +175,17 @@ class Layout:
     def _taken(self, level: int, shallow: float, deep: float) -> tuple[float, float]:
         """Return the rows of level 0 between which frames take texels of a level."""
         slack = 1.5 * 2**level
-        begins, ends = max(0.0, level - 1 - self.rim_level), level + 1 - self.rim_level
+        begins, ends = self._served(level)
         first = MARGIN + (shallow + begins) * self.octave - slack
         last = MARGIN + (deep + ends) * self.octave + slack
-        if level == self.bits:
-            last = MARGIN + (deep + self.reach) * self.octave + slack
         return first, last
 
-    def needed(self, level: int, shallow: float, deep: float) -> range:
-        """Return the bands of which frames between two depths in octaves need a kept level."""
-        served = range(level + self.finer if level else 0, level + self.finer + 1)
-        first = min(self._bands(each, shallow, deep).start for each in served)
-        return range(first, self._bands(served[-1], shallow, deep).stop)
+    def _served(self, level: int) -> tuple[float, float]:
+        """Return the octaves from the rim of a frame between which a level serves pixels."""
+        ends = self.reach if level == self.bits else level + 1 - self.rim_level
+        return max(0.0, level - 1 - self.rim_level), ends
 
-    def _bands(self, level: int, shallow: float, deep: float) -> range:
+    def needed(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands of which frames between two depths need texels of a level."""
         first, last = self._taken(level, shallow, deep)
         if self.blurred:
@@ -191,29 +196,31 @@ class Layout:
     def finest(self, band: int) -> int:
         """Return the level of a band whose texels are samples."""
         levels = range(self.bits + 1)
-        coarsest = next(k for k in levels if band < self._bands(k, 0.0, self.depth).stop)
+        coarsest = next(k for k in levels if band < self.needed(k, 0.0, self.depth).stop)
         return max(0, coarsest - max(FINER, self.finer))
 
     def held(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands of which these frames or shallower ones need a kept level."""
-        begin = min(self._bands(level, shallow, deep).start for level in (0, 1))
+        begin = min(self.needed(level, shallow, deep).start for level in (0, 1))
         return range(begin, self.needed(level, shallow, deep).stop)
 
-    @property
-    def samples(self) -> int:
-        """Return how many samples are iterated for all bands."""
-        whole = self.columns * self.rows
-        return sum(whole >> 2 * self.finest(band) for band in range(self.bands))
+    def band_samples(self, band: int) -> int:
+        """Return how many samples of a band are iterated."""
+        return self.columns * self.rows >> 2 * self.finest(band)
 
 
-def make_layout(fixed: Fixed, density: float, depth: float) -> Layout:
-    """Return the layout with about `density` texels a pixel, along each side, at the rim."""
+def make_layout(fixed: Fixed, density: float, depth: float, finer: int = 0) -> Layout:
+    """Return the layout with about `density` texels a pixel, along each side, at the rim.
+
+    `finer` is that of `Layout`.
+    """
     wanted = math.tau * fixed.rim * density
     bits = max(MIN_BITS, math.floor(math.log2(wanted / MIN_TURN)))
     turn = math.ceil(wanted / 2**bits - LACKING)
     found = math.log2((turn << bits) / math.tau / fixed.rim)
     reach = math.log2(fixed.rim / MIN_DISTANCE)
-    return Layout(turn, bits, depth, max(0.0, SOFTNESS * found), reach)
+    softness = SOFTNESS_OF_VALUES if finer else SOFTNESS
+    return Layout(turn, bits, depth, max(0.0, softness * found), reach, finer)
 
 
 class BandMaker:
@@ -261,7 +268,10 @@ class BandMaker:
         self._orbit = self._find_orbit()
         # A light comes from the same side as in a plane picture, whatever the angle of a column.
         plane = scene.view.model_copy(update={"rotation": rotation, "projection": "plane"})
-        self._painter = self._make_painter(plane)
+        self._painter = self._make_painter(plane, 1)
+        turns = part.start.rotation != part.end.rotation
+        self._seen = sectors_seen((fixed.x, fixed.y), fixed.rim, scene.image.size, turns)
+        self._refiner = Refiner(backend, partial(self._make_painter, plane))
 
     def open(self, band: int, more: int) -> Drawing:
         """Return the drawing of a band at its finest level, and of `more` rows below it."""
@@ -286,45 +296,43 @@ class BandMaker:
 
         with compilation_explained(plan):
             run_all(replace(drawing, plan=replace(plan, tiles=tiles)), draw, None)
+            self._refiner.refine(drawing, first, texels, self._coarser(columns))
         return texels
 
-    def values(self, drawing: Drawing, first: int, last: int) -> Values:
-        """Return the samples of rows of what `open` returned, shape (words, rows, columns).
+    def added(self, drawing: Drawing, tile: Tile, raw: EscapeTile) -> float:
+        """Return how many samples texels in noise take in addition, for each texel of a tile.
 
-        The words of 4 bytes are count, z, dz where a layer needs it, and orbit statistics. dz is
-        along the axes of the widest frame, and per distance of the sample from the fixed point.
+        `raw` holds the tile's samples.
         """
-        backend, plan, derivative = self.backend, drawing.plan, drawing.plan.layers.derivative
+        if tile.width % BLOCK or tile.height % BLOCK:
+            return 0.0
+        texels = np.empty((tile.height, tile.width, CHANNELS), np.uint16)
+        self.backend.to_host(shade_tile(drawing, tile, raw), texels)
+        coarser = self._coarser(drawing.plan.size[0])[tile.x // BLOCK :][: tile.width // BLOCK]
+        return added(sides_of(texels, coarser))
+
+    def iterate(self, drawing: Drawing, first: int, last: int, take: Take) -> None:
+        """Iterate rows of what `open` returned, and call `take` for parts of them, in threads.
+
+        Its arguments are the rows, from `first` on, and the columns of a part, and its raw numbers
+        on the device. dz is along the axes of the widest frame.
+        """
+        plan = drawing.plan
         columns, most = plan.size[0], plan.tiles[0]
         tiles = tuple(
             Tile(x, y, min(most.width, columns - x), min(most.height, last - y))
             for y in range(first, last, most.height)
             for x in range(0, columns, most.width)
         )
-        found = np.empty((sample_words(plan.scene), last - first, columns), np.uint32)
-        radii = _radii(plan, first, last) if derivative else np.ones(last - first)
 
         def iterate(tile: Tile, stop: Stop) -> dict[str, float]:
             rows, across = tile.window()
-            own = slice(rows.start - first, rows.stop - first)
             raw = self._painter.turned(tile, drawing.source.iterate(tile, stop=stop))
-            shape = tile.height, tile.width
-            counts = np.empty(shape, np.int32)
-            backend.to_host(raw.count, counts)
-            found[0, own, across] = counts.view(np.uint32)
-            arrays = [raw.x, raw.y, *([raw.dx, raw.dy] if derivative else [])]
-            arrays += [raw.statistics[k] for k in range(len(found) - 1 - len(arrays))]
-            numbers = np.empty(shape, backend.real)
-            for k, array in enumerate(arrays, 1):
-                backend.to_host(array, numbers)
-                if derivative and k in (3, 4):
-                    numbers *= radii[own, None]
-                found[k, own, across] = numbers.astype(np.float32).view(np.uint32)
+            take(slice(rows.start - first, rows.stop - first), across, raw)
             return {}
 
         with compilation_explained(plan), np.errstate(over="ignore", invalid="ignore"):
             run_all(replace(drawing, plan=replace(plan, tiles=tiles)), iterate, None)
-        return found
 
     def plane(self, scene: Scene) -> Plan:
         """Return a plan that colors samples of a frame with the colors of a scene.
@@ -398,12 +406,20 @@ class BandMaker:
 
         return found
 
-    def _make_painter(self, view: View) -> Painter:
+    def _make_painter(self, view: View, side: int) -> Painter:
         plan = self._plan(0, 0)
         identity = np.arange(2**16, dtype=np.uint16)
         layers = make_layers(plan.scene)
-        own = replace(plan, view=view)
+        own = replace(plan, view=view, supersampling=side)
         return Painter(self.backend, plan.scene, own, layers, np.dtype(np.uint16), None, identity)
+
+    def _coarser(self, columns: int) -> NDArray[np.int64]:
+        """Return the levels between a level and the finest that frames take, of each block."""
+        level = (self.layout.columns // columns).bit_length() - 1
+        sectors = np.arange(columns // BLOCK) * SECTORS // (columns // BLOCK)
+        seen = np.array([int(self.layout.rim_level + octaves) for octaves in self._seen])
+        coarser: NDArray[np.int64] = np.maximum(seen[sectors] - level, min(level, FINER))
+        return coarser
 
 
 def _table_of(plan: Plan) -> tuple[Any, ...]:
@@ -442,12 +458,6 @@ def keeps_values(scene: Scene, part: Part) -> str:
     return ""
 
 
-def sample_words(scene: Scene) -> int:
-    """Return how many words of 4 bytes a sample has whose values are kept."""
-    layers = make_layers(scene)
-    return 3 + 2 * layers.derivative + layers.statistics.planes
-
-
 def _scaled(scene: Scene) -> Iterator[Coloring]:
     """Yield the colorings of a scene whose values depend on the width of the view."""
     formula, radius = scene.make_formula(), scene.iteration.escape_radius
@@ -456,14 +466,6 @@ def _scaled(scene: Scene) -> Iterator[Coloring]:
         widths = (coloring.constants(formula, radius, w, **coloring.settings) for w in (1.0, 2.0))
         if len({tuple(constants) for constants in widths}) > 1:
             yield coloring
-
-
-def _radii(plan: Plan, first: int, last: int) -> NDArray[np.float64]:
-    """Return the radii of the rows of a band, as `Samples.arms` scales them."""
-    rows = np.arange(first, last)[:, None]
-    x, y = Samples(plan).arms(np.zeros((1, 1), np.int64), rows)
-    # NumPy's function differs between CPUs.
-    return np.array([math.hypot(*pair) for pair in zip(x.tolist(), y.tolist(), strict=True)])
 
 
 def _copy(backend: Backend, part: Texels, rgb: Any) -> None:

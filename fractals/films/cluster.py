@@ -91,9 +91,7 @@ def pieces_of(film: Timeline, numbers: range, video: Video) -> list[Piece]:
             for band in needs:
                 if band not in places and isinstance(strip, Strip):
                     places[band] = len(pieces)
-                    samples = strip.layout.columns * strip.layout.rows
-                    samples >>= 2 * strip.layout.finest(band)
-                    seconds = chosen.iterating * samples / strip.samples
+                    seconds = chosen.iterating * strip.layout.band_samples(band) / strip.samples
                     name = f"{len(pieces):06d}.band"
                     pieces.append(Piece(name, chosen, seconds, band))
             name = f"{len(pieces):06d}.segment"
@@ -105,8 +103,7 @@ def pieces_of(film: Timeline, numbers: range, video: Video) -> list[Piece]:
 def _bands_of(strip: Strip, frames: range) -> list[int]:
     """Return the bands that frames of a strip need, the innermost first."""
     octaves = [strip.part.moment(number).octaves for number in (frames[0], frames[-1])]
-    found = {band for _, band in strip.needed(min(octaves), max(octaves))}
-    return sorted(found, reverse=True)
+    return sorted(strip.bands_of(min(octaves), max(octaves)), reverse=True)
 
 
 def check_cluster(cluster: Any, scene: Scene, parts: Sequence[Chosen]) -> None:

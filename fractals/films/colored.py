@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from fractals.films.bands import CHANNELS
-from fractals.films.gather import Frame, Gather
+from fractals.films.bands import CHANNELS, MARGIN
+from fractals.films.gather import Frame, Gather, Span, polar
 from fractals.films.motion import Moment
+from fractals.films.noise import BLOCK
 from fractals.films.strip_plan import PART, StripPlan
 from fractals.films.texels import Files, Pool, copy_to
 from fractals.kernels import strip as kernels
@@ -18,20 +19,37 @@ class ColoredGather(Gather):
 
     def __init__(self, strip: StripPlan) -> None:
         super().__init__(strip)
+        self.turns, self.depths = polar(strip, self.backend)
         self.pool = Pool(self.backend, strip.layout, strip.slots())
-        self.files = Files(strip.layout, strip.folder, np.uint16, CHANNELS)
+        self.files = Files(strip.layout, strip.folder)
 
-    def has(self, level: int, band: int) -> bool:
-        """Tell whether a level of a band is held."""
-        return self.pool.has(level, band)
+    def keep(self, shallow: float, deep: float, kept: Span) -> None:
+        """Make the bands that frames need, and drop others."""
+        layout, missing = self.strip.layout, set()
+        for level in range(layout.levels):
+            self.pool.drop(level, layout.held(level, *kept))
+            for band in layout.needed(level, shallow, deep):
+                if level >= layout.finest(band) and not self.pool.has(level, band):
+                    missing.add(band)
+        for band in sorted(missing, reverse=True):
+            self.fill(band, *kept)
 
-    def drop(self, level: int, wanted: range) -> None:
-        """Free a level of the bands that are not wanted."""
-        self.pool.drop(level, wanted)
+    def wanted(self, band: int, shallow: float, deep: float) -> list[int]:
+        """Return the levels of a band that these frames or shallower ones need."""
+        layout = self.strip.layout
+        levels = range(layout.finest(band), layout.levels)
+        return [level for level in levels if band in layout.held(level, shallow, deep)]
+
+    def make(self, band: int) -> None:
+        """Make all levels of a band; drop other bands."""
+        layout = self.strip.layout
+        octave = max(0.0, (band * layout.rows - MARGIN) / layout.octave)
+        self.pool.clear()
+        self.fill(band, octave, octave)
 
     def frame(self, moment: Moment) -> Frame:
         """Return the pixels of a frame."""
-        return self.gathered(moment, self.pool.texels, self.pool.starts)
+        return self.gathered(moment, (self.turns, self.depths), self.pool.texels, self.pool.starts)
 
     def fill(self, band: int, shallow: float, deep: float) -> None:
         """Make the levels of a band that these frames or shallower ones need."""
@@ -46,7 +64,8 @@ class ColoredGather(Gather):
             return
         rows = layout.rows >> finest
         down, across = self.shutter.ways(range(band * rows, (band + 1) * rows), finest)
-        more = math.ceil(float(down.max())) + 1
+        # Whole blocks, as of the next band.
+        more = math.ceil((math.ceil(float(down.max())) + 1) / BLOCK) * BLOCK
         drawing = self.maker.open(band, more)
         part = min(rows, PART)
         below = None

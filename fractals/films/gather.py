@@ -29,6 +29,8 @@ ROW_BITS, TURN_BITS = 16, 24
 BLURS = kernels.make_blur_body, kernels.make_sums_body, kernels.make_smear_body
 
 Frame = NDArray[np.uint16]
+Span = tuple[float, float]  # depths in octaves
+Places = tuple[Any, Any]  # turns and depths of pixels
 
 
 class Gather(ABC):
@@ -57,7 +59,6 @@ class Gather(ABC):
             for make in (kernels.make_frame_body, kernels.make_coarser_body, *BLURS)
         }
         self.encode = backend.to_device(_srgb_table())
-        self.turns, self.depths = _polar(strip, backend)
         self.shape = StripShape(
             np.int32(layout.columns),
             np.int32(layout.bits),
@@ -73,50 +74,36 @@ class Gather(ABC):
         layout = self.strip.layout
         octaves = [moment.octaves for moment in moments]
         shallow, deep = min(octaves), max(octaves)
-        kept = (0.0, layout.depth) if self.strip.whole else (shallow, deep)
+        kept = (self.strip.shallow, layout.depth) if self.strip.whole else (shallow, deep)
         if self._deepest is not None and deep > self._deepest and not self.strip.whole:
             self.files.open_temporary()
         self._deepest = deep
-        for level in range(layout.levels):
-            self.drop(level, layout.held(level, *kept))
-        needed = self.strip.needed(shallow, deep)
-        missing = {band for level, band in needed if not self.has(level, band)}
-        for band in sorted(missing, reverse=True):
-            self.fill(band, *kept)
-        self.files.keep(layout.held(layout.levels - 1, *kept))
-
-    def wanted(self, band: int, shallow: float, deep: float) -> list[int]:
-        """Return the levels of a band that these frames or shallower ones need."""
-        layout = self.strip.layout
-        levels = range(layout.finest(band), layout.levels)
-        return [level for level in levels if band in layout.held(level, shallow, deep)]
+        self.keep(shallow, deep, kept)
+        self.files.keep(layout.held(layout.bits, *kept))
 
     @abstractmethod
-    def has(self, level: int, band: int) -> bool:
-        """Tell whether a level of a band is held."""
+    def keep(self, shallow: float, deep: float, kept: Span) -> None:
+        """Make what frames between two depths need; drop what those between others do not."""
 
     @abstractmethod
-    def drop(self, level: int, wanted: range) -> None:
-        """Free a level of the bands that are not wanted."""
-
-    @abstractmethod
-    def fill(self, band: int, shallow: float, deep: float) -> None:
-        """Make the levels of a band that these frames or shallower ones need."""
+    def make(self, band: int) -> None:
+        """Make all levels of a band; drop other bands."""
 
     @abstractmethod
     def frame(self, moment: Moment) -> Frame:
         """Return the pixels of a frame."""
 
-    def gathered(self, moment: Moment, texels: Any, starts: NDArray[np.int64]) -> Frame:
-        """Return the pixels of a frame from texels; `starts` as of `StripTexels`."""
-        backend, strip = self.backend, self.strip
-        width, height = strip.size
+    def gathered(
+        self, moment: Moment, places: Places, texels: Any, starts: NDArray[np.int64]
+    ) -> Frame:
+        """Return pixels of a frame from texels; `starts` as of `StripTexels`."""
+        backend, (turns, depths) = self.backend, places
         turn, row = np.float32(self.turn(moment)), backend.real(self.row(moment))
-        found = np.empty((height, width, 3), np.uint16)
+        found = np.empty((*turns.shape, 3), np.uint16)
         host = backend.kind in HOST
         pixels = found if host else backend.empty(found.shape, found.dtype)
         held = StripTexels(texels, backend.to_device(starts))
-        inputs = self.turns, self.depths, held, self.encode, self.shape, row, turn
+        inputs = turns, depths, held, self.encode, self.shape, row, turn
         self.run(kernels.make_frame_body, pixels, inputs, (1, 1))
         if not host:
             backend.to_host(pixels, found)
@@ -194,10 +181,12 @@ class Gather(ABC):
         run_tiles(range(0, rows, ROWS), fill, threads)
 
 
-def _polar(strip: StripPlan, backend: Backend) -> tuple[Any, Any]:
+def polar(strip: StripPlan, backend: Backend) -> Places:
     """Return the angles and depths of a frame's pixels."""
     width, height = strip.size
-    turns, depths = (backend.empty((height, width), np.float32) for _ in range(2))
+    # Threads keep large arrays of `Backend.empty` for others.
+    empty = np.empty if backend.kind in HOST else backend.empty
+    turns, depths = (empty((height, width), np.float32) for _ in range(2))
     place = backend.to_device(np.array([strip.fixed.x, strip.fixed.y], backend.real))
     fill = backend.compile(kernels.make_polar_body)
     rim = backend.real(math.log2(strip.fixed.rim))

@@ -6,9 +6,18 @@ from time import perf_counter
 
 import numpy as np
 
+from fractals.films.bands import BandMaker
 from fractals.films.facts import Facts
 from fractals.films.motion import Motion
-from fractals.films.plan import GUESS, LOOKS, Chosen, frame_scenes, open_strip, threads_of
+from fractals.films.plan import (
+    GUESS,
+    LOOKS,
+    Chosen,
+    frame_scenes,
+    millions,
+    open_strip,
+    threads_of,
+)
 from fractals.films.strip import Strip
 from fractals.films.tracks import Tracks
 from fractals.rendering.drawing import Drawing
@@ -41,7 +50,10 @@ def with_measured_seconds(
     quiet = replace(options, force=True, progress=None, on_message=lambda line: None)
     if chosen.method == "strip":
         strip = open_strip(motion, tracks, chosen.part, facts, quiet)
-        return replace(chosen, iterating=_strip_seconds(strip, threads_of(options)))
+        samples, seconds = _strip_samples(strip, threads_of(options))
+        more = f"; texels in noise take about {millions(samples - chosen.samples)} more"
+        reason = chosen.reason + more * (samples > chosen.samples)
+        return replace(chosen, iterating=seconds, samples=samples, reason=reason)
     found = []
     for scene in frame_scenes(motion, tracks, chosen.part, facts):
         planned = make_plan(scene, "cpu", options.interior_shortcuts, threads_of(options))
@@ -51,35 +63,41 @@ def with_measured_seconds(
     return replace(chosen, iterating=frames * sum(found) / LOOKS)
 
 
-def _strip_seconds(strip: Strip, threads: int) -> float:
-    """Return the seconds of all bands."""
+def _strip_samples(strip: Strip, threads: int) -> tuple[int, float]:
+    """Return the samples of all bands, with those added in noise, and their seconds."""
     maker, layout = strip.prepare().maker, strip.layout
-    samples = [
-        layout.columns * layout.rows >> 2 * layout.finest(band) for band in range(layout.bands)
-    ]
-    looks = np.unique(np.linspace(0, layout.bands - 1, BANDS).astype(int))[::-1].tolist()
-    opened, iterated = 0.0, []
+    texels = np.array(list(map(layout.band_samples, strip.bands)))
+    looks = np.unique(np.linspace(strip.bands[0], layout.bands - 1, BANDS).astype(int))
+    looks = looks[::-1].tolist()
+    opened, found = 0.0, []
     for band in looks:
         begun = perf_counter()
         drawing = maker.open(band, 0)
         drawing.source.iterate(Tile(0, 0, 1, 1), 1)  # compiles
         if band != looks[0]:  # the first one also computes the orbit
             opened += perf_counter() - begun
-        iterated.append(_seconds_a_sample(drawing))
-    made = np.interp(np.arange(layout.bands), looks[::-1], iterated[::-1])
-    tables = len(set(map(maker.group, range(layout.bands))))
+        found.append(_look(maker, drawing, not strip.colors))
+    seconds, added = (
+        np.interp(strip.bands, looks[::-1], each[::-1]) for each in zip(*found, strict=True)
+    )
+    tables = len(set(map(maker.group, strip.bands)))
     opened *= tables / max(1, len(looks) - 1)
-    return opened + float(np.dot(samples, made + 1 / COLORED)) / threads
+    samples = texels * (1 + added)
+    return round(samples.sum()), opened + float(np.dot(samples, seconds + 1 / COLORED)) / threads
 
 
-def _seconds_a_sample(drawing: Drawing) -> float:
-    """Return the seconds that a thread takes to iterate a sample of a band."""
+def _look(maker: BandMaker, drawing: Drawing, refined: bool) -> tuple[float, float]:
+    """Return a thread's seconds for a sample of a band, and the samples added for a texel."""
     columns, rows = drawing.plan.size
     across, down = min(ACROSS, columns), min(DOWN, rows)
     places = np.linspace(0, columns - across, PIECES).astype(int)
     heights = itertools.cycle((0, (rows - down) // 2, rows - down))
     tiles = [Tile(int(x), y, across, down) for x, y in zip(places, heights, strict=False)]
-    begun = perf_counter()
+    seconds, added = 0.0, 0.0
     for tile in tiles:
-        drawing.source.iterate(tile)
-    return (perf_counter() - begun) / (len(tiles) * across * down)
+        begun = perf_counter()
+        raw = drawing.source.iterate(tile)
+        seconds += perf_counter() - begun
+        if refined:
+            added += maker.added(drawing, tile, raw)
+    return seconds / (len(tiles) * across * down), added / len(tiles)

@@ -128,7 +128,7 @@ class Part:
         "zoom": the width or the rotation changes about a fixed point. "move": the center moves.
         "still": nothing moves.
     frames : range
-        The numbers of its frames.
+        The numbers of its frames; fewer than lie between the keys where a part is divided.
     start, end : Place
         Views of the keys.
     fixed : tuple of Fraction, or None
@@ -154,6 +154,16 @@ class Part:
     def octaves(self) -> float:
         """Return log2 of the first width divided by the last one: above 0 where it zooms in."""
         return log2(self.start.width / self.end.width)
+
+    @property
+    def first(self) -> float:
+        """Return the seconds of the first frame."""
+        return self.frames.start / self.rate
+
+    @property
+    def last(self) -> float:
+        """Return the seconds of the last frame."""
+        return max(self.frames.start, self.frames.stop - 1) / self.rate
 
     def moment(self, number: float) -> Moment:
         """Return the view of a frame; numbers between frames are allowed."""

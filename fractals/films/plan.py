@@ -18,6 +18,7 @@ from fractals.films.motion import Motion, Part, Place, with_view
 from fractals.films.planes import Frame
 from fractals.films.recolored import Recolored
 from fractals.films.request import FLAT
+from fractals.films.samples import recipe_of
 from fractals.films.strip import Strip
 from fractals.films.strip_plan import Look
 from fractals.films.tracks import Tracks, scene_of
@@ -31,6 +32,7 @@ from fractals.scene.numbers import log2
 SEGMENT = 120  # frames that are made together: what is lost if the process is killed
 # Fewest of a strip, whose segments pass at most an octave: its memory grows with their octaves.
 LEAST_SEGMENT = 20
+LARGE = 4  # bytes of a kept sample, above which a segment passes half an octave
 SPEEDS = 64  # frames of a part whose speeds are compared
 GATHERED = 20e6  # pixels of frames a second that a thread takes from a strip (measured)
 # Samples of a strip a second that a thread colors and blurs for a frame (measured).
@@ -60,7 +62,7 @@ class Chosen:
     reason : str
         Why, for the user.
     samples : int
-        That are iterated.
+        That are iterated; where seconds are measured, with those added in noise.
     iterating, coloring : float
         Forecasts: seconds for the samples, and for the frames that are made of them.
     memory : int
@@ -106,8 +108,8 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
     samples = pixels * scene.image.supersampling**2
     device, threads = choose(options.device).device.kind, threads_of(options)
     seconds, memory = _forecast(motion, tracks, part, options)
-    moving = [track.name for track in tracks.moving(part.begins, part.ends)]
-    if part.kind == "still" and tracks.recolors(part.begins, part.ends):
+    moving = [track.name for track in tracks.moving(part.first, part.last)]
+    if part.kind == "still" and tracks.recolors(part.first, part.last):
         why = f"only {_listed(moving)}" if moving else "nothing changes"
         colored = count * samples / COLORED / threads if moving else 0.0
         memory += samples * RAW_BYTES
@@ -115,11 +117,11 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
         return Chosen(part, "recolor", reason, samples, seconds, colored, memory, SEGMENT, device)
     if part.kind == "move":
         why = "the center moves"
-    elif part.kind == "still" or not tracks.recolors(part.begins, part.ends):
+    elif part.kind == "still" or not tracks.recolors(part.first, part.last):
         why = f"{_listed(moving)} what is iterated"
     elif not (why := obstacle(scene, part, bool(moving))):
         strip = open_strip(motion, tracks, part, Facts(1, 0.0), options)
-        numbers = _millions(strip.samples), _millions(count * samples)
+        numbers = millions(strip.samples), millions(count * samples)
         if strip.samples < count * samples:
             why = f"it takes {numbers[0]} samples, and frames {numbers[1]}"
             colored = count * pixels / GATHERED / threads
@@ -139,7 +141,8 @@ def _listed(names: list[str]) -> str:
     return f"{' and '.join(names)} {'change' if len(names) > 1 else 'changes'}"
 
 
-def _millions(samples: int) -> str:
+def millions(samples: int) -> str:
+    """Return a number of samples as text."""
     return f"{samples / 1e6:.1f} million"
 
 
@@ -159,19 +162,36 @@ def open_strip(
 ) -> Strip:
     """Return the strip of a part. It keeps values where colors change, or are those of a frame."""
     film = motion.scene.film or Film()
-    scene = scene_of(tracks, motion.scene, part.begins)
-    look, segment = Look(film.density, film.shutter), segment_of(part)
-    valued = tracks.moving(part.begins, part.ends) or keeps_values(scene, part)
+    scene = scene_of(tracks, motion.scene, part.first)
+    look = Look(film.density, film.shutter)
+    valued = tracks.moving(part.first, part.last) or keeps_values(scene, part)
     colors = partial(scene_of, tracks, motion.scene) if valued else None
     size = scene.image.size
-    return Strip(scene, part, size, look, facts, options, segment, folder, colors)
+    moving = bool(colors) and _moves_options(tracks, scene, part)
+    large = bool(colors) and recipe_of(make_layers(scene), moving).bytes > LARGE
+    segment = segment_of(part, 0.5 if large else 1.0)
+    return Strip(scene, part, size, look, facts, options, segment, folder, colors, moving)
 
 
-def segment_of(part: Part) -> int:
-    """Return how many frames of a strip are made together: those of an octave, or more."""
+def _moves_options(tracks: Tracks, scene: Scene, part: Part) -> bool:
+    """Tell whether options of colorings change that read more than the gradient."""
+    times = [part.first, part.last]
+    for track in tracks.moving(part.first, part.last):
+        times += [time for time in track.curves[0].times if part.first < time < part.last]
+    drawn = [make_layers(scene_of(tracks, scene, time)).drawn for time in times]
+    return any(
+        layer.coloring.settings != first.coloring.settings and not layer.coloring.gradient
+        for layers in drawn
+        for first, layer in zip(drawn[0], layers, strict=True)
+    )
+
+
+def segment_of(part: Part, octaves: float) -> int:
+    """Return how many frames of a strip are made together: those of some octaves, or more."""
     numbers = part.frames[:: max(1, len(part.frames) // SPEEDS)]
     fastest = max(part.speed(number) for number in numbers)
-    frames = part.rate / fastest if fastest * SEGMENT > part.rate else SEGMENT
+    rate = octaves * part.rate
+    frames = rate / fastest if fastest * SEGMENT > rate else SEGMENT
     return min(SEGMENT, max(LEAST_SEGMENT, math.floor(frames)))
 
 
@@ -208,7 +228,7 @@ def frame_scenes(motion: Motion, tracks: Tracks, part: Part, facts: Facts) -> li
     """Return the scenes of LOOKS frames that are spread over a part."""
     found = []
     for k in range(LOOKS):
-        seconds = part.begins + (part.ends - part.begins) * k / (LOOKS - 1)
+        seconds = part.first + (part.last - part.first) * k / (LOOKS - 1)
         view = with_view(motion.scene, part.moment_at(seconds))
         found.append(prepared(scene_of(tracks, view, seconds), facts))
     return found

@@ -16,7 +16,7 @@ class Recolored(Frames):
 
     @cached_property
     def _raw(self) -> EscapeData:
-        scene = self.scene(self.part.begins)
+        scene = self.scene(self.part.first)
         plan, backend = open_plan(scene, self.options, "raw")
         raw = compute_data(plan, backend, self.options)
         raw.count_offset = self.facts.count_offset

@@ -6,7 +6,6 @@ the strip, shifted. Levels of halved resolution (a mip pyramid) serve the pixels
 
 from collections.abc import Iterator, Sequence
 
-from fractals.films.bands import MARGIN
 from fractals.films.colored import ColoredGather
 from fractals.films.gather import Frame, Gather
 from fractals.films.strip_plan import StripPlan
@@ -44,9 +43,8 @@ class Strip(StripPlan):
         return self._gather
 
     def make(self, band: int) -> None:
-        """Make all levels of a band, and hold them until frames are asked for: for measurements."""
-        gather = self.prepare()
-        octave = max(0.0, (band * self.layout.rows - MARGIN) / self.layout.octave)
-        for level in range(self.layout.levels):
-            gather.drop(level, range(0))
-        gather.fill(band, octave, octave)
+        """Make all levels of a band, and hold them until frames are asked for.
+
+        A band that is in a file already is made from it.
+        """
+        self.prepare().make(band)

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,11 +14,13 @@ from fractals.films.bands import (
     MARGIN,
     fixed_place,
     make_layout,
-    sample_words,
 )
 from fractals.films.facts import Facts
 from fractals.films.motion import Part
+from fractals.films.regions import SampleLayout
+from fractals.films.samples import Recipe, recipe_of
 from fractals.rendering.options import RenderOptions
+from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene
 
 PART = 64  # rows of a band that are drawn at a time: a power of two
@@ -71,6 +73,8 @@ class StripPlan:
     colors : callable, optional
         Returns the scene with the colors of a time in seconds. The strip then keeps values and not
         colors, and each frame is colored by itself.
+    moving : bool
+        Whether options of colorings change that are not read from the gradient alone.
     """
 
     def __init__(
@@ -84,62 +88,74 @@ class StripPlan:
         segment: int = 120,
         folder: Path | None = None,
         colors: Colors | None = None,
+        moving: bool = False,
     ) -> None:
         image = scene.image.model_copy(update={"size": size})
         self.scene = scene.model_copy(update={"image": image, "film": None})
         self.part, self.size, self.look, self.facts = part, size, look, facts
         self.options, self.segment, self.folder = options, segment, folder
-        self.colors = colors
+        self.colors, self._moving = colors, moving
         self.fixed = fixed_place(self.scene, part, size)
-        first, last = part.frames[0], part.frames[-1]
-        depth = max(part.moment(first).octaves, part.moment(last).octaves)
-        self.layout = make_layout(self.fixed, look.density, depth)
+        depths = [part.moment(number).octaves for number in (part.frames[0], part.frames[-1])]
+        self.shallow = min(depths)  # octaves of the widest frame
+        self.layout = make_layout(self.fixed, look.density, max(depths), FINER if colors else 0)
         if colors:
             blurred = math.ceil(Shutter(self).longest) + 2
-            self.layout = replace(self.layout, finer=FINER, blurred=blurred)
+            whole = replace(self.layout, blurred=blurred)
+            self.layout = self.sampled = SampleLayout(**vars(whole))
 
     @property
     def samples(self) -> int:
-        """Return how many samples are iterated for all frames."""
-        return self.layout.samples
+        """Return how many samples are iterated for all frames, without those added in noise."""
+        return sum(map(self.layout.band_samples, self.bands))
+
+    @property
+    def bands(self) -> range:
+        """Return the bands that frames need."""
+        return range(self.layout.held(0, self.shallow, self.shallow).start, self.layout.bands)
 
     @property
     def memory(self) -> int:
         """Return the most bytes that are held at a time: texels, a band, tables, a frame."""
-        held = self._bytes(self.slots())
         pixels = self.size[0] * self.size[1]
-        part = 3 * min(PART, self.layout.rows) * self.layout.columns
+        part = min(PART, self.layout.rows) * self.layout.columns
         if not self.colors:
-            return held + 2 * CHANNELS * part + 14 * pixels
-        # Of the frames of a segment: all, and those of one level before they are blurred.
-        colored = self._texels(max(deep - shallow for shallow, deep in self._spans()))
-        colors = 2 * CHANNELS * (sum(colored) + max(colored))
-        return held + colors + 4 * self.words * part + 14 * pixels
+            return self._bytes(self.slots()) + 2 * CHANNELS * 3 * part + 14 * pixels
+        spans = [(self.shallow, self.layout.depth)] if self.whole else self._spans()
+        samples = self.sampled.held_samples(*max(spans, key=lambda span: span[1] - span[0]))
+        # Texels of a ring before and after they are blurred; a part of a band; turns, depths and
+        # numbers of pixels, and the frame.
+        ring = max(map(sum, self.sampled.ring_texels()))
+        held = samples * self.recipe.bytes + 4 * CHANNELS * ring
+        return math.ceil(held) + 32 * self.recipe.numbers * part + 20 * pixels
 
     @functools.cached_property
-    def words(self) -> int:
-        """Return how many numbers of 4 bytes a sample has, where values are kept."""
-        return sample_words(self.scene)
+    def recipe(self) -> Recipe:
+        """Return what is kept of a sample, where values are kept."""
+        return recipe_of(make_layers(self.scene), self._moving)
 
     @property
     def colorings(self) -> int:
         """Return how many samples are colored for a frame, where values are kept."""
         finer = self.layout.finer
-        return sum(texels << 2 * min(level, finer) for level, texels in enumerate(self._texels()))
+        return sum(
+            texels << 2 * min(level, finer)
+            for ring in self.sampled.ring_texels()
+            for level, texels in enumerate(ring)
+        )
 
-    def _texels(self, octaves: float = 0.0) -> list[int]:
-        """Return how many texels of each level frames of a span of depths take."""
-        layout = self.layout
-        middle = (layout.depth - octaves) / 2
-        return [
-            len(layout.rows_of(level, middle, middle + octaves)) * (layout.columns >> level)
-            for level in range(layout.bits + 1)
-        ]
+    @functools.cached_property
+    def _held_bytes(self) -> int:
+        """Return the bytes of the whole strip."""
+        if self.colors:
+            samples = self.sampled.held_samples(self.shallow, self.layout.depth)
+            return math.ceil(samples * self.recipe.bytes)
+        return self._bytes(self._all_slots())
 
     @functools.cached_property
     def whole(self) -> bool:
         """Tell whether the strip is so small that all of it is held, for frames in any order."""
-        return self._bytes(self._all_slots()) < WHOLE
+        return self._held_bytes < WHOLE
 
     def slots(self) -> list[int]:
         """Return how many bands of each level are held at a time, at most."""
@@ -150,12 +166,17 @@ class StripPlan:
             max(len(layout.held(level, *span)) for span in spans) for level in range(layout.levels)
         ]
 
-    def needed(self, shallow: float, deep: float) -> Iterator[tuple[int, int]]:
-        """Yield the levels and bands that frames between two depths in octaves need."""
-        for level in range(self.layout.levels):
-            for band in self.layout.needed(level, shallow, deep):
-                if level >= self.layout.finest(band):
-                    yield level, band
+    def bands_of(self, shallow: float, deep: float) -> set[int]:
+        """Return the bands that frames between two depths in octaves need."""
+        if self.colors:
+            return self.sampled.bands_of(shallow, deep)
+        layout = self.layout
+        needed = (
+            (level, band)
+            for level in range(layout.levels)
+            for band in layout.needed(level, shallow, deep)
+        )
+        return {band for level, band in needed if level >= layout.finest(band)}
 
     def _spans(self) -> list[tuple[float, float]]:
         """Return the depths in octaves between which segments lie, of some of them."""
@@ -167,13 +188,12 @@ class StripPlan:
         return found
 
     def _all_slots(self) -> list[int]:
-        finest = [self.layout.finest(band) for band in range(self.layout.bands)]
+        finest = [self.layout.finest(band) for band in self.bands]
         return [sum(each <= level for each in finest) for level in range(self.layout.levels)]
 
     def _bytes(self, slots: list[int]) -> int:
         whole = self.layout.columns * self.layout.rows
-        size = 4 * self.words if self.colors else 2 * CHANNELS
-        return size * sum(count * (whole >> 2 * level) for level, count in enumerate(slots))
+        return 2 * CHANNELS * sum(count * (whole >> 2 * level) for level, count in enumerate(slots))
 
 
 class Shutter:

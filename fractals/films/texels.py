@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import weakref
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,16 +91,22 @@ class Files:
     ----------
     layout : Layout
     folder : Path, optional
-    dtype : numpy type
-        Of the numbers.
-    words : int
-        Numbers that a texel has.
+    sizes : callable, optional
+        ``sizes(band, first)`` returns how many numbers each level of a band has in its file, where
+        levels are kept from `first` on. By default the levels have texels of CHANNELS numbers.
     """
 
-    def __init__(self, layout: Layout, folder: Path | None, dtype: Any, words: int) -> None:
-        self.layout, self.folder, self.dtype, self.words = layout, folder, np.dtype(dtype), words
+    dtype = np.dtype(np.uint16)
+
+    def __init__(
+        self,
+        layout: Layout,
+        folder: Path | None,
+        sizes: Callable[[int, int], dict[int, int]] | None = None,
+    ) -> None:
+        self.layout, self.folder, self._given = layout, folder, sizes
         self._first = 1  # of the levels that are kept
-        self._shared = False
+        self.shared = False
         if folder:
             folder.mkdir(parents=True, exist_ok=True)
 
@@ -150,7 +156,7 @@ class Files:
     def share(self) -> None:
         """Keep files of all levels, and remove none: other processes need them, too."""
         assert self.folder
-        self._first, self._shared = 0, True
+        self._first, self.shared = 0, True
 
     def sum_of(self, band: int) -> bytes:
         """Return the CRC-32 of a file.
@@ -171,7 +177,7 @@ class Files:
 
     def keep(self, wanted: range) -> None:
         """Remove the files of other bands: no frame that is still to be made needs them."""
-        if self._shared:
+        if self.shared:
             return
         for path in self.folder.glob("*.npy") if self.folder else ():
             if path.stem.isdecimal() and int(path.stem) not in wanted:
@@ -179,10 +185,12 @@ class Files:
 
     def _sizes(self, band: int) -> dict[int, int]:
         """Return how many numbers each level of a band has in its file."""
+        if self._given:
+            return self._given(band, self._first)
         first = max(self._first, self.layout.finest(band))
         whole = self.layout.columns * self.layout.rows
         levels = range(first, self.layout.levels)
-        return {level: (whole >> 2 * level) * self.words for level in levels}
+        return {level: (whole >> 2 * level) * CHANNELS for level in levels}
 
     def _path(self, band: int) -> Path:
         assert self.folder

@@ -9,6 +9,7 @@ from fractals.films.facts import Facts, find_facts
 from fractals.films.measured import is_soon_measured, with_measured_seconds
 from fractals.films.motion import Motion, make_motion
 from fractals.films.plan import Chosen, Method, choose_method, open_method, warnings_of
+from fractals.films.split import split_parts
 from fractals.films.tracks import Tracks, scene_of
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
@@ -57,8 +58,7 @@ class Timeline:
         """Return the method of each part."""
         return tuple(
             choose_method(self.motion, self.tracks, each, self.options)
-            for each in self.motion.parts
-            if each.frames
+            for each in split_parts(self.motion, self.tracks)
         )
 
     def measured(self) -> tuple[Chosen, ...]:

@@ -3,12 +3,12 @@
 So colors may change during a zoom, and what is measured in widths of the frame, or ranked among its
 values, is that of each frame. Texels of level 0 are single samples, and those of level 1 mean
 colors of 2 x 2. A texel of another level is the mean color of 4 x 4 samples, which were picked from
-those of its band evenly.
+those of its band evenly. A frame is made in rings, so that few texels are held at a time.
 """
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,21 +16,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.films.bands import CHANNELS, MARGIN, Texels, Values, widest
-from fractals.films.gather import Frame, Gather
+from fractals.films.bands import CHANNELS, Texels
+from fractals.films.gather import Frame, Gather, Places, Span, polar
+from fractals.films.held import Held
+from fractals.films.kept import Kept
 from fractals.films.motion import Moment
+from fractals.films.samples import FrameTile, Sampler, number_of
 from fractals.films.strip_plan import PART, StripPlan
-from fractals.films.texels import HOST, Files, copy_to
-from fractals.kernels.layout import EscapeTile
+from fractals.films.texels import HOST, copy_to
 from fractals.rendering.shading import Fill, Painter
 from fractals.rendering.tiles import Tile
-from fractals.scene.layers import ResolvedLayer, make_layers
-from fractals.scene.model import Scene
+from fractals.scene.layers import Layers, ResolvedLayer
 from fractals.scene.paint import Color
 from fractals.threads import run_tiles
 
-AT_ONCE = 2**17  # samples that a thread colors at a time
+AT_ONCE = 2**16  # samples that a thread colors at a time
 RANKED = 2**17  # about how many pixels of a frame are looked at to rank its values
+ACROSS = 512  # pixels of a ring in a row of its arrays
+
+
+@dataclass(frozen=True)
+class _Ring:
+    """Pixels of a frame between two distances from the fixed point.
+
+    Attributes
+    ----------
+    span : tuple of float
+        The octaves from the rim between which they lie.
+    pixels : ndarray of int32, shape (rows * ACROSS,)
+        Their numbers, row by row; the last one fills the last row.
+    places : tuple of device arrays of float32, shape (rows, ACROSS)
+    """
+
+    span: Span
+    pixels: NDArray[np.int32]
+    places: Places
 
 
 @dataclass(frozen=True)
@@ -38,99 +58,98 @@ class _Piece:
     """Rows of texels of a level within a band."""
 
     level: int
-    band: int
     rows: range  # of the level, from the first band on
 
 
 class ValuedGather(Gather):
-    """A `Gather` whose bands hold samples, as `BandMaker.values` returns them."""
+    """A `Gather` whose bands hold samples."""
 
     def __init__(self, strip: StripPlan) -> None:
         assert strip.colors
         super().__init__(strip)
-        self.files = Files(strip.layout, strip.folder, np.uint32, strip.words)
         self._colors, self._painting = strip.colors, self.maker.backend
-        layers = make_layers(strip.scene)
-        self._derivative, self._ranks = layers.derivative, layers.whole
-        self._held: dict[tuple[int, int], Values] = {}
-        self._painters: tuple[Scene, list[Painter]] | None = None
+        self.sampler = Sampler(strip, self.maker, strip.recipe)
+        self.held = Held(strip.sampled, self.sampler.room, self._drawn, strip.folder)
+        self.files = self.held.files
+        self._painters: tuple[Moment, Color, list[Painter]] | None = None
         self._texels = self.backend.empty((0, CHANNELS), np.uint16)
-        self._colored: tuple[Color, NDArray[np.int64]] | None = None
-        width, height = strip.size
-        step = max(1, math.isqrt(width * height // RANKED))
-        self._looks = slice(step // 2, None, step)
+        self._looks, self._rings = self._divided()
 
-    def has(self, level: int, band: int) -> bool:
-        """Tell whether a level of a band is held."""
-        return (level, band) in self._held
+    def keep(self, shallow: float, deep: float, kept: Span) -> None:
+        """Make the samples that frames need, and drop others."""
+        span = (shallow, deep) if self.files.shared else kept  # others make bands, too
+        self.held.keep(self.strip.sampled.regions(*span))
 
-    def drop(self, level: int, wanted: range) -> None:
-        """Free a level of the bands that are not wanted."""
-        for each in [each for each in self._held if each[0] == level and each[1] not in wanted]:
-            del self._held[each]
-
-    def fill(self, band: int, shallow: float, deep: float) -> None:
-        """Make the levels of a band that these frames or shallower ones need."""
-        layout = self.strip.layout
-        finest, wanted = layout.finest(band), self.wanted(band, shallow, deep)
-        kept = self.files.read(band, min(wanted))
-        if kept is not None:
-            for level in wanted:
-                self._held[level, band] = kept[level].reshape(_shape(self.strip, level))
-            return
-        made = {
-            level: np.empty(_shape(self.strip, level), np.uint32)
-            for level in range(finest, layout.levels)
-            if level in wanted or self.files.holds(level)
-        }
-        drawing = self.maker.open(band, 0)
-        rows = layout.rows >> finest
-        part = min(rows, PART)
-        for first in range(0, rows, part):
-            samples = self.maker.values(drawing, first, first + part)
-            for level, into in made.items():
-                _pick(samples, first, level - finest, into)
-        self.files.write(band, {level: made[level] for level in made if self.files.holds(level)})
-        self._held |= {(level, band): made[level] for level in wanted}
-
-    def hold(self, moments: Sequence[Moment]) -> None:
-        """Make what frames need, and color all of it if it has the same colors in all of them."""
-        super().hold(moments)
-        self._colored = None
-        if self._derivative or self._ranks or len(moments) < 2:
-            return
-        color = self._colors(moments[0].seconds).color
-        if all(self._colors(moment.seconds).color == color for moment in moments):
-            octaves = [moment.octaves for moment in moments]
-            self._colored = color, self._draw(moments[0], min(octaves), max(octaves))
+    def make(self, band: int) -> None:
+        """Make all samples of a band; drop other bands."""
+        self.held.make(band)
 
     def frame(self, moment: Moment) -> Frame:
         """Return the pixels of a frame."""
-        if self._colored and self._colored[0] == self._colors(moment.seconds).color:
-            return self.gathered(moment, self._texels, self._colored[1])
-        self._colored = None
-        starts = self._draw(moment, moment.octaves, moment.octaves)
-        return self.gathered(moment, self._texels, starts)
+        width, height = self.strip.size
+        found = np.empty((height * width, 3), np.uint16)
+        for ring in self._rings:
+            starts = self._draw(moment, ring.span)
+            pixels = self.gathered(moment, ring.places, self._texels, starts)
+            found[ring.pixels] = pixels.reshape(-1, 3)
+        return found.reshape(height, width, 3)
 
-    def _draw(self, moment: Moment, shallow: float, deep: float) -> NDArray[np.int64]:
-        """Color the texels of frames between two depths in octaves, as at a moment.
+    def _divided(self) -> tuple[tuple[NDArray[np.float32], ...], list[_Ring]]:
+        """Return turns and depths of the pixels that are looked at for ranks, and the rings."""
+        strip, to_device = self.strip, self.backend.to_device
+        width, height = strip.size
+        turns, depths = polar(strip, self.backend)
+        if self.backend.kind not in HOST:
+            found = [np.empty((height, width), np.float32) for _ in range(2)]
+            for device, host in zip((turns, depths), found, strict=True):
+                self.backend.to_host(device, host)
+            turns, depths = found
+        step = max(1, math.isqrt(width * height // RANKED))
+        looks = tuple(
+            part[step // 2 :: step, step // 2 :: step].ravel() for part in (depths, turns)
+        )
+        octaves = strip.layout.octave
+        borders = np.array(strip.sampled.borders) * octaves
+        numbers = np.searchsorted(borders, depths.ravel(), "right")
+        rings = []
+        for k in range(len(borders) + 1):
+            pixels = np.flatnonzero(numbers == k).astype(np.int32)
+            if len(pixels):
+                pixels = np.pad(pixels, (0, -len(pixels) % ACROSS), mode="edge")
+                own = depths.ravel()[pixels].reshape(-1, ACROSS)
+                span = float(own.min()) / octaves, float(own.max()) / octaves
+                places = to_device(turns.ravel()[pixels].reshape(-1, ACROSS)), to_device(own)
+                rings.append(_Ring(span, pixels, places))
+        return looks, rings
 
-        Returns `StripTexels.starts`. A texel does not depend on the depths.
+    def _drawn(self, band: int, first: int, last: int) -> Iterator[tuple[int, Kept]]:
+        """Yield samples of rows of a band at its finest level, and the first row's number."""
+        drawing = self.maker.open(band, 0)
+        for row in range(first, last, PART):
+            yield row, self.sampler.draw(drawing, row, min(row + PART, last))
+
+    def _draw(self, moment: Moment, ring: Span) -> NDArray[np.int64]:
+        """Color the texels of a ring of a frame.
+
+        Returns `StripTexels.starts`. A texel does not depend on the ring.
         """
-        layout = self.strip.layout
+        layout = self.strip.sampled
         painters = self._painters_at(moment)
         ranges, starts = [], np.zeros((layout.bits + 1, layout.bands), np.int64)
         end = 0
         for level in range(layout.bits + 1):
-            rows = layout.rows_of(level, shallow, deep)
+            rows = layout.ring_rows(level, moment.octaves, ring)
             columns = layout.columns >> level
             first = (np.arange(layout.bands) << (layout.bits - level)) - rows.start
             starts[level] = end + first * columns
             ranges.append((rows, end))
             end += len(rows) * columns
         if self._texels.shape[0] < end:
-            self._texels = self.backend.empty((end, CHANNELS), np.uint16)
+            empty = np.empty if self.backend.kind in HOST else self.backend.empty
+            self._texels = empty((end + end // 16, CHANNELS), np.uint16)
         for level, (rows, begin) in enumerate(ranges):
+            if not rows:
+                continue
             columns = layout.columns >> level
             room = self._texels[begin : begin + len(rows) * columns]
             room = room.reshape(len(rows), columns, CHANNELS)
@@ -149,21 +168,22 @@ class ValuedGather(Gather):
         self, painter: Painter, moment: Moment, level: int, rows: range, sharp: Texels
     ) -> None:
         """Fill texels of a level, from a row on; rows beyond the strip are as its last one."""
-        layout = self.strip.layout
-        bits, columns = layout.bits - level, layout.columns >> level
-        last = min(rows.start + len(sharp), layout.bands << bits)
-        high = max(1, (AT_ONCE >> 2 * min(level, layout.finer)) // columns)
+        layout, finer = self.strip.layout, min(level, self.strip.layout.finer)
+        columns = layout.columns >> level
+        last = min(rows.start + len(sharp), layout.bands << (layout.bits - level))
+        most = self.strip.sampled.chunk(level - finer) >> finer  # of a chunk
+        high = max(1, (AT_ONCE >> 2 * finer) // columns)
         pieces, row = [], rows.start
         while row < last:
-            end = min(row + high, ((row >> bits) + 1) << bits, last)
-            pieces.append(_Piece(level, row >> bits, range(row, end)))
+            end = min(row + high, (row // most + 1) * most, last)
+            pieces.append(_Piece(level, range(row, end)))
             row = end
 
         def paint(piece: _Piece) -> dict[str, float]:
-            raw = self._samples_of(piece, moment)
+            raw: Any = self._samples_of(piece, moment)
             tile = Tile(0, 0, columns, len(piece.rows))
-            source = self.strip.facts
-            rgb = painter.paint(tile, raw, source.max_iterations, source.count_offset)
+            facts = self.strip.facts
+            rgb = painter.paint(tile, raw, facts.max_iterations, facts.count_offset)
             begin = piece.rows.start - rows.start
             self._painting.to_host(rgb, sharp[begin : begin + len(piece.rows)])
             return {}
@@ -171,101 +191,71 @@ class ValuedGather(Gather):
         run_tiles(pieces, paint, self._painting.threads)
         sharp[last - rows.start :] = sharp[last - rows.start - 1]
 
-    def _samples_of(self, piece: _Piece, moment: Moment) -> EscapeTile:
-        """Return the samples of which texels are made, with dz of a frame, on the device."""
-        layout, level = self.strip.layout, max(0, piece.level - self.strip.layout.finer)
+    def _samples_of(self, piece: _Piece, moment: Moment) -> FrameTile:
+        """Return the samples of which texels are made, on the device."""
+        level = max(0, piece.level - self.strip.layout.finer)
         n = 1 << (piece.level - level)
-        begin = piece.band << (layout.bits - level)
         first, last = piece.rows.start * n, piece.rows.stop * n
-        samples = self._held[level, piece.band][:, first - begin : last - begin]
+        kept = self.held.read(level, first, last)
+        assert kept
         rows = (np.arange(first, last, dtype=np.float64) + 0.5) * 2**level
-        return self._escape_tile(samples, rows[:, None], moment)
-
-    def _escape_tile(
-        self, samples: Values, rows: NDArray[np.float64], moment: Moment
-    ) -> EscapeTile:
-        """Return samples, which lie in rows of level 0, with dz per width of a frame."""
-        strip, to_device, real = self.strip, self._painting.to_device, self._painting.real
-        numbers = samples[1:].view(np.float32).astype(real)
-        dz = np.zeros((2, 1, 1), real)
-        if self._derivative:
-            turn = math.radians(moment.rotation - widest(strip.part).rotation)
-            cos, sin = math.cos(turn), math.sin(-turn if strip.scene.view.mirror else turn)
-            octaves = (rows - MARGIN) / strip.layout.octave - moment.octaves
-            # NumPy's function differs between CPUs.
-            powers = np.array([2.0**octave for octave in octaves.ravel().tolist()])
-            scale = strip.size[0] / strip.fixed.rim * powers.reshape(octaves.shape)
-            p, q = numbers[2], numbers[3]
-            dz = np.stack([(p * cos - q * sin) * scale, (p * sin + q * cos) * scale]).astype(real)
-        planes = numbers[4 if self._derivative else 2 :]
-        if not len(planes):
-            planes = np.zeros((1, 1, 1), real)
-        count = np.ascontiguousarray(samples[0]).view(np.int32)
-        return EscapeTile(*map(to_device, (count, *numbers[:2], *dz, planes)))
+        return self.sampler.tile(kept, rows[:, None], moment)
 
     def _painters_at(self, moment: Moment) -> list[Painter]:
         """Return what colors single samples, means of 2 x 2, and so on, as at a moment."""
         scene = self._colors(moment.seconds)
-        last = self._painters
-        if last and last[0].color == scene.color and not last[1][0].layers.whole:
-            return last[1]
+        if self._painters:
+            at, color, painters = self._painters
+            if at is moment or (color == scene.color and not painters[0].layers.whole):
+                return painters
         plan = self.maker.plane(scene)
-        values = partial(self._values_in_sight, moment)
+        values = partial(self._values_in_sight, moment, plan.layers)
         identity = np.arange(2**16, dtype=np.uint16)
-        layers, dtype = plan.layers, np.dtype(np.uint16)
-        single = Painter(self._painting, plan.scene, plan, layers, dtype, values, identity)
+        single = Painter(
+            self._painting,
+            plan.scene,
+            plan,
+            plan.layers,
+            np.dtype(np.uint16),
+            values,
+            identity,
+            self.sampler.placing,
+        )
         painters = [copy.copy(single) for _ in range(self.strip.layout.finer + 1)]
         for k, painter in enumerate(painters):
             painter.plan = replace(plan, supersampling=1 << k)
-        self._painters = scene, painters
+        self._painters = moment, scene.color, painters
         return painters
 
     def _values_in_sight(
-        self, moment: Moment, layer: ResolvedLayer, fill: Fill
+        self, moment: Moment, layers: Layers, layer: ResolvedLayer, fill: Fill
     ) -> NDArray[np.floating[Any]]:
         """Return a layer's values of pixels that are spread evenly over a frame."""
-        backend, layout = self._painting, self.strip.layout
-        depths, turns = (np.empty(self.strip.size[::-1], np.float32) for _ in range(2))
-        self.backend.to_host(self.depths, depths)
-        self.backend.to_host(self.turns, turns)
-        depths, turns = (part[self._looks, self._looks].ravel() for part in (depths, turns))
+        layout, number = self.strip.layout, number_of(layers, layer)
+        depths, turns = self._looks
         turn = self.turn(moment)
         at = self.row(moment) + depths.astype(np.float64)
         levels = depths / layout.octave + layout.rim_level + 1 - layout.finer
         levels = np.clip(levels, 0, layout.levels - 1)
-        picked, rows = [], []
+        found = []
         for level in range(layout.levels):
             own = levels.astype(int) == level
             row = (at[own] / 2**level).astype(np.int64)
             column = ((turns[own] + turn) % 1 * (layout.columns >> level)).astype(np.int64)
             column = np.minimum(column, (layout.columns >> level) - 1)
-            bands = row >> (layout.bits - level)
-            row &= (1 << (layout.bits - level)) - 1
-            for band in np.unique(bands):
-                these = bands == band
-                picked.append(self._held[level, int(band)][:, row[these], column[these]])
-                rows.append(at[own][these])
-        samples, place = np.concatenate(picked, 1), np.concatenate(rows)
-        raw = self._escape_tile(samples[:, None], place[None], moment)
-        on_device = backend.empty(raw.count.shape, backend.real)
-        fill(on_device, raw, self.strip.facts.max_iterations, self.strip.facts.count_offset)
-        found = np.empty(raw.count.shape, backend.real)
-        backend.to_host(on_device, found)
-        return found
+            chunks = row // self.strip.sampled.chunk(level)
+            for chunk in np.unique(chunks):
+                these = chunks == chunk
+                kept = self._picked(level, row[these], column[these])
+                raw = self.sampler.tile(kept, at[own][these][None], moment).raw
+                found.append(self.sampler.values(kept, number, fill, raw).ravel())
+        return np.concatenate(found)
 
-
-def _shape(strip: StripPlan, level: int) -> tuple[int, int, int]:
-    """Return the shape of the samples of a level of a band."""
-    return strip.words, strip.layout.rows >> level, strip.layout.columns >> level
-
-
-def _pick(samples: Values, first: int, down: int, into: Values) -> None:
-    """Copy the samples that a level `down` levels coarser has, from a row of the band on.
-
-    Of each square of samples that one in the middle is taken.
-    """
-    step, half = 1 << down, (1 << down) // 2
-    begin = (half - first) % step  # the first row that is taken
-    rows = samples[:, begin::step, half::step]
-    at = (first + begin) // step
-    into[:, at : at + rows.shape[1]] = rows
+    def _picked(self, level: int, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Kept:
+        """Return single samples of a chunk, each with its own scales: one row."""
+        first = int(rows.min())
+        kept = self.held.read(level, first, int(rows.max()) + 1)
+        assert kept
+        block = kept.codes.shape[2] // max(1, kept.scales.shape[2])
+        codes = kept.codes[:, rows - first, columns]
+        return Kept(codes[:, None], kept.scales[:, rows - first, columns // block][:, None])

@@ -348,7 +348,8 @@ def make_tree_body(target, formula):
     def body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent, largest_c, radius_squared):
         has_c = exponent > MIN_EXPONENT_C
         points = orbit.shape[0]
-        bla_tree[:, radius:] = 0
+        for i in range(bla_tree.shape[0]):
+            bla_tree[i, radius], bla_tree[i, radius_c] = 0, 0
         step = int64(1 << LOWEST_LEVEL)
         lowest = (points - 2) >> LOWEST_LEVEL if levels.shape[0] > 0 else 0
         for i in range(lowest):

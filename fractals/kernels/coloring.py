@@ -148,6 +148,9 @@ class Coloring:
         Whether the value supposes that the next z depends on z and c alone.
     powers : bool
         Whether the value supposes a map z**d + c in the parameter plane.
+    gradient : str
+        What the value reads, if nothing but the gradient of the set's potential: "length", the
+        estimate |z| log|z| / |dz|, or "direction", that of z / dz. Films then keep fewer numbers.
     """
 
     name: str
@@ -169,6 +172,7 @@ class Coloring:
     converging: str = ""
     memoryless: bool = False
     powers: bool = False
+    gradient: Literal["", "length", "direction"] = ""
 
     @property
     def label(self) -> str:

@@ -3,10 +3,14 @@
 import math
 import struct
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
+import gmpy2
 import numpy as np
+
+# MPFR rounds as these types do, subnormal numbers and infinities included.
+FLOAT32 = gmpy2.context(precision=24, emax=128, emin=-148, subnormalize=True)
+FLOAT64 = gmpy2.context(precision=53, emax=1024, emin=-1073, subnormalize=True)
 
 
 def fma(a: Any, b: Any, c: Any) -> Any:
@@ -25,20 +29,7 @@ def fma(a: Any, b: Any, c: Any) -> Any:
 
 
 def _fma32(a: Any, b: Any, c: Any) -> np.float32:
-    """Return the float32 result from float64, where the product is exact.
-
-    The sum is rounded to odd, so that rounding it again to float32 is correct.
-
-    After Boldo and Melquiond, *Emulation of FMA and correctly rounded sums* (2008).
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        product, addend = float(a) * float(b), float(c)
-        total = product + addend
-        virtual = total - product
-        error = (product - (total - virtual)) + (addend - virtual)
-        if math.isfinite(total) and error != 0 and not np.float64(total).view(np.int64) & 1:
-            total = math.nextafter(total, math.inf if error > 0 else -math.inf)
-        return np.float32(total)
+    return np.float32(FLOAT32.fma(float(a), float(b), float(c)))
 
 
 def _fma64(a: float, b: float, c: float) -> float:
@@ -50,11 +41,8 @@ def _fma64(a: float, b: float, c: float) -> float:
 
 
 def _fma64_exact(a: float, b: float, c: float) -> float:
-    """Return the same by fractions, for Python before 3.13, which has `math.fma`."""
-    if math.isinf(c) and math.isfinite(a) and math.isfinite(b):
-        return c
-    exact = Fraction(a) * Fraction(b) + Fraction(c)  # raises for infinities and NaN
-    return float(exact) if exact else a * b + c  # the latter keeps the sign of zero
+    """Return the same by MPFR, for Python before 3.13, which has `math.fma`."""
+    return float(FLOAT64.fma(a, b, c))
 
 
 _fma64_finite: Callable[[float, float, float], float] = getattr(math, "fma", _fma64_exact)

@@ -259,6 +259,28 @@ def make_ranked_body(target, options):
     return body
 
 
+def make_valued_body(target, options):
+    """Return the body that fills ``position`` (float32) from ``values``; NaN is not drawn.
+
+    ``body(i0, j0, di, dj, position, values, inputs)`` takes numbers such as `make_value_body`
+    fills, and `ColoringInputs`.
+    """
+    placed = make_placed(target, options)
+
+    def body(i0, j0, di, dj, position, values, inputs):
+        _, constants, _, _, lowest, highest = inputs
+        j = j0
+        while j < position.shape[0]:
+            i = i0
+            while i < position.shape[1]:
+                v = values[j, i]
+                position[j, i] = placed(v, v == v, constants, lowest, highest)
+                i += di
+            j += dj
+
+    return body
+
+
 def make_body(target):
     """Return the body that fills the pixels ``rgb`` from positions.
 

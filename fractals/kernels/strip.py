@@ -5,6 +5,7 @@ texel takes four. Level 0 of a strip has the finest texels; each level has half 
 the rows of the level before, and its texels are means of 2 x 2 of them.
 """
 
+import math
 from typing import Any, NamedTuple
 
 from fractals.kernels.elementary import angle_in_turns, make_log2
@@ -13,6 +14,7 @@ from fractals.kernels.primitives import fma, select, two_to
 CHANNELS = 3  # of a texel
 LEAST_WAY = 2.0**-16  # rows of a shutter: the mean of fewer is divided by too small a number
 MIN_DISTANCE = 0.25  # in pixels, from the middle of a pixel to the strip's point
+TOP, EMPTY = 65534, 65535  # largest code of a kept number, and that of none
 
 
 class StripShape(NamedTuple):
@@ -311,6 +313,37 @@ def make_frame_body(target):
                     light = fma(wp, real32(texels[p, k]), light)
                     light = fma(wq, real32(texels[q, k]), light)
                     rgb[j, i, k] = encode[int32(light)]
+                i += di
+            j += dj
+
+    return body
+
+
+def make_number_body(target):
+    """Return the body that fills ``values`` (real) with kept numbers.
+
+    ``body(i0, j0, di, dj, values, codes, scales, bits)``:
+
+    codes : array of uint16, shape (rows, columns)
+        EMPTY becomes NaN.
+    scales : array of real, shape (rows, blocks, 2)
+        Least number and span of a block of codes.
+    bits : int32
+        log2 of the codes of a block.
+    """
+    real, int32 = target.real, target.int32
+    unit, nan, empty = real(1 / TOP), real(math.nan), int32(EMPTY)
+
+    def body(i0, j0, di, dj, values, codes, scales, bits):
+        j = j0
+        while j < values.shape[0]:
+            i = i0
+            while i < values.shape[1]:
+                code, block = int32(codes[j, i]), int32(i) >> bits
+                t = real(code) * unit
+                t = t * t
+                v = fma(t * t, scales[j, block, 1], scales[j, block, 0])
+                values[j, i] = select(code == empty, nan, v)
                 i += di
             j += dj
 

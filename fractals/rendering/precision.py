@@ -198,7 +198,7 @@ def _orbit_bits(
     orbit escapes, or when neighbours have parted. The derivative multiplies their
     distance.
     """
-    x, y = (gmpy2.mpfr(gmpy2.mpq(part)) for part in start)  # ten times as fast as our fma of floats
+    x, y = (gmpy2.mpfr(gmpy2.mpq(part)) for part in start)
     a, b = (gmpy2.mpfr(gmpy2.mpq(part)) for part in c)
     log2_distance = log2_spacing
     total, saved = -math.inf, (x, y)  # log2 of all steps' roundings: that of c is always the same

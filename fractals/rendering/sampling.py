@@ -115,8 +115,7 @@ class Samples:
         """Compute the directions of the columns, and the radii of the rows."""
         plan = self.plan
         turn = 2 * math.pi / across
-        angles = [((across - 1) / 2 - i) * turn for i in range(across)]
-        self._directions = np.array([[math.cos(t), math.sin(t)] for t in angles]).T
+        self._directions = _directions(across)
         a, b, c, d = (float(part) for part in matrix(plan.view))
         x, y = self._directions
         self._columns = np.stack([a * x + b * y, c * x + d * y])
@@ -180,6 +179,16 @@ class Samples:
             return x, y
         a, b, c, d = (float(part) for part in matrix(self.plan.view))
         return a * x + b * y, c * x + d * y
+
+
+@functools.lru_cache(maxsize=4)
+def _directions(columns: int) -> NDArray[np.float64]:
+    """Return the directions of the columns of an exponential map, shape (2, columns)."""
+    turn = 2 * math.pi / columns
+    angles = [((columns - 1) / 2 - i) * turn for i in range(columns)]
+    directions = np.array([[math.cos(t), math.sin(t)] for t in angles]).T
+    directions.setflags(write=False)
+    return directions
 
 
 def _each(function: Any, *tables: NDArray[np.float64]) -> NDArray[np.float64]:

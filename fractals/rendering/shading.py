@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend, Run
 from fractals.color import spaces
 from fractals.kernels import blend, pixel_filter, shade
-from fractals.kernels.coloring import Coloring
 from fractals.kernels.layout import ColoringInputs, EscapeTile, FilterWindow
 from fractals.kernels.shade import PlaceOptions, ValueOptions
 from fractals.rendering.plan import Plan
@@ -22,6 +21,10 @@ from fractals.scene.model import Scene
 
 Fill = Callable[..., None]  # ``fill(values, raw, max_iterations, count_offset)``
 Values = Callable[[ResolvedLayer, Fill], NDArray[np.floating[Any]]]
+# Returns `place`, `values` and `table` of a layer, as of `_Painted`.
+Placing = Callable[
+    ["Painter", ResolvedLayer, PlaceOptions, Values | None], tuple[Run, Run | None, Any]
+]
 
 
 @dataclass
@@ -61,7 +64,8 @@ class Painter:
     `values` takes a layer, and the function that fills an array with a tile's values of it. It
     returns the layer's values of the whole picture. Without it, colorings that rank all values get
     a table that only serves to compile. `encode` is the table from linear light to channels; by
-    default it gives sRGB.
+    default it gives sRGB. `placing` returns a layer's programs; by default those that take raw
+    numbers.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class Painter:
         dtype: Any,
         values: Values | None = None,
         encode: NDArray[Any] | None = None,
+        placing: "Placing | None" = None,
     ) -> None:
         self.backend, self.scene, self.plan, self.layers = backend, scene, plan, layers
         self.dtype = dtype
@@ -80,27 +85,17 @@ class Painter:
         self._painted: list[_Painted] = []
         table = spaces.encoding(scene.image.bits) if encode is None else encode
         self._encode = backend.to_device(table)
-        self._compile(values)
+        self._compile(values, placing or place_samples)
 
-    def _compile(self, values: Values | None) -> None:
+    def _compile(self, values: Values | None, placing: "Placing") -> None:
         """Compile the programs, and bring their inputs to the device."""
         backend = self.backend
         several, filtered = len(self.layers.drawn) > 1, self.plan.jittered
         self._painted = []
         for k, layer in enumerate(self.layers.drawn):
             colors = layer.paint.make_palette()
-            coloring, ranged = layer.coloring, layer.paint.range is not None
-            planes = len(coloring.statistic.names) if coloring.statistic else 0
-            computed = ValueOptions(coloring.for_coloring(), layer.side, planes)
-            placed = PlaceOptions(layer.transfer, colors.cyclic, ranged)
-            if coloring.rank_table:
-                fill = backend.compile(shade.make_value_body, computed)
-                place = backend.compile(shade.make_ranked_body, placed)
-                seen = values(layer, self.value_program(layer)) if values else np.zeros(0)
-                table = backend.to_device(_rank_table(coloring, seen, backend.real))
-            else:
-                fill, table = None, None
-                place = backend.compile(shade.make_position_body, computed, placed)
+            placed = PlaceOptions(layer.transfer, colors.cyclic, layer.paint.range is not None)
+            place, fill, table = placing(self, layer, placed, values)
             paint = backend.compile(shade.make_body)
             lookup = colors.lookup(self.scene.color.inside)
             if several or filtered:
@@ -170,11 +165,27 @@ class Painter:
             Of the escape data.
         """
         n, size = self.plan.supersampling, (tile.height, tile.width)
-        samples = tile.height * n, tile.width * n
         arms = self.arms(*indices(tile.window(n)))
         if self.plan.jittered:
+            samples = tile.height * n, tile.width * n
             colors = self.colors(samples, raw, max_iterations, count_offset, arms)
             return self.filter(size, colors, (0, 0), (tile.x * n, tile.y * n))
+        return self.paint_some(size, raw, max_iterations, count_offset, arms)
+
+    def paint_some(
+        self,
+        size: tuple[int, int],
+        raw: EscapeTile,
+        max_iterations: int,
+        count_offset: float,
+        arms: Any = None,
+    ) -> Any:
+        """Return pixels as `paint` does, of samples that are not jittered and may lie anywhere.
+
+        `size` holds the rows and columns of the pixels; `arms` is what `arms` returns.
+        """
+        n = self.plan.supersampling
+        samples = size[0] * n, size[1] * n
         rgb = self.backend.empty((*size, 3), self.dtype)
         colors = self._paint(
             rgb, samples, raw, max_iterations, count_offset, arms, self._mean is not None
@@ -313,8 +324,23 @@ def _completed(inputs: ColoringInputs, max_iterations: int, offset: float) -> Co
     return inputs._replace(max_iterations=np.int32(max_iterations), count_offset=real(offset))
 
 
-def _rank_table(
-    coloring: Coloring, values: NDArray[np.floating[Any]], real: type[np.floating[Any]]
-) -> NDArray[Any]:
-    assert coloring.rank_table
-    return np.array(coloring.rank_table(values[np.isfinite(values)]), real)
+def place_samples(
+    painter: Painter, layer: ResolvedLayer, placed: PlaceOptions, values: Values | None
+) -> tuple[Run, Run | None, Any]:
+    """Return the programs of a layer that take raw numbers."""
+    backend, coloring = painter.backend, layer.coloring
+    planes = len(coloring.statistic.names) if coloring.statistic else 0
+    computed = ValueOptions(coloring.for_coloring(), layer.side, planes)
+    if not coloring.rank_table:
+        return backend.compile(shade.make_position_body, computed, placed), None, None
+    fill = backend.compile(shade.make_value_body, computed)
+    place = backend.compile(shade.make_ranked_body, placed)
+    return place, fill, rank_table(painter, layer, values)
+
+
+def rank_table(painter: Painter, layer: ResolvedLayer, values: Values | None) -> Any:
+    """Return the table by which values of a layer are ranked, on the device."""
+    seen = values(layer, painter.value_program(layer)) if values else np.zeros(0)
+    assert layer.coloring.rank_table
+    table = layer.coloring.rank_table(seen[np.isfinite(seen)])
+    return painter.backend.to_device(np.array(table, painter.backend.real))

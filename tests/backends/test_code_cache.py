@@ -29,6 +29,8 @@ from fractals.backends import cache_folder, code_cache, numba_private
 DRAW = """
 import hashlib, sys
 import fractals
+from fractals.backends.cpu.simd import pack
+pack.FUSED = False  # plain loops, which compile sooner
 SCENES = {
     "mandelbrot": {},
     "cubic": {"formula": {"name": "multibrot", "power": 3}},

@@ -148,7 +148,7 @@ def test_limits_that_are_no_multiple_of_a_block(max_iterations, mandelbrot):
 
 @pytest.fixture(scope="module")
 def mandelbrot():
-    return Both(scene())
+    return Both(scene(), derivative=False)
 
 
 def test_pictures_with_infinities_and_nan(mandelbrot):

@@ -141,6 +141,32 @@ def test_numba_is_left_as_it_was_when_code_is_compiled():
     assert gc.isenabled()
 
 
+def test_variables_are_values_where_blocks_share_them(monkeypatch):
+    """Only a variable that changes has memory; none is deleted."""
+
+    def function(xs, n):
+        pair = xs[0], n
+        total = pair[0]
+        for k in range(n):
+            if k > 1:
+                total += pair[1] * xs[k]
+            shifted = total + 1
+        return total + shifted
+
+    expected = function(np.arange(4.0), 4)
+    stored = []
+    alloca = numba_private._Lower.alloca
+    monkeypatch.setattr(
+        numba_private._Lower,
+        "alloca",
+        lambda self, name, kind: stored.append(name) or alloca(self, name, kind),
+    )
+    monkeypatch.delattr(numba_private.Lower, "delvar")
+    assert numba.njit(**numba_private.NUMERIC)(function)(np.arange(4.0), 4) == expected
+    assert "pair" not in stored
+    assert any(name.startswith("total") for name in stored)
+
+
 def test_variables_of_a_statement_are_those_that_numba_lists(monkeypatch):
     def function(xs, n):
         total = 0.0
@@ -194,6 +220,8 @@ def test_a_function_is_declared_before_those_of_numba():
         return lambda v: -v
 
     assert numba.njit(lambda v: halved(v))(3.0) == 1.5
+    known = numba_private.typing_context().resolve_value_type(halved)
+    assert known.typing_key is halved
     assert numba.njit(lambda v: halved(v))(3) == -3
 
 

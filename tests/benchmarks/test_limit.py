@@ -84,7 +84,7 @@ def check(libraries, name, size, most):
                 np.testing.assert_array_equal(work.norm, norm, where)
 
 
-@pytest.mark.parametrize("name", slow_but(["mandelbrot", "multibrot"], SAMPLES))
+@pytest.mark.parametrize("name", slow_but(["mandelbrot"], SAMPLES))
 def test_every_step_counts_as_ours_does(libraries, name):
     check(libraries, name, (150, 37), 200)
 

@@ -13,6 +13,7 @@ import numpy as np
 import PIL.Image
 import pytest
 from support.command_line import SMALL, one_line
+from support.scenes import slow_but
 
 import fractals
 from fractals import catalog
@@ -502,7 +503,7 @@ def test_completion(run, shell):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
-@pytest.mark.parametrize("device", ["cpu", "simulator", "python"])
+@pytest.mark.parametrize("device", slow_but(["cpu", "python"], ["cpu", "simulator", "python"]))
 def test_ctrl_c_ends_at_once_without_a_file(tmp_path, device):
     command = [sys.executable, "-c", "from fractals.cli import main; main()", "render"]
     heavy = [

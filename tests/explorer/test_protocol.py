@@ -89,7 +89,7 @@ def test_an_older_frame_is_shown_again(server):
 
 def test_a_view_too_deep_for_the_formula_is_an_error_and_the_base_stays(server):
     async def talk(client):
-        await client.say("open", frame=1, formula="magnet1")
+        await client.say("open", frame=1, formula="nova")
         await client.until("placed", frame=1)
         await client.say("view", frame=2, base=1, scale=4096)
         while True:

@@ -181,7 +181,7 @@ def fetch(server, path):
 
 
 def test_thumbnails_are_files_of_the_package_or_drawn(server, monkeypatch):
-    path = "/thumbnail/formula/tricorn"
+    path = "/thumbnail/formula/newton"
     status, kind, data = fetch(server, path)
     assert (status, kind, data[8:12]) == (200, "image/webp", b"WEBP")
     monkeypatch.setattr(pages, "thumbnail_files", dict)

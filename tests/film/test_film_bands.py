@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 from support.deep import deep_view
+from support.scenes import slow_but
 
 from fractals import load_scene
 from fractals.backends.devices import choose, open_backend
@@ -22,8 +24,10 @@ def counts_of(plan):
     return raw.count.copy(), raw.dx.copy(), raw.dy.copy(), source.loop
 
 
-@pytest.mark.parametrize("depth", [40, pytest.param(290, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", ["mandelbrot", "burning_ship"])
+@pytest.mark.parametrize(
+    ("name", "depth"),
+    slow_but([("mandelbrot", 40)], product(["mandelbrot", "burning_ship"], [40, 290])),
+)
 def test_bands_have_the_counts_of_strips(name, depth):
     if name == "mandelbrot":
         center = load_scene("clockwork").view.center

@@ -84,8 +84,8 @@ def check_kills(tmp_path, kills):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9")
-def test_three_kills(tmp_path, ffmpeg):
-    check_kills(tmp_path, 3)
+def test_two_kills(tmp_path, ffmpeg):
+    check_kills(tmp_path, 2)
 
 
 @pytest.mark.slow

@@ -17,7 +17,6 @@ from fractals.films.motion import make_motion, with_view
 from fractals.films.strip import Strip
 from fractals.films.strip_plan import Look, Shutter
 from fractals.films.tracks import Tracks, scene_of
-from fractals.films.valued import ValuedGather
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import StripShape, StripTexels
 from fractals.rendering.options import RenderOptions
@@ -184,18 +183,24 @@ def test_frames_of_values_do_not_depend_on_order_segments_and_folders(in_parts, 
     assert np.array_equal([*again.frames(range(10, 15)), *last], whole[10:])
 
 
-def test_samples_are_colored_once_where_colors_stay(monkeypatch):
-    keys, still = (START, END), {"offset": [[0, 0.2], [0.5, 0.2], [0.6, 0.5]]}
-    strip, _ = valued_of(*keys, tracks=still, shutter=0.5, segment=5)
-    drawn, draw = [], ValuedGather._draw
-    monkeypatch.setattr(
-        ValuedGather, "_draw", lambda self, *given: drawn.append(given) or draw(self, *given)
-    )
-    found = list(strip.frames(range(20)))
-    assert len(drawn) == 3 + 5  # colors change within one segment only
-    for number in (2, 11, 18):  # alone, in a segment of another length
-        (frame,) = valued_of(*keys, tracks=still, shutter=0.5)[0].frames([number])
-        assert np.array_equal(frame, found[number])
+def test_a_zoom_is_divided_where_colors_stay(monkeypatch):
+    monkeypatch.setattr("fractals.films.split.LEAST", 5)
+    scene = film_of(START, END, supersampling=3)
+    tracks = {"offset": [[0, 0.2], [0.3, 0.2], [0.7, 0.5]]}
+    film = scene.film.model_dump(mode="json", exclude_none=True)
+    film |= {"tracks": tracks, "shutter": 0, "density": 2}
+    film = fractals.film(scene.replace(film=film), device="cpu")
+    frames = [chosen.part.frames for chosen in film.parts]
+    assert frames == [range(6), range(6, 14), range(14, 20)]
+    assert [chosen.method for chosen in film.parts] == ["strip"] * 3
+    assert ["keeps values" in chosen.reason for chosen in film.parts] == [False, True, False]
+    assert film.parts[2].samples < film.parts[1].samples  # bands above its frames are not made
+    found = list(film.frames(4, 16))
+    for number in (5, 6, 13, 14):
+        frame = found[number - 4]
+        scene = film.scene_at(number)
+        other = fractals.render(scene, supersampling=8, bits=16, device="cpu").pixels
+        assert decibels(frame, other) > 27, number
 
 
 def test_the_shutter_blurs_colors_of_values():
@@ -265,7 +270,10 @@ def test_frames_take_texels_that_are_held(width, density):
                         band = (texel << level) >> layout.bits
                         assert band in held[level]
                         assert layout.finest(band) <= level
-    assert layout.samples < 1.3 * layout.bands * layout.columns * layout.rows
+    assert (
+        sum(map(layout.band_samples, range(layout.bands)))
+        < 1.3 * layout.bands * layout.columns * layout.rows
+    )
 
 
 @pytest.mark.parametrize("width", ["1e-3", "1e-60"])
@@ -274,20 +282,24 @@ def test_frames_take_samples_that_are_held(width, shutter):
     strip, _ = valued_of(START, {**END, "width": width}, size=(160, 90), shutter=shutter)
     layout, depth = strip.layout, strip.layout.depth
     blurred = Shutter(strip).longest
+    borders = [0.0, *layout.borders, layout.reach]
     for shallow, deep in itertools.combinations(np.linspace(0, depth, 7), 2):
-        held = [layout.needed(level, shallow, deep) for level in range(layout.levels)]
-        for octave in np.linspace(shallow, deep, 5):
+        regions = layout.regions(shallow, deep)
+        for octave, ring in itertools.product(
+            np.linspace(shallow, deep, 5), itertools.pairwise(borders)
+        ):
             for level in range(layout.bits + 1):
-                rows = layout.rows_of(level, octave, octave)
+                rows = layout.ring_rows(level, octave, ring)
                 last = min(
                     rows.stop - 1 + math.ceil(blurred / 2**level) + bool(shutter),
                     (layout.bands << (layout.bits - level)) - 1,
                 )
                 fine = max(0, level - layout.finer)
-                for row in (rows.start, last):
-                    band = row >> (layout.bits - level)
-                    assert band in held[fine]
-                    assert layout.finest(band) <= fine
+                for row in (rows.start, last) if rows else ():
+                    finer = [region for region in regions[: fine + 1] if region]
+                    assert finer[0].start <= row << level
+                    assert (row + 1) << level <= finer[-1].stop
+                    assert layout.finest(row >> (layout.bits - level)) <= fine
 
 
 @pytest.fixture
@@ -341,8 +353,7 @@ def test_the_forecast_of_memory_holds(in_parts):
     for begin in reversed(range(0, 20, 5)):
         list(strip.frames(range(begin, begin + 5)))
         gather = strip._gather
-        held = sum(samples.nbytes for samples in gather._held.values()) + gather._texels.nbytes
-        most = max(most, held)
+        most = max(most, gather.held.size + gather._texels.nbytes)
     assert forecast / 2 < most < forecast
 
 

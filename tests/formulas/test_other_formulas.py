@@ -23,7 +23,7 @@ NEAR = mpf("1e-14")
 ENTIRE = ("exponential", "sine")  # they escape so far, or not at all, that few z are compared
 NOT_HOLOMORPHIC = ("hybrid", "lyapunov", "network")
 ONE_STEP = ("network",)  # every sample has the count 1
-DEVICES = ("cpu", "python")
+DEVICES = ("cpu", "simulator", "python")
 OWN = "z**3 + c*sin(z)"
 OFTEN = ("nova", "phoenix", OWN)  # compiled everywhere; the others' are slow tests
 # Where orbits escape in many counts, of a formula that stays in its home view.
@@ -128,7 +128,7 @@ def test_backends_agree_in_float32(name):
     coloring = "speed" if name in CONVERGING else "distance"
     drawn = scene(name, coloring=coloring)
     expected = fractals.compute(drawn, device="python", precision="float32")
-    assert same(fractals.compute(drawn, device="cpu", precision="float32"), expected)
+    assert same(fractals.compute(drawn, device="simulator", precision="float32"), expected)
 
 
 @pytest.mark.parametrize("name", slow_but(["nova"], ["phoenix", "nova", "hybrid"]))
@@ -176,7 +176,7 @@ PARAMETERS, JULIA = None, ("-0.4", "0.59")
 
 @pytest.mark.parametrize(
     ("julia", "device"),
-    slow_but([(PARAMETERS, "cpu"), (JULIA, "python")], product([PARAMETERS, JULIA], DEVICES)),
+    slow_but([(PARAMETERS, "simulator"), (JULIA, "python")], product([PARAMETERS, JULIA], DEVICES)),
     ids=lambda value: {PARAMETERS: "parameters", JULIA: "julia"}.get(value, value),
 )
 @every_other
@@ -239,7 +239,7 @@ def test_a_coloring_without_sense_is_refused(formula, coloring, line):
 
 
 def test_smooth_is_speed_where_orbits_converge():
-    smooth, speed = (scene("magnet1", coloring=name) for name in ("smooth", "speed"))
+    smooth, speed = (scene("nova", coloring=name) for name in ("smooth", "speed"))
     pictures = [fractals.render(drawn, device="cpu").pixels for drawn in (smooth, speed)]
     assert np.array_equal(*pictures)
     assert len(np.unique(pictures[0])) > 10
@@ -253,10 +253,10 @@ def test_smooth_without_a_degree_is_told():
 
 def test_hybrid_of_one_formula_twice_is_every_second_step():
     twice = {"name": "hybrid", "formulas": ["mandelbrot", "mandelbrot"]}
-    once = fractals.compute(scene(coloring="count", max_iterations=60), device="cpu").count
+    once = fractals.compute(scene(coloring="count", max_iterations=60), device="python").count
     found = fractals.compute(
         scene(twice, coloring="count", max_iterations=30, center=["-0.65", "0"], width="4.6"),
-        device="cpu",
+        device="python",
     ).count
     assert np.array_equal(found, (once + 1) // 2)
 

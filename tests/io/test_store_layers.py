@@ -1,6 +1,7 @@
 """Stores of what all layers need: the same bytes, recolored exactly, and clear where they lack."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -72,9 +73,14 @@ def test_recolored_is_rendered(tmp_path, colors):
     recolored_is_rendered(tmp_path, "cpu", "float64", colors)
 
 
-@pytest.mark.parametrize("precision", slow_but(["float32"], PRECISIONS))
-def test_recolored_layers_are_rendered(tmp_path, compiled, precision):
-    recolored_is_rendered(tmp_path, compiled, precision, LAYERS)
+@pytest.mark.parametrize(
+    ("device", "precision"),
+    slow_but(
+        [("cpu", "float64"), ("simulator", "float32")], product(["cpu", "simulator"], PRECISIONS)
+    ),
+)
+def test_recolored_layers_are_rendered(tmp_path, device, precision):
+    recolored_is_rendered(tmp_path, device, precision, LAYERS)
 
 
 def test_other_colors_of_what_is_kept(tmp_path, compiled):

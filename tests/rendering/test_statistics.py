@@ -50,8 +50,12 @@ def test_packs_have_the_statistics_of_plain_loops(julia, mask):
         assert (packed[2][inside] != 0).all() == (mask == "all") or not inside.any()
 
 
-@pytest.mark.parametrize("formula", ["mandelbrot", "burning_ship"])
-@pytest.mark.parametrize("precision", slow_but(["float64"], PRECISIONS))
+@pytest.mark.parametrize(
+    ("formula", "precision"),
+    slow_but(
+        [("mandelbrot", "float64")], itertools.product(["mandelbrot", "burning_ship"], PRECISIONS)
+    ),
+)
 def test_launches_in_parts_continue_statistics(formula, precision):
     drawn = scene(formula, max_iterations=120, size=(23, 9), layers=LAYERS, precision=precision)
     whole = statistics_of(drawn, device="simulator")

@@ -17,7 +17,7 @@ from fractals.tools import gallery
 FOLDER = Path(__file__).parents[2] / "gallery"
 KNOWN = json.loads((FOLDER / gallery.HASHES).read_text())
 # Their reference orbits take seconds, or their kernels as long to compile.
-COSTLY = ("arch", "burr", "caravan", "daystar", "fan", "heirloom")
+COSTLY = ("arch", "burr", "caravan", "clockwork", "daystar", "fan", "heirloom", "pinwheel")
 
 
 def test_every_scene_has_a_hash():

@@ -173,16 +173,28 @@ def make_body(target, options):
 
     if options.check_every_step or options.steps_per_check == 1:
 
+        def all_go_on(zero):
+            return first_lanes(lane_count(zero), zero)
+
         def go_on(state, a, b, point, escape_radius_squared, still):
             state = advance(state, a, b, point)
             return state, still & near(state, escape_radius_squared)
 
-    else:
+        def going_on(state, escape_radius_squared, still):
+            return still
+
+    else:  # the last state tells
+
+        def all_go_on(zero):
+            return ()
 
         def go_on(state, a, b, point, escape_radius_squared, still):
             return advance(state, a, b, point), still
 
-    go_on = jit(go_on)
+        def going_on(state, escape_radius_squared, still):
+            return near(state, escape_radius_squared)
+
+    all_go_on, go_on, going_on = jit(all_go_on), jit(go_on), jit(going_on)
 
     @jit
     def tested(state, a, b, point, escape_radius_squared, alive, n):
@@ -234,7 +246,7 @@ def make_body(target, options):
         zero = splat(point[0] - point[0], vectors)
         radius_squared = splat(point[2], vectors)
         state = load_rows(numbers, i, room, zero, size)
-        still = first_lanes(lane_count(zero), zero)
+        still = all_go_on(zero)
         k = place_of_c(i, room)
         for _ in range(steps // unroll):
             k = unknown(k)
@@ -257,7 +269,7 @@ def make_body(target, options):
         state, ca, cb = begin(u, v, splat(point[0], vectors), splat(point[1], vectors))
         store_rows(numbers, end, room, lane_of(state, ca, cb))
         state, still = take_steps(numbers, end, room, point, early)
-        if any_lane(~(still & near(state, splat(point[2], vectors)))):
+        if any_lane(~going_on(state, splat(point[2], vectors), still)):
             return -1
         store(tile.count, at, truncate(everywhere(max_iterations, zero)))
         store(tile.x, at, zero)
@@ -375,10 +387,12 @@ def make_body(target, options):
             for i in range(0, left, lanes):
                 lane = load_rows(numbers, i, room, zero, carried)
                 ca, cb = c_of(lane, a, b)
-                valid = first_lanes(left - i, zero)
                 state, still = take_steps(numbers, i, room, point, steps)
-                still = valid & still & near(state, escape_radius_squared)
-                gone = valid & ~still
+                still = going_on(state, escape_radius_squared, still)
+                gone = ~still
+                if i + lanes > left:  # testing that is quicker than masking each pack
+                    valid = first_lanes(left - i, zero)
+                    still, gone = still & valid, gone & valid
                 closing = any_lane(gone) or end != i
                 if any_lane(gone):
                     before = load_rows(numbers, i, room, zero, carried)

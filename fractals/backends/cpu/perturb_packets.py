@@ -232,12 +232,14 @@ def make_body(target, options):
         exponent_c = int64(ZERO_EXPONENT) if julia and floatexp else view.exponent
         exponent_z = view.exponent if julia else int64(ZERO_EXPONENT)
         dz = view.width if julia else zero
-        tile.count[:, :] = max_iterations
-        tile.x[:, :], tile.y[:, :] = zero, zero
-        if derivative:
-            tile.dx[:, :], tile.dy[:, :] = zero, zero
-        if floatexp:
-            work.state[STATE_COUNT, :, :] = -1.0  # done
+        for j in range(height):
+            for i in range(width):
+                tile.count[j, i] = max_iterations
+                tile.x[j, i], tile.y[j, i] = zero, zero
+                if derivative:
+                    tile.dx[j, i], tile.dy[j, i] = zero, zero
+                if floatexp:
+                    work.state[STATE_COUNT, j, i] = -1.0  # done
         end = 0
         for top in range(0, height, BLOCK_SIZE[1]):
             for left in range(0, width, BLOCK_SIZE[0]):

@@ -40,4 +40,5 @@ def make():
         make_value=make_value,
         constants=constants,
         derivative=True,
+        gradient="length",
     )

@@ -32,6 +32,7 @@ def make():
         make_value=make_value,
         constants=constants,
         derivative=True,
+        gradient="length",
         transfer="linear",
         palette="ink",
         blend="multiply",

@@ -54,6 +54,7 @@ def make():
         make_value=make_value,
         constants=constants,
         derivative=True,
+        gradient="direction",
         transfer="linear",
         palette="ink",
         blend="multiply",

@@ -82,18 +82,20 @@ def _split_lanes(context, v):
     bits, fraction, bias = (64, 52, 1023) if v.element == types.float64 else (32, 23, 127)
 
     def generate(context, builder, signature, args):
-        words = ir.VectorType(ir.IntType(bits), v.lanes)
-
         def mantissa(vector):
+            words = ir.VectorType(ir.IntType(bits), vector.type.count)
             low = builder.and_(
                 builder.bitcast(vector, words), all_lanes(words, (1 << fraction) - 1)
             )
-            return builder.bitcast(builder.or_(low, all_lanes(words, bias << fraction)), v.vector)
+            return builder.bitcast(
+                builder.or_(low, all_lanes(words, bias << fraction)), vector.type
+            )
 
         def exponent(vector):
+            words = ir.VectorType(ir.IntType(bits), vector.type.count)
             raw = builder.lshr(builder.bitcast(vector, words), all_lanes(words, fraction))
             biased = builder.and_(raw, all_lanes(words, 2 * bias + 1))
-            return builder.sitofp(builder.sub(biased, all_lanes(words, bias)), v.vector)
+            return builder.sitofp(builder.sub(biased, all_lanes(words, bias)), vector.type)
 
         found = each(builder, mantissa, args[0]), each(builder, exponent, args[0])
         return context.make_tuple(builder, signature.return_type, found)
@@ -112,14 +114,13 @@ def _scale_lanes(context, v, k):
     bits, fraction, bias = (64, 52, 1023) if v.element == types.float64 else (32, 23, 127)
 
     def generate(context, builder, signature, args):
-        words = ir.VectorType(ir.IntType(bits), v.lanes)
-
         def apply(vector, power):
+            words = ir.VectorType(ir.IntType(bits), vector.type.count)
             biased = builder.add(builder.fptosi(power, words), all_lanes(words, bias))
             zero, most = all_lanes(words, 0), all_lanes(words, 2 * bias)
             biased = builder.select(builder.icmp_signed("<", biased, zero), zero, biased)
             biased = builder.select(builder.icmp_signed(">", biased, most), most, biased)
-            scale = builder.bitcast(builder.shl(biased, all_lanes(words, fraction)), v.vector)
+            scale = builder.bitcast(builder.shl(biased, all_lanes(words, fraction)), vector.type)
             return builder.fmul(vector, scale)
 
         return each(builder, apply, *args)

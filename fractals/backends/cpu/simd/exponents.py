@@ -11,6 +11,7 @@ from fractals.backends.cpu.simd.pack import (
     all_lanes,
     call,
     each,
+    each_register,
     intrinsic,
     llvm_function,
 )
@@ -31,7 +32,7 @@ def larger_part(context, x, y):
             a, b = (llvm_function("fabs")(builder, part) for part in (a, b))
             return builder.select(builder.fcmp_ordered("<", a, b), b, a)
 
-        return each(builder, apply, *args)
+        return each_register(builder, apply, *args)
 
     return x(x, y) if x == y else None, generate
 
@@ -41,12 +42,11 @@ def exponents(context, value):
     """Return the whole number e with 2**e <= abs(lane) < 2**(e + 1), in float64; -1023 for 0."""
 
     def generate(context, builder, signature, args):
-        words = ir.VectorType(INT64, value.lanes)
-
         def apply(vector):
+            words = ir.VectorType(INT64, vector.type.count)
             bits = builder.bitcast(vector, words)
             biased = builder.and_(builder.lshr(bits, all_lanes(words, 52)), all_lanes(words, 2047))
-            return builder.sitofp(builder.sub(biased, all_lanes(words, 1023)), value.vector)
+            return builder.sitofp(builder.sub(biased, all_lanes(words, 1023)), vector.type)
 
         return each(builder, apply, args[0])
 
@@ -58,13 +58,12 @@ def powers_of_two(context, value):
     """Return 2**lane, for whole numbers in float64 up to 1023; 0 for those below -1022."""
 
     def generate(context, builder, signature, args):
-        words = ir.VectorType(INT64, value.lanes)
-
         def apply(vector):
+            words = ir.VectorType(INT64, vector.type.count)
             biased = builder.add(builder.fptosi(vector, words), all_lanes(words, 1023))
             negative = builder.icmp_signed("<", biased, all_lanes(words, 0))
             biased = builder.select(negative, all_lanes(words, 0), biased)
-            return builder.bitcast(builder.shl(biased, all_lanes(words, 52)), value.vector)
+            return builder.bitcast(builder.shl(biased, all_lanes(words, 52)), vector.type)
 
         return each(builder, apply, args[0])
 

@@ -37,6 +37,10 @@ def _index(context, builder, signature, args, k):
 
 
 def _loaded(context, builder, array, value, index, pack):
+    if pack.vectors == 2:
+        at = _address(context, builder, array, value, index)
+        at = builder.bitcast(at, pack.value.as_pointer())
+        return builder.load(at, align=array.dtype.bitwidth // 8, typ=pack.value)
     vectors = []
     for k in range(pack.vectors):
         at = _address(context, builder, array, value, index, k * pack.lanes)
@@ -46,7 +50,8 @@ def _loaded(context, builder, array, value, index, pack):
 
 
 def _store(context, builder, array, value, index, pack):
-    for k, vector in enumerate(vectors_of(builder, pack)):
+    whole = isinstance(pack.type, ir.VectorType)
+    for k, vector in enumerate([pack] if whole else vectors_of(builder, pack)):
         at = _address(context, builder, array, value, index, k * vector.type.count)
         at = builder.bitcast(at, vector.type.as_pointer())
         builder.store(vector, at, align=array.dtype.bitwidth // 8)

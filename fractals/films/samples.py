@@ -1,0 +1,340 @@
+"""What a strip of values keeps of its samples, and how it is colored in a frame.
+
+Of a layer whose values are the same in all frames the values are kept. Of layers that read only the
+gradient of the potential, which lie otherwise in each frame, its length and direction are kept. If
+options of other layers change, or other layers read dz, raw numbers are kept.
+"""
+
+import functools
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals import catalog
+from fractals.backends.base import Run
+from fractals.films.bands import MARGIN, BandMaker, widest
+from fractals.films.kept import (
+    BLOCK,
+    Kept,
+    block_of,
+    directions,
+    keep_directions,
+    keep_numbers,
+    numbers_of,
+    room,
+)
+from fractals.films.motion import Moment
+from fractals.kernels import shade
+from fractals.kernels.layout import ColoringInputs, EscapeTile
+from fractals.kernels.shade import PlaceOptions
+from fractals.kernels.strip import EMPTY, make_number_body
+from fractals.rendering.drawing import Drawing
+from fractals.rendering.plan import Plan
+from fractals.rendering.sampling import Samples
+from fractals.rendering.shading import Fill, Painter, Values, place_samples, rank_table
+from fractals.scene.layers import Layers, ResolvedLayer
+
+ROWS = 8  # whose numbers are made to codes at a time, which takes memory
+# A point whose estimate of the distance is ESTIMATE / |dz|: |z| log2|z|² = 4 * 4, in the unit of
+# the coloring "distance".
+POINT, ESTIMATE = 4.0, 16000 * math.log(2)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is kept of a sample.
+
+    Attributes
+    ----------
+    values : tuple of int
+        The layers whose values are kept; none where `raw`.
+    length, direction : bool
+        Whether length and direction of the gradient are kept.
+    raw : bool
+        Whether count, z, statistics, and dz where `derivative`, are kept.
+    derivative : bool
+    statistics : int
+        How many there are.
+    """
+
+    values: tuple[int, ...]
+    length: bool
+    direction: bool
+    raw: bool
+    derivative: bool
+    statistics: int
+
+    @property
+    def numbers(self) -> int:
+        """Return how many numbers are kept."""
+        if self.raw:
+            return 2 + self.derivative + self.statistics
+        return len(self.values) + self.length
+
+    @property
+    def directions(self) -> int:
+        """Return how many directions are kept."""
+        return 1 + self.derivative if self.raw else int(self.direction)
+
+    @property
+    def bytes(self) -> float:
+        """Return the bytes of a sample."""
+        return 2 * (self.numbers + self.directions) + 8 * self.numbers / BLOCK
+
+
+def recipe_of(layers: Layers, moving: bool) -> Recipe:
+    """Return what is kept for some layers; `moving`: options of colorings change."""
+    drawn = layers.drawn
+    raw = any(moving or layer.coloring.derivative for layer in drawn if not layer.coloring.gradient)
+    values = [] if raw else [k for k, layer in enumerate(drawn) if not layer.coloring.gradient]
+    read = set() if raw else {layer.coloring.gradient for layer in drawn}
+    derivative, planes = layers.derivative, layers.statistics.planes
+    return Recipe(tuple(values), "length" in read, "direction" in read, raw, derivative, planes)
+
+
+class FrameTile(NamedTuple):
+    """Samples on the device, as those of a frame.
+
+    Attributes
+    ----------
+    raw : EscapeTile, or None
+        With dz per width of the frame and along its axes; None where no layer takes it.
+    numbers : tuple
+        The inputs of `make_number_body` for each layer of `Recipe.values`.
+    """
+
+    raw: Any
+    numbers: tuple[tuple[Any, Any, np.int32], ...]
+
+
+class Sampler:
+    """Iterates what is kept of samples, and returns them as those of a frame.
+
+    Parameters
+    ----------
+    strip : StripPlan
+    maker : BandMaker
+    recipe : Recipe
+    """
+
+    def __init__(self, strip: Any, maker: BandMaker, recipe: Recipe) -> None:
+        self.strip, self.maker, self.recipe = strip, maker, recipe
+        self.backend, self.facts = maker.backend, strip.facts
+        self._turned: tuple[float, NDArray[np.float64], NDArray[np.float64]] | None = None
+
+    @functools.cached_property
+    def _decode(self) -> Run:
+        return self.backend.compile(make_number_body)
+
+    def room(self, rows: int, columns: int, block: int) -> Kept:
+        """Return room for samples."""
+        return room(self.recipe.numbers, self.recipe.directions, rows, columns, block)
+
+    def draw(self, drawing: Drawing, first: int, last: int) -> Kept:
+        """Iterate rows of a band."""
+        recipe, backend, plan = self.recipe, self.backend, drawing.plan
+        columns = plan.size[0]
+        found = self.room(last - first, columns, block_of(columns))
+        numbers = np.empty((recipe.numbers, last - first, columns))
+        assert drawing.painter
+        programs = _programs(recipe, drawing.painter, plan.layers)
+        radii = _radii(plan, first, last) if recipe.derivative else np.ones((last - first, 1))
+        # Of the view whose width is the unit of distances.
+        width = 1.0 if drawing.painter.plan.deep else float(drawing.painter.plan.width)
+        given = self.facts.max_iterations, self.facts.count_offset
+
+        def take(rows: slice, across: slice, raw: EscapeTile) -> None:
+            shape = rows.stop - rows.start, across.stop - across.start
+            own, codes = numbers[:, rows, across], found.codes[recipe.numbers :, rows, across]
+            values, array = backend.empty(shape, backend.real), np.empty(shape, backend.real)
+
+            def read(device: Any) -> NDArray[np.float64]:
+                backend.to_host(device, array)
+                return array.astype(np.float64)
+
+            if programs:
+                for k, program in enumerate(programs):
+                    program(values, raw, *given)
+                    own[k] = read(values)
+                if recipe.length:
+                    own[-1] *= width / radii[rows]
+            if not (recipe.raw or recipe.direction):
+                return
+            counts = np.empty(shape, np.int32)
+            backend.to_host(raw.count, counts)
+            inside = counts >= self.facts.max_iterations
+            x, y = read(raw.x), read(raw.y)
+            if recipe.raw:
+                own[0], own[1] = np.where(inside, np.nan, counts), np.sqrt(x * x + y * y)
+                keep_directions(x, y, codes[0])
+                if recipe.derivative:
+                    p, q = read(raw.dx) * radii[rows], read(raw.dy) * radii[rows]
+                    largest = np.maximum(abs(p), abs(q))
+                    part = np.minimum(abs(p), abs(q)) / np.where(largest > 0, largest, 1)
+                    own[2] = largest * np.sqrt(1 + part * part)
+                    keep_directions(p, q, codes[1])
+                for k in range(recipe.statistics):
+                    own[k - recipe.statistics] = read(raw.statistics[k])
+                return
+            far = ~np.isfinite(x * x + y * y)
+            x, y = np.where(far, 2, x), np.where(far, 0, y)
+            p, q = read(raw.dx), read(raw.dy)
+            largest = np.maximum(abs(p), abs(q))
+            p, q = (part / np.where(largest > 0, largest, 1) for part in (p, q))
+            keep_directions(x * p + y * q, x * q - y * p, codes[0])
+            codes[0][inside] = EMPTY
+
+        self.maker.iterate(drawing, first, last, take)
+        for k in range(recipe.numbers):
+            for row in range(0, last - first, ROWS):
+                rows = slice(row, row + ROWS)
+                keep_numbers(numbers[k, rows], found.codes[k, rows], found.scales[k, rows])
+        return found
+
+    def tile(self, kept: Kept, rows: NDArray[np.float64], moment: Moment) -> FrameTile:
+        """Return samples as those of a frame; `rows` of level 0 are where they lie, (rows, 1)."""
+        real, to_device = self.backend.real, self.backend.to_device
+        codes, scales = kept.codes, kept.scales.astype(real)
+        numbers = []
+        for k in range(len(self.recipe.values)):
+            block = codes.shape[2] // scales.shape[2]
+            bits = np.int32(block.bit_length() - 1)
+            own = to_device(np.ascontiguousarray(codes[k])), to_device(scales[k])
+            numbers.append((*own, bits))
+        raw = None
+        if self.recipe.raw:
+            raw = self._raw(kept, rows, moment)
+        elif self.recipe.length or self.recipe.direction:
+            raw = self._gradient(kept, rows, moment)
+        return FrameTile(raw, tuple(numbers))
+
+    def values(self, kept: Kept, layer: int, fill: Fill, raw: EscapeTile | None) -> Any:
+        """Return a layer's values of samples; `raw` is that of their `FrameTile`."""
+        if layer in self.recipe.values:
+            return _decoded(kept, self.recipe.values.index(layer))
+        assert raw
+        on_device = self.backend.empty(raw.count.shape, self.backend.real)
+        fill(on_device, raw, self.facts.max_iterations, self.facts.count_offset)
+        found = np.empty(raw.count.shape, self.backend.real)
+        self.backend.to_host(on_device, found)
+        return found
+
+    def _gradient(self, kept: Kept, rows: NDArray[np.float64], moment: Moment) -> EscapeTile:
+        """Return samples with the same gradient, and another z."""
+        recipe, codes = self.recipe, kept.codes
+        shape = codes.shape[1:]
+        inside: Any = np.zeros(shape, bool)
+        p, q = np.ones(shape), np.zeros(shape)
+        if recipe.direction:
+            inside = codes[-1] == EMPTY
+            p, q = self._pointed(codes[-1], moment)
+        if recipe.length:
+            distances = _decoded(kept, len(recipe.values)) / self._scale(rows, moment)
+            inside = inside | np.isnan(distances)
+            size = np.where(distances > 0, ESTIMATE / np.where(distances > 0, distances, 1), 0)
+            p, q = p * size, q * size
+        counts = np.where(inside, np.int32(self.facts.max_iterations), np.int32(0))
+        return self._escape_tile(counts, *_point(shape), p, q, ())
+
+    def _raw(self, kept: Kept, rows: NDArray[np.float64], moment: Moment) -> EscapeTile:
+        recipe, codes = self.recipe, kept.codes[self.recipe.numbers :]
+        numbers = [_decoded(kept, k) for k in range(recipe.numbers)]
+        counts = np.where(np.isnan(numbers[0]), self.facts.max_iterations, np.rint(numbers[0]))
+        x, y = (np.take(part, codes[0]) * numbers[1] for part in directions(1, 0).T.copy())
+        p, q = np.zeros((2, 1, 1))
+        if recipe.derivative:
+            size = numbers[2] * self._scale(rows, moment)
+            p, q = (part * size for part in self._pointed(codes[1], moment))
+        return self._escape_tile(counts, x, y, p, q, numbers[2 + recipe.derivative :])
+
+    def _escape_tile(self, counts: Any, x: Any, y: Any, p: Any, q: Any, planes: Any) -> EscapeTile:
+        real, to_device = self.backend.real, self.backend.to_device
+        statistics = np.stack(planes) if len(planes) else np.zeros((1, 1, 1))
+        arrays = (to_device(part.astype(real, copy=False)) for part in (x, y, p, q, statistics))
+        return EscapeTile(to_device(counts.astype(np.int32, copy=False)), *arrays)
+
+    def _pointed(self, codes: Any, moment: Moment) -> tuple[Any, Any]:
+        """Return the unit vectors of directions of dz along the axes of a frame."""
+        turn = math.radians(moment.rotation - widest(self.strip.part).rotation)
+        if self._turned is None or self._turned[0] != turn:
+            sin = math.sin(-turn if self.strip.scene.view.mirror else turn)
+            self._turned = turn, *directions(math.cos(turn), sin).T.copy()
+        return np.take(self._turned[1], codes), np.take(self._turned[2], codes)
+
+    def _scale(self, rows: NDArray[np.float64], moment: Moment) -> NDArray[np.float64]:
+        """Return a frame's width over the distance of rows from the fixed point."""
+        strip = self.strip
+        octaves = (rows - MARGIN) / strip.layout.octave - moment.octaves
+        # NumPy's function differs between CPUs.
+        powers = np.array([2.0**octave for octave in octaves.ravel().tolist()])
+        scale: float = strip.size[0] / strip.fixed.rim
+        return scale * powers.reshape(octaves.shape)
+
+    def placing(
+        self, painter: Painter, layer: ResolvedLayer, placed: PlaceOptions, values: Values | None
+    ) -> tuple[Run, Run | None, Any]:
+        """Return the programs of a layer that take a `FrameTile`."""
+        backend = painter.backend
+        k = number_of(painter.layers, layer)
+        if k not in self.recipe.values:
+            place, fill, table = place_samples(painter, layer, placed, values)
+            if fill:
+                return place, _of_raw(fill), table
+            return _of_raw(place), None, None
+        at = self.recipe.values.index(k)
+
+        def fill_values(found: Any, tile: FrameTile, inputs: ColoringInputs) -> None:
+            self._decode(found, *tile.numbers[at])
+
+        decode = Run(fill_values, "plain")
+        if layer.coloring.rank_table:
+            place = backend.compile(shade.make_ranked_body, placed)
+            return place, decode, rank_table(painter, layer, values)
+        run = backend.compile(shade.make_valued_body, placed)
+        return Run(lambda at, v, _, inputs: run(at, v, inputs), "plain"), decode, None
+
+
+def _programs(recipe: Recipe, painter: Painter, layers: Layers) -> list[Fill]:
+    """Return the programs that compute the numbers, but for raw ones."""
+    found = [painter.value_program(layers.drawn[k]) for k in recipe.values]
+    if recipe.length:
+        distance = catalog.load("coloring", "distance")().choose({})
+        layer = next(layer for layer in layers.drawn if layer.coloring.gradient == "length")
+        found.append(painter.value_program(replace(layer, coloring=distance)))
+    return found
+
+
+@functools.lru_cache(maxsize=16)
+def _point(shape: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return z of samples of which the gradient alone is known."""
+    return np.full(shape, POINT), np.zeros(shape)
+
+
+def number_of(layers: Layers, layer: ResolvedLayer) -> int:
+    """Return the number of a layer."""
+    return next(k for k, each in enumerate(layers.drawn) if each is layer)
+
+
+def _of_raw(run: Run) -> Run:
+    """Return a program that takes a `FrameTile` in place of its raw numbers."""
+    return Run(lambda out, tile, *inputs: run(out, tile.raw, *inputs), "plain")
+
+
+def _decoded(kept: Kept, k: int) -> NDArray[np.float64]:
+    """Return numbers that are kept, shape (rows, columns)."""
+    codes, scales = kept.codes[k], kept.scales[k].astype(np.float64)
+    blocks = codes.reshape(*scales.shape[:2], -1)
+    found: NDArray[np.float64] = numbers_of(blocks, scales[..., :1], scales[..., 1:])
+    return found.reshape(codes.shape[0], codes.shape[1])
+
+
+def _radii(plan: Plan, first: int, last: int) -> NDArray[np.float64]:
+    """Return the radii of the rows of a band, as `Samples.arms` scales them: shape (rows, 1)."""
+    rows = np.arange(first, last)[:, None]
+    x, y = Samples(plan).arms(np.zeros((1, 1), np.int64), rows)
+    # NumPy's function differs between CPUs.
+    found = [math.hypot(*pair) for pair in zip(x.tolist(), y.tolist(), strict=True)]
+    return np.array(found)[:, None]
