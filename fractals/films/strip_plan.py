@@ -166,18 +166,6 @@ class StripPlan:
             max(len(layout.held(level, *span)) for span in spans) for level in range(layout.levels)
         ]
 
-    def bands_of(self, shallow: float, deep: float) -> set[int]:
-        """Return the bands that frames between two depths in octaves need."""
-        if self.colors:
-            return self.sampled.bands_of(shallow, deep)
-        layout = self.layout
-        needed = (
-            (level, band)
-            for level in range(layout.levels)
-            for band in layout.needed(level, shallow, deep)
-        )
-        return {band for level, band in needed if level >= layout.finest(band)}
-
     def _spans(self) -> list[tuple[float, float]]:
         """Return the depths in octaves between which segments lie, of some of them."""
         frames, moment = self.part.frames, self.part.moment
