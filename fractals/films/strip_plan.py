@@ -145,17 +145,12 @@ class StripPlan:
         )
 
     @functools.cached_property
-    def _held_bytes(self) -> int:
-        """Return the bytes of the whole strip."""
-        if self.colors:
-            samples = self.sampled.held_samples(self.shallow, self.layout.depth)
-            return math.ceil(samples * self.recipe.bytes)
-        return self._bytes(self._all_slots())
-
-    @functools.cached_property
     def whole(self) -> bool:
         """Tell whether the strip is so small that all of it is held, for frames in any order."""
-        return self._held_bytes < WHOLE
+        if not self.colors:
+            return self._bytes(self._all_slots()) < WHOLE
+        samples = self.sampled.held_samples(self.shallow, self.layout.depth)
+        return samples * self.recipe.bytes < WHOLE
 
     def slots(self) -> list[int]:
         """Return how many bands of each level are held at a time, at most."""
