@@ -42,6 +42,7 @@ from fractals.backends.cpu.simd.pack import (
     indices,
     keep_apart,
     lane_count,
+    repeat,
     splat,
     truncate,
     unknown,
@@ -235,6 +236,22 @@ def make_body(target, options):
     put_statistics, copy_statistics, keep_statistics = make_statistics_stores(jit, own, planes)
 
     @jit
+    def one_step(carried, numbers, room, zero, point, radius_squared):
+        """Return the index of c, the state and the lanes that go on, after a step."""
+        k, state, still = carried
+        a, b = load_rows(numbers, k, room, zero, 2)
+        state, still = each_vector(go_on, (state, a, b, point, radius_squared, still))
+        return k, state, still
+
+    @jit
+    def one_round(carried, numbers, room, zero, point, radius_squared):
+        k, state, still = carried
+        carried = unknown(k), state, still
+        for _ in range(unroll):
+            carried = one_step(carried, numbers, room, zero, point, radius_squared)
+        return carried
+
+    @jit
     def take_steps(numbers, i, room, point, steps):
         """Return the state of the lanes at i after a block of steps, and the lanes that go on.
 
@@ -244,19 +261,13 @@ def make_body(target, options):
         keep_apart()
         align_stack()
         zero = splat(point[0] - point[0], vectors)
-        radius_squared = splat(point[2], vectors)
+        inputs = numbers, room, zero, point, splat(point[2], vectors)
         state = load_rows(numbers, i, room, zero, size)
-        still = all_go_on(zero)
-        k = place_of_c(i, room)
-        for _ in range(steps // unroll):
-            k = unknown(k)
-            for _ in range(unroll):
-                a, b = load_rows(numbers, k, room, zero, 2)
-                state, still = each_vector(go_on, (state, a, b, point, radius_squared, still))
-        for _ in range(steps % unroll):
-            a, b = load_rows(numbers, k, room, zero, 2)
-            state, still = each_vector(go_on, (state, a, b, point, radius_squared, still))
-        return state, still
+        carried = place_of_c(i, room), state, all_go_on(zero)
+        carried = repeat(one_round, steps // unroll, carried, inputs)
+        if unroll > 1:
+            carried = repeat(one_step, steps % unroll, carried, inputs)
+        return carried[1], carried[2]
 
     @jit
     def speculate(tile, at, u, v, point, early, max_iterations, lists, end):

@@ -593,3 +593,68 @@ def each_vector(context, function, arguments):
         return _joined(context, builder, kind, found)
 
     return kind(function, arguments), generate
+
+
+# --- A loop whose variables keep their order
+
+
+def _leaves(builder, kind, value):
+    """Return the vectors and numbers in a value of nested tuples, from left to right."""
+    if isinstance(kind, Pack):
+        return vectors_of(builder, value)
+    if not isinstance(kind, types.BaseTuple):
+        return [value]
+    parts = zip(kind, cgutils.unpack_tuple(builder, value), strict=True)
+    return [leaf for part, of in parts for leaf in _leaves(builder, part, of)]
+
+
+def _of_leaves(context, builder, kind, leaves):
+    """Return the value of a type whose leaves an iterator gives."""
+    if isinstance(kind, Pack):
+        return join(builder, [next(leaves) for _ in range(kind.vectors)])
+    if not isinstance(kind, types.BaseTuple):
+        return next(leaves)
+    parts = [_of_leaves(context, builder, part, leaves) for part in kind]
+    return context.make_tuple(builder, kind, parts)
+
+
+@intrinsic
+def repeat(context, function, times, carried, arguments):
+    """Return `carried` after ``carried = function(carried, *arguments)``, some times.
+
+    Where the vectors of a loop need all registers, LLVM spills some of them or none, depending on
+    the order of the loop's variables (phi nodes). Here it is the order in `carried`; in a loop
+    that Numba compiles, it changes with details of the passes.
+    """
+    called = context.resolve_function_type(function, (carried, *arguments), {})
+    carried = types.unliteral(called.return_type)
+
+    def generate(context, builder, signature, args):
+        times, first, rest = args[1], args[2], cgutils.unpack_tuple(builder, args[3])
+        call_one = context.get_function(function, called)
+        context.add_linking_libs(getattr(call_one, "libs", ()))
+        times = context.cast(builder, times, signature.args[1], types.int64)
+        before, inputs = builder.basic_block, _leaves(builder, carried, first)
+        loop, after = builder.append_basic_block("repeat"), builder.append_basic_block("repeated")
+        builder.cbranch(builder.icmp_signed(">", times, INT64(0)), loop, after)
+        builder.position_at_end(loop)
+        variables = [builder.phi(value.type) for value in inputs]
+        left = builder.phi(INT64)
+        value = _of_leaves(context, builder, carried, iter(variables))
+        outputs = _leaves(builder, carried, call_one(builder, [value, *rest]))
+        less = builder.sub(left, INT64(1))
+        end = builder.basic_block
+        builder.cbranch(builder.icmp_signed(">", less, INT64(0)), loop, after)
+        for phi, start, again in zip(
+            [*variables, left], [*inputs, times], [*outputs, less], strict=True
+        ):
+            phi.add_incoming(start, before)
+            phi.add_incoming(again, end)
+        builder.position_at_end(after)
+        found = [builder.phi(value.type) for value in inputs]
+        for phi, start, last in zip(found, inputs, outputs, strict=True):
+            phi.add_incoming(start, before)
+            phi.add_incoming(last, end)
+        return _of_leaves(context, builder, carried, iter(found))
+
+    return carried(function, times, carried, arguments), generate
