@@ -103,7 +103,17 @@ def pieces_of(film: Timeline, numbers: range, video: Video) -> list[Piece]:
 def _bands_of(strip: Strip, frames: range) -> list[int]:
     """Return the bands that frames of a strip need, the innermost first."""
     octaves = [strip.part.moment(number).octaves for number in (frames[0], frames[-1])]
-    return sorted(strip.bands_of(min(octaves), max(octaves)), reverse=True)
+    shallow, deep = min(octaves), max(octaves)
+    if strip.colors:
+        return sorted(strip.sampled.bands_of(shallow, deep), reverse=True)
+    layout = strip.layout
+    needed = {
+        band
+        for level in range(layout.levels)
+        for band in layout.needed(level, shallow, deep)
+        if level >= layout.finest(band)
+    }
+    return sorted(needed, reverse=True)
 
 
 def check_cluster(cluster: Any, scene: Scene, parts: Sequence[Chosen]) -> None:

@@ -70,7 +70,7 @@ MIN_BLOCK, MAX_BLOCK = 12, 192  # steps without a test
 MAX_BLOCK_PERIODIC = 48  # the same where cycles are looked for after each block
 # The first block after which cycles are looked for. Most orbits of a Julia set of dust escape in
 # earlier blocks, and are not compared with an earlier z in vain.
-FIRST_SAVED = 4
+FIRST_SAVED = 5
 SAMPLES = 18432  # most samples in one list: the states left after 16 steps fit into a core's cache
 ROOM = 528  # elements after the end of an array that a pack may read or write
 # Rows of the list without statistics: state (up to 8 numbers) and c twice, and an earlier z.
@@ -315,16 +315,15 @@ def make_body(target, options):
         lanes, many = lane_count(zero), splat(point[0] - point[0], vectors)
         i, all_stayed = 0, False
         while i < width:
-            if speculative:  # noqa: SIM102 - Numba leaves out what a constant excludes
-                if all_stayed and i + lane_count(many) <= width:
-                    u, v = place(us, vs, i, splat(rows[0, j], vectors), splat(rows[1, j], vectors))
-                    at = j * width + i
-                    after = speculate(tile, at, u, v, point, early, max_iterations, lists, end)
-                    all_stayed = after >= 0
-                    if all_stayed:
-                        end = after
-                        i += lane_count(many)
-                        continue
+            if speculative and all_stayed and i + lane_count(many) <= width:
+                u, v = place(us, vs, i, splat(rows[0, j], vectors), splat(rows[1, j], vectors))
+                at = j * width + i
+                after = speculate(tile, at, u, v, point, early, max_iterations, lists, end)
+                all_stayed = after >= 0
+                if all_stayed:
+                    end = after
+                    i += lane_count(many)
+                    continue
             u, v = place(us, vs, i, row_u, row_v)
             state, ca, cb = begin(u, v, a, b)
             valid = first_lanes(width - i, zero)
