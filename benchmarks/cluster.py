@@ -118,14 +118,14 @@ async def serve(address: str, count: int) -> None:
         await asyncio.Event().wait()
 
 
-def ready() -> dict[str, Any]:
+async def ready() -> dict[str, Any]:
     """Answer as a worker that can take part."""
     return {"lacks": False}
 
 
-def sleep(numbers: Sequence[int], seconds: float) -> list[dict[str, Any]]:
-    """Take as long as parts would take, and return their receipts."""
-    time.sleep(seconds * len(numbers))
+async def sleep(numbers: Sequence[int], seconds: float) -> list[dict[str, Any]]:
+    """Take as long as parts would take, without a thread, and return their receipts."""
+    await asyncio.sleep(seconds * len(numbers))
     facts = {"name": "", "sums": [0], "machine": "", "content": b"", "seconds": seconds}
     return [{"number": number, **facts} for number in numbers]
 
