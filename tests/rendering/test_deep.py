@@ -1,5 +1,6 @@
 """Deep zoom: the perturbed orbit is the orbit, whatever skips along it, and on every device."""
 
+import itertools
 import random
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -25,17 +26,15 @@ from fractals.rendering.drawing import open_drawing
 from fractals.rendering.tiles import Tile
 from fractals.scene.model import MAX_ITERATIONS
 
-OFTEN = ("mandelbrot", "burning_ship")
-each_formula = pytest.mark.parametrize(
-    "formula",
-    slow_but(OFTEN, [*SOME_FORMULAS, *KIN]),
-    ids=label,
+
+@pytest.mark.parametrize(
+    ("formula", "is_julia"),
+    slow_but(
+        [("mandelbrot", False), ("mandelbrot", True), ("burning_ship", False)],
+        itertools.product([*SOME_FORMULAS, *KIN], [False, True]),
+    ),
+    ids=lambda value: ["parameters", "julia"][value] if isinstance(value, bool) else label(value),
 )
-each_kind = pytest.mark.parametrize("is_julia", [False, True], ids=["parameters", "julia"])
-
-
-@each_kind
-@each_formula
 def test_counts_and_numbers_are_the_oracles(formula, is_julia):
     depth = 24
     drawn = deep_scene(formula, is_julia, depth)
