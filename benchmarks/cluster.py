@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Time what a cluster adds to the work of its machines.
 
-    python benchmarks/cluster.py                       # some fifteen minutes, on idle cores
+    python benchmarks/cluster.py                       # some twenty minutes, on idle cores
     python benchmarks/cluster.py --json > benchmarks/cluster-<processor>.json
     python benchmarks/cluster.py --only overhead,first
     python benchmarks/cluster.py --read FILE.json      # its tables
@@ -9,7 +9,8 @@
 overhead: 16 simulated workers, which sleep 2 s for each task; time beyond that of the sleep.
 scheduler: 1000 simulated workers with tasks of 20 s; CPU time of the scheduler and of the client in
 a minute. The simulated workers share one process, and run Dask's own worker.
-processes: a store by two workers of one thread, against one process of two threads; in turns.
+processes: a store by two workers of one thread, against one process of two threads; in turns. All
+of it, between its first tile and its last, and in CPU seconds.
 first: seconds from the start of `fractals worker`, with compiled programs in the cache, until the
 first tile is there.
 """
@@ -17,7 +18,9 @@ first tile is there.
 import argparse
 import asyncio
 import json
+import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -41,13 +44,17 @@ from fractals.tools.bench import report
 
 FEW, SHORT, TASKS = 16, 2.0, 20  # workers, seconds of a task, and tasks of each worker
 MANY, LONG, WINDOW = 1000, 20.0, 60.0
-TURNS = 3
+TURNS, LARGE_TURNS = 3, 2
+LARGE = {"size": (2400, 1350), "max_iterations": 100_000}  # more than a minute of CPU time
 VIEW = {
     "center": ["-0.743643887037151", "0.131825904205330"],
     "width": "3e-6",
     "size": (1280, 720),
     "max_iterations": 5_000,
 }
+
+
+Figures = dict[str, float]
 
 
 def scene_of() -> fractals.Scene:
@@ -86,9 +93,20 @@ def simulated(address: str, count: int) -> Iterator[None]:
         started.wait()
 
 
+# A worker looks at itself 50 times a second. A thousand of them in a process need all of a core for
+# that, so the simulated ones do not; what they send to the scheduler is as usual.
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1h",
+    "distributed.admin.system-monitor.interval": "1h",
+    "distributed.worker.http.routes": [],
+    "distributed.diagnostics.nvml": False,
+}
+
+
 async def serve(address: str, count: int) -> None:
     """Run many workers in this process."""
-    dask.config.set({"distributed.worker.profile.enabled": False})
+    dask.config.set(QUIET)
     with tempfile.TemporaryDirectory() as folder:
         for first in range(0, count, 20):
             settings = {"nthreads": 1, "memory_limit": 0, "local_directory": folder}
@@ -211,28 +229,57 @@ def processes() -> dict[str, Any]:
     """Return the speed of two processes against that of two threads."""
     from distributed import LocalCluster
 
-    drawn, times = scene_of(), []
+    small, drawn = scene_of(), scene_of().replace(**LARGE)
     settings = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
+    times: list[tuple[Figures, Figures]] = []
     with (
         tempfile.TemporaryDirectory() as folder,
         LocalCluster(n_workers=2, silence_logs=50, **settings) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
-        for turn in range(TURNS + 1):  # the first one compiles
-            pair = []
-            for name, more in (("threads", {"threads": 2}), ("processes", {"cluster": client})):
-                path, begun = Path(folder, f"{name}{turn}.fz"), time.perf_counter()
-                fractals.compute_to(path, drawn, device="cpu", on_message=str, **more)
-                pair.append(time.perf_counter() - begun)
-            times.append(pair)
-    threads, two = (statistics.median(column) for column in zip(*times[1:], strict=True))
+        pids = [os.getpid(), *client.run(os.getpid).values()]
+        everyone = [psutil.Process(pid) for pid in pids]
+        for scene in (small, *[drawn] * LARGE_TURNS):  # the first one compiles
+            times.append(
+                (
+                    timed(Path(folder, "threads.fz"), scene, everyone, threads=2),
+                    timed(Path(folder, "processes.fz"), scene, everyone, cluster=client),
+                )
+            )
+
+    def ratio(key: str) -> float:
+        return statistics.median(threads[key] / two[key] for threads, two in times[1:])
+
     return {
         "size": list(drawn.image.size),
-        "threads_seconds": threads,
-        "processes_seconds": two,
-        "speed_of_processes": statistics.median(a / b for a, b in times[1:]),
+        "threads": [threads for threads, _ in times[1:]],
+        "processes": [two for _, two in times[1:]],
+        "speed_of_processes": ratio("seconds"),
+        "speed_from_first_to_last_tile": ratio("seconds_from_first_to_last_tile"),
+        "speed_by_cpu_seconds": ratio("cpu_seconds"),
         "goal_speed_of_processes": 0.95,
     }
+
+
+def timed(
+    path: Path, scene: fractals.Scene, everyone: Sequence[psutil.Process], **more: Any
+) -> Figures:
+    """Compute a store, remove it, and return seconds, those between the tiles, and CPU seconds."""
+    tiles: list[float] = []
+    begun, cpu = time.perf_counter(), sum(map(cpu_of, everyone))
+
+    def note(done: int, total: int) -> None:
+        if done:
+            tiles.append(time.perf_counter())
+
+    fractals.compute_to(path, scene, device="cpu", on_message=str, progress=note, **more)
+    found = {
+        "seconds": time.perf_counter() - begun,
+        "seconds_from_first_to_last_tile": tiles[-1] - tiles[0],
+        "cpu_seconds": sum(map(cpu_of, everyone)) - cpu,
+    }
+    shutil.rmtree(path)
+    return found
 
 
 def first() -> dict[str, Any]:
@@ -266,17 +313,21 @@ def first() -> dict[str, Any]:
 KINDS = {"overhead": overhead, "scheduler": load, "processes": processes, "first": first}
 
 
-def measure(names: Sequence[str], many: int = MANY) -> dict[str, Any]:
+def measure(names: Sequence[str], many: int = MANY, note: str = "") -> dict[str, Any]:
     """Return all figures."""
     KINDS["scheduler"] = lambda: load(many)
     made = report.make_report([])
     made["results"] = [{name: KINDS[name]() for name in names}]
+    if note:
+        made["note"] = note
     return made
 
 
 def lines(made: Mapping[str, Any]) -> Iterator[str]:
     """Yield the figures as text."""
     yield report.hardware_line(dict(made))
+    if made.get("note"):
+        yield made["note"]
     for result in made["results"]:
         for name, figures in result.items():
             yield f"{name}:"
@@ -290,6 +341,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", metavar="KIND,...", default=",".join(KINDS))
     parser.add_argument("--workers", type=int, default=MANY, help="of the kind scheduler")
+    parser.add_argument("--note", default="", help="what else ran on the machine")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--read", metavar="FILE.json")
     parser.add_argument("--serve", nargs=2, help=argparse.SUPPRESS)
@@ -300,7 +352,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     made = (
         report.read_report(given.read)
         if given.read
-        else measure(given.only.split(","), given.workers)
+        else measure(given.only.split(","), given.workers, given.note)
     )
     print(json.dumps(made, indent=1) if given.json else "\n".join(lines(made)))
 

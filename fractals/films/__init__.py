@@ -7,6 +7,8 @@
     frames.py, recolored.py, strip.py    the methods: they yield frames
     bands.py, strip_plan.py, texels.py   what a strip consists of, and where it is held
     gather.py, colored.py, valued.py     frames from a strip that keeps colors, or values
+    samples.py, kept.py, held.py, regions.py   what a strip keeps of samples, and where
+    split.py     zooms are divided where their tracks stand still
     planes.py    a frame to the planes that encoders take
     encode.py    the ffmpeg process
     timeline.py  parts, methods and facts of a film

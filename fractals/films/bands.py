@@ -23,7 +23,7 @@ from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
 from fractals.films.facts import Facts
 from fractals.films.motion import Part, Place
-from fractals.films.noise import BLOCK, SECTORS, Refiner, added, sectors_seen, sides_of
+from fractals.films.noise import Refiner, sectors_seen
 from fractals.kernels.coloring import Coloring
 from fractals.kernels.layout import EscapeTile
 from fractals.kernels.strip import MIN_DISTANCE
@@ -32,7 +32,6 @@ from fractals.rendering.drawing import (
     compilation_explained,
     draw_tile_to,
     run_all,
-    shade_tile,
 )
 from fractals.rendering.iteration import GridMethod, Stop
 from fractals.rendering.options import RenderOptions
@@ -52,9 +51,9 @@ LACKING = 0.3
 # frames are means of four samples, as those of the frames before are of more.
 FINER = 1
 # Level at the rim over log2 of the density. At 0 noise of the samples is seen, at 1 frames are
-# soft. Frames of four places were closest to 8x8 samples about 0.3 where texels in noise take more
-# samples, and between 0.5 and 0.75 where each texel of level 0 is one sample.
-SOFTNESS, SOFTNESS_OF_VALUES = 0.3, 0.6
+# soft. Frames were closest to 8x8 samples from 0.2 to 0.4 where texels in noise take more samples
+# (at 0.3 a band more is held), and from 0.5 to 0.75 where each texel of level 0 is one sample.
+SOFTNESS, SOFTNESS_OF_VALUES = 0.4, 0.6
 CHANNELS = 3  # of a texel
 MARGIN = 2  # rows between the beginning of the strip and the rim
 # Octaves of bands that share their tables. With more of them, tables skip fewer steps of the inner
@@ -270,8 +269,10 @@ class BandMaker:
         plane = scene.view.model_copy(update={"rotation": rotation, "projection": "plane"})
         self._painter = self._make_painter(plane, 1)
         turns = part.start.rotation != part.end.rotation
-        self._seen = sectors_seen((fixed.x, fixed.y), fixed.rim, scene.image.size, turns)
-        self._refiner = Refiner(backend, partial(self._make_painter, plane))
+        seen = sectors_seen((fixed.x, fixed.y), fixed.rim, scene.image.size, turns)
+        coarser = [int(layout.rim_level + octaves) for octaves in seen]
+        make = partial(self._make_painter, plane)
+        self.refiner = Refiner(backend, make, layout.columns, coarser)
 
     def open(self, band: int, more: int) -> Drawing:
         """Return the drawing of a band at its finest level, and of `more` rows below it."""
@@ -296,20 +297,8 @@ class BandMaker:
 
         with compilation_explained(plan):
             run_all(replace(drawing, plan=replace(plan, tiles=tiles)), draw, None)
-            self._refiner.refine(drawing, first, texels, self._coarser(columns))
+            self.refiner.refine(drawing, first, texels)
         return texels
-
-    def added(self, drawing: Drawing, tile: Tile, raw: EscapeTile) -> float:
-        """Return how many samples texels in noise take in addition, for each texel of a tile.
-
-        `raw` holds the tile's samples.
-        """
-        if tile.width % BLOCK or tile.height % BLOCK:
-            return 0.0
-        texels = np.empty((tile.height, tile.width, CHANNELS), np.uint16)
-        self.backend.to_host(shade_tile(drawing, tile, raw), texels)
-        coarser = self._coarser(drawing.plan.size[0])[tile.x // BLOCK :][: tile.width // BLOCK]
-        return added(sides_of(texels, coarser))
 
     def iterate(self, drawing: Drawing, first: int, last: int, take: Take) -> None:
         """Iterate rows of what `open` returned, and call `take` for parts of them, in threads.
@@ -412,14 +401,6 @@ class BandMaker:
         layers = make_layers(plan.scene)
         own = replace(plan, view=view, supersampling=side)
         return Painter(self.backend, plan.scene, own, layers, np.dtype(np.uint16), None, identity)
-
-    def _coarser(self, columns: int) -> NDArray[np.int64]:
-        """Return the levels between a level and the finest that frames take, of each block."""
-        level = (self.layout.columns // columns).bit_length() - 1
-        sectors = np.arange(columns // BLOCK) * SECTORS // (columns // BLOCK)
-        seen = np.array([int(self.layout.rim_level + octaves) for octaves in self._seen])
-        coarser: NDArray[np.int64] = np.maximum(seen[sectors] - level, min(level, FINER))
-        return coarser
 
 
 def _table_of(plan: Plan) -> tuple[Any, ...]:

@@ -35,6 +35,8 @@ from fractals.rendering.cluster.job import Cluster, Job, check_formula, run_job
 from fractals.rendering.cluster.worker import facts_of_this_program, known_sum
 from fractals.rendering.drawing import Drawing, open_drawing, open_plan
 from fractals.rendering.known import Known
+from fractals.rendering.options import RenderOptions
+from fractals.scene.model import Scene
 
 OPENER = "fractals.films.session"  # the module of the workers' side
 # Seconds of a task of segments, which are encoded together by one core each: with fewer of them,
@@ -101,7 +103,28 @@ def pieces_of(film: Timeline, numbers: range, video: Video) -> list[Piece]:
 def _bands_of(strip: Strip, frames: range) -> list[int]:
     """Return the bands that frames of a strip need, the innermost first."""
     octaves = [strip.part.moment(number).octaves for number in (frames[0], frames[-1])]
-    return sorted(strip.bands_of(min(octaves), max(octaves)), reverse=True)
+    shallow, deep = min(octaves), max(octaves)
+    if strip.colors:
+        return sorted(strip.sampled.bands_of(shallow, deep), reverse=True)
+    layout = strip.layout
+    needed = {
+        band
+        for level in range(layout.levels)
+        for band in layout.needed(level, shallow, deep)
+        if level >= layout.finest(band)
+    }
+    return sorted(needed, reverse=True)
+
+
+def check_cluster(cluster: Any, scene: Scene, parts: Sequence[Chosen]) -> None:
+    """Raise an `OptionError` where a cluster can't make a film."""
+    check_formula(scene.make_formula())
+    strips = any(chosen.method == "strip" for chosen in parts)
+    if strips and isinstance(cluster, Cluster) and cluster.returns:
+        raise OptionError(
+            "--return: the bands of a zoom are files in the film's work folder, which all workers "
+            "need to see"
+        )
 
 
 def make_segments(
@@ -123,18 +146,9 @@ def make_segments(
 
     Raises
     ------
-    OptionError
-        The film can't be made by a cluster.
     FractalsError
         As of `fractals.rendering.cluster.job.run_job`. Finished segments are kept.
     """
-    check_formula(film.scene.make_formula())
-    strips = any(chosen.method == "strip" for chosen in film.parts)
-    if strips and isinstance(cluster, Cluster) and cluster.returns:
-        raise OptionError(
-            "--return: the bands of a zoom are files in the film's work folder, which all workers "
-            "need to see"
-        )
     header = _header(film, numbers, video)
     digest = hashlib.sha256(header_text(header).encode("utf-8", "surrogatepass"))
     parts = Parts(work.path / PARTS, digest.hexdigest()[:32])
@@ -197,7 +211,7 @@ def first_drawing(film: Timeline) -> Drawing:
     return open_drawing(plan, backend, options, shading=False)
 
 
-def timeline_of(scene: Any, options: Any, known: Known) -> Timeline:
+def timeline_of(scene: Scene, options: RenderOptions, known: Known) -> Timeline:
     """Return the film of a scene, with what another process has found."""
     return Timeline(scene, options, Facts(known.max_iterations, known.count_offset))
 

@@ -96,8 +96,8 @@ class ColoredGather(Gather):
         """Return where rows of a level are to be written."""
         if levels[level] is None:
             across = self.strip.layout.columns >> level
-            if level == 0 and not self.files.holds(0):
-                # large, and of no use once the next level is filled
+            if rows > 1 and not self.files.holds(level):
+                # of no use once the next level is filled
                 return self.backend.empty((rows, across, CHANNELS), np.uint16)
             down = self.strip.layout.rows >> level
             levels[level] = self.backend.empty((down, across, CHANNELS), np.uint16)

@@ -22,6 +22,7 @@ from fractals.kernels.strip import StripShape, StripTexels
 from fractals.threads import run_tiles
 
 ROWS = 64  # of a frame or a band, that a thread fills at a time
+BLURRED = 32  # rows that a thread blurs at a time, which takes memory
 # Bits after the point of a frame's row and turn: so that a film and its reverse, whose views differ
 # by roundings, have the same frames.
 ROW_BITS, TURN_BITS = 16, 24
@@ -135,7 +136,7 @@ class Gather(ABC):
         flat = texels.reshape(count, columns)
         along, add, smear = (self.programs[make] for make in BLURS)
 
-        def fill(first: int, rows: int = ROWS) -> dict[str, float]:
+        def fill(first: int, rows: int = BLURRED) -> dict[str, float]:
             last = min(first + rows, count)
             more = math.ceil(float(down[first:last].max())) + 1
             own, out = sharp[first : last + more], flat[first:last]
@@ -153,7 +154,7 @@ class Gather(ABC):
             return {}
 
         if host:
-            run_tiles(range(0, count, ROWS), fill, backend.threads)
+            run_tiles(range(0, count, BLURRED), fill, backend.threads)
         else:  # in the stream of this thread, which takes the texels
             fill(0, count)
 

@@ -99,5 +99,5 @@ def _look(maker: BandMaker, drawing: Drawing, refined: bool) -> tuple[float, flo
         raw = drawing.source.iterate(tile)
         seconds += perf_counter() - begun
         if refined:
-            added += maker.added(drawing, tile, raw)
+            added += maker.refiner.added(drawing, tile, raw)
     return seconds / (len(tiles) * across * down), added / len(tiles)

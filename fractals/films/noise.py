@@ -7,17 +7,19 @@ the order of bands change a texel, and nothing is to be seen at the borders of b
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
-from fractals.rendering.drawing import Drawing
+from fractals.kernels.layout import EscapeTile
+from fractals.rendering.drawing import Drawing, shade_tile
 from fractals.rendering.iteration import GridMethod
 from fractals.rendering.plan import Plan
 from fractals.rendering.shading import Painter
+from fractals.rendering.tiles import Tile
 from fractals.threads import run_tiles
 
 BLOCK = 4  # texels along each side
@@ -113,20 +115,53 @@ def sides_of(texels: Texels, coarser: Sides) -> Sides:
     return taken
 
 
-def added(sides: Sides) -> float:
-    """Return how many samples are added for each texel, in the mean."""
-    return float((sides**2 * (sides > 1)).mean())
-
-
 class Refiner:
     """Takes more samples of texels in noise."""
 
-    def __init__(self, backend: Backend, painter_of: Callable[[int], Painter]) -> None:
-        self.backend, self.painter_of = backend, painter_of
+    def __init__(
+        self,
+        backend: Backend,
+        painter_of: Callable[[int], Painter],
+        columns: int,
+        seen: Sequence[int],
+    ) -> None:
+        """Take what frames see of a strip.
+
+        Parameters
+        ----------
+        backend : Backend
+        painter_of : callable
+            Returns the painter of texels of so many samples along each side.
+        columns : int
+            Of level 0.
+        seen : sequence of int
+            The finest level that frames take, of each sector.
+        """
+        self.backend, self.painter_of, self.columns = backend, painter_of, columns
+        self._seen = np.array(seen)
         self._last: dict[int, Drawing] = {}
         self._plan: Plan | None = None
 
-    def refine(self, drawing: Drawing, first: int, texels: Texels, coarser: Sides) -> None:
+    def coarser(self, columns: int) -> Sides:
+        """Return the levels that `sides_of` takes, for the blocks of a level of so many columns."""
+        level = (self.columns // columns).bit_length() - 1
+        sectors = np.arange(columns // BLOCK) * SECTORS // (columns // BLOCK)
+        # Bands below the deepest rim are a level finer than frames need.
+        found: Sides = np.maximum(self._seen[sectors] - level, min(level, 1))
+        return found
+
+    def added(self, drawing: Drawing, tile: Tile, raw: EscapeTile) -> float:
+        """Return how many samples are added for each texel of a tile, from its own samples."""
+        if tile.width % BLOCK or tile.height % BLOCK:
+            return 0.0
+        texels = np.empty((tile.height, tile.width, 3), np.uint16)
+        self.backend.to_host(shade_tile(drawing, tile, raw), texels)
+        first = tile.x // BLOCK
+        coarser = self.coarser(drawing.plan.size[0])[first : first + tile.width // BLOCK]
+        sides = sides_of(texels, coarser)
+        return float((sides**2 * (sides > 1)).mean())
+
+    def refine(self, drawing: Drawing, first: int, texels: Texels) -> None:
         """Replace texels in noise by means of more samples.
 
         Parameters
@@ -136,12 +171,11 @@ class Refiner:
         first : int
             Row of the band that is the first of `texels`.
         texels : ndarray of uint16, shape (rows, columns, 3)
-        coarser
-            As of `sides_of`.
         """
         if texels.shape[0] % BLOCK or texels.shape[1] % BLOCK:
             return  # near the middle of the last frames
         threads = self.backend.threads
+        coarser = self.coarser(texels.shape[1])
         sides = np.empty((texels.shape[0] // BLOCK, texels.shape[1] // BLOCK), np.int64)
 
         def look(begin: int) -> dict[str, float]:

@@ -18,7 +18,6 @@ from fractals.films.motion import Motion, Part, Place, with_view
 from fractals.films.planes import Frame
 from fractals.films.recolored import Recolored
 from fractals.films.request import FLAT
-from fractals.films.samples import recipe_of
 from fractals.films.strip import Strip
 from fractals.films.strip_plan import Look
 from fractals.films.tracks import Tracks, scene_of
@@ -32,7 +31,7 @@ from fractals.scene.numbers import log2
 SEGMENT = 120  # frames that are made together: what is lost if the process is killed
 # Fewest of a strip, whose segments pass at most an octave: its memory grows with their octaves.
 LEAST_SEGMENT = 20
-LARGE = 4  # bytes of a kept sample, above which a segment passes half an octave
+LARGE = 250e6  # bytes of a strip, above which segments pass half an octave
 SPEEDS = 64  # frames of a part whose speeds are compared
 GATHERED = 20e6  # pixels of frames a second that a thread takes from a strip (measured)
 # Samples of a strip a second that a thread colors and blurs for a frame (measured).
@@ -168,9 +167,11 @@ def open_strip(
     colors = partial(scene_of, tracks, motion.scene) if valued else None
     size = scene.image.size
     moving = bool(colors) and _moves_options(tracks, scene, part)
-    large = bool(colors) and recipe_of(make_layers(scene), moving).bytes > LARGE
-    segment = segment_of(part, 0.5 if large else 1.0)
-    return Strip(scene, part, size, look, facts, options, segment, folder, colors, moving)
+    segment = segment_of(part, 1.0)
+    strip = Strip(scene, part, size, look, facts, options, segment, folder, colors, moving)
+    if strip.memory > LARGE:
+        strip.segment = segment_of(part, 0.5)
+    return strip
 
 
 def _moves_options(tracks: Tracks, scene: Scene, part: Part) -> bool:

@@ -145,17 +145,12 @@ class StripPlan:
         )
 
     @functools.cached_property
-    def _held_bytes(self) -> int:
-        """Return the bytes of the whole strip."""
-        if self.colors:
-            samples = self.sampled.held_samples(self.shallow, self.layout.depth)
-            return math.ceil(samples * self.recipe.bytes)
-        return self._bytes(self._all_slots())
-
-    @functools.cached_property
     def whole(self) -> bool:
         """Tell whether the strip is so small that all of it is held, for frames in any order."""
-        return self._held_bytes < WHOLE
+        if not self.colors:
+            return self._bytes(self._all_slots()) < WHOLE
+        samples = self.sampled.held_samples(self.shallow, self.layout.depth)
+        return samples * self.recipe.bytes < WHOLE
 
     def slots(self) -> list[int]:
         """Return how many bands of each level are held at a time, at most."""
@@ -165,18 +160,6 @@ class StripPlan:
         return [
             max(len(layout.held(level, *span)) for span in spans) for level in range(layout.levels)
         ]
-
-    def bands_of(self, shallow: float, deep: float) -> set[int]:
-        """Return the bands that frames between two depths in octaves need."""
-        if self.colors:
-            return self.sampled.bands_of(shallow, deep)
-        layout = self.layout
-        needed = (
-            (level, band)
-            for level in range(layout.levels)
-            for band in layout.needed(level, shallow, deep)
-        )
-        return {band for level, band in needed if level >= layout.finest(band)}
 
     def _spans(self) -> list[tuple[float, float]]:
         """Return the depths in octaves between which segments lie, of some of them."""

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypedDict
 from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.films import encode
-from fractals.films.cluster import make_segments
+from fractals.films.cluster import check_cluster, make_segments
 from fractals.films.encode import DEFAULTS, Video, choose_video
 from fractals.films.encoders import Encoders
 from fractals.films.flashes import Light, Watch
@@ -213,6 +213,8 @@ def make_output(film: Film, path: str | Path, options: SaveOptions) -> Output:
     if heard:
         encode.check_sound(heard[0])
         heard = heard[0], heard[1] + numbers.start / film.fps
+    if options.cluster is not None:
+        check_cluster(options.cluster, film.scene, film.parts)
     output = Output(Path(name), "video", numbers, video, sound=heard, overwrite=again)
     return replace(output, keep=options.keep_strip, cluster=options.cluster)
 

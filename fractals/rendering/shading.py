@@ -106,7 +106,7 @@ class Painter:
                 _Painted(
                     place,
                     paint,
-                    self._inputs(layer),
+                    _inputs_of(self, layer),
                     layer.subtracts_offset,
                     backend.to_device(lookup),
                     np.float32(layer.opacity),
@@ -284,7 +284,7 @@ class Painter:
         coloring = layer.coloring
         planes = len(coloring.statistic.names) if coloring.statistic else 0
         options = ValueOptions(coloring.for_coloring(), layer.side, planes)
-        run, inputs = self.backend.compile(shade.make_value_body, options), self._inputs(layer)
+        run, inputs = self.backend.compile(shade.make_value_body, options), _inputs_of(self, layer)
 
         def fill(values: Any, raw: EscapeTile, max_iterations: int, count_offset: float) -> None:
             offset = count_offset * layer.subtracts_offset
@@ -298,25 +298,26 @@ class Painter:
         arms = self.arms(*indices(tile.window(n)))
         return self._turned((tile.height * n, tile.width * n), raw, arms)
 
-    def _inputs(self, layer: ResolvedLayer) -> ColoringInputs:
-        """Return a layer's inputs; `_Painted.inputs_for` completes them."""
-        backend, coloring = self.backend, layer.coloring
-        own = coloring.constants(
-            self.plan.formula,
-            self.scene.iteration.escape_radius,
-            1.0 if self.plan.deep or self.projected else float(self.plan.width),
-            **coloring.settings,
-        )
-        constants = np.array([layer.paint.density, layer.paint.offset, *own], backend.real)
-        lowest, highest = layer.paint.range or (0.0, 0.0)
-        return ColoringInputs(
-            first_plane=np.int32(self.layers.statistics.first(coloring)),
-            constants=backend.to_device(constants),
-            max_iterations=np.int32(0),
-            count_offset=backend.real(0),
-            lowest=backend.real(lowest),
-            highest=backend.real(highest),
-        )
+
+def _inputs_of(painter: Painter, layer: ResolvedLayer) -> ColoringInputs:
+    """Return a layer's inputs; `_Painted.inputs_for` completes them."""
+    backend, plan, coloring = painter.backend, painter.plan, layer.coloring
+    own = coloring.constants(
+        plan.formula,
+        painter.scene.iteration.escape_radius,
+        1.0 if plan.deep or painter.projected else float(plan.width),
+        **coloring.settings,
+    )
+    constants = np.array([layer.paint.density, layer.paint.offset, *own], backend.real)
+    lowest, highest = layer.paint.range or (0.0, 0.0)
+    return ColoringInputs(
+        first_plane=np.int32(painter.layers.statistics.first(coloring)),
+        constants=backend.to_device(constants),
+        max_iterations=np.int32(0),
+        count_offset=backend.real(0),
+        lowest=backend.real(lowest),
+        highest=backend.real(highest),
+    )
 
 
 def _completed(inputs: ColoringInputs, max_iterations: int, offset: float) -> ColoringInputs:

@@ -136,6 +136,7 @@ def test_what_needs_the_folder(tmp_path, dive):
     with ThreadPoolExecutor(1) as executor:
         with pytest.raises(OptionError, match="--return: the bands of a zoom are files"):
             dive.save(tmp_path / "a.mp4", cluster=Cluster(executor, returns=True))
+        assert os.listdir(tmp_path) == []
         pan = dive.scene.film.model_dump(mode="json", exclude_none=True)
         keys = [{"at": x, "width": 1, "center": [x, 0]} for x in (0, 0.5)]
         pan |= {"keys": keys, "seconds": 0.5}

@@ -387,6 +387,8 @@ def test_forecasts_are_measured_where_that_is_soon():
     assert measured.iterating != chosen.iterating
     assert 0 < measured.iterating < 5
     assert measured.coloring == chosen.coloring
+    assert chosen.samples < measured.samples < 18 * chosen.samples
+    assert measured.reason.startswith(chosen.reason + "; texels in noise take about")
     keys = [{"at": 0, "width": "3"}, {"at": 2, "center": ["0", "1"], "width": "1e-20000"}]
     deep = fractals.film("mandelbrot", {"film": {"keys": keys}}, transfer="log", **TINY)
     assert deep.plan(measured=True).parts == deep.parts

@@ -152,6 +152,15 @@ def test_fma_at_the_largest_number():
     check_fma(a, b, 0.3 * last, "float64")
 
 
+@pytest.mark.parametrize(
+    ("precision", "digits", "smallest"), [("float64", 53, -1074), ("float32", 24, -149)]
+)
+def test_fma_of_subnormal_numbers_is_rounded_once(precision, digits, smallest):
+    """3.5 last bits less something: rounded to all digits first it is 3.5, which goes to 4."""
+    product = (1 - 2.0**-digits) * 2.0 ** (smallest + 74), 2.0**-75
+    assert check_fma(*product, 3 * 2.0**smallest, precision) == 3 * 2.0**smallest
+
+
 def test_fma_of_big_floats():
     with mpmath.workdps(60):
         a, b, c = (mpmath.mpf(k) / 7 for k in (1, 2, 3))

@@ -4,6 +4,10 @@ import functools
 import math
 
 import numba
+
+# Numba imports it with the first call that looks at types, and then registers types. Where two
+# threads do that together, one of them raises RuntimeError: dictionary changed size.
+import numba.experimental.function_type
 from numba import types
 from numba.extending import lower_builtin
 

@@ -6,8 +6,10 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import socket
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -81,6 +83,7 @@ class DaskPool:
     def __init__(self, client: Any, started: Iterable[Any] = ()) -> None:
         self.client = client
         self._started = list(started)  # closed at the end, in this order
+        self._hosts: Mapping[str, str] = {}  # of the workers at the last look
         self._name, self._numbers = secrets.token_hex(8), count()  # keys that no other job has
 
     def workers(self) -> Mapping[str, str]:
@@ -92,7 +95,8 @@ class DaskPool:
                 f"the scheduler does not answer any more ({type(error).__name__}): "
                 "finished parts are kept; the same command resumes"
             ) from None
-        return {address: host_of(address) for address in found}
+        self._hosts = {address: host_of(address) for address in found}
+        return self._hosts
 
     def submit(self, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return a future of a call on a worker."""
@@ -107,8 +111,7 @@ class DaskPool:
 
     def share(self, worker: str) -> int:
         """Return how many workers share the cores of a worker's machine."""
-        host = host_of(worker)
-        return max(1, sum(other == host for other in self.workers().values()))
+        return max(1, list(self._hosts.values()).count(host_of(worker)))
 
     def ahead(self, worker: str) -> int:
         """Return how many tasks hide the time that it takes to submit one."""
@@ -267,19 +270,33 @@ def _local(workers: int) -> DaskPool:
     """Start workers on this machine, which share its cores."""
     distributed = import_distributed()
     try:
-        cluster = distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            memory_limit=0,
-            resources={"tile": 1},
-            dashboard_address="127.0.0.1:0",
-            silence_logs=50,
-        )
+        with _interrupts_ignored():
+            cluster = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                memory_limit=0,
+                resources={"tile": 1},
+                dashboard_address="127.0.0.1:0",
+                silence_logs=50,
+            )
         client = distributed.Client(cluster, set_as_default=False)
     except Exception as error:
         raise FractalsError(f"local:{workers} can't be started: {shown(error)}") from None
     return DaskPool(client, [client, cluster])
+
+
+@contextlib.contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Start processes that ignore Ctrl-C, which is for this one; it then ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
 
 
 def _slurm(jobs: int) -> DaskPool:
