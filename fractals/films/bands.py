@@ -44,7 +44,7 @@ from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene, View
 from fractals.scene.numbers import decimal_places, log2
 
-MIN_BITS, MIN_TURN = 3, 8  # of a band: log2 of its rows, and columns of its coarsest level
+MIN_BITS, MIN_TURN = 3, 16  # of a band: log2 of its rows, and columns of its coarsest level
 # Share of a column of the coarsest level that may lack, so that it is not a twelfth too much.
 LACKING = 0.3
 # Levels by which bands below the deepest rim are finer than frames need, so that texels of the last

@@ -93,11 +93,11 @@ def test_bands_agree_on_the_rows_that_both_draw(monkeypatch):
     """Rows below a band, which the shutter takes, take as many samples as those of the next."""
     strip = strip_of(film_of(START, END, density=1.5), density=1.5)
     maker, layout = strip.prepare().maker, strip.layout
-    above, below = maker.open(2, 32), maker.open(3, 0)
-    fine = maker.rows(above, layout.rows, layout.rows + 32)
-    other = maker.rows(below, 0, 32)
+    above, below = maker.open(2, layout.rows), maker.open(3, 0)
+    fine = maker.rows(above, layout.rows, 2 * layout.rows)
+    other = maker.rows(below, 0, layout.rows)
     monkeypatch.setattr(noise, "FAINT", 9.0)
-    rough = maker.rows(below, 0, 32)
+    rough = maker.rows(below, 0, layout.rows)
 
     def differing(one, two):
         return (abs(np.subtract(one, two, dtype=np.int64)) > 257).any(2).mean()
