@@ -150,7 +150,8 @@ class Coloring:
         Whether the value supposes a map z**d + c in the parameter plane.
     gradient : str
         What the value reads, if nothing but the gradient of the set's potential: "length", the
-        estimate |z| log|z| / |dz|, or "direction", that of z / dz. Films then keep fewer numbers.
+        estimate ``|z| log|z| / |dz|``, or "direction", that of ``z / dz``. Films then keep fewer
+        numbers.
     """
 
     name: str
