@@ -131,7 +131,7 @@ class Refiner:
         ----------
         backend : Backend
         painter_of : callable
-            Returns the painter of texels of so many samples along each side.
+            ``painter_of(n)`` returns the painter whose texels are means of n x n samples.
         columns : int
             Of level 0.
         seen : sequence of int
@@ -143,7 +143,7 @@ class Refiner:
         self._plan: Plan | None = None
 
     def coarser(self, columns: int) -> Sides:
-        """Return the levels that `sides_of` takes, for the blocks of a level of so many columns."""
+        """Return the levels that `sides_of` takes; `columns` is the width of the texels' level."""
         level = (self.columns // columns).bit_length() - 1
         sectors = np.arange(columns // BLOCK) * SECTORS // (columns // BLOCK)
         # Bands below the deepest rim are a level finer than frames need.

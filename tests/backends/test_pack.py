@@ -14,6 +14,7 @@ from support.scenes import slow_but
 
 import fractals.backends.cpu.target  # noqa: F401 - what the functions of formulas are for single numbers
 from fractals.backends.cpu.simd import pack
+from fractals.backends.cpu.simd.control import each_vector
 from fractals.backends.cpu.simd.denormals import flush_denormals, restore_mode
 from fractals.backends.cpu.simd.exponents import larger_part
 from fractals.backends.cpu.simd.memory import (
@@ -29,7 +30,6 @@ from fractals.backends.cpu.simd.memory import (
 from fractals.backends.cpu.simd.pack import (
     any_lane,
     count_under,
-    each_vector,
     everywhere,
     first_lanes,
     indices,

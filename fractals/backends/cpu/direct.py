@@ -19,6 +19,7 @@ import math
 
 from numba import types
 
+from fractals.backends.cpu.simd.control import align_stack, each_vector, keep_apart, repeat, unknown
 from fractals.backends.cpu.simd.denormals import flush_denormals, restore_mode
 from fractals.backends.cpu.simd.memory import (
     compress_rows,
@@ -33,19 +34,14 @@ from fractals.backends.cpu.simd.memory import (
 from fractals.backends.cpu.simd.pack import (
     FEW_REGISTERS,
     MASK_REGISTERS,
-    align_stack,
     any_lane,
     count_under,
-    each_vector,
     everywhere,
     first_lanes,
     indices,
-    keep_apart,
     lane_count,
-    repeat,
     splat,
     truncate,
-    unknown,
 )
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import make_near, make_orbit, state_size

@@ -1,0 +1,192 @@
+"""What Numba has no words for: how LLVM compiles a function of packs, and in which order it works.
+
+Packs are used at their best speed where a loop needs no more registers than the CPU has. That
+depends on what stands around the loop, and on the order of its operations and variables.
+"""
+
+from llvmlite import ir
+from numba.core import cgutils, types
+
+from fractals.backends.cpu.simd.pack import INT64, Pack, intrinsic, join, vectors_of
+
+# --- How LLVM compiles the function in which these are called
+
+
+@intrinsic
+def align_stack(context):
+    """Align the stack frame of the calling function to cache lines.
+
+    LLVM spills vectors to the stack, and a vector that crosses two lines takes two accesses.
+    """
+
+    def generate(context, builder, signature, args):
+        with builder.goto_entry_block():
+            line = builder.alloca(ir.IntType(8), 64)
+            line.align = 64
+        kind = ir.FunctionType(ir.VoidType(), [line.type])
+        builder.call(ir.InlineAsm(kind, "", "r", side_effect=True), [line])
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic
+def keep_apart(context):
+    """Prevent LLVM from inlining the calling function.
+
+    In a large function LLVM allocates too few registers to an inner loop.
+    """
+
+    def generate(context, builder, signature, args):
+        attributes = builder.function.attributes
+        attributes.discard("alwaysinline")
+        attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic
+def unknown(context, index):
+    """Return `index`, as a value that LLVM knows nothing about.
+
+    In a loop, LLVM therefore does not move loads from that index out of the loop, where their
+    results would need registers; and it does not unroll the loop.
+    """
+
+    def generate(context, builder, signature, args):
+        kind = ir.FunctionType(INT64, [INT64])
+        same = ir.InlineAsm(kind, "", "=r,0", side_effect=True)
+        return builder.call(same, args, attrs=("convergent",))
+
+    return types.int64(types.int64), generate
+
+
+# --- Functions of one vector, applied to each vector of packs
+
+
+def _with_vectors(kind, vectors):
+    """Return a type in which every pack has this number of vectors."""
+    if isinstance(kind, Pack):
+        return Pack(kind.element, vectors, kind.lanes)
+    if isinstance(kind, types.BaseTuple):
+        return types.Tuple([_with_vectors(part, vectors) for part in kind])
+    return kind
+
+
+def _packs_in(kind):
+    if isinstance(kind, Pack):
+        return [kind]
+    return (
+        [p for part in kind for p in _packs_in(part)] if isinstance(kind, types.BaseTuple) else []
+    )
+
+
+def _vector_of(context, builder, kind, value, k):
+    """Return a value in which every pack is replaced by the pack of its vector k."""
+    if isinstance(kind, Pack):
+        return join(builder, [vectors_of(builder, value)[k]])
+    if not isinstance(kind, types.BaseTuple):
+        return value
+    parts = zip(kind, cgutils.unpack_tuple(builder, value), strict=True)
+    parts = [_vector_of(context, builder, part, of, k) for part, of in parts]
+    return context.make_tuple(builder, _with_vectors(kind, 1), parts)
+
+
+def _joined(context, builder, kind, values):
+    """Return a value of a type, made of one value for each vector of its packs."""
+    if isinstance(kind, Pack):
+        return join(builder, [builder.extract_value(value, 0) for value in values])
+    parts = zip(*(cgutils.unpack_tuple(builder, value) for value in values), strict=True)
+    parts = [_joined(context, builder, part, of) for part, of in zip(kind, parts, strict=True)]
+    return context.make_tuple(builder, kind, parts)
+
+
+@intrinsic
+def each_vector(context, function, arguments):
+    """Return ``function(*arguments)``, computed for one vector after another.
+
+    All packs in the arguments and the result have the same number of vectors. A function of whole
+    packs would apply its first operation to all vectors, then the second operation, and so on, and
+    the intermediate results would need more registers than a CPU has. The function is also compiled
+    for one vector instead of several.
+    """
+    (vectors,) = {pack.vectors for pack in _packs_in(arguments)}
+    single = context.resolve_function_type(function, tuple(_with_vectors(arguments, 1)), {})
+    kind = _with_vectors(single.return_type, vectors)
+
+    def generate(context, builder, signature, args):
+        call_one = context.get_function(function, single)
+        context.add_linking_libs(getattr(call_one, "libs", ()))
+        found = []
+        for k in range(vectors):
+            one = _vector_of(context, builder, arguments, args[1], k)
+            found.append(call_one(builder, cgutils.unpack_tuple(builder, one)))
+        return _joined(context, builder, kind, found)
+
+    return kind(function, arguments), generate
+
+
+# --- A loop whose variables keep their order
+
+
+def _leaves(builder, kind, value):
+    """Return the vectors and numbers in a value of nested tuples, from left to right."""
+    if isinstance(kind, Pack):
+        return vectors_of(builder, value)
+    if not isinstance(kind, types.BaseTuple):
+        return [value]
+    parts = zip(kind, cgutils.unpack_tuple(builder, value), strict=True)
+    return [leaf for part, of in parts for leaf in _leaves(builder, part, of)]
+
+
+def _of_leaves(context, builder, kind, leaves):
+    """Return the value of a type whose leaves an iterator gives."""
+    if isinstance(kind, Pack):
+        return join(builder, [next(leaves) for _ in range(kind.vectors)])
+    if not isinstance(kind, types.BaseTuple):
+        return next(leaves)
+    parts = [_of_leaves(context, builder, part, leaves) for part in kind]
+    return context.make_tuple(builder, kind, parts)
+
+
+@intrinsic
+def repeat(context, function, times, carried, arguments):
+    """Return `carried` after ``carried = function(carried, *arguments)``, some times.
+
+    Where the vectors of a loop need all registers, LLVM spills some of them or none, depending on
+    the order of the loop's variables (phi nodes). Here it is the order in `carried`; in a loop
+    that Numba compiles, it changes with details of the passes.
+    """
+    called = context.resolve_function_type(function, (carried, *arguments), {})
+    carried = types.unliteral(called.return_type)
+
+    def generate(context, builder, signature, args):
+        times, first, rest = args[1], args[2], cgutils.unpack_tuple(builder, args[3])
+        call_one = context.get_function(function, called)
+        context.add_linking_libs(getattr(call_one, "libs", ()))
+        times = context.cast(builder, times, signature.args[1], types.int64)
+        before, inputs = builder.basic_block, _leaves(builder, carried, first)
+        loop, after = builder.append_basic_block("repeat"), builder.append_basic_block("repeated")
+        builder.cbranch(builder.icmp_signed(">", times, INT64(0)), loop, after)
+        builder.position_at_end(loop)
+        variables = [builder.phi(value.type) for value in inputs]
+        left = builder.phi(INT64)
+        value = _of_leaves(context, builder, carried, iter(variables))
+        outputs = _leaves(builder, carried, call_one(builder, [value, *rest]))
+        less = builder.sub(left, INT64(1))
+        end = builder.basic_block
+        builder.cbranch(builder.icmp_signed(">", less, INT64(0)), loop, after)
+        for phi, start, again in zip(
+            [*variables, left], [*inputs, times], [*outputs, less], strict=True
+        ):
+            phi.add_incoming(start, before)
+            phi.add_incoming(again, end)
+        builder.position_at_end(after)
+        found = [builder.phi(value.type) for value in inputs]
+        for phi, start, last in zip(found, inputs, outputs, strict=True):
+            phi.add_incoming(start, before)
+            phi.add_incoming(last, end)
+        return _of_leaves(context, builder, carried, iter(found))
+
+    return carried(function, times, carried, arguments), generate
