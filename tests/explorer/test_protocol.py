@@ -3,6 +3,7 @@
 import asyncio
 import json
 import math
+import socket
 import time
 import tomllib
 
@@ -464,12 +465,16 @@ def test_a_client_that_never_reads_does_not_grow_memory(server):
     """What waits for it is bounded, and the others are served meanwhile."""
 
     async def talk(client):
-        await client.say("open", frame=1, scene=SEAHORSE, size=[2000, 1500])
-        async with server.connect() as socket:
-            other = Client(socket, SIZE)
+        # The system would enlarge buffers until the whole view fits into them.
+        small = socket.socket()
+        small.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**16)
+        small.connect(("127.0.0.1", server.port))
+        async with server.connect(sock=small) as silent:
+            other = Client(silent, SIZE)
             await other.say("hello", v=1, size=list(SIZE))
-            await other.say("open", frame=1, scene=SEAHORSE)
-            await other.exact(1)
+            await other.say("open", frame=1, scene=SEAHORSE, size=[4000, 3000])
+            await client.say("open", frame=1, scene=SEAHORSE)
+            await client.exact(1)
             after = 0
             async with asyncio.timeout(PATIENCE):
                 while after < 50:  # looks, once it waits for room

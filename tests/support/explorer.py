@@ -98,10 +98,12 @@ class Server:
         self.port, self.url = running.port, running.url
         self.token = self.gate.token
 
-    def connect(self, **headers):
-        bearer = {"Authorization": f"Bearer {self.token}"}
+    def connect(self, sock=None, **headers):
+        headers = {"Authorization": f"Bearer {self.token}", **headers}
         address = self.url.replace("http", "ws", 1) + "/ws"
-        return websockets.connect(address, additional_headers={**bearer, **headers}, max_size=None)
+        return websockets.connect(
+            address, additional_headers=headers, max_size=None, close_timeout=1, sock=sock
+        )
 
     def run(self, talk, size=SIZE, values=True, link="local"):
         """Run ``talk(client)`` after hello, and return its result."""
