@@ -227,27 +227,22 @@ def is_busy():
     return worker._one_at_a_time.locked()
 
 
-def interrupt_once_busy(client):
-    """Interrupt this process once both workers have computed for a second."""
-    until, since = time.monotonic() + 60, time.monotonic()
-    while time.monotonic() < min(until, since + 1):
-        if not all(client.run(is_busy).values()):
-            since = time.monotonic()
-        time.sleep(0.05)
-    os.kill(os.getpid(), signal.SIGINT)
-
-
 @pytest.mark.parametrize("returns", [False, True], ids=["shared folder", "no folder"])
 def test_an_interrupt_stops_running_tasks(tmp_path, client, drawn, returns):
     """A tile would take at least ten seconds here, for its samples inside."""
     slow = scene(size=(640, 480), max_iterations=5000 * STEPS)
     path, asked = tmp_path / "a.fz", job.Cluster(client, returns=returns)
+    idle = time.monotonic()
 
-    thread = threading.Thread(target=interrupt_once_busy, args=[client])
-    thread.start()
+    def interrupt(done, total):  # called ten times a second
+        nonlocal idle
+        if not all(client.run(is_busy).values()):
+            idle = time.monotonic()
+        if time.monotonic() > idle + 1:
+            raise KeyboardInterrupt
+
     with pytest.raises(KeyboardInterrupt):
-        compute(path, slow, asked, interior_shortcuts=False)
-    thread.join()
+        compute(path, slow, asked, progress=interrupt, interior_shortcuts=False)
     until = time.monotonic() + 5
     while any(client.run(is_busy).values()):
         assert time.monotonic() < until, "a worker goes on"

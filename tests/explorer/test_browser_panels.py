@@ -29,12 +29,13 @@ PANELS = (
     *("Inspect", "Bookmarks", "Share", "Export", "Help"),
 )
 KEYS = dict(zip(PANELS, "gcfmribse?", strict=True))
-# Targets of less than 44 CSS pixels (WCAG 2.5.5); a group of choices has 44 in all.
+# Targets of less than 44 CSS pixels (WCAG 2.5.5), as far as a browser's rounding goes; a group of
+# choices has 44 in all.
 SMALL = """() => [...document.querySelectorAll("#ui :is(button, a, select, summary)")]
     .filter((each) => each.checkVisibility({ visibilityProperty: true }))
     .map((each) => [each.getBoundingClientRect(), each])
     .filter(([{ width, height }, each]) =>
-        Math.min(width, height) < (each.closest(".segments") ? 40 : 44))
+        Math.min(width, height) < (each.closest(".segments") ? 40 : 44) - 0.01)
     .map(([{ width, height }, each]) => `${each.outerHTML.slice(0, 80)} ${width}x${height}`)"""
 PAINTED = """() => {
     window.painted = [];
