@@ -42,7 +42,8 @@ from fractals.backends.cache_folder import (
 T = TypeVar("T")
 
 KEEP = 30 * 86400  # seconds; folders that nobody used for longer are removed
-MAX_PROGRAMS = 96  # in memory; a picture takes 3 to 10, and a loaded one about half a megabyte
+# In memory; a picture takes 3 to 10, each as code and as a `Run`, and half a megabyte of memory.
+MAX_PROGRAMS = 192
 # Modules whose names mean the same in every process: changes come with new versions of Python and
 # Numba, by which the folder is named.
 KNOWN_MODULES = ("builtins", "math", "cmath", "operator", "numpy", "fractals")

@@ -44,9 +44,10 @@ class Direct(GridMethod):
             found = Direct(cpu, self.scene, plan, plan.layers)
             self.max_iterations, self.count_offset = found.max_iterations, found.count_offset
         else:
+            probe = self._probe()
             if plan.probed:
-                self.max_iterations = self._probe.settled_limit(self.max_iterations)
-            self.count_offset = self._probe.count_offset(self.max_iterations)
+                self.max_iterations = probe.settled_limit(self.max_iterations)
+            self.count_offset = probe.count_offset(self.max_iterations)
         self._compile()
 
     def _compile(self) -> None:

@@ -143,10 +143,11 @@ class GridMethod:
         """Return the escape data of samples; `probing`: on the prober, without statistics."""
         raise NotImplementedError
 
-    @property
     def _probe(self) -> ViewProbe:
-        """Return the probe of the view; it is not kept, because it refers to this object."""
-        return ViewProbe(self.prober, self.plan, functools.partial(self._iterate, probing=True))
+        """Return a probe of the view; it is not kept, because it refers to this object."""
+        iterate = functools.partial(self._iterate, probing=True)
+        threads = self.backend.threads if self.backend.threads > 1 else 0
+        return ViewProbe(self.prober, self.plan, iterate, threads)
 
     def _outputs(self, shape: tuple[int, int], backend: Backend) -> EscapeTile:
         """Return uninitialised arrays of this shape on the device."""

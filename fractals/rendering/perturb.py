@@ -31,6 +31,7 @@ from fractals.rendering.iteration import WITHOUT_END, FindOrbit, GridMethod, Sto
 from fractals.rendering.known import Known
 from fractals.rendering.perturb_tables import TableMaker
 from fractals.rendering.plan import Plan
+from fractals.rendering.view_probe import ViewProbe
 from fractals.scene.geometry import matrix
 from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
@@ -86,14 +87,15 @@ class Perturbation(GridMethod):
             self.max_iterations, self.count_offset = known.max_iterations, known.count_offset
             self._use(list(known.references))
             return
+        probe = self._probe()
         if plan.probed:
-            self.max_iterations = self._find_max_iterations()
+            self.max_iterations = self._find_max_iterations(probe)
         else:
             self._use(self._orbits(self.max_iterations))
         if self.statistics.planes:
-            counts, _ = self._probe.counts(self.max_iterations)
+            counts, _ = probe.counts(self.max_iterations)
             self.note = self._slow_note(float(counts.mean()))
-        self.count_offset = self._probe.count_offset(self.max_iterations)
+        self.count_offset = probe.count_offset(self.max_iterations)
 
     def _compile(self, near_radius: bool) -> None:
         """Compile the programs that iterate samples."""
@@ -229,7 +231,7 @@ class Perturbation(GridMethod):
         }
         self.tables, self.probe_tables = copied[self.backend], copied[self.prober]
 
-    def _find_max_iterations(self) -> int:
+    def _find_max_iterations(self, probe: ViewProbe) -> int:
         """Return the limit of iterations.
 
         The limit is raised until few more samples of the probe escape.
@@ -250,7 +252,7 @@ class Perturbation(GridMethod):
                 references = self._orbits(limit)
                 self._use(references)
 
-        return self._probe.settled_limit(limit, prepare)
+        return probe.settled_limit(limit, prepare)
 
 
 def _largest_c(plan: Plan) -> float:

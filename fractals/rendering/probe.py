@@ -5,8 +5,7 @@ method do not change them, so a small and a large picture of a scene have equal 
 is continuous along a zoom, so that the colors of a film do not jump.
 """
 
-from collections.abc import Callable
-from fractions import Fraction
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +33,7 @@ ROOM = 0.2
 # these 6 octaves it turns by 0.30 per doubling of the zoom (median of 8 places, zooms of 2^28 to
 # 2^70; at most 1.3); over the 3 octaves from 2 to -1 by 0.43 (at most 1.7). Contrast is the price:
 # the counts of a view span 1.25 turns instead of 1.92.
-SCALES = {5.0: 1, 4.0: 3, 3.0: 5, 2.0: 6, 1.0: 5, 0.0: 3, -1.0: 1}
+SCALES = {5: 1, 4: 3, 3: 5, 2: 6, 1: 5, 0: 3, -1: 1}
 STEPS = 256  # per count, to which the offset is rounded, because logarithms differ between CPUs
 
 
@@ -64,20 +63,19 @@ def smooth_counts(counts: Counts, x: Floats, y: Floats, formula: Formula, radius
     return smooth
 
 
-def count_offset(probe: Callable[[Fraction], Floats], depth: float) -> float:
+def count_offset(smooth: Mapping[int, Floats], depth: float) -> float:
     """Return what is subtracted from the smooth counts of a view.
 
     Parameters
     ----------
-    probe : callable
-        ``probe(scale)`` returns the smooth counts of samples that escaped, in a view whose width is
-        multiplied by `scale`.
+    smooth : mapping of int to ndarray
+        For each of `SCALES`, the smooth counts of samples that escaped in a view of that width.
     depth : float
         As of `fractals.rendering.plan.Plan`. At 0 nothing is subtracted, at 1 somewhat less than
         the lowest counts. Between them, the logarithm of what remains of the median is linear in
         the depth, so a zoom changes colors at an even rate.
     """
-    found = [(np.sort(probe(Fraction(2**power))), weight) for power, weight in SCALES.items()]
+    found = [(np.sort(smooth[power]), weight) for power, weight in SCALES.items()]
     known = [(values, weight) for values, weight in found if values.size]
     if not known:
         return 0.0

@@ -53,11 +53,16 @@ def coordinates(plan: "Plan") -> tuple[NDArray[np.float64], NDArray[np.float64]]
 def _rounded(middle: Fraction, half: Fraction, count: int) -> NDArray[np.float64]:
     """Return `count` positions about `middle`, ``2 * half`` apart, each rounded once.
 
-    Quotients of integers are rounded as fractions are, in a thirtieth of the time (measured).
+    Quotients of integers are rounded as fractions are, in a thirtieth of the time (measured). About
+    0 those below it are the others' negatives.
     """
     below = math.lcm(middle.denominator, half.denominator)
     first, step = int((middle - (count - 1) * half) * below), int(2 * half * below)
-    return np.array([(first + k * step) / below for k in range(count)])
+    mirrored = 0 if middle else count // 2
+    rounded = np.array([(first + k * step) / below for k in range(mirrored, count)])
+    if mirrored:
+        rounded = np.concatenate([-rounded[count % 2 :][::-1], rounded])
+    return rounded
 
 
 @functools.cache

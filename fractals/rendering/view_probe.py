@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -17,6 +17,7 @@ from fractals.rendering.grid import explicit_positions
 from fractals.rendering.plan import Plan
 from fractals.rendering.probe import (
     PROBE_SIZE,
+    SCALES,
     Counts,
     Floats,
     count_offset,
@@ -26,11 +27,12 @@ from fractals.rendering.probe import (
 )
 from fractals.rendering.sampling import Samples, coordinates, indices
 from fractals.scene.model import MAX_ITERATIONS
+from fractals.threads import run_tiles
 
 Positions = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass
 class ViewProbe:
     """Iterates PROBE_SIZE samples of a plan's view.
 
@@ -41,11 +43,16 @@ class ViewProbe:
     plan : Plan
     iterate : callable
         ``iterate(shape, columns, rows, max_iterations)`` returns an `EscapeTile` on the device.
+    threads : int
+        Probes of several widths at once; 0: one after the other, in the calling thread.
     """
 
     backend: Backend
     plan: Plan
     iterate: Callable[..., EscapeTile]
+    threads: int = 0
+    # The smooth counts of the view, where all samples escaped: the limit does not change these.
+    _escaped: Floats | None = field(default=None, init=False)
 
     def counts(self, limit: int, scale: Fraction = Fraction(1)) -> tuple[Counts, Floats]:
         """Return all counts, and the smooth counts of the samples that escaped.
@@ -97,8 +104,9 @@ class ViewProbe:
         """
         before = None  # samples that had not escaped at the limit before
         while True:
-            counts, _ = self.counts(limit)
+            counts, smooth = self.counts(limit)
             inside = int((counts == limit).sum())
+            self._escaped = None if inside else smooth
             settled = is_settled(before, inside, counts.size)
             if inside == 0 or settled or 4 * limit > MAX_ITERATIONS:
                 return limit_from(counts, limit, self.plan.least_limit)
@@ -110,4 +118,14 @@ class ViewProbe:
         """Return the count offset of the view, from probes of several widths."""
         if not self.plan.depth:
             return 0.0
-        return count_offset(lambda scale: self.counts(limit, scale)[1], self.plan.depth)
+        own = self._escaped
+        if own is None:  # here, where a program is compiled that was not called before
+            _, own = self.counts(limit)
+        found = {0: own}
+
+        def probe(power: int) -> dict[str, float]:
+            _, found[power] = self.counts(limit, Fraction(2) ** power)
+            return {}
+
+        run_tiles([power for power in SCALES if power], probe, self.threads)
+        return count_offset(found, self.plan.depth)

@@ -16,6 +16,7 @@ from support.scenes import FORMULAS, OTHERS, formula_for, scene, slow_but
 
 import fractals
 from fractals import catalog
+from fractals.backends.code_cache import forget_programs
 from fractals.backends.cpu import backend
 from fractals.backends.cpu.simd import pack
 from fractals.kernels import escape, perturb, perturb_statistics
@@ -141,6 +142,7 @@ def test_a_defect_of_this_package_is_raised():
     def broken(*_):
         raise ZeroDivisionError("a defect")
 
+    forget_programs()
     with (
         mock.patch.object(backend.direct, "make_body", broken),
         pytest.raises(ZeroDivisionError, match="a defect"),

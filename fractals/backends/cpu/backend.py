@@ -1,12 +1,13 @@
 """The CPU backend: programs that Numba compiles, and that run without the interpreter's lock."""
 
+import functools
 import re
-import threading
 
 import numpy as np
 from numba.core.errors import NumbaError
 
 from fractals.backends.base import HostMemory, Run
+from fractals.backends.code_cache import program
 from fractals.backends.cpu import direct, packet_lists, palette_lookup, perturb_packets, tile_loop
 from fractals.backends.cpu.simd import pack
 from fractals.backends.cpu.target import REAL, compile_body, compile_loop, cpu_target, typed_once
@@ -17,6 +18,7 @@ from fractals.kernels.layout import EscapeTile
 NO_FMA = "this CPU has no fused multiply-add"
 # A call that Numba can't compile, in its messages.
 MISSING = re.compile(r">>> (\w+\(.*\))$", re.MULTILINE)
+SCRATCH = HostMemory()  # what programs work in, for all pictures of a thread
 
 
 class CpuBackend(HostMemory):
@@ -32,7 +34,15 @@ class CpuBackend(HostMemory):
         self._number = number
 
     def compile(self, make_body, *options):
-        """Return ``run(out, *arguments)``, which fills `out`: see `Run` for its loop."""
+        """Return ``run(out, *arguments)``, which fills `out`: see `Run` for its loop.
+
+        It is kept for the next picture, so it refers to nothing of this object.
+        """
+        make = functools.partial(self._made, make_body, options)
+        identity = "run", self._number, pack.FUSED, make_body, *options
+        return program(lambda _store: make(), *identity)
+
+    def _made(self, make_body, options):
         if make_body is escape.make_body:
             return self._fastest(self._in_packs, "", make_body, options)
         if make_body is perturb.make_body:
@@ -78,7 +88,7 @@ class CpuBackend(HostMemory):
 
         def run(rgb, position, lookup, encode, supersampling, share):
             room = rgb.shape[1] * supersampling**2
-            scratch = self.empty((room,), np.int32), self.empty((room,), np.float32)
+            scratch = SCRATCH.empty((room,), np.int32), SCRATCH.empty((room,), np.float32)
             fill(
                 rgb, position, palette_lookup.padded(lookup), encode, supersampling, share, *scratch
             )
@@ -96,14 +106,12 @@ class CpuBackend(HostMemory):
         if options.floatexp:
             one_by_one = compile_loop(perturb.make_body, self._number, (options,))
         sizes = packet_lists.scratch_sizes(packet_lists.row_count(options))
-        own = threading.local()  # each thread's scratch
 
         def run(tile, work, grid, tables, view, max_iterations):
-            if not hasattr(own, "scratch"):
-                own.scratch = packet_lists.Scratch(
-                    self.empty((sizes[0],), np.float64), self.empty((sizes[1],), np.int64)
-                )
-            fill(tile, work, grid, tables, view, max_iterations, own.scratch)
+            scratch = packet_lists.Scratch(
+                SCRATCH.empty((sizes[0],), np.float64), SCRATCH.empty((sizes[1],), np.int64)
+            )
+            fill(tile, work, grid, tables, view, max_iterations, scratch)
             if one_by_one and work.under_way[0, 0]:
                 rest = view._replace(first_launch=False)
                 one_by_one(tile, work, grid, tables, rest, max_iterations)
@@ -112,18 +120,13 @@ class CpuBackend(HostMemory):
 
     def _in_packs(self, options):
         wave = self._compiled(direct.make_body, (options,))
-        real = REAL[self._number]
+        real, number = REAL[self._number], self.real
         index = np.dtype(f"int{real.bitwidth}")  # as wide as a number, so that both fill a pack
-        own = threading.local()  # each thread's scratch
 
         def run(tile, *inputs):
-            width, planes = tile.count.shape[1], options.statistics.planes
-            sizes = numbers, places = direct.scratch_sizes(width, planes)
-            if getattr(own, "sizes", None) != sizes:
-                own.sizes = sizes
-                own.scratch = self.empty((numbers,), self.real), self.empty((places,), index)
-            flat = EscapeTile(*(part.reshape(-1) for part in tile))
-            wave(flat, *inputs, *own.scratch)
+            numbers, places = direct.scratch_sizes(tile.count.shape[1], options.statistics.planes)
+            scratch = SCRATCH.empty((numbers,), number), SCRATCH.empty((places,), index)
+            wave(EscapeTile(*(part.reshape(-1) for part in tile)), *inputs, *scratch)
 
         return Run(run, "packs", program=FunctionArgument.of(wave, direct.signature(real)))
 
