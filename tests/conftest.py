@@ -6,6 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import pytest
 from support import facts
 
@@ -23,6 +24,10 @@ sys.dont_write_bytecode = False
 
 os.environ["FRACTALS_CACHE_DIR"] = COMPILED.name
 os.environ["XDG_CONFIG_HOME"] = COMPILED.name  # a developer's file of defaults changes no test
+
+# Examples take longer while other programs use the cores.
+hypothesis.settings.register_profile("fractals", deadline=None)
+hypothesis.settings.load_profile("fractals")
 
 SAMPLES = Path(__file__).parents[2] / "shared" / "data"  # files of other programs, not in git
 

@@ -526,5 +526,5 @@ def test_ctrl_c_ends_at_once_without_a_file(tmp_path, device):
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert err.decode().splitlines()[-1] == "fractals: interrupted"
-    assert time.monotonic() - begun < 10  # a second, but the machine may be busy
+    assert time.monotonic() - begun < 25  # a second, but the machine may be busy
     assert os.listdir(tmp_path) == []

@@ -73,7 +73,7 @@ def test_a_zoom_in_and_out_at_different_points_returns_to_the_width():
     assert place.scene().view.width == "3.217e-50"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     at=st.tuples(st.integers(0, 20480), st.integers(0, 11520)),
     by=st.tuples(st.integers(-9000, 9000), st.integers(-9000, 9000)),

@@ -202,7 +202,7 @@ def test_parts_cover_all_frames_once():
     first=st.floats(0, 1),
     last=st.floats(0, 1),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_easing_goes_from_0_to_1_and_never_back(rise, fall, first, last):
     easing = Easing(rise, fall, first, last)
     way = [easing(k / 200) for k in range(201)]

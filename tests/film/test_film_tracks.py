@@ -16,7 +16,7 @@ points = st.lists(
 
 
 @given(points)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_curve_stays_between_its_points(given_points):
     times, values = zip(*given_points, strict=True)
     curve = Curve(times, values)

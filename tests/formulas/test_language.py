@@ -64,7 +64,7 @@ def test_any_text_is_an_expression_or_an_error_with_its_column(text):
 
 
 @given(st.text("zc2+-*/^(), =\n", min_size=1, max_size=30))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_text_in_a_scene_is_a_formula_or_one_line(text):
     line = "column"
     try:
@@ -124,7 +124,7 @@ def test_functions_are_those_of_mpmath(text):
 
 
 @given(smooth_trees)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_derivatives_are_finite_differences(tree):
     z, c, h = mpc(0.37, 0.61), mpc(-0.23, 0.48), mpf("1e-18")
     try:

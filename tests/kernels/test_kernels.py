@@ -106,20 +106,20 @@ def check_fma(a, b, c, precision):
     return result
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(a=DOUBLES, b=DOUBLES, c=DOUBLES)
 def test_fma_of_float64(a, b, c):
     check_fma(a, b, c, "float64")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(a=SINGLES, b=SINGLES, c=SINGLES)
 def test_fma_of_float32(a, b, c):
     check_fma(a, b, c, "float32")
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.data())
 def test_fma_that_cancels(precision, data):
     """c is -a * b rounded: what is left is the rounding error of the product."""
@@ -185,7 +185,7 @@ EXACT = {
 }
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(v=st.floats(min_value=2.0**-1022, allow_infinity=False))
 @example(1.0)
 @example(math.nextafter(1, 0))

@@ -150,7 +150,7 @@ def test_pictures_are_verified(tmp_path, antialias):
     assert all(pixel.right for pixel in verify.verify(tmp_path / "a.png", 10, exact=True))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     n=st.integers(1, 16),
     x=st.integers(0, 40),

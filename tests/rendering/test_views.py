@@ -46,7 +46,7 @@ def points_of(planned):
     return (x + 1j * y).reshape(planned.size[1] * n, -1)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     size=st.tuples(st.integers(1, 30), st.integers(1, 60)),
     n=st.integers(1, 3),

@@ -69,7 +69,7 @@ scenes = tables(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(scenes)
 def test_round_trips(table):
     drawn = load_scene(table)
@@ -83,7 +83,7 @@ def test_round_trips(table):
             assert getattr(drawn, key) == value or key == "formula"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(scenes, scenes)
 def test_the_later_source_wins(first, second):
     both = load_scene(first, second)
