@@ -354,7 +354,7 @@ def default_output(
 ) -> str:
     """Return the name of the file to write, after the scene and what was changed in it.
 
-    On a terminal a name that exists already is numbered, where `free` allows it.
+    The name of a source is numbered, and on a terminal, where `free` allows it, one that exists.
 
     Examples
     --------
@@ -371,16 +371,17 @@ def default_output(
     stem = "-".join(dict.fromkeys(parts or ["mandelbrot"]))
     name = stem[:MAX_NAME] + suffix
     read = {Path(source).absolute() for source in sources if isinstance(source, str)}
-    if free and os.path.lexists(name) and sys.stderr is not None and sys.stderr.isatty():
+    is_source = Path(name).absolute() in read and suffix != ".fz"
+    is_taken = free and os.path.lexists(name) and sys.stderr is not None and sys.stderr.isatty()
+    if is_source or is_taken:
         numbered = next(
             f"{stem[:MAX_NAME]}-{k}{suffix}"
             for k in range(2, 10**6)
             if not os.path.lexists(f"{stem[:MAX_NAME]}-{k}{suffix}")
         )
-        tell(f"{name} exists already: the picture is written to {numbered}")
+        why = "is the source" if is_source else "exists already"
+        tell(f"{name} {why}: the output is {numbered}")
         return numbered
-    if Path(name).absolute() in read and suffix != ".fz":
-        raise OptionError(f"'{name}' is the source: name another file with --output")
     return name
 
 

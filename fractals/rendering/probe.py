@@ -58,7 +58,7 @@ def smooth_counts(counts: Counts, x: Floats, y: Floats, formula: Formula, radius
     start, scale = fraction_constants(formula, radius)
     with np.errstate(all="ignore"):
         beyond = np.log2(np.log2(x * x + y * y)) - start
-    rest = np.where(np.isfinite(beyond), 1 - scale * beyond, 0)
+        rest = np.where(np.isfinite(beyond), 1 - scale * beyond, 0)
     smooth: Floats = counts + np.clip(rest, 0, 1)
     return smooth
 

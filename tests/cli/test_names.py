@@ -58,9 +58,7 @@ def test_on_a_terminal_the_next_name_is_taken_and_told(run, monkeypatch):
     assert default_output(("seahorse",), {}, ".png") == "seahorse.png"
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert default_output(("seahorse",), {}, ".png") == "seahorse-3.png"
-    assert "seahorse.png exists already: the picture is written to seahorse-3.png" in (
-        sys.stderr.getvalue()
-    )
+    assert "seahorse.png exists already: the output is seahorse-3.png" in (sys.stderr.getvalue())
     assert default_output(("seahorse",), {}, ".png", free=False) == "seahorse.png"
     Path("sea.png").touch()
     assert default_output(("sea.png",), {}, ".png") == "sea-2.png"
@@ -68,9 +66,14 @@ def test_on_a_terminal_the_next_name_is_taken_and_told(run, monkeypatch):
 
 def test_a_source_is_never_the_output(run):
     run("render", *PLAIN, "-o", "sea.png")
-    code, _, err = run("render", "sea.png", "--device", "python")
-    assert code == 2
-    assert "is the source" in err
+    before = Path("sea.png").read_bytes()
+    for more in ([], ["--overwrite"]):
+        code, _, err = run("render", "sea.png", "--device", "python", *more)
+        assert code == 0
+        assert "sea.png is the source: the output is sea-" in err
+    assert Path("sea.png").read_bytes() == before
+    assert sorted(os.listdir()) == ["sea-2.png", "sea-3.png", "sea.png"]
+    assert run("render", "sea.png", "--dry-run")[0] == 0
 
 
 def test_a_file_does_not_hide_a_scene_of_the_gallery(run):
