@@ -1,16 +1,17 @@
 """Frames from a strip that keeps colors: every band is colored once."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from fractals.films.bands import CHANNELS, MARGIN
+from fractals.films.bands import CHANNELS, MARGIN, Texels
 from fractals.films.gather import Frame, Gather, Span, polar
 from fractals.films.motion import Moment
 from fractals.films.noise import BLOCK
 from fractals.films.strip_plan import PART, StripPlan
-from fractals.films.texels import Files, Pool, copy_to
+from fractals.films.texels import HOST, BandFile, Files, Pool, copy_to
 from fractals.kernels import strip as kernels
 
 
@@ -60,7 +61,7 @@ class ColoredGather(Gather):
         levels = [
             pool.take(level, band) if level in wanted else None for level in range(layout.levels)
         ]
-        if self._read(band, wanted, levels):
+        if self._read(band, {level: levels[level] for level in wanted}):
             return
         rows = layout.rows >> finest
         down, across = self.shutter.ways(range(band * rows, (band + 1) * rows), finest)
@@ -69,53 +70,57 @@ class ColoredGather(Gather):
         drawing = self.maker.open(band, more)
         part = min(rows, PART)
         below = None
-        for first in reversed(range(0, rows, part)):
-            last = first + part + (more if below is None else 0)
-            sharp = self.maker.rows(drawing, first, last)
-            if below is not None:
-                sharp = np.concatenate([sharp, below])
-            below = sharp[:more].copy()
-            own = down[first : first + part], across[first : first + part]
-            fine = self._room(levels, finest, first, part)
-            self.blur(fine, sharp, *own)
-            self._coarsen(levels, fine, finest, first)
-        level = finest + part.bit_length() - 1
-        if level < layout.bits:
-            self._coarsen(levels, levels[level], level, 0)
-        self._write(band, levels)
+        with self.files.open(band) as file:
+            for first in reversed(range(0, rows, part)):
+                last = first + part + (more if below is None else 0)
+                sharp = self.maker.rows(drawing, first, last)
+                if below is not None:
+                    sharp = np.concatenate([sharp, below])
+                below = sharp[:more].copy()
+                own = down[first : first + part], across[first : first + part]
+                fine = self._room(levels, finest, first, part)
+                self.blur(fine, sharp, *own)
+                file.put(finest, first, self._on_host(fine))
+                self._coarsen(file, levels, fine, finest, first)
+            level = finest + part.bit_length() - 1
+            if level < layout.bits:
+                self._coarsen(file, levels, levels[level], level, 0)
 
-    def _coarsen(self, levels: list[Any], fine: Any, level: int, first: int) -> None:
+    def _coarsen(
+        self, file: BandFile, levels: list[Any], fine: Any, level: int, first: int
+    ) -> None:
         """Fill coarser levels of a band from rows of a level, as long as rows come in pairs."""
         while fine.shape[0] > 1:
             level, first = level + 1, first // 2
             coarse = self._room(levels, level, first, fine.shape[0] // 2)
             self.run(kernels.make_coarser_body, coarse, (fine,), (2,))
+            file.put(level, first, self._on_host(coarse))
             fine = coarse
 
     def _room(self, levels: list[Any], level: int, first: int, rows: int) -> Any:
         """Return where rows of a level are to be written."""
         if levels[level] is None:
             across = self.strip.layout.columns >> level
-            if rows > 1 and not self.files.holds(level):
-                # of no use once the next level is filled
+            if rows > 1:  # of no use once the next level is filled
                 return self.backend.empty((rows, across, CHANNELS), np.uint16)
             down = self.strip.layout.rows >> level
             levels[level] = self.backend.empty((down, across, CHANNELS), np.uint16)
         return levels[level][first : first + rows]
 
-    def _read(self, band: int, wanted: list[int], levels: list[Any]) -> bool:
-        """Fill the levels that are wanted from a file, and tell whether they could be."""
-        kept = self.files.read(band, min(wanted))
-        if kept is None:
+    def _read(self, band: int, levels: Mapping[int, Any]) -> bool:
+        """Fill levels of a band from its file, and tell whether they could be."""
+        if self.backend.kind in HOST:
+            return self.files.read(band, levels)
+        kept = {level: np.empty(texels.shape, np.uint16) for level, texels in levels.items()}
+        if not self.files.read(band, kept):
             return False
-        for level in wanted:
-            copy_to(self.backend, kept[level].reshape(levels[level].shape), levels[level])
+        for level, texels in levels.items():
+            copy_to(self.backend, kept[level], texels)
         return True
 
-    def _write(self, band: int, levels: list[Any]) -> None:
-        kept = {}
-        for level, texels in enumerate(levels):
-            if texels is not None and self.files.holds(level):
-                kept[level] = np.empty(texels.shape, np.uint16)
-                self.backend.to_host(texels, kept[level])
-        self.files.write(band, kept)
+    def _on_host(self, texels: Any) -> Texels:
+        if self.backend.kind in HOST:
+            return texels  # type: ignore[no-any-return]
+        kept = np.empty(texels.shape, np.uint16)
+        self.backend.to_host(texels, kept)
+        return kept

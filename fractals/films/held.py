@@ -143,7 +143,8 @@ class Held:
             _, room, drawn = self._files[band]
             drawn[first:last] = True
             if drawn.all():
-                self.files.write(band, {level: room.flat()})
+                with self.files.open(band) as file:
+                    file.put(level, 0, room.flat()[None])
                 del self._files[band]
 
     def _spread(self, band: int, key: Key, into: Kept, level: int, first: int, part: Kept) -> None:
@@ -160,11 +161,11 @@ class Held:
 
     def _stored(self, band: int) -> tuple[int, Kept | None]:
         """Return the level of a band that its file holds, and what it holds."""
-        (level,) = self._sizes(band, 0 if self.files.holds(0) else 1)
-        found = self.files.read(band, level)
-        if found is None:
+        ((level, size),) = self._sizes(band, 0 if self.files.holds(0) else 1).items()
+        found = np.empty(size, np.uint16)
+        if not self.files.read(band, {level: found}):
             return level, None
-        return level, from_flat(found[level], self._room_of(band, level, self.layout.rows >> level))
+        return level, from_flat(found, self._room_of(band, level, self.layout.rows >> level))
 
     def _room_of(self, band: int, level: int, rows: int) -> Kept:
         layout, finest = self.layout, self.layout.finest(band)

@@ -1,6 +1,7 @@
 """Where the texels of a strip are held: in one array for the programs, and in files of bands."""
 
 import contextlib
+import itertools
 import os
 import secrets
 import shutil
@@ -9,15 +10,17 @@ import weakref
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Self
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
 from fractals.errors import FractalsError
 from fractals.films.bands import CHANNELS, Layout, Texels
 
+CHUNK = 2**20  # bytes of a file that are read at a time
 HOST = ("cpu", "python")  # backends whose arrays are NumPy's
 
 
@@ -120,34 +123,32 @@ class Files:
             self.folder = Path(tempfile.mkdtemp(prefix="fractals-strip-"))
             weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
-    def read(self, band: int, finest: int) -> Mapping[int, NDArray[Any]] | None:
-        """Return the numbers of a band's levels, from `finest` on; None if they are not kept."""
+    def read(self, band: int, into: Mapping[int, NDArray[Any]]) -> bool:
+        """Fill contiguous arrays of a band's levels from its file; tell whether it is whole."""
         sizes = self._sizes(band)
-        if not self.folder or finest not in sizes:
-            return None
+        if not self.folder or not into.keys() <= sizes.keys():
+            return False
         try:
             with open(self._path(band), "rb") as file:
-                numbers = np.load(file, allow_pickle=False)
-                checked = file.read() == zlib.crc32(numbers.data).to_bytes(4, "little")
+                version = npy.read_magic(file)
+                header = npy.read_array_header_1_0(file) if version == (1, 0) else None
+                if header != ((sum(sizes.values()),), False, self.dtype):
+                    return False
+                crc = 0
+                for level, size in sizes.items():
+                    if level in into:
+                        numbers = into[level].reshape(size)
+                        file.readinto(numbers.data)
+                        crc = zlib.crc32(numbers.data, crc)
+                    else:
+                        crc = _crc_of(file, size * self.dtype.itemsize, crc)
+                return file.read() == crc.to_bytes(4, "little")
         except (OSError, ValueError, EOFError):
-            return None
-        if not checked or numbers.shape != (sum(sizes.values()),) or numbers.dtype != self.dtype:
-            return None
-        ends = np.cumsum(list(sizes.values()))
-        return dict(zip(sizes, np.split(numbers, ends[:-1]), strict=True))
+            return False
 
-    def write(self, band: int, levels: Mapping[int, NDArray[Any]]) -> None:
-        """Write the file of a band, unless the disk is full."""
-        if not self.folder:
-            return
-        numbers = np.concatenate([levels[level].ravel() for level in self._sizes(band)])
-        path = self._path(band)
-        part_path = path.with_suffix(f".{secrets.token_hex(4)}.part")  # others may write it, too
-        with contextlib.suppress(OSError):
-            with open(part_path, "wb") as file:
-                np.save(file, numbers)
-                file.write(zlib.crc32(numbers.data).to_bytes(4, "little"))
-            os.replace(part_path, path)
+    def open(self, band: int) -> "BandFile":
+        """Return the file of a band, to be written."""
+        return BandFile(self._path(band) if self.folder else None, self.dtype, self._sizes(band))
 
     def holds(self, level: int) -> bool:
         """Tell whether files hold a level of bands that have it."""
@@ -176,11 +177,12 @@ class Files:
             ) from None
 
     def keep(self, wanted: range) -> None:
-        """Remove the files of other bands: no frame that is still to be made needs them."""
+        """Remove the files of other bands, which no frame needs any more, and unfinished ones."""
         if self.shared:
             return
-        for path in self.folder.glob("*.npy") if self.folder else ():
-            if path.stem.isdecimal() and int(path.stem) not in wanted:
+        for path in self.folder.iterdir() if self.folder else ():
+            band, _, kind = path.name.partition(".")
+            if band.isdecimal() and (kind != "npy" or int(band) not in wanted):
                 path.unlink(missing_ok=True)
 
     def _sizes(self, band: int) -> dict[int, int]:
@@ -195,6 +197,71 @@ class Files:
     def _path(self, band: int) -> Path:
         assert self.folder
         return band_path(self.folder, band)
+
+
+class BandFile:
+    """The file of a band while it is written, its rows in any order.
+
+    Leaving the context moves it into place. After an error, or where the disk is full, there is
+    none.
+    """
+
+    def __init__(self, path: Path | None, dtype: np.dtype[Any], sizes: dict[int, int]) -> None:
+        self._path, self._dtype, self._sizes = path, dtype, sizes
+        self._file: BinaryIO | None = None
+
+    def __enter__(self) -> Self:
+        if self._path:
+            # Others may write it, too.
+            self._part = self._path.with_suffix(f".{secrets.token_hex(4)}.part")
+            try:
+                self._file = open(self._part, "w+b")
+                shape = (sum(self._sizes.values()),)
+                fields = {"descr": self._dtype.str, "fortran_order": False, "shape": shape}
+                npy.write_array_header_1_0(self._file, fields)
+                self._begin = self._file.tell()
+            except OSError:
+                self._give_up()
+        return self
+
+    def put(self, level: int, row: int, numbers: NDArray[Any]) -> None:
+        """Write rows of a level, from one on, where the file has the level."""
+        if not self._file or level not in self._sizes:
+            return
+        before = itertools.takewhile(lambda other: other != level, self._sizes)
+        first = sum(self._sizes[other] for other in before) + row * numbers[0].size
+        try:
+            self._file.seek(self._begin + first * self._dtype.itemsize)
+            self._file.write(np.ascontiguousarray(numbers).data)
+        except OSError:
+            self._give_up()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if not self._path or not self._file or kind:
+            self._give_up()
+            return
+        try:
+            self._file.seek(self._begin)
+            crc = _crc_of(self._file, sum(self._sizes.values()) * self._dtype.itemsize)
+            self._file.write(crc.to_bytes(4, "little"))
+            self._file.close()
+            os.replace(self._part, self._path)
+        except OSError:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        if self._file:
+            with contextlib.suppress(OSError):
+                self._file.close()
+            self._part.unlink(missing_ok=True)
+        self._file = None
+
+
+def _crc_of(file: BinaryIO, size: int, crc: int = 0) -> int:
+    """Return the CRC-32 of what came before, and of the next bytes of a file."""
+    for done in range(0, size, CHUNK):
+        crc = zlib.crc32(file.read(min(CHUNK, size - done)), crc)
+    return crc
 
 
 def band_path(folder: Path, band: int) -> Path:
