@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fractals.films.bands import CHANNELS, MARGIN, Texels
+from fractals.films.bands import CHANNELS, MARGIN
 from fractals.films.gather import Frame, Gather, Span, polar
 from fractals.films.motion import Moment
 from fractals.films.noise import BLOCK
@@ -80,7 +80,7 @@ class ColoredGather(Gather):
                 own = down[first : first + part], across[first : first + part]
                 fine = self._room(levels, finest, first, part)
                 self.blur(fine, sharp, *own)
-                file.put(finest, first, self._on_host(fine))
+                self._put(file, finest, first, fine)
                 self._coarsen(file, levels, fine, finest, first)
             level = finest + part.bit_length() - 1
             if level < layout.bits:
@@ -94,7 +94,7 @@ class ColoredGather(Gather):
             level, first = level + 1, first // 2
             coarse = self._room(levels, level, first, fine.shape[0] // 2)
             self.run(kernels.make_coarser_body, coarse, (fine,), (2,))
-            file.put(level, first, self._on_host(coarse))
+            self._put(file, level, first, coarse)
             fine = coarse
 
     def _room(self, levels: list[Any], level: int, first: int, rows: int) -> Any:
@@ -118,9 +118,12 @@ class ColoredGather(Gather):
             copy_to(self.backend, kept[level], texels)
         return True
 
-    def _on_host(self, texels: Any) -> Texels:
-        if self.backend.kind in HOST:
-            return texels  # type: ignore[no-any-return]
-        kept = np.empty(texels.shape, np.uint16)
-        self.backend.to_host(texels, kept)
-        return kept
+    def _put(self, file: BandFile, level: int, first: int, texels: Any) -> None:
+        """Write rows of a level, from one on, where files hold the level."""
+        if not self.files.holds(level):
+            return
+        kept = texels
+        if self.backend.kind not in HOST:
+            kept = np.empty(texels.shape, np.uint16)
+            self.backend.to_host(texels, kept)
+        file.put(level, first, kept)
