@@ -361,9 +361,23 @@ def receipt(k, machine, sums=(1,), seconds=1.0):
     }
 
 
+class AtOnce:
+    """An executor that does each task when it is submitted, so that their order is known."""
+
+    def __init__(self, threads):
+        pass
+
+    def submit(self, function, *arguments):
+        function(*arguments)
+
+    def shutdown(self, **_):
+        pass
+
+
 @pytest.fixture
 def dispatched(monkeypatch):
     """Return a function that runs parts on a pool, and returns dispatch and received numbers."""
+    monkeypatch.setattr(dispatch, "ThreadPoolExecutor", AtOnce)
     for name, value in (("LOOK", 0.0), ("WAKE", 0.001), ("LEAST_LATE", 0.01), ("LATE", 0.0)):
         monkeypatch.setattr(dispatch, name, value)
 
