@@ -108,7 +108,7 @@ def make_sample_value(target, options):
     """
     real, planes = target.real, options.planes
     value = target.jit(options.coloring.make_value(target))
-    derivative = options.coloring.derivative
+    derivative, counted = options.coloring.derivative, options.coloring.counted
     zero, one, two = real(0), real(1), real(2)
     infinity = real(math.inf)
     load, _ = make_planes(target, 0, planes)
@@ -133,7 +133,12 @@ def make_sample_value(target, options):
         known = escaped & (m < infinity)  # others get 2, whose logarithm's logarithm is finite
         z = select(known, x[j, i], two), select(known, y[j, i], zero)
         dz = (dx[j, i], dy[j, i]) if derivative else (one, zero)
-        return valued(n, z, dz, statistics, first, j, i, constants) - offset, escaped
+        v = valued(n, z, dz, statistics, first, j, i, constants)
+        # Only here, where the offset may be other than 0: a compiler might contract the difference
+        # with a product at the end of a coloring.
+        if counted:
+            v -= offset
+        return v, escaped
 
     return target.jit(sample)
 

@@ -20,7 +20,7 @@ from support.scenes import FORMULAS, OTHERS, PRECISIONS, formula_for, label, sce
 
 import fractals
 from fractals import catalog
-from fractals.backends import code_cache, numba_private
+from fractals.backends import cache_folder, code_cache, numba_private
 from fractals.backends.devices import limits_of
 from fractals.color import palette
 from fractals.formulas import mandelbrot
@@ -35,11 +35,13 @@ if reason := ptx.missing():
 HOPPER = (9, 0)  # every kernel is compiled for it, a few for the others
 CAPABILITIES = [(7, 5), (8, 0), (8, 6), (8, 9), (10, 0), (12, 0)]
 REGISTERS = 80  # most a thread may take: 12 blocks of 64 threads share a multiprocessor then
-# Of perturbation, whose three loops have more to keep, and of those who watch for two colorings.
+# Of perturbation, whose three loops have more to keep, of curvature_average, which asks whether a
+# step is rounded, and of those who watch in parts.
 REGISTERS_MORE = 96
-# Of interior_distance, which keeps 14 numbers of an orbit, and those before; of deep views whose
-# orbits are watched; and of matrices with exponents, which skip a thousand times what a fifth fewer
-# threads cost.
+# Of interior_distance, which keeps 14 numbers of an orbit; of period and multiplier, which follow a
+# cycle for two rounds; of those who watch for two colorings; of deep views whose orbits are
+# watched; and of matrices with exponents, which skip a thousand times what a fifth fewer threads
+# cost.
 REGISTERS_MOST = 128  # 512 threads of a multiprocessor's 65536 registers
 REGISTERS_BOTH = 136  # of matrices with exponents whose orbits are watched: 448 threads
 
@@ -85,7 +87,7 @@ def perturbing(formula, julia, extended, **keys):
 
 
 def shading(coloring, transfer, colors, precision, bits=8):
-    """Return what compiles two kernels: positions in the palette, and paint."""
+    """Return what compiles three kernels: positions in the palette, paint, and the tally."""
     formula = formula_for(coloring)
     drawn = scene(
         formula, size=(1, 1), coloring=coloring, transfer=transfer, palette=colors, bits=bits
@@ -103,7 +105,7 @@ def watching(coloring, precision, formula="mandelbrot", **keys):
 
 
 def blending(mode, bits=8):
-    """Return what compiles the kernels of two layers; the last two blend them, and take means."""
+    """Return what compiles the kernels of two layers: the last blend them, and take means."""
     layers = [{"coloring": "count", "blend": mode}]
     drawn = scene(size=(1, 1), coloring="count", bits=bits, layers=layers)
     raw = fractals.compute(drawn, device="python", precision="float32")
@@ -123,6 +125,7 @@ CYCLIC, ENDING = (
 )
 # What is compiled often; the others, which take many minutes, are slow tests.
 OFTEN = {"mandelbrot", "burning_ship", "checked", "smooth", "stripe_average", "multiply", "nova"}
+OFTEN |= {"period", "paint", "tally"}
 
 
 def often(names):
@@ -188,7 +191,7 @@ BLENDS = {
 }
 PAINTS = {
     f"paint {bits} bits {number}": functools.partial(
-        shading, catalog.names("coloring")[0], "linear", CYCLIC, number, bits
+        shading, "count", "linear", CYCLIC, number, bits
     )
     for bits in (8, 16)
     for number in PRECISIONS
@@ -207,7 +210,8 @@ DEEP |= {
     for formula in ("mandelbrot", "burning_ship")
     for extended in (False, True)
 }
-KERNELS = {**ESCAPES, **WITH_STATISTICS, **SHADES, **BLENDS, **PAINTS, **DEEP}
+TALLY = {"tally": functools.partial(shading, "count", "linear", CYCLIC, "float64")}
+KERNELS = {**ESCAPES, **WITH_STATISTICS, **SHADES, **BLENDS, **PAINTS, **TALLY, **DEEP}
 EVERYWHERE = [*PAINTS, *DEEP, *(name for name in SHADES if " log " in name)]
 EVERYWHERE += [name for name in ESCAPES if re.match(r"(mandelbrot|burning_ship)( dz)? f", name)]
 
@@ -215,22 +219,25 @@ EVERYWHERE += [name for name in ESCAPES if re.match(r"(mandelbrot|burning_ship)(
 def most_registers(name):
     if name == "burning_ship deep extended, watched":
         return REGISTERS_BOTH
-    if name.startswith(("watch interior_distance", "burning_ship deep extended")) or (
-        name in DEEP and "watched" in name
+    words = set(name.replace(",", "").split())
+    if words & {"interior_distance", "period", "multiplier", "two", "watched"} or (
+        name.startswith("burning_ship deep extended")
     ):
         return REGISTERS_MOST
-    return REGISTERS_MORE if name in DEEP or "two" in name else REGISTERS
+    return REGISTERS_MORE if words & {"deep", "curvature_average", "parts"} else REGISTERS
 
 
 @functools.cache
 def kernel(name):
     compiled = ptx.compile_kernels(KERNELS[name](), HOPPER)
-    if name in BLENDS:
-        return compiled[-2 if name.startswith("blend") else -1]
-    if name in SHADES:
-        return compiled[-2]  # after what ranks a picture's values, if they are ranked
-    assert len(compiled) == (2 if name in PAINTS or "watched" in name else 1)
-    return compiled[-1]
+    if name in ESCAPES or name in WITH_STATISTICS or name in DEEP:
+        assert len(compiled) == (2 if "watched" in name else 1)
+        return compiled[-1]
+    # What ranks a picture's values, positions, blends, the picture, and the tally of its counts.
+    *shading, picture, tally = compiled
+    if name == "tally":
+        return tally
+    return picture if name.startswith(("mean", "paint")) else shading[-1]
 
 
 def doubles(text):
@@ -384,6 +391,8 @@ def test_kernels_are_kept(tmp_path):
     (path,) = tmp_path.rglob("*.code")
     path.write_bytes(path.read_bytes()[:-1])
     assert compiled()[1] == 0
+    (line,) = cache_folder.take_messages()
+    assert line.startswith("a damaged file of compiled code was removed")
 
 
 def test_libnvvm_is_found():
