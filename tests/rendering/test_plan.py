@@ -58,7 +58,8 @@ def test_tiles_cover_each_pixel_once(width, height, n, max_iterations, device, d
 
 
 decimals = st.decimals(-2, 2, allow_nan=False, allow_infinity=False, places=9).map(str)
-widths = st.floats(1e-9, 9).map(lambda v: f"{v:.6g}")
+# Narrower views may be drawn by perturbation, with coordinates from the orbit on.
+widths = st.floats(1e-6, 9).map(lambda v: f"{v:.6g}")
 
 
 @settings(max_examples=60)
