@@ -50,11 +50,9 @@ LACKING = 0.3
 # Levels by which bands below the deepest rim are finer than frames need, so that texels of the last
 # frames are means of four samples, as those of the frames before are of more.
 FINER = 1
-# Level at the rim over log2 of the density. At 0 noise of the samples is seen, at 1 frames are
-# soft. Frames were closest to 8x8 samples from 0.2 to 0.4 where texels in noise take more samples
-# (at 0.3 a band more is held), and from 0.5 to 0.75 where each texel of level 0 is one sample.
-SOFTNESS, SOFTNESS_OF_VALUES = 0.4, 0.6
-CHANNELS = 3  # of a texel
+# Level at the rim. With 0 a band more is held, and frames are 0.2 dB closer to many samples; with
+# 0.25 they are 0.2 dB farther from them. Four texels of a level cover the side of a pixel.
+RIM_LEVEL, MOST_TEXELS = 0.14, 2
 MARGIN = 2  # rows between the beginning of the strip and the rim
 # Octaves of bands that share their tables. With more of them, tables skip fewer steps of the inner
 # bands. Where numbers have exponents of their own, tables do not depend on the size of c.
@@ -121,7 +119,8 @@ class Layout:
     depth : float
         Octaves from the widest to the deepest frame.
     rim_level : float
-        Level that serves the pixels at the rim of a frame, between two whole numbers.
+        Level that serves the pixels at the rim of a frame. Its fraction grows inwards, and where it
+        is 1 the next level begins.
     reach : float
         Octaves from the rim of a frame to the pixel nearest to the fixed point.
     finer : int
@@ -173,7 +172,7 @@ class Layout:
 
     def _taken(self, level: int, shallow: float, deep: float) -> tuple[float, float]:
         """Return the rows of level 0 between which frames take texels of a level."""
-        slack = 1.5 * 2**level
+        slack = 2.5 * 2**level
         begins, ends = self._served(level)
         first = MARGIN + (shallow + begins) * self.octave - slack
         last = MARGIN + (deep + ends) * self.octave + slack
@@ -182,7 +181,7 @@ class Layout:
     def _served(self, level: int) -> tuple[float, float]:
         """Return the octaves from the rim of a frame between which a level serves pixels."""
         ends = self.reach if level == self.bits else level + 1 - self.rim_level
-        return max(0.0, level - 1 - self.rim_level), ends
+        return max(0.0, level - self.rim_level), ends
 
     def needed(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands of which frames between two depths need texels of a level."""
@@ -218,8 +217,8 @@ def make_layout(fixed: Fixed, density: float, depth: float, finer: int = 0) -> L
     turn = math.ceil(wanted / 2**bits - LACKING)
     found = math.log2((turn << bits) / math.tau / fixed.rim)
     reach = math.log2(fixed.rim / MIN_DISTANCE)
-    softness = SOFTNESS_OF_VALUES if finer else SOFTNESS
-    return Layout(turn, bits, depth, max(0.0, softness * found), reach, finer)
+    rim_level = max(RIM_LEVEL, found - math.log2(MOST_TEXELS))
+    return Layout(turn, bits, depth, rim_level, reach, finer)
 
 
 class BandMaker:

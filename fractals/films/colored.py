@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from fractals.films.bands import CHANNELS, MARGIN
+from fractals.films.bands import MARGIN
 from fractals.films.gather import Frame, Gather, Span, polar
 from fractals.films.motion import Moment
 from fractals.films.noise import BLOCK
 from fractals.films.strip_plan import PART, StripPlan
 from fractals.films.texels import HOST, BandFile, Files, Pool, copy_to
 from fractals.kernels import strip as kernels
+from fractals.kernels.strip import CHANNELS
 
 
 class ColoredGather(Gather):
@@ -20,7 +21,7 @@ class ColoredGather(Gather):
 
     def __init__(self, strip: StripPlan) -> None:
         super().__init__(strip)
-        self.turns, self.depths = polar(strip, self.backend)
+        self.places = polar(strip, self.backend)
         self.pool = Pool(self.backend, strip.layout, strip.slots())
         self.files = Files(strip.layout, strip.folder)
 
@@ -50,7 +51,7 @@ class ColoredGather(Gather):
 
     def frame(self, moment: Moment) -> Frame:
         """Return the pixels of a frame."""
-        return self.gathered(moment, (self.turns, self.depths), self.pool.texels, self.pool.starts)
+        return self.gathered(moment, self.places, self.pool.texels, self.pool.starts)
 
     def fill(self, band: int, shallow: float, deep: float) -> None:
         """Make the levels of a band that these frames or shallower ones need."""

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.color import spaces
-from fractals.films.bands import CHANNELS, MARGIN, BandMaker, Texels, widest
+from fractals.films.bands import MARGIN, BandMaker, Texels, widest
 from fractals.films.motion import Moment
 from fractals.films.strip_plan import Shutter, StripPlan, Way
 from fractals.films.texels import HOST, Files
 from fractals.kernels import strip as kernels
-from fractals.kernels.strip import StripShape, StripTexels
+from fractals.kernels.strip import CHANNELS, StripShape, StripTexels
 from fractals.threads import run_tiles
 
 ROWS = 64  # of a frame or a band, that a thread fills at a time
-BLURRED = 32  # rows that a thread blurs at a time, which takes memory
+BLURRED = 16  # rows that a thread blurs at a time, which takes memory
 # Bits after the point of a frame's row and turn: so that a film and its reverse, whose views differ
 # by roundings, have the same frames.
 ROW_BITS, TURN_BITS = 16, 24
@@ -31,7 +31,7 @@ BLURS = kernels.make_blur_body, kernels.make_sums_body, kernels.make_smear_body
 
 Frame = NDArray[np.uint16]
 Span = tuple[float, float]  # depths in octaves
-Places = tuple[Any, Any]  # turns and depths of pixels
+Places = tuple[Any, Any, Any]  # turns, depths and axes of pixels
 
 
 class Gather(ABC):
@@ -66,6 +66,7 @@ class Gather(ABC):
             np.int32(layout.bands),
             backend.real(layout.octave),
             np.float32(layout.rim_level),
+            np.float32(layout.columns / (math.tau * strip.fixed.rim) / 2 ** (layout.rim_level + 1)),
         )
         self.shutter = Shutter(strip)
         self._deepest: float | None = None  # octaves of what is held
@@ -98,14 +99,14 @@ class Gather(ABC):
         self, moment: Moment, places: Places, texels: Any, starts: NDArray[np.int64]
     ) -> Frame:
         """Return pixels of a frame from texels; `starts` as of `StripTexels`."""
-        backend, (turns, depths) = self.backend, places
+        backend = self.backend
         turn, row = np.float32(self.turn(moment)), backend.real(self.row(moment))
-        found = np.empty((*turns.shape, 3), np.uint16)
+        found = np.empty((*places[0].shape, 3), np.uint16)
         host = backend.kind in HOST
         pixels = found if host else backend.empty(found.shape, found.dtype)
         held = StripTexels(texels, backend.to_device(starts))
-        inputs = turns, depths, held, self.encode, self.shape, row, turn
-        self.run(kernels.make_frame_body, pixels, inputs, (1, 1))
+        inputs = *places, held, self.encode, self.shape, row, turn
+        self.run(kernels.make_frame_body, pixels, inputs, (1, 1, 1))
         if not host:
             backend.to_host(pixels, found)
         return found
@@ -183,16 +184,17 @@ class Gather(ABC):
 
 
 def polar(strip: StripPlan, backend: Backend) -> Places:
-    """Return the angles and depths of a frame's pixels."""
+    """Return the places of a frame's pixels, as of `make_polar_body`."""
     width, height = strip.size
     # Threads keep large arrays of `Backend.empty` for others.
     empty = np.empty if backend.kind in HOST else backend.empty
     turns, depths = (empty((height, width), np.float32) for _ in range(2))
+    axes = empty((height, width, 2), np.int8)
     place = backend.to_device(np.array([strip.fixed.x, strip.fixed.y], backend.real))
     fill = backend.compile(kernels.make_polar_body)
     rim = backend.real(math.log2(strip.fixed.rim))
-    fill(turns, depths, place, rim, backend.real(strip.layout.octave))
-    return turns, depths
+    fill(turns, depths, axes, place, rim, backend.real(strip.layout.octave))
+    return turns, depths, axes
 
 
 def _even(value: float, bits: int) -> float:

@@ -28,7 +28,7 @@ AREA = 8  # blocks along each side
 # sRGB.
 NOISY = 0.1
 FAINT = 0.04  # the same in dense areas
-DENSE = 0.5  # share of noisy blocks in an area from which its texels take more samples
+DENSE = 1 / 3  # share of noisy blocks in an area from which its texels take more samples
 SIDES = 2, 4  # samples of a texel along each side, of noisy blocks and of those in dense areas
 SECTORS = 64  # of a turn
 LEAST_SHARE = 2.0**-16  # of the rim: pixels nearer to the fixed point count as there

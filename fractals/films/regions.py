@@ -20,9 +20,9 @@ class SampleLayout(Layout):
     def borders(self) -> list[float]:
         """Return the octaves from the rim of a frame where one ring of pixels ends.
 
-        A ring takes two levels, or few texels.
+        A ring takes one level, or few texels.
         """
-        first = math.floor(self.rim_level) + 1 - self.rim_level  # the second level ends here
+        first = math.floor(self.rim_level) + 1 - self.rim_level  # the first level ends here
         parts = math.ceil(first * RINGS)
         return [first * k / parts for k in range(1, parts + 1)] + [first + 0.5, first + 1]
 
@@ -35,7 +35,7 @@ class SampleLayout(Layout):
         begins, ends = max(begins - AT_BORDER, ring[0]), min(ends + AT_BORDER, ring[1])
         if begins > ends:
             return range(0)
-        slack = 1.5 * 2**level
+        slack = 2.5 * 2**level
         first = MARGIN + (octaves + begins) * self.octave - slack
         last = MARGIN + (octaves + ends) * self.octave + slack
         begin = max(0, math.floor(first / 2**level))
@@ -50,7 +50,7 @@ class SampleLayout(Layout):
         found = []
         for level in range(self.levels):
             texels = level + self.finer
-            last = self._taken(texels, shallow, deep)[1] + self.blurred
+            last = self._taken(texels, shallow, deep)[1] + self.blurred + AT_BORDER * self.octave
             end = (int(last // 2**texels) + 4) << texels
             end = max(begin, min(end, self.bands * self.rows))
             found.append(range(begin, end))

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.films.bands import (
-    CHANNELS,
     MARGIN,
     fixed_place,
     make_layout,
@@ -19,11 +18,12 @@ from fractals.films.facts import Facts
 from fractals.films.motion import Part
 from fractals.films.regions import SampleLayout
 from fractals.films.samples import Recipe, recipe_of
+from fractals.kernels.strip import CHANNELS
 from fractals.rendering.options import RenderOptions
 from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene
 
-PART = 64  # rows of a band that are drawn at a time: a power of two
+PART = 32  # rows of a band that are drawn at a time: a power of two
 WHOLE = 2**28  # bytes of a strip, below which all of it is held
 # Levels by which kept samples are finer than the texels that are made of them. With 2 frames are as
 # close to pictures of many samples as those of a strip that keeps colors; with 1 they lose 2 dB.
@@ -120,14 +120,14 @@ class StripPlan:
         pixels = self.size[0] * self.size[1]
         part = min(PART, self.layout.rows) * self.layout.columns
         if not self.colors:
-            return self._bytes(self.slots()) + 2 * CHANNELS * 3 * part + 14 * pixels
+            return self._bytes(self.slots()) + 2 * CHANNELS * 3 * part + 16 * pixels
         spans = [(self.shallow, self.layout.depth)] if self.whole else self._spans()
         samples = self.sampled.held_samples(*max(spans, key=lambda span: span[1] - span[0]))
-        # Texels of a ring before and after they are blurred; a part of a band; turns, depths and
+        # Texels of a ring before and after they are blurred; a part of a band; places and
         # numbers of pixels, and the frame.
         ring = max(map(sum, self.sampled.ring_texels()))
         held = samples * self.recipe.bytes + 4 * CHANNELS * ring
-        return math.ceil(held) + 32 * self.recipe.numbers * part + 20 * pixels
+        return math.ceil(held) + 32 * self.recipe.numbers * part + 22 * pixels
 
     @functools.cached_property
     def recipe(self) -> Recipe:

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
 from fractals.errors import FractalsError
-from fractals.films.bands import CHANNELS, Layout, Texels
+from fractals.films.bands import Layout, Texels
+from fractals.kernels.strip import CHANNELS, SPARE
 
 CHUNK = 2**20  # bytes of a file that are read at a time
 HOST = ("cpu", "python")  # backends whose arrays are NumPy's
@@ -29,7 +30,7 @@ class Pool:
 
     Attributes
     ----------
-    texels : device array of uint16, shape (all, CHANNELS)
+    texels : device array of uint16, shape (all + SPARE, CHANNELS)
     starts : ndarray of int64, shape (levels, bands)
         Index of the first texel; 0 where there are none.
     """
@@ -37,7 +38,7 @@ class Pool:
     def __init__(self, backend: Backend, layout: Layout, slots: Sequence[int]) -> None:
         self.backend, self.layout = backend, layout
         self.starts = np.zeros((layout.bits + 1, layout.bands), np.int64)
-        self.texels = backend.empty((0, CHANNELS), np.uint16)
+        self.texels = backend.empty((SPARE, CHANNELS), np.uint16)
         self._held: list[dict[int, int]] = [{} for _ in slots]
         self._free: list[list[int]] = [[] for _ in slots]
         self._grow(slots)
@@ -72,11 +73,11 @@ class Pool:
         return self.layout.columns * self.layout.rows >> 2 * level
 
     def _grow(self, slots: Sequence[int]) -> None:
-        end = self.texels.shape[0]
+        end = self.texels.shape[0] - SPARE
         more = sum(count * self._size(level) for level, count in enumerate(slots))
-        texels = np.empty((end + more, CHANNELS), np.uint16)
+        texels = np.empty((end + more + SPARE, CHANNELS), np.uint16)
         if end:
-            self.backend.to_host(self.texels, texels[:end])
+            self.backend.to_host(self.texels, texels[: end + SPARE])
         self.texels = self.backend.to_device(texels)
         for level, count in enumerate(slots):
             for _ in range(count):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.films.bands import CHANNELS, Texels
+from fractals.films.bands import Texels
 from fractals.films.gather import Frame, Gather, Places, Span, polar
 from fractals.films.held import Held
 from fractals.films.kept import Kept
@@ -24,6 +24,7 @@ from fractals.films.motion import Moment
 from fractals.films.samples import FrameTile, Sampler, number_of
 from fractals.films.strip_plan import PART, StripPlan
 from fractals.films.texels import HOST, copy_to
+from fractals.kernels.strip import CHANNELS, SPARE
 from fractals.rendering.shading import Fill, Painter
 from fractals.rendering.tiles import Tile
 from fractals.scene.layers import Layers, ResolvedLayer
@@ -45,7 +46,8 @@ class _Ring:
         The octaves from the rim between which they lie.
     pixels : ndarray of int32, shape (rows * ACROSS,)
         Their numbers, row by row; the last one fills the last row.
-    places : tuple of device arrays of float32, shape (rows, ACROSS)
+    places : tuple of device arrays, shape (rows, ACROSS, ...)
+        As of `make_polar_body`.
     """
 
     span: Span
@@ -72,7 +74,7 @@ class ValuedGather(Gather):
         self.held = Held(strip.sampled, self.sampler.room, self._drawn, strip.folder)
         self.files = self.held.files
         self._painters: tuple[Moment, Color, list[Painter]] | None = None
-        self._texels = self.backend.empty((0, CHANNELS), np.uint16)
+        self._texels = self.backend.empty((SPARE, CHANNELS), np.uint16)
         self._looks, self._rings = self._divided()
 
     def keep(self, shallow: float, deep: float, kept: Span) -> None:
@@ -98,12 +100,13 @@ class ValuedGather(Gather):
         """Return turns and depths of the pixels that are looked at for ranks, and the rings."""
         strip, to_device = self.strip, self.backend.to_device
         width, height = strip.size
-        turns, depths = polar(strip, self.backend)
+        places: tuple[Any, ...] = polar(strip, self.backend)
         if self.backend.kind not in HOST:
-            found = [np.empty((height, width), np.float32) for _ in range(2)]
-            for device, host in zip((turns, depths), found, strict=True):
+            found = tuple(np.empty(device.shape, device.dtype) for device in places)
+            for device, host in zip(places, found, strict=True):
                 self.backend.to_host(device, host)
-            turns, depths = found
+            places = found
+        turns, depths, _ = places
         step = max(1, math.isqrt(width * height // RANKED))
         looks = tuple(
             part[step // 2 :: step, step // 2 :: step].ravel() for part in (depths, turns)
@@ -116,10 +119,12 @@ class ValuedGather(Gather):
             pixels = np.flatnonzero(numbers == k).astype(np.int32)
             if len(pixels):
                 pixels = np.pad(pixels, (0, -len(pixels) % ACROSS), mode="edge")
-                own = depths.ravel()[pixels].reshape(-1, ACROSS)
-                span = float(own.min()) / octaves, float(own.max()) / octaves
-                places = to_device(turns.ravel()[pixels].reshape(-1, ACROSS)), to_device(own)
-                rings.append(_Ring(span, pixels, places))
+                flat = (part.reshape(width * height, -1)[pixels] for part in places)
+                shape = len(pixels) // ACROSS, ACROSS
+                turned, deep, axes = (part.reshape(*shape, *part.shape[1:]) for part in flat)
+                own = tuple(map(to_device, (turned[..., 0], deep[..., 0], axes)))
+                span = float(deep.min()) / octaves, float(deep.max()) / octaves
+                rings.append(_Ring(span, pixels, own))
         return looks, rings
 
     def _drawn(self, band: int, first: int, last: int) -> Iterator[tuple[int, Kept]]:
@@ -144,9 +149,9 @@ class ValuedGather(Gather):
             starts[level] = end + first * columns
             ranges.append((rows, end))
             end += len(rows) * columns
-        if self._texels.shape[0] < end:
+        if self._texels.shape[0] < end + SPARE:
             empty = np.empty if self.backend.kind in HOST else self.backend.empty
-            self._texels = empty((end + end // 16, CHANNELS), np.uint16)
+            self._texels = empty((end + end // 16 + SPARE, CHANNELS), np.uint16)
         for level, (rows, begin) in enumerate(ranges):
             if not rows:
                 continue

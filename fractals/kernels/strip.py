@@ -1,19 +1,26 @@
 """Frames from a strip: the exponential map about a point, kept as bands of texels.
 
-A texel has a color in linear light, in uint16, and 0 to the right of the three channels where a
-texel takes four. Level 0 of a strip has the finest texels; each level has half the columns and half
-the rows of the level before, and its texels are means of 2 x 2 of them.
+A texel has three channels of linear light in uint16. Level 0 of a strip has the finest texels; each
+level has half the columns and half the rows of the level before, and its texels are means of 2 x 2
+of them.
 """
 
 import math
 from typing import Any, NamedTuple
 
 from fractals.kernels.elementary import angle_in_turns, make_log2
-from fractals.kernels.primitives import fma, select, two_to
+from fractals.kernels.primitives import fma, select, sqrt, two_to
 
 CHANNELS = 3  # of a texel
+SPARE = 2  # texels after the last one
 LEAST_WAY = 2.0**-16  # rows of a shutter: the mean of fewer is divided by too small a number
 MIN_DISTANCE = 0.25  # in pixels, from the middle of a pixel to the strip's point
+AXIS = 127  # stored for a direction along a side of the pixel
+WEIGHT = 2047  # of a texel that lies in the pixel: 16 of them times 65535 fit into int32
+# The side that a pixel is given, by the fraction x of its level, where 1 is its own side at x = 0:
+# a + x (b + x (c + x d)), about 2**x (0.87 + 0.26 x). With 2**x, means of many small texels would
+# be sharper than those of few large ones, and rings would show where the next level begins.
+SIDES = 0.86953, 0.87219, 0.34942, 0.16834
 TOP, EMPTY = 65534, 65535  # largest code of a kept number, and that of none
 
 
@@ -32,6 +39,8 @@ class StripShape(NamedTuple):
         Rows of level 0 in which the radius halves.
     rim_level : float32
         Level that serves pixels at the rim, with a fraction.
+    half_pixel : float32
+        Half the side of a pixel whose level has no fraction, in texels of the level.
     """
 
     columns: Any
@@ -39,6 +48,7 @@ class StripShape(NamedTuple):
     bands: Any
     rows_an_octave: Any
     rim_level: Any
+    half_pixel: Any
 
 
 class StripTexels(NamedTuple):
@@ -46,7 +56,8 @@ class StripTexels(NamedTuple):
 
     Attributes
     ----------
-    texels : array of uint16, shape (all, channels)
+    texels : array of uint16, shape (all + SPARE, channels)
+        What follows the last texel is not looked at, but vectors read it.
     starts : array of int64, shape (levels, bands)
         Index in `texels` of the first texel of each level of each band; those that a frame takes.
     """
@@ -56,25 +67,27 @@ class StripTexels(NamedTuple):
 
 
 def make_polar_body(target):
-    """Return the body that fills ``turns`` and ``depths``: where the pixels of a frame lie.
+    """Return the body that fills ``turns``, ``depths`` and ``axes``: where a frame's pixels lie.
 
-    ``body(i0, j0, di, dj, turns, depths, place, log2_rim, rows_an_octave)``:
+    ``body(i0, j0, di, dj, turns, depths, axes, place, log2_rim, rows_an_octave)``:
 
     turns : array of float32, shape (height, width)
         Angle about the strip's point, in turns from the first column.
     depths : array of float32, shape (height, width)
         Rows of level 0 from the rim of the frame.
+    axes : array of int8, shape (height, width, 2)
+        The direction from the strip's point to the pixel, to the right and up, times AXIS.
     place : array of real, shape (2,)
         Column and row of the strip's point in the frame, in pixels.
     log2_rim : real
         log2 of the rim's radius in pixels.
     """
-    real, real32 = target.real, target.real32
+    real, real32, int32 = target.real, target.real32, target.int32
     angle, log2 = target.jit(angle_in_turns), target.jit(make_log2(target))
     zero, half, one = real(0), real(0.5), real(1)
     nearest = real(MIN_DISTANCE**2)
 
-    def body(i0, j0, di, dj, turns, depths, place, log2_rim, rows_an_octave):
+    def body(i0, j0, di, dj, turns, depths, axes, place, log2_rim, rows_an_octave):
         j = j0
         while j < turns.shape[0]:
             i = i0
@@ -88,6 +101,10 @@ def make_polar_body(target):
                 square = select(square > nearest, square, nearest)
                 depth = fma(log2(square), -half, log2_rim) * rows_an_octave
                 depths[j, i] = real32(select(depth > zero, depth, zero))
+                far = sqrt(fma(x, x, y * y))
+                far = real(AXIS) / select(far > zero, far, one)
+                axes[j, i, 0] = int32(fma(x, far, real(AXIS) + half)) - int32(AXIS)
+                axes[j, i, 1] = int32(fma(y, far, real(AXIS) + half)) - int32(AXIS)
                 i += di
             j += dj
 
@@ -238,13 +255,101 @@ def make_coarser_body(target):
     return body
 
 
+class TexelPlace(NamedTuple):
+    """Where the first of 4 x 4 texels lies: its level, row from the first band on, and column.
+
+    The row may be above the strip or below it, and the column less than 0.
+    """
+
+    level: Any
+    row: Any
+    column: Any
+
+
+def make_place(target):
+    """Return ``place(depth, angle, x, y, shape, row, turn)``, where the texels of a pixel lie.
+
+    depth, angle : float32
+        As of `make_polar_body`.
+    x, y : float32
+        The direction from the strip's point to the pixel, so the way to the next column along the
+        pixel's sides; (y, -x) is that to the next row.
+    shape, row, turn
+        As of `make_frame_body`.
+
+    It returns a `TexelPlace` and three float32: the middle of the first texel, from that of the
+    pixel, along the pixel's sides; and half a side of the pixel and half a texel; in texels.
+    """
+    real, real32, int32, int64 = target.real, target.real32, target.int32, target.int64
+    half, half32, one, two = real(0.5), real32(0.5), real32(1), real32(2)
+    least, first, second, third = (real32(number) for number in SIDES)
+
+    @target.jit
+    def place(depth, angle, x, y, shape, row, turn):
+        size = fma(depth, one / real32(shape.rows_an_octave), shape.rim_level)
+        level = min(int32(size), int32(shape.row_bits))
+        mix = size - real32(level)
+        mix = select(mix < one, mix, one)
+        side = fma(mix, fma(mix, fma(mix, third, second), first), least)
+        edge = fma(side, shape.half_pixel, half32)
+        down = fma(row + real(depth), two_to(-level, row), -half)
+        upper = int64(down + real(2)) - int64(3)  # the number is above -1
+        f = real32(down - real(upper))
+        aside = angle + turn
+        aside = select(aside < one, aside, aside - one)
+        across = fma(aside, real32(int32(shape.columns >> level)), -half32)
+        left = int32(int32(across + two) - int32(3))
+        g = across - real32(left)
+        u, v = -fma(g, x, f * y), fma(f, x, -(g * y))
+        return TexelPlace(level, upper, left), u, v, edge
+
+    return place
+
+
+def make_indices(target):
+    """Return ``indices(starts, shape, place)``, the indices of 4 x 4 texels.
+
+    `starts` is that of `StripTexels`. Two tuples of four int64 are returned: the index of each
+    row's first texel, and where the texels of a row are, from its first one on. Columns go on
+    beyond the last one with the first. Rows beyond the strip are as its last ones.
+    """
+    int32, int64 = target.int32, target.int64
+    none, one = int64(0), int64(1)
+
+    @target.jit
+    def begin(starts, shape, place, k):
+        bits = int64(shape.row_bits - place.level)
+        row = min(place.row + int64(k), (int64(shape.bands) << bits) - one)
+        row = max(row, none)
+        inside = int32(row & ((one << bits) - one))
+        columns = int32(shape.columns >> place.level)
+        return starts[place.level, row >> bits] + int64(inside * columns)
+
+    @target.jit
+    def around(shape, place, k):
+        columns, column = int32(shape.columns >> place.level), int32(place.column + int32(k))
+        column = select(column < int32(0), int32(column + columns), column)
+        return int64(select(column < columns, column, int32(column - columns)))
+
+    @target.jit
+    def indices(starts, shape, place):
+        a, b = around(shape, place, 0), around(shape, place, 1)
+        c, d = around(shape, place, 2), around(shape, place, 3)
+        p, q = begin(starts, shape, place, 0), begin(starts, shape, place, 1)
+        r, s = begin(starts, shape, place, 2), begin(starts, shape, place, 3)
+        return (p + a, q + a, r + a, s + a), (none, b - a, c - a, d - a)
+
+    return indices
+
+
 def make_frame_body(target):
     """Return the body that fills ``rgb`` (uint16), the pixels of a frame, from a strip.
 
-    ``body(i0, j0, di, dj, rgb, turns, depths, held, encode, shape, row, turn)``. A pixel
-    takes eight texels: two rows and two columns of the two levels whose texels are nearest in size.
+    ``body(i0, j0, di, dj, rgb, turns, depths, axes, held, encode, shape, row, turn)``. A pixel is
+    the mean of 4 x 4 texels of one level, weighted by the area that they share with it: so it is
+    the mean that many samples of a pixel have, where details are as small as texels, too.
 
-    turns, depths : array of float32, shape (height, width)
+    turns, depths, axes : array, shape (height, width) and (height, width, 2)
         As of `make_polar_body`.
     held : StripTexels
     encode : array of uint16, shape (65536,)
@@ -254,65 +359,44 @@ def make_frame_body(target):
         Of level 0, at the rim of the frame.
     turn : float32
         From 0 to 1: how far the frame is turned.
+
+    Sums are of int32, so their order changes nothing.
     """
-    real, real32, int32, int64 = target.real, target.real32, target.int32, target.int64
-    half, half32, one = real(0.5), real32(0.5), real32(1)
+    real32, int32 = target.real32, target.int32
+    half, zero, one, scale = real32(0.5), real32(0), real32(1), real32(WEIGHT)
+    unit = real32(1 / AXIS)
+    locate, indices = make_place(target), make_indices(target)
 
     @target.jit
-    def spot(level, row, turn, shape, starts):
-        """Return the four texels about a place of a level, and the fractions between them."""
-        bits = int32(shape.row_bits - level)
-        columns = int32(shape.columns >> level)
-        t = fma(row, two_to(-level, row), -half)
-        upper = int64(t + real(1)) - int64(1)  # t is above -1
-        f = real32(t - real(upper))
-        last = (int64(shape.bands) << int64(bits)) - int64(1)
-        lower = min(int64(upper + int64(1)), last)
-        upper = max(min(upper, last), int64(0))
-        mask = (int64(1) << int64(bits)) - int64(1)
-        across = fma(turn, real32(columns), -half32)
-        left = int32(across + one) - int32(1)
-        g = across - real32(left)
-        right = select(left + int32(1) < columns, int32(left + int32(1)), int32(0))
-        left = select(left < int32(0), int32(columns - int32(1)), left)
-        above = starts[level, upper >> int64(bits)] + int64(int32(upper & mask) * columns)
-        below = starts[level, lower >> int64(bits)] + int64(int32(lower & mask) * columns)
-        left, right = int64(left), int64(right)
-        return above + left, above + right, below + left, below + right, f, g
+    def weight(u, v, edge):
+        u, v = edge - abs(u), edge - abs(v)
+        u, v = select(u > zero, u, zero), select(v > zero, v, zero)
+        u, v = select(u < one, u, one), select(v < one, v, one)
+        return int32(u * v * scale)
 
-    def body(i0, j0, di, dj, rgb, turns, depths, held, encode, shape, row, turn):
+    def body(i0, j0, di, dj, rgb, turns, depths, axes, held, encode, shape, row, turn):
         texels, starts = held
-        octaves_a_row = real32(1) / real32(shape.rows_an_octave)
-        coarsest = int32(shape.row_bits - int32(1))
         j = j0
         while j < rgb.shape[0]:
             i = i0
             while i < rgb.shape[1]:
-                depth = depths[j, i]
-                size = fma(depth, octaves_a_row, shape.rim_level)
-                level = min(int32(size), coarsest)
-                mix = size - real32(level)
-                mix = select(mix < one, mix, one)
-                aside = turns[j, i] + turn
-                aside = select(aside < one, aside, aside - one)
-                at = row + real(depth)
-                a, b, c, d, f, g = spot(level, at, aside, shape, starts)
-                m, n, p, q, v, w = spot(int32(level + int32(1)), at, aside, shape, starts)
-                rest = one - mix
-                upper, lower = (one - f) * rest, f * rest
-                wa, wb, wc, wd = upper * (one - g), upper * g, lower * (one - g), lower * g
-                upper, lower = (one - v) * mix, v * mix
-                wm, wn, wp, wq = upper * (one - w), upper * w, lower * (one - w), lower * w
-                for k in range(3):
-                    light = fma(wa, real32(texels[a, k]), half32)
-                    light = fma(wb, real32(texels[b, k]), light)
-                    light = fma(wc, real32(texels[c, k]), light)
-                    light = fma(wd, real32(texels[d, k]), light)
-                    light = fma(wm, real32(texels[m, k]), light)
-                    light = fma(wn, real32(texels[n, k]), light)
-                    light = fma(wp, real32(texels[p, k]), light)
-                    light = fma(wq, real32(texels[q, k]), light)
-                    rgb[j, i, k] = encode[int32(light)]
+                x, y = unit * real32(axes[j, i, 0]), unit * real32(axes[j, i, 1])
+                place, u, v, edge = locate(depths[j, i], turns[j, i], x, y, shape, row, turn)
+                rows, beside = indices(starts, shape, place)
+                red, green, blue, total = int32(0), int32(0), int32(0), int32(0)
+                for m in range(4):
+                    p, q = fma(real32(m), y, u), fma(real32(m), -x, v)
+                    for n in range(4):
+                        at = rows[m] + beside[n]
+                        share = weight(fma(real32(n), x, p), fma(real32(n), y, q), edge)
+                        red = int32(red + int32(texels[at, 0]) * share)
+                        green = int32(green + int32(texels[at, 1]) * share)
+                        blue = int32(blue + int32(texels[at, 2]) * share)
+                        total = int32(total + share)
+                share = one / real32(total)
+                rgb[j, i, 0] = encode[int32(fma(real32(red), share, half))]
+                rgb[j, i, 1] = encode[int32(fma(real32(green), share, half))]
+                rgb[j, i, 2] = encode[int32(fma(real32(blue), share, half))]
                 i += di
             j += dj
 

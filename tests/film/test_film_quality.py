@@ -4,10 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
-from test_film_strip import decibels, film_of, plane, strip_of
+from test_film_strip import CPU, decibels, film_of, plane, strip_of
 
 import fractals
-from fractals.films.motion import with_view
+from fractals.films.facts import find_facts
+from fractals.films.motion import make_motion, with_view
+from fractals.films.strip import Strip
+from fractals.films.strip_plan import Look
+from fractals.films.tracks import Tracks
 
 pytestmark = pytest.mark.slow
 
@@ -38,6 +42,23 @@ def test_frames_are_close_to_pictures_of_many_samples(keys, density, least, valu
         assert abs(frame.mean((0, 1)) - other.mean((0, 1))).max() < 0.5 * 257
 
 
+NOISY = {"elephant": 0.007, "seahorse": 0.007}  # where 2 x 2 samples have less than 25 dB
+
+
+@pytest.mark.parametrize("name", NOISY)
+@pytest.mark.parametrize(("density", "least"), [(1.5, 35), (2.0, 37)])
+def test_frames_of_noise_are_close_to_pictures_of_many_samples(name, density, least):
+    keys = [{"at": at, "width": str(NOISY[name] * by)} for at, by in ((0, 2), (1, 0.5))]
+    scene = fractals.load_scene(name, {"film": {"fps": 60, "keys": keys}}, size=(480, 270))
+    motion = make_motion(scene, 0)
+    facts = find_facts(motion, Tracks(scene), CPU)
+    strip = Strip(scene, motion.parts[0], scene.image.size, Look(density, 0.0), facts, CPU, 20)
+    (frame,) = strip.frames([30])
+    other = plane(strip, 30, 15)  # 8 x 8 samples are noisy themselves: 36 to 37 dB
+    assert decibels(frame, other) > least
+    assert decibels(plane(strip, 30, 2), other) < 25
+
+
 def test_frames_across_the_change_of_exponents():
     base = fractals.load_scene("clockwork", palette="ember", transfer="linear", density=0.0012)
     scene = fractals.load_scene(
@@ -59,14 +80,10 @@ def test_no_seam_at_the_borders_of_bands():
     for number in (130, 100, 65, 30):
         frame, other = quality_of(strip, number)
         error = ((frame.astype(float) - other) ** 2).mean(2)
-        depths = strip._gather.depths + layout.octave * strip.part.moment(number).octaves + 2
+        below = strip._gather.places[1]
+        depths = below + layout.octave * strip.part.moment(number).octaves + 2
         # Rows that are 2 pixels long where the frame has them.
-        pixels = (
-            2
-            * layout.columns
-            / (2 * np.pi * strip.fixed.rim)
-            * np.exp2(strip._gather.depths / layout.octave)
-        )
+        pixels = 2 * layout.columns / (2 * np.pi * strip.fixed.rim) * np.exp2(below / layout.octave)
         for line, errors in enumerate(lines):
             at = (depths - line / len(lines) * layout.rows) % layout.rows
             errors.append(error[np.minimum(at, layout.rows - at) < pixels])

@@ -264,12 +264,13 @@ def test_frames_take_texels_that_are_held(width, density):
             for below in np.linspace(0, layout.reach, 500):
                 size = layout.rim_level + below
                 row = 2 + (octave + below) * layout.octave
-                for level in {min(int(size), layout.bits), min(int(size) + 1, layout.bits)}:
-                    upper = math.floor(row / 2**level - 0.5)
-                    for texel in (max(upper, 0), upper + 1):
-                        band = (texel << level) >> layout.bits
-                        assert band in held[level]
-                        assert layout.finest(band) <= level
+                level = min(int(size), layout.bits)
+                upper = math.floor(row / 2**level - 0.5)
+                last = (layout.bands << (layout.bits - level)) - 1
+                for texel in range(max(upper - 1, 0), min(upper + 2, last) + 1):
+                    band = (texel << level) >> layout.bits
+                    assert band in held[level]
+                    assert layout.finest(band) <= level
     assert (
         sum(map(layout.band_samples, range(layout.bands)))
         < 1.3 * layout.bands * layout.columns * layout.rows
@@ -278,8 +279,9 @@ def test_frames_take_texels_that_are_held(width, density):
 
 @pytest.mark.parametrize("width", ["1e-3", "1e-60"])
 @pytest.mark.parametrize("shutter", [0.0, 0.5])
-def test_frames_take_samples_that_are_held(width, shutter):
-    strip, _ = valued_of(START, {**END, "width": width}, size=(160, 90), shutter=shutter)
+@pytest.mark.parametrize("size", [(160, 90), (1920, 1080)])
+def test_frames_take_samples_that_are_held(width, shutter, size):
+    strip, _ = valued_of(START, {**END, "width": width}, size=size, shutter=shutter)
     layout, depth = strip.layout, strip.layout.depth
     blurred = Shutter(strip).longest
     borders = [0.0, *layout.borders, layout.reach]
@@ -418,7 +420,8 @@ def outputs(backend):
     turns, depths = (backend.empty((9, 13), np.float32) for _ in range(2))
     rows_an_octave = 8 * 8 * math.log(2) / math.tau
     fill = backend.compile(kernels.make_polar_body)
-    fill(turns, depths, place, backend.real(math.log2(9.5)), backend.real(rows_an_octave))
+    axes = backend.empty((9, 13, 2), np.int8)
+    fill(turns, depths, axes, place, backend.real(math.log2(9.5)), backend.real(rows_an_octave))
     sharp = backend.to_device(noise.integers(0, 65536, (14, 66), dtype=np.uint16))
     down = noise.uniform(0, 5, 8).astype(np.float32)
     across = noise.uniform(-4, 4, 8).astype(np.float32)
@@ -434,18 +437,18 @@ def outputs(backend):
     backend.compile(kernels.make_coarser_body)(coarse, blurred.reshape(8, 12, 3))
     sizes = [64 * 8 >> 2 * level for level in range(4)]
     starts = np.array([[sum(sizes[:k]) * 3 + sizes[k] * b for b in range(3)] for k in range(4)])
-    texels = noise.integers(0, 65536, (3 * sum(sizes), 3), dtype=np.uint16)
+    texels = noise.integers(0, 65536, (3 * sum(sizes) + kernels.SPARE, 3), dtype=np.uint16)
     encode = np.arange(65535, -1, -1, dtype=np.uint16)
-    shape = StripShape(
-        np.int32(64), np.int32(3), np.int32(3), backend.real(rows_an_octave), np.float32(0.2)
-    )
+    bits = np.int32(3)
+    level, half = np.float32(0.2), np.float32(0.6)
+    shape = StripShape(np.int32(64), bits, bits, backend.real(rows_an_octave), level, half)
     rgb = backend.empty((9, 13, 3), np.uint16)
     arrays = map(backend.to_device, (texels, starts.astype(np.int64)))
     gather = backend.compile(kernels.make_frame_body)
     held, encode = StripTexels(*arrays), backend.to_device(encode)
-    gather(rgb, turns, depths, held, encode, shape, backend.real(3.7), np.float32(0.3))
+    gather(rgb, turns, depths, axes, held, encode, shape, backend.real(3.7), np.float32(0.3))
     found = []
-    for part in (turns, depths, blurred, sums, smeared, coarse, rgb):
+    for part in (turns, depths, axes, blurred, sums, smeared, coarse, rgb):
         found.append(np.empty(part.shape, part.dtype))
         backend.to_host(part, found[-1])
     return found, noise

@@ -6,8 +6,9 @@ import resource
 import numpy as np
 import pytest
 
-from fractals.films.bands import CHANNELS, Fixed, make_layout
+from fractals.films.bands import Fixed, make_layout
 from fractals.films.texels import Files
+from fractals.kernels.strip import CHANNELS
 
 LAYOUT = make_layout(Fixed(8.0, 4.5, 9.2), 1.5, 12.0)
 BAND = 3

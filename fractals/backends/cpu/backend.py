@@ -8,11 +8,18 @@ from numba.core.errors import NumbaError
 
 from fractals.backends.base import HostMemory, Run
 from fractals.backends.code_cache import program
-from fractals.backends.cpu import direct, packet_lists, palette_lookup, perturb_packets, tile_loop
+from fractals.backends.cpu import (
+    direct,
+    packet_lists,
+    palette_lookup,
+    perturb_packets,
+    strip_frames,
+    tile_loop,
+)
 from fractals.backends.cpu.simd import pack
 from fractals.backends.cpu.target import REAL, compile_body, compile_loop, cpu_target, typed_once
 from fractals.backends.numba_private import FunctionArgument
-from fractals.kernels import escape, perturb, perturb_statistics, shade
+from fractals.kernels import escape, perturb, perturb_statistics, shade, strip
 from fractals.kernels.layout import EscapeTile
 
 NO_FMA = "this CPU has no fused multiply-add"
@@ -53,6 +60,8 @@ class CpuBackend(HostMemory):
             return self._by_position(*options)
         if make_body is shade.make_body and pack.FUSED:
             return self._by_color()
+        if make_body is strip.make_frame_body and pack.FUSED:
+            return self._by_texels()
         return self._plain(make_body, options)
 
     def _fastest(self, vectorized, reason, make_body, options):
@@ -94,6 +103,17 @@ class CpuBackend(HostMemory):
             )
 
         return Run(run, "plain", program=fill)
+
+    def _by_texels(self):
+        """Return the program that makes frames from a strip."""
+        fill = self._compiled(strip_frames.make_body, ())
+
+        def run(rgb, *inputs):
+            across = rgb.shape[1]
+            sizes = (across, np.int64), (2 * across, np.int32), (3 * across, np.float32)
+            fill(rgb, *inputs, *(SCRATCH.empty((size,), dtype) for size, dtype in sizes))
+
+        return Run(run, "plain")
 
     def _in_packets(self, options):
         fill = self._compiled(perturb_packets.make_body, (options,))

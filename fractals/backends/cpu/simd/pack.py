@@ -180,7 +180,8 @@ def call(builder, name, result, *args):
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
 
 
-def _spread(builder, scalar, lanes):
+def spread_scalar(builder, scalar, lanes):
+    """Return the vector that has a number in all its lanes."""
     kind = ir.VectorType(scalar.type, lanes)
     nothing = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(nothing, scalar, INT32(0))
@@ -209,8 +210,8 @@ def to_integer(builder, mask):
 def filled(builder, pack, scalar):
     """Return the pack that has a number in all its lanes."""
     if pack.vectors == 2:
-        return _spread(builder, scalar, 2 * pack.lanes)
-    return join(builder, [_spread(builder, scalar, pack.lanes)] * pack.vectors)
+        return spread_scalar(builder, scalar, 2 * pack.lanes)
+    return join(builder, [spread_scalar(builder, scalar, pack.lanes)] * pack.vectors)
 
 
 def _lane_numbers(builder, pack):
