@@ -271,7 +271,8 @@ class BandMaker:
         seen = sectors_seen((fixed.x, fixed.y), fixed.rim, scene.image.size, turns)
         coarser = [int(layout.rim_level + octaves) for octaves in seen]
         make = partial(self._make_painter, plane)
-        self.refiner = Refiner(backend, make, layout.columns, coarser)
+        density = layout.columns / (math.tau * fixed.rim)
+        self.refiner = Refiner(backend, make, layout.columns, coarser, density)
 
     def open(self, band: int, more: int) -> Drawing:
         """Return the drawing of a band at its finest level, and of `more` rows below it."""

@@ -10,7 +10,7 @@ from fractals.films.bands import MARGIN
 from fractals.films.gather import Frame, Gather, Span, polar
 from fractals.films.motion import Moment
 from fractals.films.noise import BLOCK
-from fractals.films.strip_plan import PART, StripPlan
+from fractals.films.strip_plan import StripPlan
 from fractals.films.texels import HOST, BandFile, Files, Pool, copy_to
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import CHANNELS
@@ -69,7 +69,7 @@ class ColoredGather(Gather):
         # Whole blocks, as of the next band.
         more = math.ceil((math.ceil(float(down.max())) + 1) / BLOCK) * BLOCK
         drawing = self.maker.open(band, more)
-        part = min(rows, PART)
+        part = min(rows, self.strip.part_rows)
         below = None
         with self.files.open(band) as file:
             for first in reversed(range(0, rows, part)):

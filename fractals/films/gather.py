@@ -18,7 +18,7 @@ from fractals.films.motion import Moment
 from fractals.films.strip_plan import Shutter, StripPlan, Way
 from fractals.films.texels import HOST, Files
 from fractals.kernels import strip as kernels
-from fractals.kernels.strip import CHANNELS, StripShape, StripTexels
+from fractals.kernels.strip import CHANNELS, FramePlace, StripShape, StripTexels
 from fractals.threads import run_tiles
 
 ROWS = 64  # of a frame or a band, that a thread fills at a time
@@ -100,12 +100,12 @@ class Gather(ABC):
     ) -> Frame:
         """Return pixels of a frame from texels; `starts` as of `StripTexels`."""
         backend = self.backend
-        turn, row = np.float32(self.turn(moment)), backend.real(self.row(moment))
+        frame = FramePlace(backend.real(self.row(moment)), np.float32(self.turn(moment)))
         found = np.empty((*places[0].shape, 3), np.uint16)
         host = backend.kind in HOST
         pixels = found if host else backend.empty(found.shape, found.dtype)
         held = StripTexels(texels, backend.to_device(starts))
-        inputs = *places, held, self.encode, self.shape, row, turn
+        inputs = *places, held, self.encode, self.shape, frame
         self.run(kernels.make_frame_body, pixels, inputs, (1, 1, 1))
         if not host:
             backend.to_host(pixels, found)

@@ -28,7 +28,9 @@ AREA = 8  # blocks along each side
 # sRGB.
 NOISY = 0.1
 FAINT = 0.04  # the same in dense areas
-DENSE = 1 / 3  # share of noisy blocks in an area from which its texels take more samples
+# Share of noisy blocks in an area from which its texels take more samples, at one texel a pixel;
+# it is less where more texels are asked for, and so a higher quality.
+DENSE = 0.5
 SIDES = 2, 4  # samples of a texel along each side, of noisy blocks and of those in dense areas
 SECTORS = 64  # of a turn
 LEAST_SHARE = 2.0**-16  # of the rim: pixels nearer to the fixed point count as there
@@ -91,7 +93,7 @@ def differences(texels: Texels) -> NDArray[np.float32]:
     return found
 
 
-def sides_of(texels: Texels, coarser: Sides) -> Sides:
+def sides_of(texels: Texels, coarser: Sides, dense: float = DENSE) -> Sides:
     """Return how many samples along each side the texels of blocks take, shape (rows, columns).
 
     Parameters
@@ -100,6 +102,8 @@ def sides_of(texels: Texels, coarser: Sides) -> Sides:
         Rows of a band, from one that is a multiple of the rows of an area.
     coarser : ndarray of int, shape (columns of blocks,)
         Levels between these texels and the finest that frames take.
+    dense : float
+        Share of noisy blocks in an area from which it is dense.
     """
     found = differences(texels)
     noisy = found > NOISY
@@ -108,9 +112,9 @@ def sides_of(texels: Texels, coarser: Sides) -> Sides:
     sums = np.add.reduceat(sums, range(0, across, AREA), 1)
     rows = np.minimum(AREA, down - np.arange(0, down, AREA))
     columns = np.minimum(AREA, across - np.arange(0, across, AREA))
-    dense = sums >= DENSE * rows[:, None] * columns
-    dense = dense.repeat(AREA, 0)[:down].repeat(AREA, 1)[:, :across]
-    sides = np.where(dense & (found > FAINT), SIDES[1], np.where(noisy, SIDES[0], 1))
+    areas = sums >= dense * rows[:, None] * columns
+    areas = areas.repeat(AREA, 0)[:down].repeat(AREA, 1)[:, :across]
+    sides = np.where(areas & (found > FAINT), SIDES[1], np.where(noisy, SIDES[0], 1))
     taken: Sides = np.maximum(sides >> coarser, 1)
     return taken
 
@@ -124,6 +128,7 @@ class Refiner:
         painter_of: Callable[[int], Painter],
         columns: int,
         seen: Sequence[int],
+        density: float,
     ) -> None:
         """Take what frames see of a strip.
 
@@ -136,9 +141,12 @@ class Refiner:
             Of level 0.
         seen : sequence of int
             The finest level that frames take, of each sector.
+        density : float
+            Texels of level 0 along a side of a pixel at the rim.
         """
         self.backend, self.painter_of, self.columns = backend, painter_of, columns
         self._seen = np.array(seen)
+        self._dense = DENSE / max(1.0, density)
         self._last: dict[int, Drawing] = {}
         self._plan: Plan | None = None
 
@@ -158,7 +166,7 @@ class Refiner:
         self.backend.to_host(shade_tile(drawing, tile, raw), texels)
         first = tile.x // BLOCK
         coarser = self.coarser(drawing.plan.size[0])[first : first + tile.width // BLOCK]
-        sides = sides_of(texels, coarser)
+        sides = sides_of(texels, coarser, self._dense)
         return float((sides**2 * (sides > 1)).mean())
 
     def refine(self, drawing: Drawing, first: int, texels: Texels) -> None:
@@ -180,7 +188,8 @@ class Refiner:
 
         def look(begin: int) -> dict[str, float]:
             own = texels[:, BLOCK * begin : BLOCK * (begin + WIDE)]
-            sides[:, begin : begin + WIDE] = sides_of(own, coarser[begin : begin + WIDE])
+            part = slice(begin, begin + WIDE)
+            sides[:, part] = sides_of(own, coarser[part], self._dense)
             return {}
 
         run_tiles(range(0, sides.shape[1], WIDE), look, threads)

@@ -23,7 +23,7 @@ from fractals.rendering.options import RenderOptions
 from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene
 
-PART = 32  # rows of a band that are drawn at a time: a power of two
+PART, LEAST_PART = 2**18, 32  # texels of a band that are drawn at a time, and fewest rows
 WHOLE = 2**28  # bytes of a strip, below which all of it is held
 # Levels by which kept samples are finer than the texels that are made of them. With 2 frames are as
 # close to pictures of many samples as those of a strip that keeps colors; with 1 they lose 2 dB.
@@ -110,6 +110,12 @@ class StripPlan:
         return sum(map(self.layout.band_samples, self.bands))
 
     @property
+    def part_rows(self) -> int:
+        """Return how many rows of a band are drawn at a time: a power of two."""
+        rows = 1 << (PART // self.layout.columns).bit_length()
+        return min(self.layout.rows, max(LEAST_PART, rows))
+
+    @property
     def bands(self) -> range:
         """Return the bands that frames need."""
         return range(self.layout.held(0, self.shallow, self.shallow).start, self.layout.bands)
@@ -118,7 +124,7 @@ class StripPlan:
     def memory(self) -> int:
         """Return the most bytes that are held at a time: texels, a band, tables, a frame."""
         pixels = self.size[0] * self.size[1]
-        part = min(PART, self.layout.rows) * self.layout.columns
+        part = self.part_rows * self.layout.columns
         if not self.colors:
             return self._bytes(self.slots()) + 2 * CHANNELS * 3 * part + 16 * pixels
         spans = [(self.shallow, self.layout.depth)] if self.whole else self._spans()

@@ -22,7 +22,7 @@ from fractals.films.held import Held
 from fractals.films.kept import Kept
 from fractals.films.motion import Moment
 from fractals.films.samples import FrameTile, Sampler, number_of
-from fractals.films.strip_plan import PART, StripPlan
+from fractals.films.strip_plan import StripPlan
 from fractals.films.texels import HOST, copy_to
 from fractals.kernels.strip import CHANNELS, SPARE
 from fractals.rendering.shading import Fill, Painter
@@ -130,8 +130,9 @@ class ValuedGather(Gather):
     def _drawn(self, band: int, first: int, last: int) -> Iterator[tuple[int, Kept]]:
         """Yield samples of rows of a band at its finest level, and the first row's number."""
         drawing = self.maker.open(band, 0)
-        for row in range(first, last, PART):
-            yield row, self.sampler.draw(drawing, row, min(row + PART, last))
+        rows = self.strip.part_rows
+        for row in range(first, last, rows):
+            yield row, self.sampler.draw(drawing, row, min(row + rows, last))
 
     def _draw(self, moment: Moment, ring: Span) -> NDArray[np.int64]:
         """Color the texels of a ring of a frame.

@@ -255,6 +255,21 @@ def make_coarser_body(target):
     return body
 
 
+class FramePlace(NamedTuple):
+    """Where a frame lies in a strip.
+
+    Attributes
+    ----------
+    row : real
+        Of level 0, at the rim of the frame.
+    turn : float32
+        From 0 to 1: how far the frame is turned.
+    """
+
+    row: Any
+    turn: Any
+
+
 class TexelPlace(NamedTuple):
     """Where the first of 4 x 4 texels lies: its level, row from the first band on, and column.
 
@@ -267,15 +282,15 @@ class TexelPlace(NamedTuple):
 
 
 def make_place(target):
-    """Return ``place(depth, angle, x, y, shape, row, turn)``, where the texels of a pixel lie.
+    """Return ``place(depth, angle, x, y, shape, frame)``, where the texels of a pixel lie.
 
     depth, angle : float32
         As of `make_polar_body`.
     x, y : float32
         The direction from the strip's point to the pixel, so the way to the next column along the
         pixel's sides; (y, -x) is that to the next row.
-    shape, row, turn
-        As of `make_frame_body`.
+    shape : StripShape
+    frame : FramePlace
 
     It returns a `TexelPlace` and three float32: the middle of the first texel, from that of the
     pixel, along the pixel's sides; and half a side of the pixel and half a texel; in texels.
@@ -285,17 +300,17 @@ def make_place(target):
     least, first, second, third = (real32(number) for number in SIDES)
 
     @target.jit
-    def place(depth, angle, x, y, shape, row, turn):
+    def place(depth, angle, x, y, shape, frame):
         size = fma(depth, one / real32(shape.rows_an_octave), shape.rim_level)
         level = min(int32(size), int32(shape.row_bits))
         mix = size - real32(level)
         mix = select(mix < one, mix, one)
         side = fma(mix, fma(mix, fma(mix, third, second), first), least)
         edge = fma(side, shape.half_pixel, half32)
-        down = fma(row + real(depth), two_to(-level, row), -half)
+        down = fma(frame.row + real(depth), two_to(-level, frame.row), -half)
         upper = int64(down + real(2)) - int64(3)  # the number is above -1
         f = real32(down - real(upper))
-        aside = angle + turn
+        aside = angle + frame.turn
         aside = select(aside < one, aside, aside - one)
         across = fma(aside, real32(int32(shape.columns >> level)), -half32)
         left = int32(int32(across + two) - int32(3))
@@ -345,8 +360,8 @@ def make_indices(target):
 def make_frame_body(target):
     """Return the body that fills ``rgb`` (uint16), the pixels of a frame, from a strip.
 
-    ``body(i0, j0, di, dj, rgb, turns, depths, axes, held, encode, shape, row, turn)``. A pixel is
-    the mean of 4 x 4 texels of one level, weighted by the area that they share with it: so it is
+    ``body(i0, j0, di, dj, rgb, turns, depths, axes, held, encode, shape, frame)``. A pixel is the
+    mean of 4 x 4 texels of one level, weighted by the area that they share with it: so it is
     the mean that many samples of a pixel have, where details are as small as texels, too.
 
     turns, depths, axes : array, shape (height, width) and (height, width, 2)
@@ -355,10 +370,7 @@ def make_frame_body(target):
     encode : array of uint16, shape (65536,)
         sRGB values of linear light.
     shape : StripShape
-    row : real
-        Of level 0, at the rim of the frame.
-    turn : float32
-        From 0 to 1: how far the frame is turned.
+    frame : FramePlace
 
     Sums are of int32, so their order changes nothing.
     """
@@ -374,14 +386,14 @@ def make_frame_body(target):
         u, v = select(u < one, u, one), select(v < one, v, one)
         return int32(u * v * scale)
 
-    def body(i0, j0, di, dj, rgb, turns, depths, axes, held, encode, shape, row, turn):
+    def body(i0, j0, di, dj, rgb, turns, depths, axes, held, encode, shape, frame):
         texels, starts = held
         j = j0
         while j < rgb.shape[0]:
             i = i0
             while i < rgb.shape[1]:
                 x, y = unit * real32(axes[j, i, 0]), unit * real32(axes[j, i, 1])
-                place, u, v, edge = locate(depths[j, i], turns[j, i], x, y, shape, row, turn)
+                place, u, v, edge = locate(depths[j, i], turns[j, i], x, y, shape, frame)
                 rows, beside = indices(starts, shape, place)
                 red, green, blue, total = int32(0), int32(0), int32(0), int32(0)
                 for m in range(4):

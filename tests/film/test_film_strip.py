@@ -18,7 +18,7 @@ from fractals.films.strip import Strip
 from fractals.films.strip_plan import Look, Shutter
 from fractals.films.tracks import Tracks, scene_of
 from fractals.kernels import strip as kernels
-from fractals.kernels.strip import StripShape, StripTexels
+from fractals.kernels.strip import FramePlace, StripShape, StripTexels
 from fractals.rendering.options import RenderOptions
 
 CPU = RenderOptions(device="cpu")
@@ -446,7 +446,8 @@ def outputs(backend):
     arrays = map(backend.to_device, (texels, starts.astype(np.int64)))
     gather = backend.compile(kernels.make_frame_body)
     held, encode = StripTexels(*arrays), backend.to_device(encode)
-    gather(rgb, turns, depths, axes, held, encode, shape, backend.real(3.7), np.float32(0.3))
+    frame = FramePlace(backend.real(3.7), np.float32(0.3))
+    gather(rgb, turns, depths, axes, held, encode, shape, frame)
     found = []
     for part in (turns, depths, axes, blurred, sums, smeared, coarse, rgb):
         found.append(np.empty(part.shape, part.dtype))

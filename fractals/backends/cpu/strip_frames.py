@@ -161,12 +161,12 @@ def make_body(target):
         return sums(texels, *indices(starts, shape, place), shares)
 
     @target.jit
-    def fill(rgb, turns, depths, axes, held, encode, shape, row, turn, rows, places, ways):
+    def fill(rgb, turns, depths, axes, held, encode, shape, frame, rows, places, ways):
         across = rgb.shape[1]
         for j in range(rgb.shape[0]):
             for i in range(across):
                 x, y = unit * real32(axes[j, i, 0]), unit * real32(axes[j, i, 1])
-                place, u, v, edge = locate(depths[j, i], turns[j, i], x, y, shape, row, turn)
+                place, u, v, edge = locate(depths[j, i], turns[j, i], x, y, shape, frame)
                 rows[i], places[i], places[across + i] = place.row, place.level, place.column
                 ways[i], ways[across + i], ways[2 * across + i] = u, v, edge
             for i in range(across):
