@@ -58,6 +58,8 @@ from numba.core.untyped_passes import (
 )
 from numba.np.arrayobj import make_array
 
+from fractals.backends.call_frames import with_room
+
 
 class Store(Protocol):
     """Where compiled code is kept."""
@@ -477,23 +479,6 @@ class _Passes(PassManager):  # type: ignore[misc]
         step.run_finalizer(state)
 
 
-def _with_room(call: Callable[[], Any]) -> Any:
-    """Return what a function returns, with room for all frames of its calls in one piece of memory.
-
-    Python takes memory for frames in pieces of 16 KiB, and gives a piece back when its first frame
-    ends. Where a compiler's calls go up and down across the end of a piece, that takes up to half
-    of its time. A frame larger than a piece begins a larger one, with room behind it: the frame of
-    this function is.
-
-    `types.CodeType.replace` and what a frame takes; Python 3.11 to 3.14.
-    """
-    return call()
-
-
-# Numbers of 8 bytes: the piece then has 1 MiB, of which only what is used is taken.
-_with_room.__code__ = _with_room.__code__.replace(co_stacksize=70_000)
-
-
 class _Compiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler with the passes of `_PASSES` alone.
 
@@ -504,7 +489,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
 
     def _compile_core(self) -> Any:
         with _quick_compiler():
-            return _with_room(super()._compile_core)
+            return with_room(super()._compile_core)
 
     def define_pipelines(self) -> Any:
         passes = _Passes("numeric")

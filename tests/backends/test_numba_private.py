@@ -389,15 +389,3 @@ def test_all_private_names_are_here():
             if words[:1] == ["from"] and words[1].startswith(("numba.core", "numba.np")):
                 names = {name.strip("(),") for name in words[3:]}
                 assert names <= documented.get(words[1], set()), f"{path}: {line}"
-
-
-def test_calls_have_room_for_their_frames():
-    """Results and errors come through, in nested calls too."""
-
-    def deep(count):
-        return count and 1 + numba_private._with_room(lambda: deep(count - 1))
-
-    assert deep(50) == 50
-    with pytest.raises(ZeroDivisionError):
-        numba_private._with_room(lambda: 1 / 0)
-    assert numba_private._with_room.__code__.co_stacksize * 8 > 2**19  # of a piece of 1 MiB
