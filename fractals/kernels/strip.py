@@ -21,6 +21,8 @@ WEIGHT = 2047  # of a texel that lies in the pixel: 16 of them times 65535 fit i
 # a + x (b + x (c + x d)), about 2**x (0.87 + 0.26 x). With 2**x, means of many small texels would
 # be sharper than those of few large ones, and rings would show where the next level begins.
 SIDES = 0.86953, 0.87219, 0.34942, 0.16834
+# Where texels are large. The corner where four of them meet is 0.71 from their middles.
+LEAST_EDGE = 0.85
 TOP, EMPTY = 65534, 65535  # largest code of a kept number, and that of none
 
 
@@ -292,12 +294,14 @@ def make_place(target):
     shape : StripShape
     frame : FramePlace
 
-    It returns a `TexelPlace` and three float32: the middle of the first texel, from that of the
-    pixel, along the pixel's sides; and half a side of the pixel and half a texel; in texels.
+    It returns a `TexelPlace` and three float32, in texels: the middle of the first texel, from
+    that of the pixel, along the pixel's sides; and the sum of half a side of the pixel and half a
+    texel, at least LEAST_EDGE, so that weights are never all 0.
     """
     real, real32, int32, int64 = target.real, target.real32, target.int32, target.int64
     half, half32, one, two = real(0.5), real32(0.5), real32(1), real32(2)
     least, first, second, third = (real32(number) for number in SIDES)
+    least_edge = real32(LEAST_EDGE)
 
     @target.jit
     def place(depth, angle, x, y, shape, frame):
@@ -307,6 +311,7 @@ def make_place(target):
         mix = select(mix < one, mix, one)
         side = fma(mix, fma(mix, fma(mix, third, second), first), least)
         edge = fma(side, shape.half_pixel, half32)
+        edge = select(edge > least_edge, edge, least_edge)
         down = fma(frame.row + real(depth), two_to(-level, frame.row), -half)
         upper = int64(down + real(2)) - int64(3)  # the number is above -1
         f = real32(down - real(upper))

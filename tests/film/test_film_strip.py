@@ -505,3 +505,14 @@ def test_the_simulator_makes_the_same_frames():
     for number in (19, 0):
         (one,), (other,) = expected.frames([number]), found.frames([number])
         assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("density", [0.25, 8.0])
+def test_frames_of_few_and_of_many_texels(density):
+    scene = film_of(START, {**END, "rotation": 45})
+    strip = strip_of(scene, density=density)
+    for number in (19, 0):
+        (frame,) = strip.frames([number])
+        exact = plane(strip, number)
+        assert decibels(frame, exact) > (30 if density > 1 else 17)
+        assert abs(frame.mean((0, 1)) - exact.mean((0, 1))).max() < 4 * 257

@@ -109,8 +109,8 @@ def sums_of_rows(_context, texels, first, columns, shares):
         for j in range(TEXELS):
             lanes = [TEXELS * j + min(k // CHANNELS, TEXELS - 1) for k in range(ROW.count)]
             order = ir.Constant(ir.VectorType(INT32, ROW.count), lanes)
-            weights = builder.shuffle_vector(shares, shares, order)
-            found = builder.add(found, builder.mul(_loaded(builder, data, at, ROW), weights))
+            each = builder.shuffle_vector(shares, shares, order)
+            found = builder.add(found, builder.mul(_loaded(builder, data, at, ROW), each))
             at = builder.add(at, columns)
         whole = all_lanes(SUMS, 0)
         for i in range(TEXELS):
