@@ -17,11 +17,12 @@ from pathlib import Path
 import pytest
 from support import ptx
 from support.scenes import FORMULAS, OTHERS, PRECISIONS, formula_for, label, scene, slow_but
+from support.strip_programs import PROGRAMS, outputs
 
 import fractals
 from fractals import catalog
 from fractals.backends import cache_folder, code_cache, numba_private
-from fractals.backends.devices import limits_of
+from fractals.backends.devices import choose, limits_of, open_backend
 from fractals.color import palette
 from fractals.formulas import mandelbrot
 from fractals.scene.paint import Color, Layer
@@ -36,7 +37,7 @@ HOPPER = (9, 0)  # every kernel is compiled for it, a few for the others
 CAPABILITIES = [(7, 5), (8, 0), (8, 6), (8, 9), (10, 0), (12, 0)]
 REGISTERS = 80  # most a thread may take: 12 blocks of 64 threads share a multiprocessor then
 # Of perturbation, whose three loops have more to keep, of curvature_average, which asks whether a
-# step is rounded, and of those who watch in parts.
+# step is rounded, of those who watch in parts, and of the means along a shutter.
 REGISTERS_MORE = 96
 # Of interior_distance, which keeps 14 numbers of an orbit; of period and multiplier, which follow a
 # cycle for two rounds; of those who watch for two colorings; of deep views whose orbits are
@@ -112,6 +113,11 @@ def blending(mode, bits=8):
     return functools.partial(fractals.recolor, raw, device="cuda")
 
 
+def filming():
+    """Return what compiles the kernels of a strip."""
+    return lambda: outputs(open_backend(choose("cuda").device, "float64"))
+
+
 def escape_name(formula, julia, derivative, precision):
     return " ".join([formula, *["julia"] * julia, *["dz"] * derivative, precision])
 
@@ -125,7 +131,7 @@ CYCLIC, ENDING = (
 )
 # What is compiled often; the others, which take many minutes, are slow tests.
 OFTEN = {"mandelbrot", "burning_ship", "checked", "smooth", "stripe_average", "multiply", "nova"}
-OFTEN |= {"period", "paint", "tally"}
+OFTEN |= {"period", "paint", "tally", "film"}
 
 
 def often(names):
@@ -210,8 +216,9 @@ DEEP |= {
     for formula in ("mandelbrot", "burning_ship")
     for extended in (False, True)
 }
+FILMS = {f"film {name}": filming for name in PROGRAMS}
 TALLY = {"tally": functools.partial(shading, "count", "linear", CYCLIC, "float64")}
-KERNELS = {**ESCAPES, **WITH_STATISTICS, **SHADES, **BLENDS, **PAINTS, **TALLY, **DEEP}
+KERNELS = {**ESCAPES, **WITH_STATISTICS, **SHADES, **BLENDS, **PAINTS, **TALLY, **DEEP, **FILMS}
 EVERYWHERE = [*PAINTS, *DEEP, *(name for name in SHADES if " log " in name)]
 EVERYWHERE += [name for name in ESCAPES if re.match(r"(mandelbrot|burning_ship)( dz)? f", name)]
 
@@ -224,7 +231,8 @@ def most_registers(name):
         name.startswith("burning_ship deep extended")
     ):
         return REGISTERS_MOST
-    return REGISTERS_MORE if words & {"deep", "curvature_average", "parts"} else REGISTERS
+    more = {"deep", "curvature_average", "parts", "blur"}
+    return REGISTERS_MORE if words & more else REGISTERS
 
 
 @functools.cache
@@ -233,6 +241,8 @@ def kernel(name):
     if name in ESCAPES or name in WITH_STATISTICS or name in DEEP:
         assert len(compiled) == (2 if "watched" in name else 1)
         return compiled[-1]
+    if name in FILMS:
+        return compiled[list(FILMS).index(name)]
     # What ranks a picture's values, positions, blends, the picture, and the tally of its counts.
     *shading, picture, tally = compiled
     if name == "tally":
