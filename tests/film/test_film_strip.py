@@ -465,6 +465,15 @@ def test_the_simulator_makes_the_same_frames():
         assert np.array_equal(one, other)
 
 
+def test_small_frames_take_texels_of_one_turn():
+    scene = film_of(START, END, size=(4, 3))
+    strip = strip_of(scene, density=0.25)
+    assert strip.layout.turn == 4
+    for number in (19, 0):
+        (frame,) = strip.frames([number])
+        assert abs(frame.mean((0, 1)) - plane(strip, number).mean((0, 1))).max() < 30 * 257
+
+
 @pytest.mark.parametrize("density", [0.25, 8.0])
 def test_frames_of_few_and_of_many_texels(density):
     scene = film_of(START, {**END, "rotation": 45})
