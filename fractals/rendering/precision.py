@@ -22,6 +22,9 @@ MAX_POWER_STEPS, MAX_OTHER_STEPS = 32768, 400  # of orbits of parameter pictures
 # it direct iteration is exact, above it float64 cannot distinguish samples.
 MIN_SPACING_BITS, MAX_SPACING_BITS = 28, 60
 PLACES = 8  # in a width of the larger view, to which its center is rounded
+# Samples across a view, as log2: smaller pictures take the bits of one with as many, so that a
+# preview, the picture that fits a coloring and the picture itself share their orbits.
+LEAST_SAMPLES = 12
 MAX_SQUARE = 1e250  # of numbers along an orbit, before they overflow
 MAX_BITS = 8192  # of followed orbits of Julia sets; deeper views need perturbation in any case
 
@@ -73,7 +76,7 @@ def needed_orbit_bits(
         return _parameter_bits(formula, center, width, log2_spacing)
     # A larger view near this one stands for it, so that the steps of a zoom share its orbits.
     larger = math.ceil(log2(width))
-    samples = math.ceil(log2(width) - log2_spacing)  # log2 of those in a width
+    samples = max(LEAST_SAMPLES, math.ceil(log2(width) - log2_spacing))
     place = Fraction(2) ** larger / PLACES
     x, y = (round(part / place) * place for part in center)
     return _julia_bits(julia, formula, PLACES * place, (x, y), larger - samples)

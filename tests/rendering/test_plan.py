@@ -144,6 +144,18 @@ def test_steps_of_a_zoom_into_a_julia_set_share_the_orbits_that_tell_their_bits(
     assert bits == sorted(bits)
 
 
+def test_pictures_of_all_usual_sizes_share_the_orbits_that_tell_their_bits():
+    """A picture is fitted to a new coloring by a small one: its plan and theirs are the same."""
+    precision._julia_bits.cache_clear()
+    heirloom = fractals.load_scene("heirloom")
+    plans = [make_plan(heirloom.replace(size=size)) for size in ((96, 54), (640, 360), (1920, 1080))]
+    assert precision._julia_bits.cache_info().misses == 1
+    assert len({(planned.method, planned.precision) for planned in plans}) == 1
+    large = make_plan(heirloom.replace(size=(8192, 4608)))
+    assert precision._julia_bits.cache_info().misses == 2
+    assert large.bits > plans[0].bits
+
+
 def test_exponent_where_float64_has_none():
     for width, extended in (("1e-260", False), ("1e-280", True), ("1e-5000", True)):
         planned = make_plan(scene(center=["-0.75", "0.1"], width=width))
