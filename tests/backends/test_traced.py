@@ -7,7 +7,7 @@ import numba
 import numpy as np
 from numba.core.registry import cpu_target
 
-from fractals.backends import numba_private
+from fractals.backends import numba_compiler, numba_private
 from fractals.backends.cpu import (
     inlined,
     target,  # noqa: F401 - declares the primitives
@@ -26,7 +26,7 @@ TWO = 2
 
 def compiled(function):
     inlined.jit(function)
-    settings = {"error_model": "numpy", **numba_private.NUMERIC}
+    settings = {"error_model": "numpy", **numba_compiler.NUMERIC}
     return numba.njit(**settings)(lambda *arguments: function(*arguments))
 
 

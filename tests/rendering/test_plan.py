@@ -148,7 +148,8 @@ def test_pictures_of_all_usual_sizes_share_the_orbits_that_tell_their_bits():
     """A picture is fitted to a new coloring by a small one: its plan and theirs are the same."""
     precision._julia_bits.cache_clear()
     heirloom = fractals.load_scene("heirloom")
-    plans = [make_plan(heirloom.replace(size=size)) for size in ((96, 54), (640, 360), (1920, 1080))]
+    sizes = (96, 54), (640, 360), (1920, 1080)
+    plans = [make_plan(heirloom.replace(size=size)) for size in sizes]
     assert precision._julia_bits.cache_info().misses == 1
     assert len({(planned.method, planned.precision) for planned in plans}) == 1
     large = make_plan(heirloom.replace(size=(8192, 4608)))

@@ -12,7 +12,7 @@ from numba.extending import overload as numba_overload
 from numba.extending import register_jitable
 
 from fractals.backends.cpu import traced
-from fractals.backends.numba_private import INLINED
+from fractals.backends.numba_compiler import INLINED
 
 _jit = register_jitable(**INLINED)
 overload = functools.partial(numba_overload, target="cpu", jit_options=INLINED)

@@ -11,7 +11,7 @@ import numba.experimental.function_type
 from numba import types
 from numba.extending import lower_builtin
 
-from fractals.backends import code_cache, numba_private
+from fractals.backends import code_cache, numba_compiler, numba_private
 from fractals.backends.code_cache import program
 from fractals.backends.cpu import (
     inlined,
@@ -220,7 +220,7 @@ def compile_body(make, make_body, number, options, checked=False):
     """
 
     def compiled(store):
-        settings = numba_private.NUMERIC
+        settings = numba_compiler.NUMERIC
         jit = numba.njit(nogil=True, error_model="numpy", boundscheck=checked, **settings)
         dispatcher = jit(make())
         if store:
