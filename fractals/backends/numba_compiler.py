@@ -9,11 +9,18 @@ Numba, and is the only other one to do so.
 import contextlib
 import functools
 import gc
-from collections.abc import Callable, Iterator
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from numba import _dynfunc
+from llvmlite import ir
+from llvmlite.binding import ffi
+from llvmlite.ir.instructions import ExtractValue, InsertValue, PhiInstr
+from numba import _dynfunc, types
+from numba.core import base, cgutils
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs, must_use_alloca
+from numba.core.callwrapper import PyCallWrapper
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
@@ -36,11 +43,35 @@ from numba.core.untyped_passes import (
     RewriteSemanticConstants,
     TranslateByteCode,
 )
+from numba.cpython.slicing import fix_index
+from numba.np.arrayobj import load_item, store_item
 
 from fractals.backends.call_frames import with_room
+from fractals.backends.numba_private import part_of_array
 
 
-class _InlinedLibrary(JITCodeLibrary):  # type: ignore[misc]
+class _Library(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a program, whose wrappers LLVM optimizes once, with the rest of the program.
+
+    Numba also optimizes each function by itself before, and sets the passes up for each name that
+    a wrapper uses of Python, too.
+
+    `numba.core.codegen.JITCodeLibrary`, its `_codegen` and `_optimize_functions`; the names of
+    Numba's wrappers; Numba 0.61.2 to 0.68.1.
+    """
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        _leave_out_unused(ir_module)
+        super().add_ir_module(ir_module)
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        if ll_module.name in ("wrapper", "cfunc_wrapper"):
+            ll_module.data_layout = self._codegen._data_layout
+        else:
+            super()._optimize_functions(ll_module)
+
+
+class _InlinedLibrary(_Library):
     """The code of a function that is inlined into each caller, as LLVM reads it from Numba.
 
     Numba would optimize it and turn it into machine code, which nobody calls.
@@ -90,12 +121,14 @@ def _quick_compiler() -> Iterator[None]:
     """Have Numba do less in vain while it compiles a program, under Numba's compiler lock.
 
     New declarations are looked for only where there are some; calls of an operator with the same
-    types are typed once; the size of a type is asked of LLVM once; the variables of a statement are
-    listed quicker; and Python's garbage collector waits, because next to nothing of what a compiler
-    makes is garbage before the program is done.
+    types are typed once; the size of a type is asked of LLVM once, and the parameters of what makes
+    code of Python once; the variables of a statement are listed quicker; no event tells of LLVM's
+    lock; and Python's garbage collector waits, because next to nothing of what a compiler makes is
+    garbage before the program is done.
 
-    `CPUContext.get_abi_sizeof`, and the names of `_quick_refresh`, `_typed_once` and
-    `_variables_of`; Numba 0.61.2 to 0.68.1.
+    `CPUContext.get_abi_sizeof`, `numba.core.base._has_loc`, `llvmlite.binding.ffi.lib._lock` and
+    its `_cblist`, and the names of `_quick_refresh`, `_typed_once` and `_variables_of`;
+    Numba 0.61.2 to 0.68.1.
     """
     target = cpu_target.target_context
     if "refresh" in vars(target):  # a caller is being compiled
@@ -108,9 +141,14 @@ def _quick_compiler() -> Iterator[None]:
         context.refresh = refresh
     target.get_abi_sizeof = functools.cache(target.get_abi_sizeof)
     calls: Any = BaseFunction
+    builders: Any = ir.IRBuilder
     statements: Any = Inst
     calls.get_call_type = _typed_once
     statements._rec_list_vars = _variables_of
+    base._has_loc = functools.cache(_has_loc)
+    builders.extract_value = _extract_value
+    lock = ffi.lib._lock
+    told, lock._cblist = lock._cblist, []
     gc.disable()
     try:
         yield
@@ -120,6 +158,9 @@ def _quick_compiler() -> Iterator[None]:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
+        lock._cblist = told
+        builders.extract_value = _plain_extract_value
+        base._has_loc = _has_loc
         calls.get_call_type = _get_call_type
         statements._rec_list_vars = _rec_list_vars
         del target.get_abi_sizeof
@@ -156,6 +197,8 @@ def _quick_refresh(contexts: Any) -> Callable[[], None]:
 
 _get_call_type: Any = BaseFunction.get_call_type
 _rec_list_vars: Any = Inst._rec_list_vars
+_has_loc: Any = base._has_loc
+_plain_extract_value: Any = ir.IRBuilder.extract_value
 
 
 def _typed_once(function: Any, context: Any, args: Any, kws: Any) -> Any:
@@ -209,6 +252,192 @@ def _variables_of(statement: Any, part: Any) -> list[Any]:
 _WITHOUT_VARIABLES = frozenset((str, int, float, bool, type(None), Loc))
 
 
+# --- Elements of arrays
+
+
+def _get_function(context: Any, function: Any, signature: Any, _firstcall: bool = True) -> Any:
+    """Return what makes the code of a call: `CPUContext.get_function`, with less code for elements.
+
+    Numba copies the array's struct to memory at each element that is read or stored, and multiplies
+    by all strides: 40 instructions, which LLVM turns into three.
+
+    `CPUContext.get_function`, `data_model_manager` and `get_field_position` of a model,
+    `numba.np.arrayobj.load_item` and `store_item`; Numba 0.61.2 to 0.68.1.
+    """
+    if isinstance(function, types.Function) and _is_element(signature.args):
+        if function.typing_key is operator.getitem:
+            return functools.partial(_load_element, context, signature)
+        if function.typing_key is operator.setitem:
+            return functools.partial(_store_element, context, signature)
+    return type(context).get_function(context, function, signature, _firstcall)
+
+
+def _is_element(kinds: tuple[Any, ...]) -> bool:
+    """Tell whether two types are those of an array without gaps and of an element's index."""
+    if len(kinds) < 2 or not isinstance(kinds[0], types.Array):
+        return False
+    array, indices = kinds[0], _indices(kinds[1])
+    return (
+        array.layout == "C"
+        and isinstance(array.dtype, types.Number | types.Boolean)
+        and len(indices) == array.ndim
+        and all(isinstance(index, types.Integer) for index in indices)
+    )
+
+
+def _indices(kind: Any) -> tuple[Any, ...]:
+    return tuple(kind) if isinstance(kind, types.BaseTuple) else (kind,)
+
+
+def _pointer(context: Any, builder: Any, kinds: tuple[Any, ...], array: Any, index: Any) -> Any:
+    """Return the pointer to an element; a negative index counts from the end."""
+    shape = part_of_array(context, builder, kinds[0], array, "shape")
+    several = isinstance(kinds[1], types.BaseTuple)
+    offset = None
+    for axis, kind in enumerate(_indices(kinds[1])):
+        place = builder.extract_value(index, axis) if several else index
+        wrapped = kind.signed
+        if isinstance(place, ir.Constant):
+            wrapped = place.constant < 0
+            place = context.get_constant(types.intp, place.constant)
+        else:
+            place = context.cast(builder, place, kind, types.intp if wrapped else types.uintp)
+        if wrapped or axis:
+            length = builder.extract_value(shape, axis)
+        if wrapped:
+            place = fix_index(builder, place, length)
+        offset = builder.add(builder.mul(offset, length), place) if axis else place
+    return builder.gep(part_of_array(context, builder, kinds[0], array, "data"), [offset])
+
+
+def _load_element(
+    context: Any, signature: Any, builder: Any, arguments: Sequence[Any], loc: Any = None
+) -> Any:
+    array, index = arguments
+    place = _pointer(context, builder, signature.args, array, index)
+    return load_item(context, builder, signature.args[0], place)
+
+
+def _store_element(
+    context: Any, signature: Any, builder: Any, arguments: Sequence[Any], loc: Any = None
+) -> Any:
+    array, index, value = arguments
+    kind, _, given = signature.args
+    value = context.cast(builder, value, given, kind.dtype)
+    store_item(
+        context, builder, kind, value, _pointer(context, builder, signature.args, array, index)
+    )
+    return context.get_dummy_value()
+
+
+def _get_getattr(context: Any, kind: Any, name: str) -> Any:
+    """Return what makes the code of an attribute, with less code for the shape of an array."""
+    if name == "shape" and isinstance(kind, types.Array):
+        return part_of_array
+    return type(context).get_getattr(context, kind, name)
+
+
+# --- Fewer instructions for tuples
+
+
+def _extract_value(builder: Any, whole: Any, indices: Any, name: str = "") -> Any:
+    """Return a part of a tuple or struct: what was put there, where that is known.
+
+    `llvmlite.ir.IRBuilder.extract_value`, and the `aggregate`, `value` and `indices` of its
+    `InsertValue`; llvmlite 0.44 to 0.50.
+    """
+    path = list(indices) if isinstance(indices, tuple | list) else [indices]
+    made = whole
+    while isinstance(made, InsertValue):
+        put = list(made.indices)
+        shared = min(len(path), len(put))
+        if put[:shared] != path[:shared]:
+            made = made.aggregate
+        elif len(path) < len(put):
+            break  # a part of what is asked for was put there
+        else:
+            made, path = made.value, path[shared:]
+            if not path:
+                return made
+    return _plain_extract_value(builder, made, path, name)
+
+
+def _leave_out_unused(module: Any) -> None:
+    """Remove what builds tuples and takes them apart where nothing uses the result.
+
+    `Module.functions` and `Block.instructions` of `llvmlite.ir`, the `operands` of an instruction
+    and the `incomings` of a phi; llvmlite 0.44 to 0.50.
+    """
+    for function in module.functions:
+        used: Counter[int] = Counter()
+        for block in function.blocks:
+            for made in block.instructions:
+                used.update(map(id, made.operands))
+                if isinstance(made, PhiInstr):
+                    used.update(id(value) for value, _ in made.incomings)
+        for block in reversed(function.blocks):
+            kept = []
+            for made in reversed(block.instructions):
+                if used[id(made)] or not isinstance(made, InsertValue | ExtractValue):
+                    kept.append(made)
+                else:
+                    used.subtract(map(id, made.operands))
+            block.instructions[:] = kept[::-1]
+
+
+class _CallWrapper(PyCallWrapper):  # type: ignore[misc]
+    """Makes what Python calls: it reads the arguments, and then asks once whether one is wrong.
+
+    Numba asks at each array and tuple, and goes another way from there.
+
+    `numba.core.callwrapper.PyCallWrapper` and its `build_wrapper`, `PythonAPI`, `call_conv`;
+    Numba 0.61.2 to 0.68.1.
+    """
+
+    def build_wrapper(
+        self, api: Any, builder: Any, _self: Any, arguments: Any, _named: Any
+    ) -> None:
+        """Make the body of the wrapper, of a function that returns nothing."""
+        context, function = self.context, self.fndesc
+        kinds = function.argtypes
+        places = [api.alloca_obj() for _ in kinds]
+        count = len(kinds)
+        parsed = api.unpack_tuple(arguments, function.qualname, count, count, *places)
+        with builder.if_then(cgutils.is_null(builder, parsed), likely=False):
+            builder.ret(api.get_null_object())
+        wrong = cgutils.false_bit
+
+        def read(kind: Any, place: Any) -> Any:
+            nonlocal wrong
+            if isinstance(kind, types.BaseTuple):
+                parts = [read(part, api.tuple_getitem(place, k)) for k, part in enumerate(kind)]
+                return context.make_tuple(builder, kind, parts)
+            if isinstance(kind, types.Array):
+                array = cgutils.alloca_once(builder, context.get_value_type(kind))
+                code = api.numba_array_adaptor(place, builder.bitcast(array, api.voidptr))
+                wrong = builder.or_(wrong, cgutils.is_not_null(builder, code))
+                return builder.load(array)
+            native = api.to_native_value(kind, place)
+            wrong = builder.or_(wrong, native.is_error)
+            return native.value
+
+        values = [
+            read(kind, builder.load(place)) for kind, place in zip(kinds, places, strict=True)
+        ]
+        with builder.if_then(wrong, likely=False):
+            api.err_set_string("PyExc_TypeError", "an argument is of another type")
+            builder.ret(api.get_null_object())
+        thread = api.save_thread()
+        status, _ = context.call_conv.call_function(
+            builder, self.func, types.none, kinds, values, attrs=("noinline",)
+        )
+        api.restore_thread(thread)
+        with builder.if_then(status.is_ok, likely=True):
+            api.return_none()
+        context.call_conv.raise_error(builder, api, status)
+        builder.ret(api.get_null_object())
+
+
 class _Lower(Lower):  # type: ignore[misc]
     """Makes LLVM's instructions, with most variables as values instead of memory.
 
@@ -245,6 +474,18 @@ class _Lower(Lower):  # type: ignore[misc]
         else:
             self._alloca_var(name, self.typeof(name))
             self.builder.store(value, self.varmap[name])
+
+    def create_cpython_wrapper(self, release_gil: bool = False) -> None:
+        """Make what Python calls, by `_CallWrapper` for a program that fills arrays."""
+        if not release_gil or self.fndesc.restype != types.none:
+            super().create_cpython_wrapper(release_gil)
+            return
+        context, function = self.context, self.fndesc
+        module = context.create_module("wrapper")
+        kind = context.call_conv.get_function_type(function.restype, function.argtypes)
+        called = ir.Function(module, kind, function.llvm_func_name)
+        _CallWrapper(context, module, called, function, self.env, self.call_helper, True).build()
+        self.library.add_ir_module(module)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -292,12 +533,20 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
     """
 
     steps: tuple[Any, ...] = (*_PASSES, NoPythonBackend)
+    library_class: Any = _Library
 
     def _compile_core(self) -> Any:
+        context = self.state.targetctx
+        if not self.state.flags.boundscheck:
+            context.get_function = functools.partial(_get_function, context)
+        context.get_getattr = functools.partial(_get_getattr, context)
         with _quick_compiler():
             return with_room(super()._compile_core)
 
     def define_pipelines(self) -> Any:
+        state = self.state
+        state.library = self.library_class(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
         passes = _Passes("numeric")
         for step in self.steps:
             passes.add_pass(step, step._name)
@@ -309,12 +558,10 @@ class _InlinedCompiler(_Compiler):
     """The same for a function that is inlined into its callers: no machine code is made."""
 
     steps = (*_PASSES, _TellCallers, NoPythonBackend)
+    library_class = _InlinedLibrary
 
     def define_pipelines(self) -> Any:
-        state = self.state
-        state.flags.no_compile = True
-        state.library = _InlinedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.library.enable_object_caching()
+        self.state.flags.no_compile = True
         return super().define_pipelines()
 
 

@@ -32,7 +32,6 @@ from numba.core.runtime import _nrt_python
 from numba.core.serialize import dumps
 from numba.core.types.function_type import CompileResultWAP
 from numba.core.typing import templates
-from numba.np.arrayobj import make_array
 
 
 class Store(Protocol):
@@ -238,12 +237,12 @@ _arguments: weakref.WeakKeyDictionary[Any, dict[tuple[Any, ...], FunctionArgumen
 _arguments = weakref.WeakKeyDictionary()
 
 
-def array_struct(kind: Any) -> Any:
-    """Return the class by which an intrinsic reads the parts of an array of a type.
+def part_of_array(context: Any, builder: Any, kind: Any, array: Any, name: str) -> Any:
+    """Return a part of LLVM's value of an array: its "data", which is a pointer, or its "shape".
 
-    `numba.np.arrayobj.make_array`; Numba 0.61.2 to 0.68.1.
+    `CPUContext.data_model_manager`, and `get_field_position` of a model; Numba 0.61.2 to 0.68.1.
     """
-    return make_array(kind)
+    return builder.extract_value(array, context.data_model_manager[kind].get_field_position(name))
 
 
 # --- Watching Numba compile

@@ -1,9 +1,12 @@
 """How deep a view is: the digits of its center, and the bits that distinguish its samples."""
 
 import functools
+import itertools
 import math
 import statistics
+import threading
 from collections.abc import Iterator
+from copy import copy
 from decimal import Decimal
 from fractions import Fraction
 
@@ -16,15 +19,13 @@ from fractals.scene.model import Scene
 from fractals.scene.numbers import log2, scientific
 
 ESCAPED = 4.0  # |z| beyond which an orbit has escaped
+LOG2_ESCAPED = math.log2(ESCAPED)
 MAX_JULIA_STEPS = 10_000
 MAX_POWER_STEPS, MAX_OTHER_STEPS = 32768, 400  # of orbits of parameter pictures, in Python
 # Orbits of parameter pictures are followed where minus log2 of the spacing is in this range. Below
 # it direct iteration is exact, above it float64 cannot distinguish samples.
 MIN_SPACING_BITS, MAX_SPACING_BITS = 28, 60
 PLACES = 8  # in a width of the larger view, to which its center is rounded
-# Samples across a view, as log2: smaller pictures take the bits of one with as many, so that a
-# preview, the picture that fits a coloring and the picture itself share their orbits.
-LEAST_SAMPLES = 12
 MAX_SQUARE = 1e250  # of numbers along an orbit, before they overflow
 MAX_BITS = 8192  # of followed orbits of Julia sets; deeper views need perturbation in any case
 
@@ -76,7 +77,7 @@ def needed_orbit_bits(
         return _parameter_bits(formula, center, width, log2_spacing)
     # A larger view near this one stands for it, so that the steps of a zoom share its orbits.
     larger = math.ceil(log2(width))
-    samples = max(LEAST_SAMPLES, math.ceil(log2(width) - log2_spacing))
+    samples = math.ceil(log2(width) - log2_spacing)  # log2 of those in a width
     place = Fraction(2) ** larger / PLACES
     x, y = (round(part / place) * place for part in center)
     return _julia_bits(julia, formula, PLACES * place, (x, y), larger - samples)
@@ -97,10 +98,46 @@ def _julia_bits(
     bits = 64 + math.ceil(formula.degree * max(0.0, -log2_spacing))
     if bits > MAX_BITS:
         return 0.0
-    with gmpy2.context(gmpy2.get_context(), precision=bits):
+    bits = (
+        math.ceil(bits / 64) * 64
+    )  # pictures of other sizes, as the one that fits a coloring, too
+    with _following, gmpy2.context(gmpy2.get_context(), precision=bits):
         return statistics.median(
-            _orbit_bits(formula, z, c, log2_spacing) for z in _border_points(center, width)
+            _orbit_bits(formula, copy(_log2_sizes(formula, z, c, bits)), log2_spacing)
+            for z in _border_points(center, width)
         )
+
+
+_following = threading.Lock()
+
+
+@functools.lru_cache(maxsize=64)
+def _log2_sizes(
+    formula: Formula, start: tuple[Fraction, Fraction], c: tuple[Fraction, Fraction], bits: int
+) -> Iterator[float | None]:
+    """Return log2 of |z| along an orbit: an iterator whose copies follow the orbit only once.
+
+    It ends with None where a cycle attracts the orbit. `bits` is the precision that is set.
+    """
+    (sizes,) = itertools.tee(_follow(formula, start, c), 1)
+    return sizes
+
+
+def _follow(
+    formula: Formula, start: tuple[Fraction, Fraction], c: tuple[Fraction, Fraction]
+) -> Iterator[float | None]:
+    x, y = (gmpy2.mpfr(gmpy2.mpq(part)) for part in start)
+    a, b = (gmpy2.mpfr(gmpy2.mpq(part)) for part in c)
+    saved = x, y
+    for m in range(MAX_JULIA_STEPS):
+        size = math.hypot(float(x), float(y))
+        yield math.log2(size) if size else -math.inf
+        x, y = formula.step(x, y, a, b)
+        if x == saved[0] and y == saved[1]:  # a cycle attracts it (Brent, 1980)
+            yield None
+            return
+        if m & (m - 1) == 0:
+            saved = x, y
 
 
 @functools.lru_cache(maxsize=32)  # up to 100 ms, and the same for each new coloring of a view
@@ -188,34 +225,22 @@ def _border_points(
                 yield x + i * half, y + j * half
 
 
-def _orbit_bits(
-    formula: Formula,
-    start: tuple[Fraction, Fraction],
-    c: tuple[Fraction, Fraction],
-    log2_spacing: float,
-) -> float:
-    """Return how many bits of an orbit can be seen in the picture.
+def _orbit_bits(formula: Formula, log2_sizes: Iterator[float | None], log2_spacing: float) -> float:
+    """Return how many bits of an orbit can be seen in the picture, from `_log2_sizes`.
 
     Where z is small a step takes neighbours together: around a point that comes to 0 a whole view
     becomes a square of itself, and a rounded bit grows with what is left of it. It is seen when the
     orbit escapes, or when neighbours have parted. The derivative multiplies their
     distance.
     """
-    x, y = (gmpy2.mpfr(gmpy2.mpq(part)) for part in start)
-    a, b = (gmpy2.mpfr(gmpy2.mpq(part)) for part in c)
-    log2_distance = log2_spacing
-    total, saved = -math.inf, (x, y)  # log2 of all steps' roundings: that of c is always the same
-    for m in range(MAX_JULIA_STEPS):
-        size = math.hypot(float(x), float(y))
-        larger = max(math.log2(size) if size else -math.inf, log2_distance)
+    log2_distance, total = log2_spacing, -math.inf  # `total`: log2 of all steps' roundings
+    for log2_size in log2_sizes:
+        if log2_size is None:
+            return 0.0
+        larger = max(log2_size, log2_distance)
         low, high = sorted((total, larger - log2_distance))
         total = high + math.log2(1 + 2.0 ** (low - high))
-        if not size < ESCAPED or log2_distance >= 0:
+        if not log2_size < LOG2_ESCAPED or log2_distance >= 0:
             break
         log2_distance += math.log2(formula.degree) + (formula.degree - 1) * larger
-        x, y = formula.step(x, y, a, b)
-        if x == saved[0] and y == saved[1]:  # a cycle attracts it (Brent, 1980)
-            return 0.0
-        if m & (m - 1) == 0:
-            saved = x, y
     return total + min(log2_distance, 0)

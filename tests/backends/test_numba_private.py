@@ -274,8 +274,8 @@ def test_parts_of_an_array():
     @numba.extending.intrinsic
     def rows(context, array):
         def generate(context, builder, signature, args):
-            parts = numba_private.array_struct(array)(context, builder, args[0])
-            return builder.extract_value(parts.shape, 0)
+            shape = numba_private.part_of_array(context, builder, array, args[0], "shape")
+            return builder.extract_value(shape, 0)
 
         return types.intp(array), generate
 

@@ -131,30 +131,34 @@ def test_the_inside_of_a_julia_set_is_iterated_directly(c):
     assert inside.method == "direct"
 
 
+def orbits_followed(monkeypatch):
+    """Return a list to which each orbit of a Julia set is added that is followed from now on."""
+    followed, follow = [], precision._follow
+    monkeypatch.setattr(precision, "_follow", lambda *args: followed.append(args) or follow(*args))
+    precision._julia_bits.cache_clear()
+    precision._log2_sizes.cache_clear()
+    return followed
+
+
 def test_steps_of_a_zoom_into_a_julia_set_share_the_orbits_that_tell_their_bits(monkeypatch):
     """Following them takes 55 ms a view."""
-    followed, follow = [], precision._orbit_bits
-    monkeypatch.setattr(
-        precision, "_orbit_bits", lambda *args: followed.append(args) or follow(*args)
-    )
-    precision._julia_bits.cache_clear()
+    followed = orbits_followed(monkeypatch)
     heirloom = fractals.load_scene("heirloom")
     bits = [make_plan(heirloom.replace(width=f"{5 * 0.97**k}e-41")).bits for k in range(22)]
     assert len(followed) == 16  # eight points of two views: the widths pass a power of two
     assert bits == sorted(bits)
 
 
-def test_pictures_of_all_usual_sizes_share_the_orbits_that_tell_their_bits():
-    """A picture is fitted to a new coloring by a small one: its plan and theirs are the same."""
-    precision._julia_bits.cache_clear()
+def test_pictures_of_other_sizes_share_the_orbits_that_tell_their_bits(monkeypatch):
+    """A small picture fits a new coloring; its orbits are also those of the picture itself."""
+    followed = orbits_followed(monkeypatch)
     heirloom = fractals.load_scene("heirloom")
-    sizes = (96, 54), (640, 360), (1920, 1080)
-    plans = [make_plan(heirloom.replace(size=size)) for size in sizes]
-    assert precision._julia_bits.cache_info().misses == 1
-    assert len({(planned.method, planned.precision) for planned in plans}) == 1
-    large = make_plan(heirloom.replace(size=(8192, 4608)))
-    assert precision._julia_bits.cache_info().misses == 2
-    assert large.bits > plans[0].bits
+    small, large = (make_plan(heirloom.replace(size=size)) for size in ((96, 54), (640, 360)))
+    assert len(followed) == 8
+    assert small.bits < large.bits  # each size has bits of its own
+    alone = orbits_followed(monkeypatch)
+    assert make_plan(heirloom.replace(size=(640, 360))).bits == large.bits
+    assert len(alone) == 8
 
 
 def test_exponent_where_float64_has_none():

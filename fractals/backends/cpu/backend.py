@@ -87,13 +87,13 @@ class CpuBackend(HostMemory):
 
     def _by_position(self, *options):
         """Return the program that places values, which a tile loop can also take."""
-        place = self._compiled(palette_lookup.make_position_body, options)
+        place = self._compiled(palette_lookup.make_position_body, options, as_argument=True)
         signature = palette_lookup.position_signature(REAL[self._number])
         return Run(place, "plain", program=FunctionArgument.of(place, signature))
 
     def _by_color(self):
         """Return the program that paints channels as lanes, which a tile loop can also take."""
-        fill = self._compiled(palette_lookup.make_body, ())
+        fill = self._compiled(palette_lookup.make_body, (), as_argument=True)
 
         def run(rgb, position, lookup, encode, supersampling, share):
             room = rgb.shape[1] * supersampling**2
@@ -139,7 +139,7 @@ class CpuBackend(HostMemory):
         return Run(run, "packets")
 
     def _in_packs(self, options):
-        wave = self._compiled(direct.make_body, (options,))
+        wave = self._compiled(direct.make_body, (options,), as_argument=True)
         real, number = REAL[self._number], self.real
         index = np.dtype(f"int{real.bitwidth}")  # as wide as a number, so that both fill a pack
 
@@ -150,11 +150,11 @@ class CpuBackend(HostMemory):
 
         return Run(run, "packs", program=FunctionArgument.of(wave, direct.signature(real)))
 
-    def _compiled(self, make_body, options):
+    def _compiled(self, make_body, options, as_argument=False):
         def make():
             return make_body(self.target, *options)
 
-        return compile_body(make, make_body, self._number, options)
+        return compile_body(make, make_body, self._number, options, as_argument=as_argument)
 
 
 def _alone(options):

@@ -21,7 +21,7 @@ from fractals.backends.cpu.simd.pack import (
     spread_scalar,
     vectors_of,
 )
-from fractals.backends.numba_private import array_struct
+from fractals.backends.numba_private import part_of_array
 from fractals.kernels import strip
 from fractals.kernels.primitives import fma
 from fractals.kernels.strip import CHANNELS
@@ -82,7 +82,7 @@ def sums(_context, texels, rows, beside, shares):
     """
 
     def generate(context, builder, signature, args):
-        data = array_struct(signature.args[0])(context, builder, args[0]).data
+        data = part_of_array(context, builder, signature.args[0], args[0], "data")
         rows, beside = (
             [builder.extract_value(part, k) for k in range(TEXELS)] for part in args[1:3]
         )
@@ -102,7 +102,7 @@ def sums_of_rows(_context, texels, first, columns, shares):
     """Return the same, where four texels of a row lie side by side, and rows `columns` apart."""
 
     def generate(context, builder, signature, args):
-        data = array_struct(signature.args[0])(context, builder, args[0]).data
+        data = part_of_array(context, builder, signature.args[0], args[0], "data")
         _, at, columns, _ = args
         (shares,) = vectors_of(builder, args[3])
         found = all_lanes(ROW, 0)

@@ -212,22 +212,23 @@ def compile_loop(make_body, number, options, checked=False):
     return compile_body(make, make_body, number, options, checked)
 
 
-def compile_body(make, make_body, number, options, checked=False):
+def compile_body(make, make_body, number, options, checked=False, as_argument=False):
     """Compile what ``make()`` returns, a body that `make_body` makes for these options.
 
-    It is not called where this process has the program. The last four arguments are all that tells
-    the program from others.
+    It is not called where this process has the program. `as_argument`: the program can also be a
+    `FunctionArgument`, for which Numba makes another wrapper. The last five arguments are all that
+    tells the program from others.
     """
 
     def compiled(store):
-        settings = numba_compiler.NUMERIC
+        settings = numba_compiler.NUMERIC | {"no_cfunc_wrapper": not as_argument}
         jit = numba.njit(nogil=True, error_model="numpy", boundscheck=checked, **settings)
         dispatcher = jit(make())
         if store:
             numba_private.keep_code(dispatcher, store)
         return dispatcher
 
-    return program(compiled, *_identity(make_body, number, options, checked))
+    return program(compiled, *_identity(make_body, number, options, checked, as_argument))
 
 
 def typed_once(dispatcher, signature):
@@ -243,8 +244,9 @@ def typed_once(dispatcher, signature):
 
 def is_stored(make_body, number, options):
     """Tell whether `compile_body` finds the program on the disk."""
-    return code_cache.is_stored(*_identity(make_body, number, options, checked=False))
+    return code_cache.is_stored(*_identity(make_body, number, options))
 
 
-def _identity(make_body, number, options, checked):
-    return "checked" if checked else "cpu", number, make_body, *options
+def _identity(make_body, number, options, checked=False, as_argument=False):
+    kind = "checked" if checked else "argument" if as_argument else "cpu"
+    return kind, number, make_body, *options

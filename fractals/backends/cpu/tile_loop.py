@@ -17,7 +17,7 @@ from numba import from_dtype, types
 from fractals.backends.cpu import direct, inlined, palette_lookup
 from fractals.backends.cpu.simd.pack import INT64, intrinsic
 from fractals.backends.cpu.target import REAL, compile_body, is_stored, typed_once
-from fractals.backends.numba_private import FunctionArgument, array_struct
+from fractals.backends.numba_private import FunctionArgument, part_of_array
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.tally import NONE_YET
 from fractals.threads import Queue
@@ -70,8 +70,8 @@ class PaintStage(NamedTuple):
 
 
 def _cell(context, builder, signature, args):
-    array = array_struct(signature.args[0])(context, builder, args[0])
-    return builder.gep(array.data, [args[1]])
+    data = part_of_array(context, builder, signature.args[0], args[0], "data")
+    return builder.gep(data, [args[1]])
 
 
 @intrinsic

@@ -22,14 +22,14 @@ from fractals.backends.cpu.simd.pack import (
     to_integer,
     vectors_of,
 )
-from fractals.backends.numba_private import array_struct
+from fractals.backends.numba_private import part_of_array
 
 ORDER = ir.VectorType(ir.IntType(8), 8)  # of the parts of a register
 
 
 def _address(context, builder, array, value, index, offset=0):
-    data = array_struct(array)(context, builder, value).data
-    return builder.gep(data, [builder.add(index, INT64(offset))])
+    data = part_of_array(context, builder, array, value, "data")
+    return builder.gep(data, [builder.add(index, INT64(offset)) if offset else index])
 
 
 def _index(context, builder, signature, args, k):
@@ -202,7 +202,7 @@ def spread(context, array, row, like, count):
     width = count.literal_value
 
     def generate(context, builder, signature, args):
-        shape = array_struct(array)(context, builder, args[0]).shape
+        shape = part_of_array(context, builder, array, args[0], "shape")
         _, columns = cgutils.unpack_tuple(builder, shape)
         begin = builder.mul(_index(context, builder, signature, args, 1), columns)
         packs = []
@@ -223,15 +223,19 @@ def gather_rows(context, array, places, offset, stride, like, rows):
 
     def generate(context, builder, signature, args):
         index, stride = (_index(context, builder, signature, args, k) for k in (2, 3))
+        lanes = [INT32(k) for k in range(like.lanes)]
+        places = [
+            [builder.extract_element(vector, k) for k in lanes]
+            for vector in vectors_of(builder, args[1])
+        ]
         packs = []
         for _ in range(count):
-            vectors = []
-            for where in vectors_of(builder, args[1]):
+            row, vectors = _address(context, builder, array, args[0], index), []
+            for begins in places:
                 vector = ir.Constant(like.vector, ir.Undefined)
-                for k in range(like.lanes):
-                    at = builder.add(index, builder.extract_element(where, INT32(k)))
-                    element = builder.load(_address(context, builder, array, args[0], at))
-                    vector = builder.insert_element(vector, element, INT32(k))
+                for k, place in zip(lanes, begins, strict=True):
+                    element = builder.load(builder.gep(row, [place]))
+                    vector = builder.insert_element(vector, element, k)
                 vectors.append(vector)
             packs.append(join(builder, vectors))
             index = builder.add(index, stride)
