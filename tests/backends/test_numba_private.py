@@ -4,9 +4,7 @@
 numba-cuda is tested in test_ptx.py, with that package.
 """
 
-import gc
 import itertools
-import operator
 import os
 import subprocess
 import sys
@@ -15,15 +13,11 @@ from pathlib import Path
 
 import numba
 import numpy as np
-import pytest
 from numba import types
-from numba.core import compiler, ir
 from numba.core.bytecode import FunctionIdentity
-from numba.core.registry import cpu_target
-from numba.core.types.functions import BaseFunction
-from numba.extending import lower_builtin, overload, register_jitable
+from numba.extending import lower_builtin, overload
 
-from fractals.backends import numba_compiler, numba_private
+from fractals.backends import numba_private
 from fractals.backends.code_cache import Store
 from fractals.backends.cpu.simd.pack import intrinsic
 
@@ -78,131 +72,6 @@ def test_code_is_kept_for_another_process(tmp_path):
         for _ in range(2)
     ]
     assert found == [["10.0", "0"], ["10.0", "1"]]
-
-
-def inlined_and_its_caller():
-    """Return a function into which others are inlined."""
-    jit = register_jitable(**numba_compiler.INLINED)
-    double = jit(lambda x: x + x)
-    add = jit(lambda values, k: double(values[k]) + 1)
-
-    @numba.njit(**numba_compiler.NUMERIC)
-    def total(values):
-        result = 0.0
-        for k in range(len(values)):
-            result += add(values, k)
-        return result
-
-    return total
-
-
-def test_inlined_functions_have_no_machine_code():
-    total = inlined_and_its_caller()
-    assert total(np.arange(4.0)) == 16.0
-    (caller,) = total.overloads.values()
-    libraries = [caller.library, *caller.library._linking_libraries]
-    known = [
-        library._codegen._engine.is_symbol_defined(function.name)
-        for library in libraries
-        for function in library.get_defined_functions()
-        if "lambda" in function.name
-    ]
-    assert known
-    assert not any(known)
-    lines = caller.library.get_asm_str().splitlines()
-    assert not [line for line in lines if "call" in line.split() and "lambda" in line]
-
-
-def test_code_with_inlined_functions_is_kept(tmp_path):
-    hits = []
-    for _ in range(2):
-        total = inlined_and_its_caller()
-        numba_private.keep_code(total, Store(str(tmp_path / "program")))
-        assert total(np.arange(4.0)) == 16.0
-        hits.append(sum(total.stats.cache_hits.values()))
-    assert hits == [0, 1]
-
-
-def test_numba_is_left_as_it_was_when_code_is_compiled():
-    context = cpu_target.target_context
-
-    def names():
-        return vars(context).keys(), vars(context.typing_context).keys()
-
-    def functions():
-        return BaseFunction.get_call_type, ir.Inst._rec_list_vars, gc.isenabled()
-
-    before, called = [set(part) for part in names()], functions()
-    numba.njit(**numba_compiler.NUMERIC)(lambda x: x)(1)
-    with pytest.raises(numba.TypingError):
-        numba.njit(**numba_compiler.NUMERIC)(lambda x: x + "a")(1)
-    assert [set(part) for part in names()] == before
-    assert functions() == called
-    assert gc.isenabled()
-
-
-def test_variables_are_values_where_blocks_share_them(monkeypatch):
-    """Only a variable that changes has memory; none is deleted."""
-
-    def function(xs, n):
-        pair = xs[0], n
-        total = pair[0]
-        for k in range(n):
-            if k > 1:
-                total += pair[1] * xs[k]
-            shifted = total + 1
-        return total + shifted
-
-    expected = function(np.arange(4.0), 4)
-    stored = []
-    alloca = numba_compiler._Lower.alloca
-    monkeypatch.setattr(
-        numba_compiler._Lower,
-        "alloca",
-        lambda self, name, kind: stored.append(name) or alloca(self, name, kind),
-    )
-    monkeypatch.delattr(numba_compiler.Lower, "delvar")
-    assert numba.njit(**numba_compiler.NUMERIC)(function)(np.arange(4.0), 4) == expected
-    assert "pair" not in stored
-    assert any(name.startswith("total") for name in stored)
-
-
-def test_variables_of_a_statement_are_those_that_numba_lists(monkeypatch):
-    def function(xs, n):
-        total = 0.0
-        for x in xs:
-            if x > n:
-                total += min(x, n) * xs[0]
-            (a, b), c = (x, n), {"n": n}
-            total += a + b + c["n"]
-        return total
-
-    code = compiler.run_frontend(function)
-    listed = [s.list_vars() for block in code.blocks.values() for s in block.body]
-    assert sum(map(len, listed)) > 20
-    monkeypatch.setattr(ir.Inst, "_rec_list_vars", numba_compiler._variables_of)
-    assert [s.list_vars() for block in code.blocks.values() for s in block.body] == listed
-
-
-def test_a_call_of_an_operator_is_typed_once(monkeypatch):
-    calls = []
-
-    def counted(*arguments):
-        calls.append(arguments[0].key[0])
-        return typed(*arguments)
-
-    typed = numba_compiler._get_call_type
-    monkeypatch.setattr(numba_compiler, "_get_call_type", counted)
-
-    def function(x, n):
-        return x * x + x * (x + x) + (n + n) * n
-
-    made = numba.njit(**numba_compiler.NUMERIC)(function)
-    numba.njit(**numba_compiler.NUMERIC)(function)(1.5, 2)  # fills what is known
-    calls.clear()
-    assert made(1.5, 2) == function(1.5, 2)
-    assert operator.add not in calls
-    assert operator.mul not in calls
 
 
 def test_a_function_is_declared_before_those_of_numba():
