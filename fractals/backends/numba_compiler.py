@@ -122,50 +122,62 @@ def _quick_compiler() -> Iterator[None]:
 
     New declarations are looked for only where there are some; calls of an operator with the same
     types are typed once; the size of a type is asked of LLVM once, and the parameters of what makes
-    code of Python once; the variables of a statement are listed quicker; no event tells of LLVM's
-    lock; and Python's garbage collector waits, because next to nothing of what a compiler makes is
+    code of Python once; the variables of a statement are listed quicker; the class of a type is
+    told without a look for registered classes, as there are none; no event tells of LLVM's lock;
+    and Python's garbage collector waits, because next to nothing of what a compiler makes is
     garbage before the program is done.
 
     `CPUContext.get_abi_sizeof`, `numba.core.base._has_loc`, `llvmlite.binding.ffi.lib._lock` and
-    its `_cblist`, and the names of `_quick_refresh`, `_typed_once` and `_variables_of`;
-    Numba 0.61.2 to 0.68.1.
+    its `_cblist`, the metaclass of `numba.types.Type`, and the names of `_quick_refresh`,
+    `_typed_once`, `_variables_of` and `_extract_value`; Numba 0.61.2 to 0.68.1.
     """
     target = cpu_target.target_context
     if "refresh" in vars(target):  # a caller is being compiled
         yield
         return
     contexts = target, target.typing_context
-    collecting = gc.isenabled()
     refresh = _quick_refresh(contexts)
-    for context in contexts:
-        context.refresh = refresh
-    target.get_abi_sizeof = functools.cache(target.get_abi_sizeof)
-    calls: Any = BaseFunction
-    builders: Any = ir.IRBuilder
-    statements: Any = Inst
-    calls.get_call_type = _typed_once
-    statements._rec_list_vars = _variables_of
-    base._has_loc = functools.cache(_has_loc)
-    builders.extract_value = _extract_value
-    lock = ffi.lib._lock
-    told, lock._cblist = lock._cblist, []
+    with contextlib.ExitStack() as changed:
+        for owner, name, value in (
+            *((context, "refresh", refresh) for context in contexts),
+            (target, "get_abi_sizeof", functools.cache(target.get_abi_sizeof)),
+            (BaseFunction, "get_call_type", _typed_once),
+            (Inst, "_rec_list_vars", _variables_of),
+            (ir.IRBuilder, "extract_value", _extract_value),
+            (type(types.Type), "__instancecheck__", type.__instancecheck__),
+            (type(types.Type), "__subclasscheck__", type.__subclasscheck__),
+            (base, "_has_loc", functools.cache(base._has_loc)),
+            (ffi.lib._lock, "_cblist", []),
+        ):
+            changed.enter_context(_changed(owner, name, value))
+        changed.enter_context(_without_collections())
+        yield
+
+
+@contextlib.contextmanager
+def _changed(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """Let an attribute have a value, of an object or a class that may have inherited it."""
+    own, before = name in vars(owner), getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before) if own else delattr(owner, name)
+
+
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    """Have Python collect no garbage, and then count as old what was made."""
+    collecting = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if collecting:
-            if not gc.get_freeze_count():  # count what was made as old: no collection of it is due
+            if not gc.get_freeze_count():  # no collection of what is old is due
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
-        lock._cblist = told
-        builders.extract_value = _plain_extract_value
-        base._has_loc = _has_loc
-        calls.get_call_type = _get_call_type
-        statements._rec_list_vars = _rec_list_vars
-        del target.get_abi_sizeof
-        for context in contexts:
-            del context.refresh
 
 
 def _quick_refresh(contexts: Any) -> Callable[[], None]:
@@ -197,7 +209,6 @@ def _quick_refresh(contexts: Any) -> Callable[[], None]:
 
 _get_call_type: Any = BaseFunction.get_call_type
 _rec_list_vars: Any = Inst._rec_list_vars
-_has_loc: Any = base._has_loc
 _plain_extract_value: Any = ir.IRBuilder.extract_value
 
 
@@ -541,6 +552,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
             context.get_function = functools.partial(_get_function, context)
         context.get_getattr = functools.partial(_get_getattr, context)
         with _quick_compiler():
+            context.get_abi_sizeof = cpu_target.target_context.get_abi_sizeof
             return with_room(super()._compile_core)
 
     def define_pipelines(self) -> Any:

@@ -77,7 +77,14 @@ def test_numba_is_left_as_it_was_when_code_is_compiled():
 
     def functions():
         called = BaseFunction.get_call_type, ir.Inst._rec_list_vars, base._has_loc
-        return *called, llvm.IRBuilder.extract_value, tuple(ffi.lib._lock._cblist), gc.isenabled()
+        kinds = vars(type(types.Type)).keys()
+        return (
+            *called,
+            set(kinds),
+            llvm.IRBuilder.extract_value,
+            tuple(ffi.lib._lock._cblist),
+            gc.isenabled(),
+        )
 
     before, called = [set(part) for part in names()], functions()
     numba.njit(**numba_compiler.NUMERIC)(lambda x: x)(1)
