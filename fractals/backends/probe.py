@@ -6,6 +6,7 @@ import importlib.util
 import os
 import platform
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,7 +86,15 @@ def cpu() -> Device:
 
 
 def memory_size() -> int:
-    """Return the memory that is free now, in bytes; 0 where the system doesn't say."""
+    """Return the memory that is free now, in bytes; 0 where the system doesn't say.
+
+    A picture asks several times, so the answer is kept for a tenth of a second.
+    """
+    return _memory_size(int(10 * time.monotonic()))
+
+
+@functools.lru_cache(maxsize=1)
+def _memory_size(_tenth: int) -> int:
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):

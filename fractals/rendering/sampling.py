@@ -21,6 +21,8 @@ from fractals.scene.numbers import log2
 if TYPE_CHECKING:
     from fractals.rendering.plan import Plan
 Index = NDArray[np.int64]
+PART = 28  # bits of each part of a number: its products with integers below 2**24 are exact
+MASK, MAX_SHIFT = (1 << PART) - 1, 900
 PERIOD = 128  # samples after which the shifts of jittered samples repeat: the table's side
 
 
@@ -53,16 +55,46 @@ def coordinates(plan: "Plan") -> tuple[NDArray[np.float64], NDArray[np.float64]]
 def _rounded(middle: Fraction, half: Fraction, count: int) -> NDArray[np.float64]:
     """Return `count` positions about `middle`, ``2 * half`` apart, each rounded once.
 
-    Quotients of integers are rounded as fractions are, in a thirtieth of the time (measured). About
-    0 those below it are the others' negatives.
+    The first 84 bits of both numbers are three floats each, whose products with integers are exact.
+    Sums are taken with their errors (Knuth, 1969). Where a position would be rounded in two ways
+    if the sum were a little more or less, integers are divided, which takes 50 times as long.
     """
-    below = math.lcm(middle.denominator, half.denominator)
-    first, step = int((middle - (count - 1) * half) * below), int(2 * half * below)
-    mirrored = 0 if middle else count // 2
-    rounded = np.array([(first + k * step) / below for k in range(mirrored, count)])
-    if mirrored:
-        rounded = np.concatenate([-rounded[count % 2 :][::-1], rounded])
+    factors = np.arange(1.0 - count, count, 2)
+    first, second, third = zip(
+        _parts(middle), (factors * part for part in _parts(half)), strict=True
+    )
+    total, error = _sum(*first)
+    total, rest = _sum(total, error + (sum(second) + sum(third)))
+    doubt = 1e-23 * (abs(first[0]) + abs(first[1]))  # 2**-76
+    rounded: NDArray[np.float64] = total + rest
+    unsure = np.flatnonzero(total + (rest - doubt) != total + (rest + doubt))
+    if unsure.size:
+        below = math.lcm(middle.denominator, half.denominator)
+        begin, step = int((middle - (count - 1) * half) * below), int(2 * half * below)
+        rounded[unsure] = [(begin + k * step) / below for k in map(int, unsure)]
     return rounded
+
+
+def _parts(exact: Fraction) -> tuple[float, ...]:
+    """Return three floats of PART bits whose sum has the first bits of a number.
+
+    They are NaN where they would not be normal numbers.
+    """
+    above, below = abs(exact.numerator), exact.denominator
+    shift = 3 * PART + below.bit_length() - above.bit_length()
+    if abs(shift) > MAX_SHIFT:
+        return (math.nan,) * 3
+    whole = (above << shift) // below if shift > 0 else above // (below << -shift)
+    bits = whole >> 2 * PART, whole >> PART & MASK, whole & MASK
+    sign = -1 if exact < 0 else 1
+    return tuple(math.ldexp(sign * part, (2 - k) * PART - shift) for k, part in enumerate(bits))
+
+
+def _sum(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return the rounded sum of two floats or arrays, and what is lost by rounding."""
+    total = a + b
+    c = total - a
+    return total, (a - (total - c)) + (b - c)
 
 
 @functools.cache

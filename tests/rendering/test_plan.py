@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracle import naive
 from support.scenes import scene
@@ -17,7 +17,7 @@ import fractals
 from fractals.backends.devices import limits_of
 from fractals.errors import OptionError
 from fractals.io.png import strip_rows
-from fractals.rendering import plan, precision, tiles
+from fractals.rendering import plan, precision, sampling, tiles
 from fractals.rendering.plan import make_plan
 from fractals.rendering.sampling import coordinates
 from fractals.scene.model import MAX_ITERATIONS
@@ -83,6 +83,35 @@ def test_coordinates_are_rounded_once(x, y, width, size, n):
     assert not columns[1].any()
     assert not rows[0].any()
     assert planned.pixel == Fraction(width) / size[0]
+
+
+positive = st.integers(1, 2**200)
+
+
+@given(
+    half=st.tuples(positive, positive, st.integers(-300, 300)),
+    middle=st.sampled_from(["0", "in the grid", "near a sample", "a tie", "far", "near"]),
+    some=positive,
+    count=st.sampled_from([1, 2, 7, 64]),
+)
+@settings(max_examples=200)
+def test_positions_of_any_numbers_are_rounded_once(half, middle, some, count):
+    """Where float64 holds them: 0, exact halves of its last place, and what two numbers leave."""
+    above, below, power = half
+    part = Fraction(some, 2**200)
+    unit = Fraction(above, below) * Fraction(10) ** power
+    if middle == "a tie":
+        unit = Fraction(2 * above % 2**54 + 1) * Fraction(2) ** (power - 54)
+    place = {
+        "in the grid": -(count - 1) * unit,
+        "near a sample": unit * (some % count) + unit * part / 10**20,
+        "far": unit * some,
+        "near": unit * part,
+    }.get(middle, Fraction(0))
+    exact = [place + (2 * k - count + 1) * unit for k in range(count)]
+    assume(all(abs(number) < Fraction(10) ** 300 for number in exact))
+    found = sampling._rounded(place, unit, count)
+    assert found.tolist() == [float(number) for number in exact]
 
 
 @settings(max_examples=60)
