@@ -88,13 +88,13 @@ def cpu() -> Device:
 def memory_size() -> int:
     """Return the memory that is free now, in bytes; 0 where the system doesn't say.
 
-    A picture asks several times, so the answer is kept for a tenth of a second.
+    Each picture asks several times, and the system takes 0.1 ms: the answer is kept for a second.
     """
-    return _memory_size(int(10 * time.monotonic()))
+    return _memory_size(int(time.monotonic()))
 
 
 @functools.lru_cache(maxsize=1)
-def _memory_size(_tenth: int) -> int:
+def _memory_size(_second: int) -> int:
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
