@@ -2,8 +2,7 @@
 
 Numba compiles any Python; a program of this package is arithmetic. What it does not need is left
 out here, which halves the time of a first picture. Like `numba_private`, this file uses private
-names of Numba, is tested by tests/backends/test_numba_private.py with the oldest and the newest
-Numba, and is the only other one to do so.
+names of Numba; tests/backends/test_numba_compiler.py is run with the oldest and the newest one.
 """
 
 import contextlib
@@ -24,6 +23,7 @@ from numba.core.callwrapper import PyCallWrapper
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.cpu import CPUContext
 from numba.core.ir import Assign, Inst, Loc, Var
 from numba.core.lowering import Lower
 from numba.core.registry import cpu_target
@@ -51,10 +51,10 @@ from fractals.backends.numba_private import part_of_array
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a program, whose wrappers LLVM optimizes once, with the rest of the program.
+    """The code of a program: without unused tuples, and with wrappers that are optimized once.
 
     Numba also optimizes each function by itself before, and sets the passes up for each name that
-    a wrapper uses of Python, too.
+    a wrapper uses of Python, too. Wrappers are only optimized with the rest of the program.
 
     `numba.core.codegen.JITCodeLibrary`, its `_codegen` and `_optimize_functions`; the names of
     Numba's wrappers; Numba 0.61.2 to 0.68.1.
@@ -266,21 +266,26 @@ _WITHOUT_VARIABLES = frozenset((str, int, float, bool, type(None), Loc))
 # --- Elements of arrays
 
 
-def _get_function(context: Any, function: Any, signature: Any, _firstcall: bool = True) -> Any:
-    """Return what makes the code of a call: `CPUContext.get_function`, with less code for elements.
+class _Context(CPUContext):  # type: ignore[misc]
+    """Tells what makes the code of a call or an attribute, with less code for elements of arrays.
 
     Numba copies the array's struct to memory at each element that is read or stored, and multiplies
     by all strides: 40 instructions, which LLVM turns into three.
 
-    `CPUContext.get_function`, `data_model_manager` and `get_field_position` of a model,
+    `numba.core.cpu.CPUContext`, its `get_function`, `get_getattr` and `enable_boundscheck`,
     `numba.np.arrayobj.load_item` and `store_item`; Numba 0.61.2 to 0.68.1.
     """
-    if isinstance(function, types.Function) and _is_element(signature.args):
-        if function.typing_key is operator.getitem:
-            return functools.partial(_load_element, context, signature)
-        if function.typing_key is operator.setitem:
-            return functools.partial(_store_element, context, signature)
-    return type(context).get_function(context, function, signature, _firstcall)
+
+    def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
+        elements = not self.enable_boundscheck and _is_element(sig.args)
+        if elements and isinstance(fn, types.Function) and fn.typing_key in _ELEMENT:
+            return functools.partial(_ELEMENT[fn.typing_key], self, sig)
+        return super().get_function(fn, sig, _firstcall)
+
+    def get_getattr(self, typ: Any, attr: str) -> Any:
+        if attr == "shape" and isinstance(typ, types.Array):
+            return part_of_array
+        return super().get_getattr(typ, attr)
 
 
 def _is_element(kinds: tuple[Any, ...]) -> bool:
@@ -341,11 +346,7 @@ def _store_element(
     return context.get_dummy_value()
 
 
-def _get_getattr(context: Any, kind: Any, name: str) -> Any:
-    """Return what makes the code of an attribute, with less code for the shape of an array."""
-    if name == "shape" and isinstance(kind, types.Array):
-        return part_of_array
-    return type(context).get_getattr(context, kind, name)
+_ELEMENT = {operator.getitem: _load_element, operator.setitem: _store_element}
 
 
 # --- Fewer instructions for tuples
@@ -399,7 +400,7 @@ def _leave_out_unused(module: Any) -> None:
 class _CallWrapper(PyCallWrapper):  # type: ignore[misc]
     """Makes what Python calls: it reads the arguments, and then asks once whether one is wrong.
 
-    Numba asks at each array and tuple, and goes another way from there.
+    Numba asks at each array, and goes another way from there.
 
     `numba.core.callwrapper.PyCallWrapper` and its `build_wrapper`, `PythonAPI`, `call_conv`;
     Numba 0.61.2 to 0.68.1.
@@ -418,9 +419,16 @@ class _CallWrapper(PyCallWrapper):  # type: ignore[misc]
             builder.ret(api.get_null_object())
         wrong = cgutils.false_bit
 
+        def refuse() -> None:
+            api.err_set_string("PyExc_TypeError", "an argument is of another type")
+            builder.ret(api.get_null_object())
+
         def read(kind: Any, place: Any) -> Any:
             nonlocal wrong
             if isinstance(kind, types.BaseTuple):
+                size = api.tuple_size(place)
+                with builder.if_then(builder.icmp_signed("!=", size, size.type(len(kind)))):
+                    refuse()
                 parts = [read(part, api.tuple_getitem(place, k)) for k, part in enumerate(kind)]
                 return context.make_tuple(builder, kind, parts)
             if isinstance(kind, types.Array):
@@ -436,8 +444,7 @@ class _CallWrapper(PyCallWrapper):  # type: ignore[misc]
             read(kind, builder.load(place)) for kind, place in zip(kinds, places, strict=True)
         ]
         with builder.if_then(wrong, likely=False):
-            api.err_set_string("PyExc_TypeError", "an argument is of another type")
-            builder.ret(api.get_null_object())
+            refuse()
         thread = api.save_thread()
         status, _ = context.call_conv.call_function(
             builder, self.func, types.none, kinds, values, attrs=("noinline",)
@@ -547,10 +554,8 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
     library_class: Any = _Library
 
     def _compile_core(self) -> Any:
-        context = self.state.targetctx
-        if not self.state.flags.boundscheck:
-            context.get_function = functools.partial(_get_function, context)
-        context.get_getattr = functools.partial(_get_getattr, context)
+        context = self.state.targetctx  # made for this function
+        context.__class__ = _Context
         with _quick_compiler():
             context.get_abi_sizeof = cpu_target.target_context.get_abi_sizeof
             return with_room(super()._compile_core)

@@ -343,7 +343,14 @@ def test_wrong_arguments_are_refused():
     called(values, (values,))
     kinds = types.float64[::1], types.Tuple((types.float64[::1],))
     direct = called.get_overload(kinds)
-    for wrong in (([1.0], (values,)), (values, ("text",)), (values,), (values, (values,), 1)):
+    for wrong in (
+        ([1.0], (values,)),
+        (values, ("text",)),
+        (values, ()),
+        (values, [values]),
+        (values,),
+        (values, (values,), 1),
+    ):
         with pytest.raises(TypeError):
             direct(*wrong)
     direct(values, (np.array([5.0]),))
