@@ -51,13 +51,13 @@ from fractals.backends.numba_private import part_of_array
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a program, which LLVM gets without unused tuples, and optimizes as a whole.
+    """The code of a program: without unused tuples, and with wrappers that are optimized once.
 
-    Numba also has it optimize each function by itself before, and sets the passes up for each name
-    that a wrapper uses of Python, too.
+    Numba also optimizes each function by itself before, and sets the passes up for each name that
+    a wrapper uses of Python, too. Wrappers are only optimized with the rest of the program.
 
-    `numba.core.codegen.JITCodeLibrary`, its `_codegen` and `_optimize_functions`;
-    Numba 0.61.2 to 0.68.1.
+    `numba.core.codegen.JITCodeLibrary`, its `_codegen` and `_optimize_functions`; the names of
+    Numba's wrappers; Numba 0.61.2 to 0.68.1.
     """
 
     def add_ir_module(self, ir_module: Any) -> None:
@@ -65,7 +65,10 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
         super().add_ir_module(ir_module)
 
     def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
+        if ll_module.name in ("wrapper", "cfunc_wrapper"):
+            ll_module.data_layout = self._codegen._data_layout
+        else:
+            super()._optimize_functions(ll_module)
 
 
 class _InlinedLibrary(_Library):
@@ -73,9 +76,13 @@ class _InlinedLibrary(_Library):
 
     Numba would optimize it and turn it into machine code, which nobody calls.
 
-    `numba.core.codegen.JITCodeLibrary`, its `_final_module`, `_linking_libraries` and other
-    members; Numba 0.61.2 to 0.68.1.
+    `numba.core.codegen.JITCodeLibrary`, its `_codegen`, `_final_module`, `_linking_libraries` and
+    other members; Numba 0.61.2 to 0.68.1.
     """
+
+    def add_llvm_module(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+        self._final_module.link_in(ll_module)
 
     def finalize(self) -> None:
         self._raise_if_finalized()

@@ -392,16 +392,19 @@ def test_other_threads_of_python_run_beside():
     assert steps > 1000
 
 
-def test_functions_are_not_optimized_by_themselves(monkeypatch):
-    """Only with all others of their program."""
+def test_wrappers_are_optimized_with_their_program(monkeypatch):
+    """Not by themselves before, as Numba does."""
     seen = []
-    monkeypatch.setattr(JITCodeLibrary, "_optimize_functions", lambda *_: seen.append("function"))
-    whole = JITCodeLibrary._optimize_final_module
+    optimize = JITCodeLibrary._optimize_functions
     monkeypatch.setattr(
         JITCodeLibrary,
-        "_optimize_final_module",
-        lambda library: (seen.append("program"), whole(library)),
+        "_optimize_functions",
+        lambda library, module: seen.append(module.name) or optimize(library, module),
     )
-    total = inlined_and_its_caller()
-    assert total(np.arange(4.0)) == 16.0
-    assert seen == ["program"]
+
+    def function(values):
+        values[0] = 1
+
+    numba.njit(**NUMERIC)(function)(np.zeros(1))
+    (name,) = seen
+    assert "function" in name
