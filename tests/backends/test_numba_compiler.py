@@ -347,6 +347,7 @@ def test_wrong_arguments_are_refused():
         ([1.0], (values,)),
         (values, ("text",)),
         (values, ()),
+        (values, (values, values)),
         (values, [values]),
         (values,),
         (values, (values,), 1),
