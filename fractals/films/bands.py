@@ -53,7 +53,7 @@ FINER = 1
 # Level at the rim. With 0 a band more is held, and frames are 0.2 dB closer to many samples; with
 # 0.25 they are 0.2 dB farther from them. Four texels of a level cover the side of a pixel.
 RIM_LEVEL, MOST_TEXELS = 0.14, 2
-LEAST_TURN = 4  # columns of the coarsest level: a pixel takes so many, and goes round once
+LEAST_TURN = 4  # columns of the coarsest level, because a pixel is made from 4 x 4 texels
 MARGIN = 2  # rows between the beginning of the strip and the rim
 # Octaves of bands that share their tables. With more of them, tables skip fewer steps of the inner
 # bands. Where numbers have exponents of their own, tables do not depend on the size of c.

@@ -98,14 +98,16 @@ def _julia_bits(
     bits = 64 + math.ceil(formula.degree * max(0.0, -log2_spacing))
     if bits > MAX_BITS:
         return 0.0
-    bits = (
-        math.ceil(bits / 64) * 64
-    )  # pictures of other sizes, as the one that fits a coloring, too
+    bits = math.ceil(bits / 64) * 64  # so that pictures of other sizes share the orbits
     with _following, gmpy2.context(gmpy2.get_context(), precision=bits):
-        return statistics.median(
-            _orbit_bits(formula, copy(_log2_sizes(formula, z, c, bits)), log2_spacing)
-            for z in _border_points(center, width)
-        )
+        try:
+            return statistics.median(
+                _orbit_bits(formula, copy(_log2_sizes(formula, z, c, bits)), log2_spacing)
+                for z in _border_points(center, width)
+            )
+        except BaseException:  # Ctrl-C, too: an orbit that was interrupted would end there
+            _log2_sizes.cache_clear()
+            raise
 
 
 _following = threading.Lock()

@@ -1,6 +1,7 @@
 """Plans: tiles, coordinates, depth, limits."""
 
 import dataclasses
+import itertools
 import math
 import subprocess
 import sys
@@ -188,6 +189,26 @@ def test_pictures_of_other_sizes_share_the_orbits_that_tell_their_bits(monkeypat
     alone = orbits_followed(monkeypatch)
     assert make_plan(heirloom.replace(size=(640, 360))).bits == large.bits
     assert len(alone) == 8
+
+
+def test_an_interrupted_orbit_is_followed_anew(monkeypatch):
+    heirloom = fractals.load_scene("heirloom", size=(640, 360))
+    orbits_followed(monkeypatch)
+    expected = make_plan(heirloom).bits
+    orbits_followed(monkeypatch)
+    follow = precision._follow
+
+    def interrupted(*args):
+        yield from itertools.islice(follow(*args), 100)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(precision, "_follow", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        make_plan(heirloom)
+    followed = []
+    monkeypatch.setattr(precision, "_follow", lambda *args: followed.append(args) or follow(*args))
+    assert make_plan(heirloom).bits == expected
+    assert len(followed) == 8
 
 
 def test_exponent_where_float64_has_none():
