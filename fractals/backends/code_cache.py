@@ -154,6 +154,16 @@ def is_stored(*identity: Any) -> bool:
     return store is not None and any(Path(store.folder).glob("*.code"))
 
 
+def is_foreign(*identity: Any) -> bool:
+    """Tell whether a function from elsewhere, or one of NumPy, is part of a program."""
+    for value in identity:
+        module = str(getattr(value, "__module__", "")).partition(".")[0]
+        known = isinstance(value, type) or module in ("builtins", "math", "operator", "fractals")
+        if (callable(value) and not known) or is_foreign(*_parts(value)):
+            return True
+    return False
+
+
 def forget_programs() -> None:
     """Forget all programs of this process; those on the disk stay."""
     _programs.clear()

@@ -8,6 +8,7 @@ names of Numba; tests/backends/test_numba_compiler.py is run with the oldest and
 import contextlib
 import functools
 import gc
+import importlib
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -24,9 +25,11 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
 from numba.core.cpu import CPUContext
+from numba.core.intrinsics import fix_divmod
 from numba.core.ir import Assign, Inst, Loc, Var
 from numba.core.lowering import Lower
 from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
 from numba.core.typed_passes import (
     NativeLowering,
     NoPythonBackend,
@@ -47,17 +50,17 @@ from numba.cpython.slicing import fix_index
 from numba.np.arrayobj import load_item, store_item
 
 from fractals.backends.call_frames import with_room
-from fractals.backends.numba_private import part_of_array
+from fractals.backends.numba_private import add_runtime_symbols, part_of_array
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a program: without unused tuples, and with wrappers that are optimized once.
+    """The code of a program, which LLVM gets without unused tuples, and optimizes as a whole.
 
-    Numba also optimizes each function by itself before, and sets the passes up for each name that
-    a wrapper uses of Python, too. Wrappers are only optimized with the rest of the program.
+    Numba also has it optimize each function by itself before, and sets the passes up for each name
+    that a wrapper uses of Python, too.
 
-    `numba.core.codegen.JITCodeLibrary`, its `_codegen` and `_optimize_functions`; the names of
-    Numba's wrappers; Numba 0.61.2 to 0.68.1.
+    `numba.core.codegen.JITCodeLibrary`, its `_codegen` and `_optimize_functions`;
+    Numba 0.61.2 to 0.68.1.
     """
 
     def add_ir_module(self, ir_module: Any) -> None:
@@ -65,10 +68,23 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
         super().add_ir_module(ir_module)
 
     def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+
+
+class _PackLibrary(_Library):
+    """The code of a program of SIMD packs, whose body LLVM optimizes by itself before the whole.
+
+    With fewer registers it finds a better order for it then: a loop with AVX2 takes 0.9 of the
+    time. Other programs gain nothing.
+
+    The names of Numba's wrappers; Numba 0.61.2 to 0.68.1.
+    """
+
+    def _optimize_functions(self, ll_module: Any) -> None:
         if ll_module.name in ("wrapper", "cfunc_wrapper"):
-            ll_module.data_layout = self._codegen._data_layout
-        else:
             super()._optimize_functions(ll_module)
+        else:
+            JITCodeLibrary._optimize_functions(self, ll_module)
 
 
 class _InlinedLibrary(_Library):
@@ -79,10 +95,6 @@ class _InlinedLibrary(_Library):
     `numba.core.codegen.JITCodeLibrary`, its `_codegen`, `_final_module`, `_linking_libraries` and
     other members; Numba 0.61.2 to 0.68.1.
     """
-
-    def add_llvm_module(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
-        self._final_module.link_in(ll_module)
 
     def finalize(self) -> None:
         self._raise_if_finalized()
@@ -129,7 +141,7 @@ def _quick_compiler() -> Iterator[None]:
 
     `CPUContext.get_abi_sizeof`, `numba.core.base._has_loc`, `llvmlite.binding.ffi.lib._lock` and
     its `_cblist`, the metaclass of `numba.types.Type`, and the names of `_quick_refresh`,
-    `_typed_once`, `_variables_of` and `_extract_value`; Numba 0.61.2 to 0.68.1.
+    `_link_runtime`, `_typed_once`, `_variables_of` and `_extract_value`; Numba 0.61.2 to 0.68.1.
     """
     target = cpu_target.target_context
     if "refresh" in vars(target):  # a caller is being compiled
@@ -144,6 +156,7 @@ def _quick_compiler() -> Iterator[None]:
             (BaseFunction, "get_call_type", _typed_once),
             (Inst, "_rec_list_vars", _variables_of),
             (ir.IRBuilder, "extract_value", _extract_value),
+            (CPUContext, "post_lowering", _link_runtime),
             (type(types.Type), "__instancecheck__", type.__instancecheck__),
             (type(types.Type), "__subclasscheck__", type.__subclasscheck__),
             (base, "_has_loc", functools.cache(base._has_loc)),
@@ -151,6 +164,45 @@ def _quick_compiler() -> Iterator[None]:
         ):
             changed.enter_context(_changed(owner, name, value))
         changed.enter_context(_without_collections())
+        yield
+
+
+# What programs of this package use of Numba; the first two have registries. The rest takes 0.07 s
+# to load: lists, texts, random numbers, and the runtime that counts references.
+_MODULES = (
+    "numba.core.typing.mathdecl",
+    "numba.cpython.mathimpl",
+    "numba.core.optional",
+    "numba.cpython.builtins",
+    "numba.cpython.iterators",
+    "numba.cpython.numbers",
+    "numba.cpython.rangeobj",
+    "numba.cpython.tupleobj",
+    "numba.experimental.function_type",
+    "numba.misc.literal",
+    "numba.np.arrayobj",
+)
+
+
+@functools.cache
+def _registries() -> tuple[Any, Any]:
+    """Return those that programs use beside Numba's built-in ones, of types and of code."""
+    add_runtime_symbols()  # of helpers that wrappers call
+    types_of_math, code_of_math, *_ = map(importlib.import_module, _MODULES)
+    return types_of_math.registry, code_of_math.registry
+
+
+@contextlib.contextmanager
+def _few_declarations(typing: Any, target: Any) -> Iterator[None]:
+    """Have Numba look for declarations in `_MODULES` alone, where it has not loaded the others.
+
+    `load_additional_registries` and `install_registry` of `CPUContext` and of its typing context,
+    and the `registry` of two modules; Numba 0.61.2 to 0.68.1.
+    """
+    with contextlib.ExitStack() as changed:
+        for context, registry in zip((typing, target), _registries(), strict=True):
+            install = functools.partial(context.install_registry, registry)
+            changed.enter_context(_changed(context, "load_additional_registries", install))
         yield
 
 
@@ -207,9 +259,20 @@ def _quick_refresh(contexts: Any) -> Callable[[], None]:
     return refresh
 
 
+_post_lowering: Any = CPUContext.post_lowering
 _get_call_type: Any = BaseFunction.get_call_type
 _rec_list_vars: Any = Inst._rec_list_vars
 _plain_extract_value: Any = ir.IRBuilder.extract_value
+
+
+def _link_runtime(context: Any, module: Any, library: Any) -> None:
+    """Link Numba's runtime to one of its own functions; it may not be there yet.
+
+    `CPUContext.post_lowering`, and `initialize` of `numba.core.runtime.rtsys`;
+    Numba 0.61.2 to 0.68.1.
+    """
+    rtsys.initialize(context)
+    _post_lowering(context, module, library)
 
 
 def _typed_once(function: Any, context: Any, args: Any, kws: Any) -> Any:
@@ -272,8 +335,9 @@ class _Context(CPUContext):  # type: ignore[misc]
     Numba copies the array's struct to memory at each element that is read or stored, and multiplies
     by all strides: 40 instructions, which LLVM turns into three.
 
-    `numba.core.cpu.CPUContext`, its `get_function`, `get_getattr` and `enable_boundscheck`,
-    `numba.np.arrayobj.load_item` and `store_item`; Numba 0.61.2 to 0.68.1.
+    `numba.core.cpu.CPUContext`, its `get_function`, `get_getattr`, `post_lowering`, `is32bit` and
+    `enable_boundscheck`, `numba.core.intrinsics.fix_divmod`, `numba.np.arrayobj.load_item` and
+    `store_item`; Numba 0.61.2 to 0.68.1.
     """
 
     def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
@@ -281,6 +345,11 @@ class _Context(CPUContext):  # type: ignore[misc]
         if elements and isinstance(fn, types.Function) and fn.typing_key in _ELEMENT:
             return functools.partial(_ELEMENT[fn.typing_key], self, sig)
         return super().get_function(fn, sig, _firstcall)
+
+    def post_lowering(self, mod: Any, library: Any) -> None:
+        """Numba also links its runtime, which counts references."""
+        if self.is32bit:
+            fix_divmod(mod)
 
     def get_getattr(self, typ: Any, attr: str) -> Any:
         if attr == "shape" and isinstance(typ, types.Array):
@@ -547,11 +616,18 @@ class _Passes(PassManager):  # type: ignore[misc]
 class _Compiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler with the passes of `_PASSES` alone.
 
+    `declares_all`: functions may use all that Numba knows, not only `_MODULES`.
+
     `CompilerBase._compile_core`; Numba 0.61.2 to 0.68.1. The rest is documented by Numba.
     """
 
     steps: tuple[Any, ...] = (*_PASSES, NoPythonBackend)
     library_class: Any = _Library
+    declares_all = False
+
+    def __init__(self, typing: Any, target: Any, *settings: Any) -> None:
+        with contextlib.nullcontext() if self.declares_all else _few_declarations(typing, target):
+            super().__init__(typing, target, *settings)
 
     def _compile_core(self) -> Any:
         context = self.state.targetctx  # made for this function
@@ -582,11 +658,20 @@ class _InlinedCompiler(_Compiler):
         return super().define_pipelines()
 
 
-# Options of a function that only uses numbers and arrays it is given, so that it has no references
-# to count. `_nrt` is private: Numba 0.61.2 to 0.68.1.
-NUMERIC = {"_nrt": False, "pipeline_class": _Compiler}
+def numeric(packed: bool = False, foreign: bool = False) -> dict[str, Any]:
+    """Return options of a function that only uses numbers and arrays it is given.
 
-# The same for a function that is compiled only as a part of its callers.
+    It has no references to count. `packed`: it is a program of SIMD packs; `foreign`: parts of it
+    are not of this package, and may use all that Numba knows.
+
+    `_nrt` is private: Numba 0.61.2 to 0.68.1.
+    """
+    library = _PackLibrary if packed else _Library
+    body = {"library_class": library, "declares_all": foreign}
+    return {"_nrt": False, "pipeline_class": type("_Numeric", (_Compiler,), body)}
+
+
+# Options of a numeric function that is compiled only as a part of its callers.
 INLINED = {
     "_nrt": False,
     "pipeline_class": _InlinedCompiler,

@@ -182,6 +182,17 @@ def test_a_formula_from_elsewhere_within_options_is_cached_by_its_code():
     assert with_step(numba.njit(lambda x, y, a, b: (x, y))) is None
 
 
+def test_a_program_with_a_function_from_elsewhere_is_told():
+    from fractals.formulas import expression, mandelbrot
+
+    ours = mandelbrot.make()
+    for formula in (ours, expression.make("z**3 + c*sin(z)")):
+        assert not code_cache.is_foreign("cpu", mandelbrot.make, Options(formula), max)
+    for step in (foreign_step, numba.njit(lambda x, y, a, b: (x, y)), np.fmax):
+        assert code_cache.is_foreign("cpu", Options(dataclasses.replace(ours, step=step)))
+    assert code_cache.is_foreign("cpu", [{"steps": (foreign_step,)}])
+
+
 def test_an_edit_anywhere_starts_an_empty_folder(monkeypatch, tmp_path):
     package = tmp_path / "package"
     (package / "backends").mkdir(parents=True)

@@ -5,8 +5,12 @@
 
 import gc
 import operator
+import os
+import subprocess
+import sys
 import threading
 from collections import namedtuple
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -23,7 +27,9 @@ from numba.extending import register_jitable
 from fractals.backends import numba_compiler, numba_private
 from fractals.backends.code_cache import Store
 
-NUMERIC = {"nogil": True, "error_model": "numpy", **numba_compiler.NUMERIC}
+ROOT = Path(__file__).parents[2]
+
+NUMERIC = {"nogil": True, "error_model": "numpy", **numba_compiler.numeric()}
 
 
 def inlined_and_its_caller():
@@ -32,7 +38,7 @@ def inlined_and_its_caller():
     double = jit(lambda x: x + x)
     add = jit(lambda values, k: double(values[k]) + 1)
 
-    @numba.njit(**numba_compiler.NUMERIC)
+    @numba.njit(**numba_compiler.numeric())
     def total(values):
         result = 0.0
         for k in range(len(values)):
@@ -87,9 +93,9 @@ def test_numba_is_left_as_it_was_when_code_is_compiled():
         )
 
     before, called = [set(part) for part in names()], functions()
-    numba.njit(**numba_compiler.NUMERIC)(lambda x: x)(1)
+    numba.njit(**numba_compiler.numeric())(lambda x: x)(1)
     with pytest.raises(numba.TypingError):
-        numba.njit(**numba_compiler.NUMERIC)(lambda x: x + "a")(1)
+        numba.njit(**numba_compiler.numeric())(lambda x: x + "a")(1)
     assert [set(part) for part in names()] == before
     assert functions() == called
     assert gc.isenabled()
@@ -116,7 +122,7 @@ def test_variables_are_values_where_blocks_share_them(monkeypatch):
         lambda self, name, kind: stored.append(name) or alloca(self, name, kind),
     )
     monkeypatch.delattr(numba_compiler.Lower, "delvar")
-    assert numba.njit(**numba_compiler.NUMERIC)(function)(np.arange(4.0), 4) == expected
+    assert numba.njit(**numba_compiler.numeric())(function)(np.arange(4.0), 4) == expected
     assert "pair" not in stored
     assert any(name.startswith("total") for name in stored)
 
@@ -151,8 +157,8 @@ def test_a_call_of_an_operator_is_typed_once(monkeypatch):
     def function(x, n):
         return x * x + x * (x + x) + (n + n) * n
 
-    made = numba.njit(**numba_compiler.NUMERIC)(function)
-    numba.njit(**numba_compiler.NUMERIC)(function)(1.5, 2)  # fills what is known
+    made = numba.njit(**numba_compiler.numeric())(function)
+    numba.njit(**numba_compiler.numeric())(function)(1.5, 2)  # fills what is known
     calls.clear()
     assert made(1.5, 2) == function(1.5, 2)
     assert operator.add not in calls
@@ -393,8 +399,9 @@ def test_other_threads_of_python_run_beside():
     assert steps > 1000
 
 
-def test_wrappers_are_optimized_with_their_program(monkeypatch):
-    """Not by themselves before, as Numba does."""
+@pytest.mark.parametrize("packed", [False, True])
+def test_only_bodies_of_packs_are_optimized_by_themselves(monkeypatch, packed):
+    """Not wrappers, and no other programs: Numba does so before it optimizes the whole."""
     seen = []
     optimize = JITCodeLibrary._optimize_functions
     monkeypatch.setattr(
@@ -406,6 +413,86 @@ def test_wrappers_are_optimized_with_their_program(monkeypatch):
     def function(values):
         values[0] = 1
 
-    numba.njit(**NUMERIC)(function)(np.zeros(1))
-    (name,) = seen
-    assert "function" in name
+    settings = {**NUMERIC, **numba_compiler.numeric(packed)}
+    numba.njit(**settings)(function)(np.zeros(1))
+    assert len(seen) == packed
+    assert all("function" in name for name in seen)
+
+
+def run_in_new_process(script):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+FEW = """
+import sys
+import numba, numpy as np
+from fractals.backends.numba_compiler import numeric
+
+def double(values, filled):
+    for k, value in enumerate(values):
+        filled[k] = np.fmax(value, -value) if FOREIGN else 2 * value
+
+def compiled(foreign):
+    global FOREIGN
+    FOREIGN = foreign
+    called, filled = numba.njit(nogil=True, **numeric(foreign=foreign))(double), np.zeros(2)
+    called(np.array([1.5, -4]), filled)
+    return *filled, "numba.np.random.generator_methods" in sys.modules
+
+print(*compiled(False), *compiled(True), *compiled(False))
+print(numba.njit(lambda n: np.zeros(n).size + len(str(n)))(20))
+"""
+
+
+def test_few_declarations_are_loaded_for_our_own_functions():
+    """Functions from elsewhere, and those that users compile by Numba, get all."""
+    assert run_in_new_process(FEW) == [
+        *("3.0", "-8.0", "False"),
+        *("1.5", "4.0", "True"),
+        *("3.0", "-8.0", "True"),
+        "22",
+    ]
+
+
+ALL = """
+import sys
+import fractals
+from fractals import catalog
+
+small = {"size": (24, 16), "supersampling": 1, "device": "cpu"}
+drawn = 0
+for kind in ("formula", "coloring"):
+    for name in catalog.names(f"{kind}s"):
+        for precision in ("float64", "float32"):
+            try:
+                for _ in range(2):  # the second picture is drawn by the loop over tiles
+                    fractals.render(**{kind: name}, precision=precision, density=1.0, **small)
+            except fractals.OptionError:
+                continue
+            drawn += 1
+for name in ("heirloom", "caravan"):
+    for coloring in catalog.names("colorings"):
+        try:
+            fractals.render(name, coloring=coloring, density=1.0, **small)
+        except fractals.OptionError:
+            continue
+        drawn += 1
+print(drawn, "numba.np.random.generator_methods" in sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_the_whole_catalog_is_drawn_with_few_declarations(tmp_path, monkeypatch):
+    """In a process that compiles nothing else, and finds nothing compiled."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    drawn, loaded = run_in_new_process(ALL)
+    assert int(drawn) > 100
+    assert loaded == "False"

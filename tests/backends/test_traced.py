@@ -26,7 +26,7 @@ TWO = 2
 
 def compiled(function):
     inlined.jit(function)
-    settings = {"error_model": "numpy", **numba_compiler.NUMERIC}
+    settings = {"error_model": "numpy", **numba_compiler.numeric()}
     return numba.njit(**settings)(lambda *arguments: function(*arguments))
 
 

@@ -80,6 +80,8 @@ def value(tree, z, c):
     if kind in ("number", "z", "c"):
         return {"z": z, "c": c}.get(kind, mpc(tree[-1]) if kind == "number" else None)
     a = value(tree[1], z, c)
+    if abs(a) > 1e30:  # sin(exp(1e6)) takes mpmath hours, as it needs a million digits of pi
+        raise OverflowError
     if kind == "neg":
         return -a
     if kind == "power":

@@ -139,7 +139,7 @@ class CpuBackend(HostMemory):
         return Run(run, "packets")
 
     def _in_packs(self, options):
-        wave = self._compiled(direct.make_body, (options,), as_argument=True)
+        wave = self._compiled(direct.make_body, (options,), as_argument=True, packed=True)
         real, number = REAL[self._number], self.real
         index = np.dtype(f"int{real.bitwidth}")  # as wide as a number, so that both fill a pack
 
@@ -150,11 +150,11 @@ class CpuBackend(HostMemory):
 
         return Run(run, "packs", program=FunctionArgument.of(wave, direct.signature(real)))
 
-    def _compiled(self, make_body, options, as_argument=False):
+    def _compiled(self, make_body, options, **settings):
         def make():
             return make_body(self.target, *options)
 
-        return compile_body(make, make_body, self._number, options, as_argument=as_argument)
+        return compile_body(make, make_body, self._number, options, **settings)
 
 
 def _alone(options):

@@ -212,17 +212,23 @@ def compile_loop(make_body, number, options, checked=False):
     return compile_body(make, make_body, number, options, checked)
 
 
-def compile_body(make, make_body, number, options, checked=False, as_argument=False):
+def compile_body(make, make_body, number, options, checked=False, as_argument=False, packed=False):
     """Compile what ``make()`` returns, a body that `make_body` makes for these options.
 
     It is not called where this process has the program. `as_argument`: the program can also be a
-    `FunctionArgument`, for which Numba makes another wrapper. The last five arguments are all that
-    tells the program from others.
+    `FunctionArgument`, for which Numba makes another wrapper. `packed`: its samples are SIMD packs.
+    All arguments but the first and this one tell the program from others.
     """
 
     def compiled(store):
-        settings = numba_compiler.NUMERIC | {"no_cfunc_wrapper": not as_argument}
-        jit = numba.njit(nogil=True, error_model="numpy", boundscheck=checked, **settings)
+        foreign = code_cache.is_foreign(make_body, *options)
+        jit = numba.njit(
+            nogil=True,
+            error_model="numpy",
+            boundscheck=checked,
+            no_cfunc_wrapper=not as_argument,
+            **numba_compiler.numeric(packed, foreign),
+        )
         dispatcher = jit(make())
         if store:
             numba_private.keep_code(dispatcher, store)
