@@ -47,6 +47,7 @@ MAX_PROGRAMS = 192
 # Modules whose names mean the same in every process: changes come with new versions of Python and
 # Numba, by which the folder is named.
 KNOWN_MODULES = ("builtins", "math", "cmath", "operator", "numpy", "fractals")
+PLAIN = bool, int, float, complex, str, bytes, np.generic, type(None)
 MARK = b"fractals compiled code 1\n"  # how a file begins: a digest and a pickle follow
 
 NUMBERED = numba_private.number_functions_at_random()
@@ -111,13 +112,13 @@ class _Programs:
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the program of a key, made at its first use."""
         with self._lock:
-            if key not in self._kept:
-                made = make()
-                self._kept[key] = made
+            found = self._kept.get(key, self)  # a key is long: each look takes some microseconds
+            if found is self:
+                found = self._kept[key] = make()
                 while len(self._kept) > self._most:
                     self._kept.popitem(last=False)
-            self._kept.move_to_end(key)
-            found: T = self._kept[key]
+            else:
+                self._kept.move_to_end(key)
             return found
 
     def clear(self) -> None:
@@ -182,11 +183,11 @@ def _store(identity: tuple[Any, ...]) -> Store | None:
 
 
 def _is_ours(function: Any) -> bool:
-    return str(getattr(function, "__module__", "")).startswith("fractals.")
+    return (getattr(function, "__module__", None) or "").startswith("fractals.")
 
 
 def _is_instance_of_dataclass(value: Any) -> bool:
-    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+    return hasattr(type(value), "__dataclass_fields__")  # as the module dataclasses asks
 
 
 def _text(value: Any) -> str:
@@ -244,7 +245,7 @@ def _text_of_foreign(function: types.FunctionType, seen: tuple[Any, ...] = ()) -
 
 def _text_of_value(value: Any, seen: tuple[Any, ...]) -> str:
     """Return the text of a value that a function from elsewhere refers to."""
-    if isinstance(value, bool | int | float | complex | str | bytes | np.generic | None):
+    if isinstance(value, PLAIN):
         return f"{type(value).__name__} {value!r}"
     if isinstance(value, tuple):
         return f"({', '.join(_text_of_value(part, seen) for part in value)})"
@@ -274,7 +275,7 @@ def _text_of_code(code: types.CodeType) -> str:
 def _parts(value: Any) -> tuple[Any, ...]:
     """Return the fields of a dataclass, the items of a tuple, or what a function encloses."""
     if _is_instance_of_dataclass(value):
-        return tuple(getattr(value, field.name) for field in dataclasses.fields(value))
+        return tuple([getattr(value, name) for name in _field_names(type(value))])
     if isinstance(value, tuple | list):
         return tuple(value)
     if isinstance(value, Mapping):
@@ -282,9 +283,14 @@ def _parts(value: Any) -> tuple[Any, ...]:
     return _enclosed(value)
 
 
+@functools.cache
+def _field_names(kind: type[Any]) -> list[str]:
+    return [field.name for field in dataclasses.fields(kind)]
+
+
 def _enclosed(function: Any) -> tuple[Any, ...]:
-    cells = getattr(function, "__closure__", None) or ()
-    return tuple(cell.cell_contents for cell in cells)
+    cells = getattr(function, "__closure__", None)
+    return tuple([cell.cell_contents for cell in cells]) if cells else ()
 
 
 def _label(value: Any) -> str:
@@ -320,18 +326,16 @@ def _key(value: Any, seen: tuple[Any, ...] = ()) -> Hashable:
 
     `seen` are the functions under way: a function that calls itself is named by its place there.
     """
-    if _is_instance_of_dataclass(value):
-        return type(value), *(_key(part, seen) for part in _parts(value))
-    if isinstance(value, tuple | list):
-        return type(value), *(_key(part, seen) for part in value)
-    if isinstance(value, Mapping):
-        return "mapping", *(_key(item, seen) for item in value.items())
-    if isinstance(value, bool | int | float | complex | str | bytes | np.generic | None):
+    if isinstance(value, PLAIN):
         return type(value), repr(value)  # as text, because 0.0 == -0.0 and NaN != NaN
     if isinstance(value, types.FunctionType):
         if _is_ours(value):
             return value.__module__, value.__code__, _key(_enclosed(value), seen)
         return _key_of_foreign(value, seen)
+    if _is_instance_of_dataclass(value) or isinstance(value, tuple | list):
+        return type(value), *[_key(part, seen) for part in _parts(value)]
+    if isinstance(value, Mapping):
+        return "mapping", *[_key(item, seen) for item in value.items()]
     return _Same(value)
 
 

@@ -63,26 +63,33 @@ def smooth_counts(counts: Counts, x: Floats, y: Floats, formula: Formula, radius
     return smooth
 
 
-def count_offset(smooth: Mapping[int, Floats], depth: float) -> float:
+def lowest_and_median(smooth: Floats) -> tuple[float, float] | None:
+    """Return means of the lowest smooth counts of a view, and of those about the median."""
+    if not smooth.size:
+        return None
+    ordered = np.sort(smooth)
+    return _mean(ordered, *LOWEST), _mean(ordered, *MEDIAN)
+
+
+def count_offset(found: Mapping[int, tuple[float, float] | None], depth: float) -> float:
     """Return what is subtracted from the smooth counts of a view.
 
     Parameters
     ----------
-    smooth : mapping of int to ndarray
-        For each of `SCALES`, the smooth counts of samples that escaped in a view of that width.
+    found : mapping of int to tuple of float
+        For each of `SCALES`, what `lowest_and_median` returns for the samples that escaped in a
+        view of that width.
     depth : float
         As of `fractals.rendering.plan.Plan`. At 0 nothing is subtracted, at 1 somewhat less than
         the lowest counts. Between them, the logarithm of what remains of the median is linear in
         the depth, so a zoom changes colors at an even rate.
     """
-    found = [(np.sort(smooth[power]), weight) for power, weight in SCALES.items()]
-    known = [(values, weight) for values, weight in found if values.size]
+    known = [(means, weight) for power, weight in SCALES.items() if (means := found[power])]
     if not known:
         return 0.0
     weights = [weight for _, weight in known]
     lowest, median = (
-        float(np.average([_mean(values, *shares) for values, _ in known], weights=weights))
-        for shares in (LOWEST, MEDIAN)
+        float(np.average([means[k] for means, _ in known], weights=weights)) for k in range(2)
     )
     most = max(0.0, lowest - 1 - ROOM * (median - lowest))
     offset: float = 1 + median - (1 + median) ** (1 - depth) * (1 + median - most) ** depth

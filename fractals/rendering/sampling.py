@@ -40,8 +40,11 @@ def coordinates(plan: "Plan") -> tuple[NDArray[np.float64], NDArray[np.float64]]
     zero = Fraction(0)
     if plan.deep:
         scale = Fraction(2) ** plan.exponent
-        orbit_x, orbit_y = plan.anchor or plan.center
-        x, y, half = (x - orbit_x) / scale, (y - orbit_y) / scale, half / scale
+        half /= scale
+        if plan.anchor:
+            x, y = (x - plan.anchor[0]) / scale, (y - plan.anchor[1]) / scale
+        else:
+            x, y = zero, zero
     a, b, c, d = matrix(view)
     if not b and not c:
         columns = [_rounded(x, a * half, across), np.zeros(across)]
@@ -60,12 +63,14 @@ def _rounded(middle: Fraction, half: Fraction, count: int) -> NDArray[np.float64
     if the sum were a little more or less, integers are divided, which takes 50 times as long.
     """
     factors = np.arange(1.0 - count, count, 2)
-    first, second, third = zip(
-        _parts(middle), (factors * part for part in _parts(half)), strict=True
-    )
-    total, error = _sum(*first)
-    total, rest = _sum(total, error + (sum(second) + sum(third)))
-    doubt = 1e-23 * (abs(first[0]) + abs(first[1]))  # 2**-76
+    first, second, third = (factors * part for part in _parts(half))
+    total, rest, largest = first, second + third + 0.0, abs(first)  # 0.0: no position is -0.0
+    if middle:
+        a, b, c = _parts(middle)
+        total, error = _sum(a, first)
+        rest, largest = error + ((b + second) + (c + third)), abs(a) + largest
+    total, rest = _sum(total, rest)
+    doubt = 1e-23 * largest  # 2**-76
     rounded: NDArray[np.float64] = total + rest
     unsure = np.flatnonzero(total + (rest - doubt) != total + (rest + doubt))
     if unsure.size:

@@ -23,6 +23,7 @@ from fractals.rendering.probe import (
     count_offset,
     is_settled,
     limit_from,
+    lowest_and_median,
     smooth_counts,
 )
 from fractals.rendering.sampling import Samples, coordinates, indices
@@ -121,10 +122,11 @@ class ViewProbe:
         own = self._escaped
         if own is None:  # here, where a program is compiled that was not called before
             _, own = self.counts(limit)
-        found = {0: own}
+        found = {0: lowest_and_median(own)}
 
         def probe(power: int) -> dict[str, float]:
-            _, found[power] = self.counts(limit, Fraction(2) ** power)
+            _, smooth = self.counts(limit, Fraction(2) ** power)
+            found[power] = lowest_and_median(smooth)
             return {}
 
         run_tiles([power for power in SCALES if power], probe, self.threads)
