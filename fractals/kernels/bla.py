@@ -302,13 +302,35 @@ def make_room(target):
     return room
 
 
-def make_tree_body(target, formula):
+def make_lower(target):
+    """Return ``lower(r, v, w)`` and ``lower_root(r, v, w)``.
+
+    The first is the smaller of r and v / w, the second that of r and the root of v / w. Both are r
+    where w is 0 or NaN.
+    """
+
+    @target.jit
+    def lower(r, v, w):
+        known = w > 0
+        return select(known, min(r, v / select(known, w, number(1, w))), r)
+
+    @target.jit
+    def lower_root(r, v, w):
+        known = w > 0
+        return select(known, min(r, math.sqrt(v / select(known, w, number(1, w)))), r)
+
+    return lower, lower_root
+
+
+def make_tree_body(target, formula, curved):
     """Return the body that fills the tree.
 
     Parameters
     ----------
     target : Target
     formula : Formula
+    curved : bool
+        Whether the terms E and F of a holomorphic formula are computed, which are 0 otherwise.
 
     Returns
     -------
@@ -316,12 +338,14 @@ def make_tree_body(target, formula):
         ``body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent, largest_c,
         radius_squared)``: the arrays are those of `fractals.kernels.layout.PerturbTables`, ``ends``
         the last indices of the orbits in ``orbit``, ``exponent`` the exponent of two of c,
-        ``largest_c`` the largest part of any sample's c, or 0 where E and F are left out, and
-        ``radius_squared`` the square of the escape radius.
+        ``largest_c`` the largest part of any sample's c if ``curved``, and ``radius_squared`` the
+        square of the escape radius.
     """
     int64, holomorphic = target.int64, formula.holomorphic
-    make_entries = make_holomorphic_entries if holomorphic else make_matrix_entries
-    single, joined = make_entries(target, formula)
+    if holomorphic:
+        single, joined = make_holomorphic_entries(target, formula, curved)
+    else:
+        single, joined = make_matrix_entries(target, formula)
     size = BLA_SIZE if holomorphic else MATRIX_SIZE
     radius = BLA_RADIUS if holomorphic else MATRIX_RADIUS
     radius_c = BLA_RADIUS_C if holomorphic else MATRIX_RADIUS_C
@@ -331,15 +355,16 @@ def make_tree_body(target, formula):
 
     @target.jit
     def put(tree, i, entry, has_c):
+        zero, infinite = number(0, entry[0]), number(math.inf, entry[0])
+        valid_c = entry[radius_c]
         for k in range(size):
-            tree[i, k] = entry[k]
-        for k in range(begin_c, end_c):
-            if not has_c:
-                tree[i, k] = 0
-            elif not abs(tree[i, k]) < MAX_COEFFICIENT:  # c of an exponential map has any size
-                tree[i, radius_c] = 0
-        if not has_c:
-            tree[i, radius_c] = math.inf
+            value = entry[k]
+            if begin_c <= k < end_c:
+                value = select(has_c, value, zero)
+                # c of an exponential map has any size.
+                valid_c = select(abs(value) < MAX_COEFFICIENT, valid_c, zero)
+            tree[i, k] = value
+        tree[i, radius_c] = select(has_c, valid_c, infinite)
 
     @target.jit
     def get(tree, i):
@@ -371,10 +396,11 @@ def make_tree_body(target, formula):
     return body
 
 
-def make_holomorphic_entries(target, formula):
+def make_holomorphic_entries(target, formula, curved):
     """Return ``single(orbit, m, radius_squared)`` and ``joined(p, q, largest_c)``.
 
-    The first is the `Skip` of one step from Z_m, the second the `Skip` by p, then q.
+    The first is the `Skip` of one step from Z_m, the second the `Skip` by p, then q. They branch on
+    no value, so they compile in little time (see `fractals.backends.cpu.traced`).
     """
     derive, degree, larger = target.jit(formula.derivative), formula.degree, make_larger(target)
     # The square term of (Z + z)**d, relative to its linear term, is this times z / Z.
@@ -384,7 +410,7 @@ def make_holomorphic_entries(target, formula):
     if degree > 2:
         cubic = math.sqrt(6 * TOLERANCE / ((degree - 1) * (degree - 2)))
     share = min(NEAR_REBASING, cubic)  # of |Z|, up to which one step is valid
-    room = make_room(target)
+    room, (lower, lower_root) = make_room(target), make_lower(target)
 
     @target.jit
     def times(ax, ay, bx, by):
@@ -396,11 +422,11 @@ def make_holomorphic_entries(target, formula):
         zero, one = number(0, X), number(1, X)
         a, b = derive(X, Y, one, zero)
         size = larger(X, Y)
-        known = zero < size and size < MAX_REFERENCE
-        square = X * X + Y * Y
+        known = (zero < size) & (size < MAX_REFERENCE)
+        square = select(known, X * X + Y * Y, one)
         dx, dy = times(a, b, X, -Y)
-        dx, dy = (curve * dx / square, curve * dy / square) if known else (zero, zero)
-        radius = min(share * size, room(X, Y, radius_squared)) if known else zero
+        dx, dy = select(known, curve * dx / square, zero), select(known, curve * dy / square, zero)
+        radius = select(known, min(share * size, room(X, Y, radius_squared)), zero)
         infinite = number(math.inf, X)
         return Skip(a, b, dx, dy, one, zero, zero, zero, zero, zero, radius, infinite)
 
@@ -421,10 +447,8 @@ def make_holomorphic_entries(target, formula):
         a, b, d = larger(*pa), larger(*pb), larger(*pd)
         a2, d2 = larger(*qa), larger(*qd)
         r = min(p.radius, q.radius / (a + d * p.radius))
-        r_c = min(p.radius_c, q.radius_c)
-        if b > 0:
-            r_c = min(r_c, q.radius / b)
-        if largest_c > 0:
+        r_c = lower(min(p.radius_c, q.radius_c), q.radius, b)
+        if curved:
             twice = qd[0] + qd[0], qd[1] + qd[1]
             E = product(product(pb, twice, qe), pa, product(pe, qa, none))
             F = product(product(pb, qd, qe), pb, product(pf, qa, qf))
@@ -433,21 +457,13 @@ def make_holomorphic_entries(target, formula):
             zzz, zzc = 2 * d2 * a * d, 2 * d2 * (a * e + b * d) + e2 * d
             zcc, ccc = 2 * d2 * (a * f + b * e) + e2 * e, 2 * d2 * b * f + e2 * f
             least = TOLERANCE * a2 * a / PARTS
-            r_c = min(r_c, largest_c)
-            if zcc > 0:
-                r_c = min(r_c, math.sqrt(least / zcc))
-            if ccc > 0:
-                r_c = min(r_c, math.sqrt(TOLERANCE * larger(*B) / ccc))
-            if zzz > 0:
-                r = min(r, math.sqrt(least / zzz))
-            if zzc * r_c > 0:
-                r = min(r, least / (zzc * r_c))
+            r_c = lower_root(min(r_c, largest_c), least, zcc)
+            r_c = lower_root(r_c, TOLERANCE * larger(*B), ccc)
+            r = lower(lower_root(r, least, zzz), least, zzc * r_c)
         else:
-            if d * d2 > 0:
-                r = min(r, math.sqrt(TOLERANCE * a2 / (2 * d * d2)))
-            if b * d2 > 0:
-                r_c = min(r_c, TOLERANCE * a2 / (2 * d2 * b))
-        r = r if a > 0 and r == r else number(0, r)
+            r = lower_root(r, TOLERANCE * a2, 2 * d * d2)
+            r_c = lower(r_c, TOLERANCE * a2, 2 * d2 * b)
+        r = select((a > 0) & (r == r), r, number(0, r))
         (ax, ay), (dx, dy), (bx, by), (ex, ey), (fx, fy) = A, D, B, E, F
         return Skip(ax, ay, dx, dy, bx, by, ex, ey, fx, fy, r, r_c)
 
@@ -460,6 +476,7 @@ def make_matrix_entries(target, formula):
     has_kinks = formula.kink_distance is not None
     kink_distance = target.jit(formula.kink_distance or formula.derivative)
     kinks, room = make_kinks(target, formula, False), make_room(target)
+    lower, _ = make_lower(target)
 
     @target.jit
     def single(orbit, m, radius_squared):
@@ -468,13 +485,13 @@ def make_matrix_entries(target, formula):
         a0, a2 = derive(X, Y, one, zero)
         a1, a3 = derive(X, Y, zero, one)
         size = max(larger(a0, a1), larger(a2, a3))
-        least = abs(a0 * a3 - a1 * a2) / (2 * size) if size > 0 else zero
+        least = abs(a0 * a3 - a1 * a2) / (2 * select(size > 0, size, one))
         # Formulas of a higher degree are conformal between their kinks: |f'(z)| is d |z|**(d - 1).
         r = TOLERANCE * (least if degree == 2 else larger(X, Y)) / (degree - 1)
         if has_kinks:
             r = min(r, kink_distance(X, Y, *kinks(orbit, m)) / 2)
         r = min(r, room(X, Y, radius_squared))
-        radius = r if larger(X, Y) < MAX_REFERENCE else zero
+        radius = select(larger(X, Y) < MAX_REFERENCE, r, zero)
         infinite = number(math.inf, X)
         return MatrixSkip(a0, a1, a2, a3, one, zero, zero, one, radius, infinite)
 
@@ -493,10 +510,8 @@ def make_matrix_entries(target, formula):
         b0, b1, b2, b3 = product(q.a0, q.a1, q.a2, q.a3, p.b0, p.b1, p.b2, p.b3)
         a_size = max(abs(p.a0) + abs(p.a1), abs(p.a2) + abs(p.a3))
         b_size = max(abs(p.b0) + abs(p.b1), abs(p.b2) + abs(p.b3))
-        r = min(p.radius, q.radius / a_size) if a_size > 0 else number(0, p.radius)
-        r_c = min(p.radius_c, q.radius_c)
-        if b_size > 0:
-            r_c = min(r_c, q.radius / b_size)
+        r = select(a_size > 0, lower(p.radius, q.radius, a_size), number(0, p.radius))
+        r_c = lower(min(p.radius_c, q.radius_c), q.radius, b_size)
         b0, b1, b2, b3 = b0 + q.b0, b1 + q.b1, b2 + q.b2, b3 + q.b3
         return MatrixSkip(a0, a1, a2, a3, b0, b1, b2, b3, r, r_c)
 

@@ -88,7 +88,7 @@ def make_arithmetic(target: Any, floatexp: bool) -> Arithmetic:
     def less(p: Any, q: Any) -> Any:
         if not floatexp:
             return p[0] < q[0]
-        return p[1] < q[1] or (p[1] == q[1] and p[0] < q[0])
+        return (p[1] < q[1]) | ((p[1] == q[1]) & (p[0] < q[0]))
 
     def ratio(p: Any, q: Any) -> Any:
         x, _, e = normal(p[0] / q[0], p[0] - p[0], int64(p[1] - q[1]) if floatexp else p[1])

@@ -21,7 +21,7 @@ from fractals.kernels.layout import (
     STAGE_BEGIN,
     STAGE_END,
 )
-from fractals.kernels.primitives import number
+from fractals.kernels.primitives import number, select
 
 # Power of two by which a radius falls where the orbit dips towards 0: the entry ends before that
 # point. A smaller number cuts periods apart, a larger one joins periods to entries with tiny radii.
@@ -55,12 +55,18 @@ def make_radii(target, formula, floatexp):
     tolerance = TOLERANCE * (2 / (degree - 1) if degree > 2 else 1)
 
     @jit
+    def chosen(condition, p, q):
+        return select(condition, p[0], q[0]), select(condition, p[1], q[1])
+
+    @jit
     def smaller(p, q):
-        return p if less(p, q) else q
+        return chosen(less(p, q), p, q)
 
     @jit
     def narrowed(r, room, by):
-        return smaller(r, ratio(room, by)) if by[0] > 0 else r
+        known = by[0] > 0
+        free = ratio(room, (select(known, by[0], number(1, by[0])), by[1]))
+        return chosen(known, smaller(r, free), r)
 
     @jit
     def room(Z):

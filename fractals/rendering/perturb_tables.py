@@ -113,7 +113,8 @@ class TableMaker:
         levels = begins[:-1].astype(np.int64)
         columns = BLA_SIZE if self.formula.holomorphic else MATRIX_SIZE
         tree = np.zeros((max(1, begins[-1]), columns))
-        fill = self.cpu.compile(bla.make_tree_body, self.formula)
+        curved = self.largest_c > 0 and self.formula.holomorphic
+        fill = self.cpu.compile(bla.make_tree_body, self.formula, curved)
         radius_squared = float(self.escape_radius**2)
         fill(tree, orbit, levels, ends, self.exponent, self.largest_c, radius_squared)
         return levels, tree

@@ -28,7 +28,7 @@ def make_tree(formula, c, largest_c, exponent=0):
         z = z**formula.degree + c
     begins = np.cumsum([0, *bla.level_sizes(POINTS)])
     tree = np.zeros((begins[-1], BLA_SIZE))
-    fill = BACKEND.compile(bla.make_tree_body, formula)
+    fill = BACKEND.compile(bla.make_tree_body, formula, largest_c > 0)
     fill(tree, orbit, begins[:-1], np.array([POINTS - 1]), exponent, largest_c, 256.0**2)
     return orbit, begins[:-1], tree
 
