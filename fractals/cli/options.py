@@ -93,7 +93,7 @@ view_options = together(
         "--pan",
         metavar="DX,DY",
         section="View",
-        help="Move the view right and up, in widths of the scene.",
+        help="Move the view right and up, in widths of the scene: 0.5,0 or 10%,0.",
     ),
     option(
         "--width",

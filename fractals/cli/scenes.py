@@ -20,6 +20,7 @@ from fractals.cli.values import (
     parse_formula,
     parse_numbers,
     parse_point,
+    parse_shares,
     parse_size,
     physical_size,
     relative,
@@ -277,7 +278,7 @@ def moved_center(scene: "Scene", at: str | None, pan: str | None) -> tuple[str, 
         right = (x + Fraction(1, 2) - Fraction(columns, 2)) * width / columns
         up = -(y + Fraction(1, 2) - Fraction(rows, 2)) * width / columns
     if pan:
-        across, upwards = map(Fraction, parse_numbers(pan, "pan"))
+        across, upwards = map(Fraction, parse_shares(pan, "pan"))
         right, up = right + across * width, up + upwards * width
     a, b, c, d = matrix(scene.view)
     x, y = center[0] + a * right + b * up, center[1] + c * right + d * up

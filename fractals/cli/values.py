@@ -3,7 +3,7 @@
 import contextlib
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -11,18 +11,8 @@ import click
 
 from fractals.cli.messages import choices
 from fractals.errors import OptionError, shown
+from fractals.scene.sizes import MAX_SIDE, NAMED_SIZES
 
-NAMED_SIZES = {
-    "720p": (1280, 720),
-    "1080p": (1920, 1080),
-    "1440p": (2560, 1440),
-    "2k": (2048, 1080),
-    "4k": (3840, 2160),
-    "5k": (5120, 2880),
-    "8k": (7680, 4320),
-    "16k": (15360, 8640),
-}
-MAX_SIDE = 200_000  # pixels: the bound of a scene's size
 INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0}
 PHYSICAL = re.compile(r"([\d.]+)x([\d.]+)([a-z]+)(?:@([\d.]+)([a-z]+))?", re.ASCII)
 PAPERS = {  # short and long side in mm: ISO 216, and the sizes of North America
@@ -84,9 +74,33 @@ def parse_point(text: str, key: str) -> tuple[str, str]:
 
 def parse_numbers(text: str, key: str) -> tuple[Decimal, Decimal]:
     """Return the two exact numbers of ``X,Y``."""
-    x, y = (exact(part) for part in parse_point(text, key))
+    return _two(map(exact, parse_point(text, key)), text, key, "320,180")
+
+
+def parse_shares(text: str, key: str) -> tuple[Decimal, Decimal]:
+    """Return the two exact numbers of ``X,Y``, which may have percent signs.
+
+    Examples
+    --------
+    >>> parse_shares("10%,-0.5", "pan")
+    (Decimal('0.1'), Decimal('-0.5'))
+    """
+    return _two(map(_share, parse_point(text, key)), text, key, "0.5,0 or 10%,0")
+
+
+def _share(text: str) -> Decimal | None:
+    if not text.endswith("%"):
+        return exact(text)
+    number = exact(text[:-1])
+    return None if number is None else number / 100
+
+
+def _two(
+    numbers: Iterable[Decimal | None], text: str, key: str, example: str
+) -> tuple[Decimal, Decimal]:
+    x, y = numbers
     if x is None or y is None:
-        raise OptionError(f"--{key}: '{shown(text, 40)}' is not two numbers X,Y such as 320,180")
+        raise OptionError(f"--{key}: '{shown(text, 40)}' is not two numbers X,Y such as {example}")
     return x, y
 
 

@@ -42,7 +42,7 @@ class SceneKeywords(TypedDict, total=False):
     stretch: float
     stretch_angle: float
     projection: Literal["plane", "exponential"]
-    size: tuple[int, int]
+    size: tuple[int, int] | str
     supersampling: int
     antialias: Literal["grid", "jittered", "adaptive"]
     bits: Literal[8, 16]

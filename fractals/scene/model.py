@@ -26,6 +26,7 @@ from fractals.scene.film import Film
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import decimal_text
 from fractals.scene.paint import Color, Finite, plain_name
+from fractals.scene.sizes import MAX_SIDE, size_of
 from fractals.scene.table import Table, explained, make_once
 
 VERSION = 1  # of the scene format; raised when an older program would misread a newer scene
@@ -90,7 +91,7 @@ def _point(given: Any) -> Any:
 Coordinate = Annotated[str, BeforeValidator(decimal_text)]
 Length = Annotated[Coordinate, AfterValidator(_positive)]
 Point = Annotated[tuple[Coordinate, Coordinate], BeforeValidator(_point)]
-Side = Annotated[int, Field(ge=1, le=200_000)]
+Side = Annotated[int, Field(ge=1, le=MAX_SIDE)]
 
 
 class FormulaName(Table):
@@ -169,7 +170,9 @@ class View(Table):
 class Image(Table):
     """Pixels of the picture, samples of a pixel, and how a file keeps them."""
 
-    size: tuple[Side, Side] = Field((1920, 1080), description="(width, height) in pixels")
+    size: Annotated[tuple[Side, Side], BeforeValidator(size_of)] = Field(
+        (1920, 1080), description="(width, height) in pixels, or text such as 4k"
+    )
     supersampling: int = Field(2, ge=1, le=16, description="n: n x n samples per pixel")
     antialias: Literal["grid", "jittered", "adaptive"] = Field(
         "grid", description="how samples are chosen and averaged"

@@ -53,6 +53,7 @@ def test_pan_moves_by_widths_of_the_scene():
     assert asked({"view": view}, pan="0.5,-0.25", zoom="x10").view.center == ("1", "-0.5")
     assert asked({"view": view | {"rotation": 90}}, pan="1,0").view.center == ("0", "2")
     assert asked({"view": view}, pan="1,0", center="3,4").view.center == ("5", "4")
+    assert asked({"view": view}, pan="10%,-25 %").view.center == ("0.2", "-0.5")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,8 @@ def test_relative_zoom_and_width(view, option, expected):
         (("--at=-1,1"), "outside"),
         (("--at", "5"), "is not two numbers X,Y"),
         (("--at", "a,b"), "is not two numbers X,Y"),
-        (("--pan", "nan,1"), "is not two numbers X,Y"),
+        (("--pan", "nan,1"), "is not two numbers X,Y such as 0.5,0 or 10%,0"),
+        (("--pan", "%,1"), "is not two numbers X,Y"),
         (("--at", "1,1", "--center", "0,0"), "--center and --at are both given"),
         (("--at", "1,1", "--projection", "exponential", "strip"), ""),
         (("--zoom", "x0"), "is not a factor such as x10 or 50%"),

@@ -196,6 +196,8 @@ BAD = [
     ({"image": {"size": [0, 1]}}, ["image.size.0: ", "0"]),
     ({"image": {"size": [1, 200_001]}}, ["image.size.1: ", "200000"]),
     ({"image": {"size": [1, 2, 3]}}, ["image.size: "]),
+    ({"image": {"size": "50%"}}, ["image.size: '50%' is not a size such as 1920x1080, or 720p"]),
+    ({"image": {"size": "0x9"}}, ["image.size.0: ", "0"]),
     ({"image": {"supersampling": 17}}, ["image.supersampling: ", "16"]),
     (
         {"iteration": {"max_iterations": 0}},
@@ -272,6 +274,15 @@ def test_a_million_digits():
     assert load_scene(tomllib.loads(drawn.to_toml())) == drawn
     planned = fractals.plan(drawn)  # many digits are no harm where the view is wide
     assert float(planned.center[0]) == float(long)
+
+
+@pytest.mark.parametrize("given", ["4k", "3840x2160", " 4K "])
+def test_a_size_may_be_given_as_text(tmp_path, given):
+    path = tmp_path / "a.toml"
+    path.write_text(f'[image]\nsize = "{given}"\n')
+    for scene in (load_scene(path), load_scene("mandelbrot", size=given)):
+        assert scene.image.size == (3840, 2160)
+        assert "size = [3840, 2160]" in scene.to_toml()
 
 
 def test_numbers_may_be_given_as_numbers():
