@@ -41,7 +41,7 @@ from fractals.cli.values import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
 from fractals.io.files import written
 from fractals.rendering import plan
-from fractals.rendering.compiled_tiles import tiles_kept
+from fractals.rendering.compiled_tiles import KeepTiles, tiles_kept
 from fractals.rendering.drawing import Drawing, open_drawing, open_plan, run_compiled
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.sampling import coordinates
@@ -92,15 +92,24 @@ def ours(
     return open_drawing(opened, backend, options, shading=False)
 
 
+def loops_over_tiles(drawing: Drawing, planes: Mapping[str, NDArray[Any]]) -> list[KeepTiles]:
+    """Return the compiled loop for each thread.
+
+    A new installation compiles it with the second picture of a process, so it is asked for twice.
+    """
+    ask = partial(tiles_kept, drawing.backend, drawing.plan, drawing.source, planes)
+    return ask() or ask()
+
+
 def prepare(drawing: Drawing) -> Callable[[], Any]:
     """Return what fills an array with all counts, in the calling thread: what is timed of ours."""
-    (keep,) = tiles_kept(drawing.backend, drawing.plan, drawing.source, room(drawing))
+    (keep,) = loops_over_tiles(drawing, room(drawing))
     return lambda: keep(Queue(len(drawing.plan.tiles)))
 
 
 def prepare_threaded(drawing: Drawing) -> Callable[[], None]:
     """Return what fills an array with all counts, in the drawing's threads."""
-    keeps = tiles_kept(drawing.backend, drawing.plan, drawing.source, room(drawing))
+    keeps = loops_over_tiles(drawing, room(drawing))
 
     def run() -> None:
         queue = Queue(len(drawing.plan.tiles))

@@ -40,7 +40,6 @@ import yardstick
 from fractals import Scene
 from fractals.cli.values import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
-from fractals.rendering.compiled_tiles import tiles_kept
 from fractals.rendering.sampling import coordinates
 from fractals.threads import Queue
 from fractals.tools.bench import measure, report
@@ -89,7 +88,7 @@ class Peer:
             return self._prepare_c(scene)
         counts = limit.room(drawing)["count"]
         if self.name not in MODULES:
-            (keep,) = tiles_kept(drawing.backend, drawing.plan, drawing.source, {"count": counts})
+            (keep,) = limit.loops_over_tiles(drawing, {"count": counts})
             return Work(lambda: keep(Queue(len(drawing.plan.tiles))), counts)
         columns, rows = coordinates(drawing.plan)
         xs, ys = columns[0].copy(), rows[1].copy()
@@ -209,6 +208,8 @@ class Processes:
 def compare(processes: Processes, name: str, scene: Scene, runs: int) -> dict[str, Any]:
     """Time all peers on a scene, in turns, and compare their counts with ours."""
     versions = {peer: processes.ask(peer, _prepare, scene) for peer in list(processes.pools)}
+    if OURS in processes.missing:
+        raise FractalsError(f"fractals itself fails: {processes.missing[OURS]}")
     laps: dict[str, list[float]] = {peer: [] for peer in processes.pools}
     for _ in range(runs):
         for peer, seconds in laps.items():

@@ -18,7 +18,7 @@ from llvmlite import ir
 from llvmlite.binding import ffi
 from llvmlite.ir.instructions import ExtractValue, InsertValue, PhiInstr
 from numba import _dynfunc, types
-from numba.core import base, cgutils
+from numba.core import base, cgutils, interpreter
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs, must_use_alloca
 from numba.core.callwrapper import PyCallWrapper
 from numba.core.codegen import JITCodeLibrary
@@ -28,8 +28,10 @@ from numba.core.cpu import CPUContext
 from numba.core.intrinsics import fix_divmod
 from numba.core.ir import Assign, Inst, Loc, Var
 from numba.core.lowering import Lower
+from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
+from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import (
     NativeLowering,
     NoPythonBackend,
@@ -141,7 +143,9 @@ def _quick_compiler() -> Iterator[None]:
 
     `CPUContext.get_abi_sizeof`, `numba.core.base._has_loc`, `llvmlite.binding.ffi.lib._lock` and
     its `_cblist`, the metaclass of `numba.types.Type`, and the names of `_quick_refresh`,
-    `_link_runtime`, `_typed_once`, `_variables_of` and `_extract_value`; Numba 0.61.2 to 0.68.1.
+    `_link_runtime`, `_typed_once`, `_variables_of`, `_process` and `_extract_value`, and
+    `peep_hole_delete_with_exit` and `peep_hole_fuse_dict_add_updates` of `numba.core.interpreter`;
+    Numba 0.61.2 to 0.68.1.
     """
     target = cpu_target.target_context
     if "refresh" in vars(target):  # a caller is being compiled
@@ -157,6 +161,9 @@ def _quick_compiler() -> Iterator[None]:
             (Inst, "_rec_list_vars", _variables_of),
             (ir.IRBuilder, "extract_value", _extract_value),
             (CPUContext, "post_lowering", _link_runtime),
+            (PostProcessor, "run", _process),
+            (interpreter, "peep_hole_delete_with_exit", _unchanged),
+            (interpreter, "peep_hole_fuse_dict_add_updates", _unchanged),
             (type(types.Type), "__instancecheck__", type.__instancecheck__),
             (type(types.Type), "__subclasscheck__", type.__subclasscheck__),
             (base, "_has_loc", functools.cache(base._has_loc)),
@@ -262,6 +269,7 @@ def _quick_refresh(contexts: Any) -> Callable[[], None]:
 _post_lowering: Any = CPUContext.post_lowering
 _get_call_type: Any = BaseFunction.get_call_type
 _rec_list_vars: Any = Inst._rec_list_vars
+_plain_process: Any = PostProcessor.run
 _plain_extract_value: Any = ir.IRBuilder.extract_value
 
 
@@ -321,6 +329,29 @@ def _variables_of(statement: Any, part: Any) -> list[Any]:
         elif kind not in _WITHOUT_VARIABLES:
             found += _variables_of(statement, value)
     return found
+
+
+def _unchanged(function: Any) -> Any:
+    """Return a function without a look for what numeric code has none of: `with`, dictionaries."""
+    return function
+
+
+def _process(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+    """Bring the blocks of a function in order: `PostProcessor.run`, for most functions.
+
+    Numba also finds which variables are alive where, four times a function. Only generators, and
+    functions of Python's objects, ask for that.
+
+    `numba.core.postproc.PostProcessor.run`, its `func_ir`, and `VariableLifetime`;
+    `numba.core.transforms.canonicalize_cfg`; Numba 0.61.2 to 0.68.1.
+    """
+    function = processor.func_ir
+    if emit_dels or function.is_generator:
+        _plain_process(processor, emit_dels, extend_lifetimes)
+        return
+    function.blocks = canonicalize_cfg(function.blocks)
+    function.variable_lifetime = VariableLifetime(function.blocks)
+    function.generator_info = None
 
 
 _WITHOUT_VARIABLES = frozenset((str, int, float, bool, type(None), Loc))

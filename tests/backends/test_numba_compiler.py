@@ -18,8 +18,10 @@ import pytest
 from llvmlite import ir as llvm
 from llvmlite.binding import ffi
 from numba import types
-from numba.core import base, compiler, ir
+from numba.core import base, compiler, interpreter, ir, postproc
 from numba.core.codegen import JITCodeLibrary
+from numba.core.cpu import CPUContext
+from numba.core.postproc import PostProcessor
 from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
 from numba.extending import register_jitable
@@ -84,8 +86,12 @@ def test_numba_is_left_as_it_was_when_code_is_compiled():
     def functions():
         called = BaseFunction.get_call_type, ir.Inst._rec_list_vars, base._has_loc
         kinds = vars(type(types.Type)).keys()
+        peepholes = [value for name, value in vars(interpreter).items() if "peep_hole" in name]
         return (
             *called,
+            *peepholes,
+            PostProcessor.run,
+            CPUContext.post_lowering,
             set(kinds),
             llvm.IRBuilder.extract_value,
             tuple(ffi.lib._lock._cblist),
@@ -99,6 +105,29 @@ def test_numba_is_left_as_it_was_when_code_is_compiled():
     assert [set(part) for part in names()] == before
     assert functions() == called
     assert gc.isenabled()
+
+
+def test_lives_of_variables_are_found_for_functions_of_others_alone(monkeypatch):
+    found = []
+    find = postproc.analysis.compute_live_variables
+    monkeypatch.setattr(
+        postproc.analysis,
+        "compute_live_variables",
+        lambda *facts: found.append(facts) or find(*facts),
+    )
+
+    def total(values):
+        result = 0.0
+        for value in values:
+            if value > 1:
+                result += value
+        return result
+
+    ours, values = numba.njit(**numba_compiler.numeric()), np.arange(4.0)
+    assert ours(total)(values) == 5
+    assert not found
+    assert numba.njit(total)(values) == 5
+    assert found
 
 
 def test_variables_are_values_where_blocks_share_them(monkeypatch):
