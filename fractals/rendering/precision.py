@@ -128,18 +128,23 @@ def _log2_sizes(
 def _follow(
     formula: Formula, start: tuple[Fraction, Fraction], c: tuple[Fraction, Fraction]
 ) -> Iterator[float | None]:
-    x, y = (gmpy2.mpfr(gmpy2.mpq(part)) for part in start)
-    a, b = (gmpy2.mpfr(gmpy2.mpq(part)) for part in c)
-    saved = x, y
+    z, constant = (
+        gmpy2.mpc(*(gmpy2.mpfr(gmpy2.mpq(part)) for part in point)) for point in (start, c)
+    )
+    a, b, degree = constant.real, constant.imag, formula.degree if formula.is_power else 0
+    saved = z
     for m in range(MAX_JULIA_STEPS):
-        size = math.hypot(float(x), float(y))
+        size = abs(complex(z))
         yield math.log2(size) if size else -math.inf
-        x, y = formula.step(x, y, a, b)
-        if x == saved[0] and y == saved[1]:  # a cycle attracts it (Brent, 1980)
+        if degree:  # in half of the time of the formula's step
+            z = (z * z if degree == 2 else z**degree) + constant
+        else:
+            z = gmpy2.mpc(*formula.step(z.real, z.imag, a, b))
+        if z == saved:  # a cycle attracts it (Brent, 1980)
             yield None
             return
         if m & (m - 1) == 0:
-            saved = x, y
+            saved = z
 
 
 @functools.lru_cache(maxsize=32)  # up to 100 ms, and the same for each new coloring of a view
@@ -236,13 +241,16 @@ def _orbit_bits(formula: Formula, log2_sizes: Iterator[float | None], log2_spaci
     distance.
     """
     log2_distance, total = log2_spacing, -math.inf  # `total`: log2 of all steps' roundings
+    log2_degree, power = math.log2(formula.degree), formula.degree - 1
     for log2_size in log2_sizes:
         if log2_size is None:
             return 0.0
-        larger = max(log2_size, log2_distance)
-        low, high = sorted((total, larger - log2_distance))
-        total = high + math.log2(1 + 2.0 ** (low - high))
+        larger = log2_size if log2_size > log2_distance else log2_distance
+        more = larger - log2_distance
+        if more > total - 60:  # others are lost in the sum
+            low, high = (more, total) if more < total else (total, more)
+            total = high + math.log2(1 + 2.0 ** (low - high))
         if not log2_size < LOG2_ESCAPED or log2_distance >= 0:
             break
-        log2_distance += math.log2(formula.degree) + (formula.degree - 1) * larger
+        log2_distance += log2_degree + power * larger
     return total + min(log2_distance, 0)
