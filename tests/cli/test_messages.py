@@ -124,7 +124,7 @@ def test_compiling_is_said_once_and_at_once(tmp_path, capfd):
         names["run"](0.5)
     assert time.monotonic() - begun < 20
     assert capfd.readouterr().err == (
-        "fractals: compiling the program for mandelbrot, smooth: about 5 s, the first time only\n"
+        "fractals: compiling the program for mandelbrot, smooth: about 2 s, the first time only\n"
     )
     with progress.ProgressLine(program="mandelbrot, smooth"):
         time.sleep(0.6)
