@@ -64,7 +64,7 @@ def _rounded(middle: Fraction, half: Fraction, count: int) -> NDArray[np.float64
     """
     factors = np.arange(1.0 - count, count, 2)
     first, second, third = (factors * part for part in _parts(half))
-    total, rest, largest = first, second + third + 0.0, abs(first)  # 0.0: no position is -0.0
+    total, rest, largest = first, second + third, abs(first)
     if middle:
         a, b, c = _parts(middle)
         total, error = _sum(a, first)

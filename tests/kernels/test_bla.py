@@ -101,6 +101,23 @@ def test_views_without_room_for_them_leave_out_terms_of_second_order(exponent):
     _, _, tree = make_tree(scene(words).make_formula(), c, 0.0, exponent)
     assert not tree[:, BLA_E : BLA_F + 2].any()
     assert tree[:, BLA_B].any() == (exponent == 0)
+    used = tree[:, BLA_RADIUS] > 0
+    assert np.isinf(tree[used, BLA_RADIUS_C]).all() == (exponent != 0)
+
+
+def test_entries_with_numbers_beyond_float64_are_not_used():
+    """Along an orbit that stays away from 0, A and B grow to 1e295 in 256 steps, then overflow."""
+    points = 700
+    levels = np.cumsum([0, *bla.level_sizes(points)])
+    orbit, tree = np.full((points, 2), [2.176, 0]), np.zeros((levels[-1], BLA_SIZE))
+    formula = scene(FORMULAS["multibrot"][0]).make_formula()
+    fill = BACKEND.compile(bla.make_tree_body, formula, False)
+    with np.errstate(all="ignore"):
+        fill(tree, orbit, levels[:-1], np.array([points - 1]), 0, 0.0, 1e20)
+    assert not np.isnan(tree[:, [BLA_RADIUS, BLA_RADIUS_C]]).any()
+    huge = ~(abs(tree[:, BLA_B:BLA_RADIUS]) < bla.MAX_COEFFICIENT).all(axis=1)
+    assert 0 < huge.sum() < 10
+    assert not tree[huge, BLA_RADIUS_C].any()
 
 
 def test_tangents_of_a_skip_are_its_derivatives():

@@ -113,6 +113,9 @@ def test_positions_of_any_numbers_are_rounded_once(half, middle, some, count):
     assume(all(abs(number) < Fraction(10) ** 300 for number in exact))
     found = sampling._rounded(place, unit, count)
     assert found.tolist() == [float(number) for number in exact]
+    assert not np.signbit(found[found == 0]).any()
+    mirrored = sampling._rounded(place, -unit, count)
+    assert not np.signbit(mirrored[mirrored == 0]).any()
 
 
 @settings(max_examples=60)
@@ -189,6 +192,19 @@ def test_pictures_of_other_sizes_share_the_orbits_that_tell_their_bits(monkeypat
     alone = orbits_followed(monkeypatch)
     assert make_plan(heirloom.replace(size=(640, 360))).bits == large.bits
     assert len(alone) == 8
+
+
+def test_roundings_along_an_orbit_are_added_up():
+    """log2 of the sum of |z| over the neighbors' distance, which the derivative multiplies."""
+    sizes, distance, total = [-0.25, -1.5, 0.5, -20.0, 0.0, -0.125, 1.0, 3.0], Fraction(1, 2**30), 0
+    for size in sizes:
+        total += Fraction(2.0**size) / distance
+        distance *= 2 * Fraction(2.0**size)
+    formula = fractals.load_scene().make_formula()
+    last = distance / (2 * Fraction(2.0 ** sizes[-1]))
+    found = precision._orbit_bits(formula, iter(sizes), -30.0)
+    assert found == pytest.approx(math.log2(total) + math.log2(last), abs=1e-12)
+    assert precision._orbit_bits(formula, iter([*sizes[:3], None]), -30.0) == 0
 
 
 def test_an_interrupted_orbit_is_followed_anew(monkeypatch):
