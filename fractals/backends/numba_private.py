@@ -3,7 +3,8 @@
 Private means: not in Numba's documentation, so a release may change it. Each function names the
 versions that it was tried with, and has a test in tests/backends/test_numba_private.py, which
 `.ci/run` runs with the oldest and the newest Numba that pyproject.toml allows. A new Numba that
-changes one of these names is served by an edit here, or in `numba_compiler`, alone.
+changes one of these names is served by an edit here, or in `numba_compiler` or
+`numba_lowering`, alone.
 """
 
 import contextlib

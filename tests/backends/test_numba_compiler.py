@@ -1,4 +1,6 @@
-"""What `numba_compiler` leaves out changes no result, and Numba is as before when it is done.
+"""What `numba_compiler` and `numba_lowering` leave out changes no result.
+
+Numba is as before when they are done.
 
 `.ci/run` runs this file with the oldest and the newest Numba that pyproject.toml allows.
 """
@@ -26,7 +28,7 @@ from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
 from numba.extending import register_jitable
 
-from fractals.backends import numba_compiler, numba_private
+from fractals.backends import numba_compiler, numba_lowering, numba_private
 from fractals.backends.code_cache import Store
 
 ROOT = Path(__file__).parents[2]
@@ -144,13 +146,13 @@ def test_variables_are_values_where_blocks_share_them(monkeypatch):
 
     expected = function(np.arange(4.0), 4)
     stored = []
-    alloca = numba_compiler._Lower.alloca
+    alloca = numba_lowering._Lower.alloca
     monkeypatch.setattr(
-        numba_compiler._Lower,
+        numba_lowering._Lower,
         "alloca",
         lambda self, name, kind: stored.append(name) or alloca(self, name, kind),
     )
-    monkeypatch.delattr(numba_compiler.Lower, "delvar")
+    monkeypatch.delattr(numba_lowering.Lower, "delvar")
     assert numba.njit(**numba_compiler.numeric())(function)(np.arange(4.0), 4) == expected
     assert "pair" not in stored
     assert any(name.startswith("total") for name in stored)
@@ -196,14 +198,14 @@ def test_a_call_of_an_operator_is_typed_once(monkeypatch):
 
 def seen_by_llvm(monkeypatch):
     """Return a list that gets the text of each module: as Numba made it, and as LLVM gets it."""
-    texts, leave_out = [], numba_compiler._leave_out_unused
+    texts, leave_out = [], numba_compiler.leave_out_unused
 
     def watched(module):
         before = str(module)
         leave_out(module)
         texts.append((before, str(module)))
 
-    monkeypatch.setattr(numba_compiler, "_leave_out_unused", watched)
+    monkeypatch.setattr(numba_compiler, "leave_out_unused", watched)
     return texts
 
 
@@ -307,7 +309,7 @@ def build(indices, wanted):
     given, one, two = function.args
     made = builder.insert_value(given, one, [0, 1])
     made = builder.insert_value(made, two, 1)
-    return numba_compiler._extract_value(builder, made, indices), {
+    return numba_lowering.extract_value(builder, made, indices), {
         "given": given,
         "one": one,
         "two": two,
