@@ -16,6 +16,7 @@ What fractals changes in the process of its caller, here and elsewhere:
 """
 
 import contextlib
+import ctypes
 import functools
 import itertools
 import os
@@ -162,6 +163,47 @@ def run_queue(
     return spent
 
 
+def share(tiles: Sequence[T], work: Callable[[T], object], threads: int) -> None:
+    """Do short works, a tile each, in the calling thread and `threads` - 1 others.
+
+    Waking a thread may take as long as a work of a tenth of a millisecond. So the calling thread
+    begins at once, and in the end waits only for works that others have begun. It hears a
+    KeyboardInterrupt when it is done with the work it is at.
+    """
+    numbers = itertools.count()  # its next() is atomic under the interpreter's lock
+    cancelled = threading.Event()
+    ended: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def worker() -> None:
+        while not cancelled.is_set() and (k := next(numbers)) < len(tiles):
+            try:
+                _kept.check()
+                work(tiles[k])
+            except BaseException as error:
+                cancelled.set()
+                ended.put(error)
+            else:
+                ended.put(None)
+
+    helpers = range(1, min(threads, len(tiles)))
+    # The workers themselves stay out of this frame, as in `run_threads`.
+    tasks = [_workers(threads).tasks[k] for k in helpers]
+    with _on_other_cores([_workers(threads).threads[k] for k in helpers]):
+        try:
+            for own in tasks:
+                own.put(worker)
+            worker()
+            done = 0
+            while done < len(tiles):
+                with contextlib.suppress(Empty):
+                    if error := ended.get(timeout=WAKE):
+                        raise error
+                    done += 1
+                _kept.check()
+        finally:
+            cancelled.set()
+
+
 def run_threads(
     works: Sequence[Callable[[], None]], look: Callable[[], None], stop: Callable[[], None]
 ) -> None:
@@ -280,6 +322,38 @@ def _each_on_a_core(threads: Sequence[int]) -> Iterator[None]:
             for thread in threads:
                 _move(thread, cores)
                 _pinned.pop(thread, None)
+
+
+@contextlib.contextmanager
+def _on_other_cores(threads: Sequence[int]) -> Iterator[None]:
+    """Keep threads from the core of the calling one for a while.
+
+    A scheduler often wakes a thread on the core of the one that wakes it, behind which it then
+    waits for some milliseconds, while another core idles.
+    """
+    cores = allowed_cores()
+    others = cores - {_own_core()}
+    if not others or others == cores:
+        yield
+        return
+    try:
+        for thread in threads:
+            _pinned[thread] = cores
+            _move(thread, others)
+        yield
+    finally:
+        for thread in threads:
+            _move(thread, cores)
+            _pinned.pop(thread, None)
+
+
+def _own_core() -> int:
+    """Return the core that the calling thread is on; -1 where the system doesn't say."""
+    return int(_sched_getcpu())
+
+
+_library = ctypes.CDLL(None) if hasattr(os, "sched_setaffinity") else None
+_sched_getcpu = getattr(_library, "sched_getcpu", lambda: -1)
 
 
 def _move(thread: int, cores: set[int]) -> None:

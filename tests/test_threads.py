@@ -16,7 +16,7 @@ import pytest
 from support.threads import end_by_themselves, in_a_thread
 
 from fractals import threads
-from fractals.threads import core_count, run_tiles
+from fractals.threads import core_count, run_tiles, share
 
 threads_of_all_kinds = pytest.mark.parametrize("threads", [0, 1, 2, 7])
 
@@ -131,6 +131,59 @@ def test_threads_run_at_the_same_time():
     assert run_tiles(range(4), work, 4)["color"] == 4
 
 
+@threads_of_all_kinds
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+def test_every_short_work_is_done_once(threads, count):
+    done = []
+    share(range(count), done.append, threads)
+    assert sorted(done) == list(range(count))
+
+
+def test_short_works_begin_in_the_calling_thread_and_are_waited_for():
+    seen, ended = [], []
+
+    def work(tile):
+        seen.append(threading.get_ident())
+        time.sleep(0.02 * (tile + 1))
+        ended.append(tile)
+
+    share(range(6), work, 3)
+    assert seen.count(threading.get_ident()) >= 1
+    assert len(set(seen)) == 3
+    assert sorted(ended) == list(range(6))
+    seen.clear()
+    share(range(3), work, 0)
+    assert set(seen) == {threading.get_ident()}
+
+
+@threads_of_all_kinds
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_an_error_ends_short_works(threads, error):
+    begun = []
+
+    def work(tile):
+        begun.append(tile)
+        if tile == 3:
+            raise error
+        time.sleep(0.001)
+
+    with pytest.raises(error):
+        share(range(1000), work, threads)
+    time.sleep(0.01)
+    assert 4 <= len(begun) < 30
+
+
+def test_a_check_ends_short_works():
+    def check():
+        if begun:
+            raise TimeoutError
+
+    begun = []
+    with threads.checking(check), pytest.raises(TimeoutError):
+        share(range(1000), begun.append, 1)
+    assert begun == [0]
+
+
 def cores_seen(threads):
     """Return the cores that each thread may use while it works."""
     meeting, seen = threading.Barrier(threads, timeout=10), {}
@@ -203,6 +256,22 @@ def test_threads_are_on_a_core_only_while_they_work(alone, error):
     assert len(set(seen)) >= 1
     assert [os.sched_getaffinity(thread) for thread in set(seen)] == [cores] * len(set(seen))
     assert not threads._pinned
+
+
+@several_cores
+def test_short_works_leave_threads_on_all_cores():
+    cores = os.sched_getaffinity(0)
+    seen, moved = set(), []
+
+    def work(tile):
+        time.sleep(0.01)
+        seen.add(threading.get_native_id())
+        moved.append((threading.get_native_id(), os.sched_getaffinity(0)))
+
+    share(range(8), work, 2)
+    (other,) = seen - {threading.get_native_id()}
+    assert all(len(own) == len(cores) - (thread == other) for thread, own in moved)
+    assert os.sched_getaffinity(other) == cores == os.sched_getaffinity(0)
 
 
 @several_cores

@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 import types
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
@@ -38,6 +39,7 @@ from fractals.backends.cache_folder import (
     source_digest,
     trusted_folder,
 )
+from fractals.kernels.formula import Formula
 
 T = TypeVar("T")
 
@@ -332,11 +334,27 @@ def _key(value: Any, seen: tuple[Any, ...] = ()) -> Hashable:
         if _is_ours(value):
             return value.__module__, value.__code__, _key(_enclosed(value), seen)
         return _key_of_foreign(value, seen)
+    if isinstance(value, Formula):
+        return _key_of_formula(value, seen)
     if _is_instance_of_dataclass(value) or isinstance(value, tuple | list):
         return type(value), *[_key(part, seen) for part in _parts(value)]
     if isinstance(value, Mapping):
         return "mapping", *[_key(item, seen) for item in value.items()]
     return _Same(value)
+
+
+def _key_of_formula(formula: Formula, seen: tuple[Any, ...]) -> Hashable:
+    """Return the key of a formula; that of ours is found once, as no later edit changes it."""
+    known, key = _formula_keys.get(id(formula), (None, None))
+    if known is None or known() is not formula:
+        key = Formula, *[_key(part, seen) for part in _parts(formula)]
+        if not is_foreign(formula):
+            gone = functools.partial(_formula_keys.pop, id(formula))
+            _formula_keys[id(formula)] = weakref.ref(formula, gone), key
+    return key
+
+
+_formula_keys: dict[int, tuple[weakref.ref[Formula], Hashable]] = {}
 
 
 def _key_of_foreign(function: types.FunctionType, seen: tuple[Any, ...]) -> Hashable:

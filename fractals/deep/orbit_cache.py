@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import hashlib
+import math
 import os
 import tempfile
 import threading
@@ -27,6 +28,9 @@ VERSION = 4
 MIN_WORK = 2**22
 # Bytes of all files together. Beyond it the files that were not used for longest are removed.
 MAX_BYTES = 2**30
+# Share of MAX_BYTES that a process writes before it looks at all files again, which takes 10 us
+# each: a pan of a deep view writes a file at each move.
+UNSEEN = 1 / 16
 # Bits beyond those that a view needs, so that the orbit serves views 2**64 times as deep.
 SPARE_BITS = 64
 MAX_RECENT = 4  # orbits in memory
@@ -64,6 +68,7 @@ class Kept:
 
 
 recent: OrderedDict[str | None, Kept] = OrderedDict()
+unseen: dict[Path, float] = {}  # folder -> bytes that this process wrote since it saw all files
 _lock = threading.Lock()
 
 
@@ -210,15 +215,24 @@ def _save(path: Path, kept: Kept) -> None:
                     radii=np.array(radii),
                     **lists,
                 )
+            written = os.path.getsize(name)
             os.replace(name, path)
         except BaseException:
             os.unlink(name)
             raise
-        _tidy(path.parent)
+        _tidy(path.parent, written)
 
 
-def _tidy(where: Path) -> None:
-    """Remove the files that were not used for longest, beyond MAX_BYTES."""
+def _tidy(where: Path, written: int) -> None:
+    """Remove the files that were not used for longest, beyond MAX_BYTES; now and then only.
+
+    `written` is the size of a new file.
+    """
+    with _lock:
+        unseen[where] = unseen.get(where, math.inf) + written
+        if unseen[where] <= UNSEEN * MAX_BYTES:
+            return
+        unseen[where] = 0
     files = sorted(where.iterdir(), key=lambda file: file.stat().st_mtime, reverse=True)
     total = 0
     for file in files:

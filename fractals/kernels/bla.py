@@ -9,7 +9,7 @@ are 0 in views smaller than 2**MIN_CURVED_EXPONENT, in Julia sets, where c is 0,
 maps, where c has any size. For another formula A and B are real 2x2 matrices, and D, E and F are
 left out.
 
-The program that fills the tree runs on the CPU, in one thread.
+The program that fills the tree runs on the CPU. Several threads may fill blocks of it.
 """
 
 import math
@@ -335,11 +335,13 @@ def make_tree_body(target, formula, curved):
     Returns
     -------
     callable
-        ``body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent, largest_c,
-        radius_squared)``: the arrays are those of `fractals.kernels.layout.PerturbTables`, ``ends``
-        the last indices of the orbits in ``orbit``, ``exponent`` the exponent of two of c,
+        ``body(x0, y0, dx, dy, tree, orbit, levels, ends, exponent, largest_c, radius_squared,
+        part)``: the arrays are those of `fractals.kernels.layout.PerturbTables`,
+        ``ends`` the last indices of the orbits in ``orbit``, ``exponent`` the exponent of two of c,
         ``largest_c`` the largest part of any sample's c if ``curved``, and ``radius_squared`` the
-        square of the escape radius.
+        square of the escape radius. ``part`` is ``(low, high, first, last)``: what is filled are
+        the levels from ``low`` to before ``high``, over the entries of level 0 from ``first`` to
+        before ``last``. Entries that are never valid are not written.
     """
     int64, holomorphic = target.int64, formula.holomorphic
     if holomorphic:
@@ -370,28 +372,26 @@ def make_tree_body(target, formula, curved):
     def get(tree, i):
         return entry_of(*row(tree, i), tree[i, radius], tree[i, radius_c])
 
-    def body(x0, y0, dx, dy, bla_tree, orbit, levels, ends, exponent, largest_c, radius_squared):
+    def body(x0, y0, dx, dy, tree, orbit, levels, ends, exponent, largest_c, radius_squared, part):
+        low, high, first, last = part
         has_c = exponent > MIN_EXPONENT_C
-        points = orbit.shape[0]
-        for i in range(bla_tree.shape[0]):
-            bla_tree[i, radius], bla_tree[i, radius_c] = 0, 0
-        step = int64(1 << LOWEST_LEVEL)
-        lowest = (points - 2) >> LOWEST_LEVEL if levels.shape[0] > 0 else 0
-        for i in range(lowest):
-            m = 1 + i * step
-            entry = single(orbit, m, radius_squared)
-            for k in range(1, step):
-                entry = joined(entry, single(orbit, m + k, radius_squared), largest_c)
-            put(bla_tree, levels[0] + i, entry, has_c)
+        step, steps = int64(1 << LOWEST_LEVEL), orbit.shape[0] - 2
+        if low == 0 < high:
+            for i in range(first, min(last, steps >> LOWEST_LEVEL)):
+                m = 1 + i * step
+                entry = single(orbit, m, radius_squared)
+                for k in range(1, step):
+                    entry = joined(entry, single(orbit, m + k, radius_squared), largest_c)
+                put(tree, levels[0] + i, entry, has_c)
             for k in range(ends.shape[0]):  # no skip leads from one orbit into the next
-                if m <= ends[k] < m + step:
-                    bla_tree[levels[0] + i, radius] = 0
-        for level in range(1, levels.shape[0]):
+                i = (ends[k] - 1) >> LOWEST_LEVEL
+                if first <= i < min(last, steps >> LOWEST_LEVEL):
+                    tree[levels[0] + i, radius] = 0
+        for level in range(max(low, 1), high):
             below, here = levels[level - 1], levels[level]
-            for i in range((points - 2) >> (LOWEST_LEVEL + level)):
-                first, second = get(bla_tree, below + 2 * i), get(bla_tree, below + 2 * i + 1)
-                entry = joined(first, second, largest_c)
-                put(bla_tree, here + i, entry, has_c)
+            for i in range(first >> level, min(last >> level, steps >> (LOWEST_LEVEL + level))):
+                p, q = get(tree, below + 2 * i), get(tree, below + 2 * i + 1)
+                put(tree, here + i, joined(p, q, largest_c), has_c)
 
     return body
 

@@ -18,6 +18,7 @@ from fractals.kernels.layout import (
     LA_RADIUS,
     LA_RADIUS_C,
     LA_Z,
+    ORBIT_Z,
     STAGE_BEGIN,
     STAGE_END,
 )
@@ -124,11 +125,12 @@ def make_stages_body(target, formula, floatexp):
     Returns
     -------
     callable
-        ``body(x0, y0, dx, dy, la_entries, stages, found, orbit, tiny, last, goes_on)``: the arrays
-        are those of `fractals.kernels.layout.PerturbTables`. ``found`` (2,) gets the number of
-        stages, and the row of the last entry of all. ``last`` is the index where the stages end.
-        The orbit ends there, too; or it goes on, if ``goes_on`` is 1 instead of 0: a sample at the
-        end of a stage then takes single steps from ``last``, and is not rebased.
+        ``body(x0, y0, dx, dy, la_entries, stages, found, orbit, tiny, last, within_squared)``: the
+        arrays are those of `fractals.kernels.layout.PerturbTables`. ``found`` (2,) gets the number
+        of stages, and the row of the last entry of all. ``last`` is the index where the orbit ends.
+        The stages end there, or before the first Z with |Z|² > ``within_squared``, near which a
+        sample may escape: a skip tests for escape only where it ends. A sample at the end of a
+        stage then takes single steps, and is not rebased.
     """
     int64 = target.int64
     normal, times, plus, size, _, _ = make_arithmetic(target, floatexp)
@@ -137,7 +139,13 @@ def make_stages_body(target, formula, floatexp):
     smaller, narrowed, room, dips = make_radii(target, formula, floatexp)
     load, store = make_entries(target)
 
-    def body(x0, y0, dx, dy, la_entries, stages, found, orbit, tiny, last, goes_on):
+    def body(x0, y0, dx, dy, la_entries, stages, found, orbit, tiny, last, within_squared):
+        goes_on = int64(0)
+        for k in range(last + 1):
+            x, y = orbit[k, ORBIT_Z], orbit[k, ORBIT_Z + 1]
+            if x * x + y * y > within_squared:
+                last, goes_on = k - 1, int64(1)
+                break
         zero = orbit[0, 0] - orbit[0, 0]
         one = normal(number(1, zero), zero, int64(0))
         unit, none = size(one), (zero, int64(0))

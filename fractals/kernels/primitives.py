@@ -21,11 +21,13 @@ def fma(a: Any, b: Any, c: Any) -> Any:
     >>> fma(1 + 2.0**-30, 1 + 2.0**-30, -1.0) == 2.0**-29 + 2.0**-60
     True
     """
+    if type(a) is gmpy2.mpfr:  # asked first, for the sake of reference orbits
+        return a * b + c  # a second rounding at their precision does not matter
     if isinstance(a, np.float32):
         return _fma32(a, b, c)
     if isinstance(a, float):
         return _fma64(a, b, c)
-    return a * b + c  # big floats: a second rounding at their precision does not matter
+    return a * b + c
 
 
 def _fma32(a: Any, b: Any, c: Any) -> np.float32:

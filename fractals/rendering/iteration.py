@@ -146,8 +146,12 @@ class GridMethod:
     def _probe(self) -> ViewProbe:
         """Return a probe of the view; it is not kept, because it refers to this object."""
         iterate = functools.partial(self._iterate, probing=True)
-        threads = self.backend.threads if self.backend.threads > 1 else 0
-        return ViewProbe(self.prober, self.plan, iterate, threads)
+        return ViewProbe(self.prober, self.plan, iterate, self._threads)
+
+    @property
+    def _threads(self) -> int:
+        """Return how many threads may share work before the first tile; 0: the calling one."""
+        return self.backend.threads if self.backend.threads > 1 else 0
 
     def _outputs(self, shape: tuple[int, int], backend: Backend) -> EscapeTile:
         """Return uninitialised arrays of this shape on the device."""

@@ -208,9 +208,8 @@ class Perturbation(GridMethod):
         if plan.view.projection == "plane":
             width = float(plan.width / Fraction(2) ** exponent)
         largest_c = 0.0 if self.julia else _largest_c(plan)
-        maker = TableMaker(
-            self.cpu, self.formula, self.julia, plan.extended, escape_radius, exponent, largest_c
-        )
+        options = self.formula, self.julia, plan.extended, escape_radius, exponent, largest_c
+        maker = TableMaker(self.cpu, self._threads, *options)
         tables = maker.tables(references, near_radius)
         ends = tables.ends
         self.view = PerturbView(

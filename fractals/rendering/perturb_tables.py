@@ -1,13 +1,14 @@
 """The tables that samples of a deep view read: orbits, stages of LA, and trees of BLA."""
 
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, HostMemory
 from fractals.deep.reference import Reference
 from fractals.kernels import bla, bla_floatexp, la
 from fractals.kernels.formula import Formula
@@ -19,10 +20,17 @@ from fractals.kernels.layout import (
     TINY_INDEX,
     TINY_SIZE,
 )
+from fractals.threads import share
 
 Points = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+# Entries of the lowest level of a tree that a thread fills with all levels above them; and these
+# levels. They take longer than waking a thread.
+BLOCK_LEVELS = 12
+BLOCK = 1 << (BLOCK_LEVELS - 1)
+MEMORY = HostMemory()
+MAX_KEPT = 2**23  # bytes of a table whose memory is kept for that of another orbit
 # Bytes of tables that are kept for the next picture of the same orbits.
 MAX_LAST_TABLES = 2**26
 
@@ -46,6 +54,8 @@ class TableMaker:
     ----------
     cpu : Backend
         Compiles and runs the programs that fill tables; it changes no number.
+    threads : int
+        How many threads fill them; 0: the calling one.
     formula : Formula
     julia : bool
         Whether the second orbit is that of 0.
@@ -60,6 +70,7 @@ class TableMaker:
     """
 
     cpu: Backend = field(compare=False)
+    threads: int = field(compare=False)
     formula: Formula
     julia: bool
     extended: bool
@@ -84,22 +95,32 @@ class TableMaker:
     def _make(self, references: list[Reference], near_radius: bool) -> Tables:
         orbits = []
         for reference in references:
-            columns = [reference.orbit, reference.kinks(self.formula, self.extended)]
+            columns = [reference.orbit]
+            if self.formula.kinks:
+                columns.append(reference.kinks(self.formula, self.extended))
             if near_radius:
                 columns.append(reference.radius_margins(self.escape_radius, self.extended))
-            orbits.append(np.concatenate(columns, axis=1))
-        orbit = np.concatenate(orbits)
-        tiny = np.concatenate([reference.tiny for reference in references])
+            orbits.append(_joined(columns, axis=1))
+        orbit, tiny = _joined(orbits), _joined([reference.tiny for reference in references])
         ends = np.cumsum([len(reference.orbit) for reference in references]) - 1
-        rebase_start = 0
         if self.julia:
-            rebase_start = int(ends[0]) + 1
-            tiny[len(references[0].tiny) :, TINY_INDEX] += rebase_start
+            tiny[len(references[0].tiny) :, TINY_INDEX] += int(ends[0]) + 1
         if not len(tiny):
             tiny = np.zeros((1, TINY_SIZE))
             tiny[0, TINY_INDEX] = -1  # of no point
-        levels, bla_tree = self._bla_tree(orbit, ends)
-        stages, la_entries = self._stages(orbit, tiny, int(ends[0]))
+        levels, bla_tree, fill = self._bla_tree(orbit, ends)
+        cut, cuts = self._stages(orbit, tiny, int(ends[0])), []
+
+        def work(block: int | None) -> None:
+            if block is None:
+                cuts.append(cut())
+            else:
+                fill(0, min(BLOCK_LEVELS, len(levels)), block * BLOCK, (block + 1) * BLOCK)
+
+        blocks = -(-len(orbit) // (BLOCK << bla.LOWEST_LEVEL))
+        share([None, *range(blocks)], work, self.threads if blocks > 1 else 0)
+        fill(BLOCK_LEVELS, len(levels), 0, len(orbit))
+        ((stages, la_entries),) = cuts
         floatexp_tree = self._floatexp_tree(orbit, tiny, ends, levels)
         counts = len(stages), len(levels)
         stages = stages if len(stages) else np.zeros((1, 2), np.int64)
@@ -107,28 +128,43 @@ class TableMaker:
         arrays = orbit, tiny, stages, la_entries, levels, bla_tree, floatexp_tree
         return Tables(tuple(map(np.ascontiguousarray, arrays)), ends, *counts)
 
-    def _bla_tree(self, orbit: Points, ends: Indices) -> tuple[Indices, Points]:
-        """Return the first rows of the tree's levels, and the tree."""
-        begins = np.cumsum([0, *bla.level_sizes(len(orbit))])
+    def _bla_tree(
+        self, orbit: Points, ends: Indices
+    ) -> tuple[Indices, Points, Callable[[int, int, int, int], None]]:
+        """Return the first rows of the tree's levels, the tree, and what fills a part of it."""
+        sizes = bla.level_sizes(len(orbit))
+        begins = np.cumsum([0, *sizes])
         levels = begins[:-1].astype(np.int64)
         columns = BLA_SIZE if self.formula.holomorphic else MATRIX_SIZE
-        tree = np.zeros((max(1, begins[-1]), columns))
+        tree = _empty(begins[-1], columns) if sizes else np.zeros((1, columns))
+        tree[begins[1:] - 1] = 0  # the entries that are never valid
         curved = self.largest_c > 0 and self.formula.holomorphic
-        fill = self.cpu.compile(bla.make_tree_body, self.formula, curved)
-        radius_squared = float(self.escape_radius**2)
-        fill(tree, orbit, levels, ends, self.exponent, self.largest_c, radius_squared)
-        return levels, tree
+        run = self.cpu.compile(bla.make_tree_body, self.formula, curved)
+        facts = ends, self.exponent, self.largest_c, float(self.escape_radius**2)
 
-    def _stages(self, orbit: Points, tiny: Points, first_end: int) -> tuple[Indices, Points]:
-        """Return the stages along the first orbit, and their entries."""
+        def fill(*part: int) -> None:
+            run(tree, orbit, levels, *facts, part)
+
+        fill(0, 0, 0, 0)  # compiled here, as other threads hear no Ctrl-C
+        return levels, tree, fill
+
+    def _stages(
+        self, orbit: Points, tiny: Points, first_end: int
+    ) -> Callable[[], tuple[Indices, Points]]:
+        """Return what cuts the stages along the first orbit, and returns them and their entries."""
         if not self.formula.holomorphic:
-            return np.zeros((0, 2), np.int64), np.zeros((1, LA_SIZE))
+            return lambda: (np.zeros((0, 2), np.int64), np.zeros((1, LA_SIZE)))
         stages, found = np.zeros((la.MAX_STAGES, 2), np.int64), np.zeros(2, np.int64)
-        entries = np.zeros((len(orbit) // 2 + 64, LA_SIZE))
-        last = _last_within(orbit[: first_end + 1], self.escape_radius)
-        cut = self.cpu.compile(la.make_stages_body, self.formula, self.extended)
-        cut(entries, stages, found, orbit, tiny, last, int(last < first_end))
-        return stages[: found[0]], entries[: found[1] + 1]
+        entries = _empty(len(orbit) // 2 + 64, LA_SIZE)
+        run = self.cpu.compile(la.make_stages_body, self.formula, self.extended)
+        within_squared = (self.escape_radius * bla.WITHIN) ** 2
+
+        def cut(last: int = first_end) -> tuple[Indices, Points]:
+            run(entries, stages, found, orbit, tiny, last, within_squared)
+            return stages[: found[0]], entries[: found[1] + 1].copy()
+
+        cut(0)  # compiled here, as above
+        return cut
 
     def _floatexp_tree(self, orbit: Points, tiny: Points, ends: Indices, levels: Indices) -> Points:
         """Return the tree of matrices with exponents."""
@@ -141,16 +177,18 @@ class TableMaker:
         return tree
 
 
+def _empty(rows: int, columns: int) -> Points:
+    """Return an uninitialised table, in memory of earlier ones if it is small enough to be kept."""
+    keeps = 8 * rows * columns <= MAX_KEPT
+    table: Points = (MEMORY.empty if keeps else np.empty)((rows, columns), np.float64)
+    return table
+
+
+def _joined(parts: list[Points], axis: int = 0) -> Points:
+    """Return the parts one after the other; a single one as it is."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis)
+
+
 # The tables of the last picture, the orbits that they were made of, and what made them. A zoom at
 # 3 % a step has the same tables for some twenty pictures.
 last_tables: list[tuple[Tables, list[Reference], TableMaker]] = []
-
-
-def _last_within(orbit: Points, escape_radius: float) -> int:
-    """Return the last index at which no sample near Z has escaped.
-
-    A skip tests for escape only where it ends, so none may lead to or over the step at which
-    the reference, and with it every sample near it, escapes.
-    """
-    beyond = np.hypot(orbit[:, 0], orbit[:, 1]) > escape_radius * bla.WITHIN
-    return int(beyond.argmax()) - 1 if beyond.any() else len(orbit) - 1

@@ -3,7 +3,7 @@
 `fractals.rendering.probe` computes both from the counts.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -28,7 +28,7 @@ from fractals.rendering.probe import (
 )
 from fractals.rendering.sampling import Samples, coordinates, indices
 from fractals.scene.model import MAX_ITERATIONS
-from fractals.threads import run_tiles
+from fractals.threads import share
 
 Positions = NDArray[np.float64]
 
@@ -55,29 +55,37 @@ class ViewProbe:
     # The smooth counts of the view, where all samples escaped: the limit does not change these.
     _escaped: Floats | None = field(default=None, init=False)
 
-    def counts(self, limit: int, scale: Fraction = Fraction(1)) -> tuple[Counts, Floats]:
-        """Return all counts, and the smooth counts of the samples that escaped.
+    def counts(self, limit: int) -> tuple[Counts, Floats]:
+        """Return all counts, and the smooth counts of the samples that escaped."""
+        counts, (smooth,) = self._results([self._iterated(limit)], limit)
+        return counts[0], smooth
 
-        `scale` multiplies the width of the view.
-        """
-        backend, plan = self.backend, self.plan
-        counts = np.empty(PROBE_SIZE[::-1], np.int32)
+    def _iterated(self, limit: int, scale: Fraction = Fraction(1)) -> EscapeTile:
+        """Return the escape data, on the device; `scale` multiplies the width of the view."""
+        backend = self.backend
         if self.plan.explicit_positions:
             places = indices((slice(0, PROBE_SIZE[1]), slice(0, PROBE_SIZE[0])))
             samples = Samples(self._sized(scale), PROBE_SIZE)
-            across, down = explicit_positions(backend, samples, *places, counts.shape)
+            positions = explicit_positions(backend, samples, *places, PROBE_SIZE[::-1])
         else:
-            across, down = (
-                backend.to_device(part.astype(backend.real)) for part in self._grid(scale)
-            )
-        raw = self.iterate(counts.shape, across, down, limit)
-        x, y = (np.empty(counts.shape, backend.real) for _ in range(2))
-        for on_device, part in ((raw.count, counts), (raw.x, x), (raw.y, y)):
-            backend.to_host(on_device, part)
+            grid = (part.astype(backend.real) for part in self._grid(scale))
+            positions = tuple(map(backend.to_device, grid))
+        return self.iterate(PROBE_SIZE[::-1], *positions, limit)
+
+    def _results(self, tiles: Sequence[EscapeTile], limit: int) -> tuple[Counts, list[Floats]]:
+        """Return the counts of each tile, and the smooth counts of its samples that escaped."""
+        backend, shape = self.backend, (len(tiles), *PROBE_SIZE[::-1])
+        counts = np.empty(shape, np.int32)
+        x, y = (np.empty(shape, backend.real) for _ in range(2))
+        for tile, *parts in zip(tiles, counts, x, y, strict=True):
+            for on_device, part in zip((tile.count, tile.x, tile.y), parts, strict=True):
+                backend.to_host(on_device, part)
         escaped = counts < limit
         z = x[escaped].astype(np.float64), y[escaped].astype(np.float64)
-        radius = plan.scene.iteration.escape_radius
-        return counts, smooth_counts(counts[escaped], *z, plan.formula, radius)
+        radius = self.plan.scene.iteration.escape_radius
+        smooth = smooth_counts(counts[escaped], *z, self.plan.formula, radius)
+        ends = np.cumsum(np.count_nonzero(escaped, axis=(1, 2)))
+        return counts, np.split(smooth, ends[:-1])
 
     def _sized(self, scale: Fraction) -> Plan:
         """Return the plan of the samples, in a view of `scale` times the width."""
@@ -117,17 +125,19 @@ class ViewProbe:
 
     def count_offset(self, limit: int) -> float:
         """Return the count offset of the view, from probes of several widths."""
-        if not self.plan.depth:
+        plan = self.plan
+        if not plan.depth:
             return 0.0
         own = self._escaped
         if own is None:  # here, where a program is compiled that was not called before
             _, own = self.counts(limit)
-        found = {0: lowest_and_median(own)}
+        # Only the iteration is done in threads, which would wait for each other in the rest.
+        tiles: dict[int, EscapeTile] = {}
 
-        def probe(power: int) -> dict[str, float]:
-            _, smooth = self.counts(limit, Fraction(2) ** power)
-            found[power] = lowest_and_median(smooth)
-            return {}
+        def probe(power: int) -> None:
+            tiles[power] = self._iterated(limit, Fraction(2) ** power)
 
-        run_tiles([power for power in SCALES if power], probe, self.threads)
-        return count_offset(found, self.plan.depth)
+        share([power for power in SCALES if power], probe, self.threads)
+        _, smooth = self._results(list(tiles.values()), limit)
+        found = {0: own, **dict(zip(tiles, smooth, strict=True))}
+        return count_offset({k: lowest_and_median(part) for k, part in found.items()}, plan.depth)

@@ -29,7 +29,8 @@ def make_tree(formula, c, largest_c, exponent=0):
     begins = np.cumsum([0, *bla.level_sizes(POINTS)])
     tree = np.zeros((begins[-1], BLA_SIZE))
     fill = BACKEND.compile(bla.make_tree_body, formula, largest_c > 0)
-    fill(tree, orbit, begins[:-1], np.array([POINTS - 1]), exponent, largest_c, 256.0**2)
+    facts = np.array([POINTS - 1]), exponent, largest_c, 256.0**2
+    fill(tree, orbit, begins[:-1], *facts, (0, len(begins) - 1, 0, POINTS))
     return orbit, begins[:-1], tree
 
 
@@ -113,7 +114,8 @@ def test_entries_with_numbers_beyond_float64_are_not_used():
     formula = scene(FORMULAS["multibrot"][0]).make_formula()
     fill = BACKEND.compile(bla.make_tree_body, formula, False)
     with np.errstate(all="ignore"):
-        fill(tree, orbit, levels[:-1], np.array([points - 1]), 0, 0.0, 1e20)
+        part = 0, len(levels) - 1, 0, points
+        fill(tree, orbit, levels[:-1], np.array([points - 1]), 0, 0.0, 1e20, part)
     assert not np.isnan(tree[:, [BLA_RADIUS, BLA_RADIUS_C]]).any()
     huge = ~(abs(tree[:, BLA_B:BLA_RADIUS]) < bla.MAX_COEFFICIENT).all(axis=1)
     assert 0 < huge.sum() < 10

@@ -1,5 +1,6 @@
 """Entries of linear approximations are as exact as their radii say, by arbitrary precision."""
 
+import math
 import random
 
 import gmpy2
@@ -39,7 +40,7 @@ def make_stages(formula, floatexp):
     stages, found = np.zeros((la.MAX_STAGES, 2), np.int64), np.zeros(2, np.int64)
     entries = np.zeros((POINTS, LA_NEXT + 1))
     cut = BACKEND.compile(la.make_stages_body, formula, floatexp)
-    cut(entries, stages, found, orbit, tiny, POINTS - 1, 0)
+    cut(entries, stages, found, orbit, tiny, POINTS - 1, math.inf)
     return orbit, stages[: found[0]], entries
 
 

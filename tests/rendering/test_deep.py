@@ -4,6 +4,7 @@ import itertools
 import random
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from pathlib import Path
 from unittest import mock
 
 import mpmath
@@ -398,6 +399,20 @@ def test_orbits_used_last_stay_within_the_bound(monkeypatch, tmp_path):
     assert sum(kept) <= 5000
     fractals.compute(on_a_minibrot(44), device="cpu")
     assert counted.times == 5
+
+
+def test_files_of_orbits_are_looked_at_now_and_then(monkeypatch, tmp_path):
+    """Else a pan, which writes a file at each move, looks at thousands each time."""
+    Counted(monkeypatch, tmp_path)
+    looked = mock.Mock(side_effect=Path.iterdir)
+    monkeypatch.setattr(Path, "iterdir", lambda folder: looked(folder))
+    for k in range(5):
+        fractals.compute(on_a_minibrot(40 + k), device="cpu")
+    assert looked.call_count == 1
+    monkeypatch.setattr(orbit_cache, "MAX_BYTES", 5000)
+    fractals.compute(on_a_minibrot(45), device="cpu")
+    assert looked.call_count == 2
+    assert sum(file.stat().st_size for file in (tmp_path / "orbits").iterdir()) <= 5000
 
 
 # Bad input
