@@ -18,6 +18,7 @@ import numpy as np
 
 from fractals.backends.cache_folder import orbits_folder, reason, report, trusted_folder
 from fractals.deep.reference import Reference, compute_orbit
+from fractals.deep.shifted import is_near, is_power, shifted
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import TINY_INDEX
 
@@ -37,13 +38,28 @@ MAX_RECENT = 4  # orbits in memory
 LISTS = ("tiny", "near_kinks", "margins")
 
 
+Point = tuple[Fraction, Fraction]
+Place = tuple[str, Point, float]
+
+
 @dataclass(frozen=True)
 class Kept:
-    """An orbit, and the arguments of `compute_orbit` that it was computed for."""
+    """An orbit, and the arguments of `compute_orbit` that it was computed for.
+
+    `place` is the label of its formula, its start, and the escape radius.
+    """
 
     reference: Reference
     max_iterations: int
     view_radius: Fraction | None
+    place: Place | None = None
+    c: Point = (Fraction(0), Fraction(0))
+
+    def apart(self, place: Place, c: Point) -> Point | None:
+        """Return how far c is from that of the orbit; None if another formula's is wanted."""
+        if self.place != place:
+            return None
+        return c[0] - self.c[0], c[1] - self.c[1]
 
     def serving(
         self, bits: int, max_iterations: int, view_radius: Fraction | None
@@ -85,7 +101,8 @@ def find(
 ) -> Reference:
     """Return an orbit from the disk, or from `compute_orbit`.
 
-    An orbit serves every view about its center that is no deeper, of any size and colors.
+    An orbit serves every view about its center that is no deeper, of any size and colors. From the
+    second orbit at a place on, those of further centers nearby are made from it: see `shifted`.
 
     Parameters
     ----------
@@ -102,6 +119,7 @@ def find(
     own = (bits, max_iterations, "" if view_radius is None else _text(view_radius)) if same else ()
     name = _name(formula, start, c, escape_radius, *own)
     wanted = bits, max_iterations, view_radius
+    place = formula.label, start, escape_radius
     kept = recent.get(name)
     if kept and (served := kept.serving(*wanted)):
         _remember(name, kept)
@@ -109,17 +127,35 @@ def find(
     path = _path(name) if name else None
     kept = _load(path) if path else None
     if kept and (served := kept.serving(*wanted)):
-        _remember(name, kept)
+        _remember(name, replace(kept, place=place, c=c))
         return served
-    computed = bits if same else bits + SPARE_BITS
-    found = compute_orbit(
-        formula, start, c, computed, max_iterations, escape_radius, view_radius, on_steps
-    )
-    kept = Kept(found, max_iterations, view_radius)
+    near = []
+    if is_power(formula) and view_radius and not any(start) and not same:
+        near = _near(place, c, view_radius)
+        for other, source, apart in near:
+            wished = bits, max_iterations, escape_radius, view_radius
+            if found := shifted(source.reference, apart, formula, *wished):
+                _remember(other, source)
+                _remember(name, Kept(found, max_iterations, view_radius, place, c))
+                return found
+    # A second orbit at a place is one of many, as in a pan: it is made to give the others.
+    spare = 0 if same else 2 * SPARE_BITS if near else SPARE_BITS
+    options = bits + spare, max_iterations, escape_radius, view_radius, on_steps
+    found = compute_orbit(formula, start, c, *options, with_low=bool(near))
+    kept = Kept(found, max_iterations, view_radius, place, c)
     _remember(name, kept)
     if path and len(found.orbit) * bits >= MIN_WORK:
         _save(path, kept)
     return found
+
+
+def _near(place: Place, c: Point, view_radius: Fraction) -> list[tuple[str | None, Kept, Point]]:
+    """Return the orbits in memory near that of c, with their names, and how far c is from them."""
+    return [
+        (name, kept, apart)
+        for name, kept in list(recent.items())
+        if (apart := kept.apart(place, c)) and is_near(kept.reference, apart, view_radius)
+    ]
 
 
 find_same = functools.partial(find, same=True)

@@ -171,10 +171,9 @@ class Perturbation(GridMethod):
         free = memory_size() or 2**62
         fitting = free // 2 // forecast.BYTES_A_POINT
         options = plan.bits, min(max_iterations, fitting), radius
-        center = plan.anchor or plan.center
+        center = plan.center
         if scene.julia is None:
             view_radius = plan.width * max(plan.size) / plan.size[0] / 2
-            view_radius += max(abs(a - b) for a, b in zip(center, plan.center, strict=True))
             if plan.view.projection == "exponential":  # the orbit serves the deepest row, too
                 view_radius = plan.finest / 8
             found = [find(self.formula, zero, center, *options, view_radius, on_steps)]
@@ -266,11 +265,7 @@ def _largest_c(plan: Plan) -> float:
         return 0.0
     a, b, c, d = (abs(part) for part in matrix(plan.view))
     width, height = plan.width + plan.pixel, plan.pixel * (plan.size[1] + 1)
-    moved = (
-        abs(there - here)
-        for there, here in zip(plan.anchor or plan.center, plan.center, strict=True)
-    )
-    return _power_above(max(a * width + b * height, c * width + d * height) / 2 + max(moved))
+    return _power_above(max(a * width + b * height, c * width + d * height) / 2)
 
 
 def _power_above(reach: Fraction) -> float:

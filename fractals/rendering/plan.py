@@ -1,7 +1,7 @@
 """Plan: how a scene is drawn. Pure, cheap and printable; nothing is iterated here."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -39,11 +39,6 @@ SHALLOW, DEEP = 24, 44
 MAX_SINGLE = 2**16  # single steps of a sample in a deep view; tables skip most of the others
 
 Keeps = Literal["pixels", "bands", "raw", "store"]
-
-
-# Widths of the view from its center to that of a reference orbit of another view. Farther away the
-# samples' c is larger, so that fewer steps are skipped.
-MAX_PAN = 8
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,8 +97,6 @@ class Plan:
         Most bytes that the picture, or its bands, and the tiles being drawn take.
     seconds : float
         A rough estimate, computed when it is first read.
-    anchor : tuple of Fraction, or None
-        The center of the reference orbit, where it is not that of the view: see `following`.
     reach : Fraction, or None
         Of an exponential map of few octaves: at least the distance of every sample from the center.
         Tables are then made for samples so near, and their positions share the plan's exponent.
@@ -135,7 +128,6 @@ class Plan:
     tiles: tuple[Tile, ...]
     band: int
     keeps: Keeps
-    anchor: tuple[Fraction, Fraction] | None = None
     reach: Fraction | None = None
 
     def __repr__(self) -> str:
@@ -183,28 +175,6 @@ class Plan:
         if self.deep:
             taken += forecast.reference_length(self.scene, self.digits) * forecast.BYTES_A_POINT
         return taken
-
-    def following(self, last: "Plan") -> "Plan":
-        """Return the same plan with the reference orbit of another picture, if it serves.
-
-        An interactive session calls it for each move: a pan then computes no orbit. Counts of
-        stable samples stay the same. Of a sample whose orbit amplifies roundings until it escapes,
-        the count is a matter of the last bits of c, which differ; so `render` does not call it, and
-        a picture stays a function of its scene alone. A probed limit depends on the orbit's length:
-        set the limit.
-
-        Parameters
-        ----------
-        last : Plan
-            Of a picture that was drawn.
-        """
-        center = last.anchor or last.center
-        facts = ((plan.deep, plan.formula, plan.scene.julia) for plan in (self, last))
-        far = max(abs(a - b) for a, b in zip(self.center, center, strict=True))
-        plain = "exponential" not in (self.view.projection, last.view.projection)
-        if not self.deep or len(set(facts)) > 1 or not plain or far > MAX_PAN * self.width:
-            return self
-        return replace(self, anchor=center)
 
     @property
     def pixel(self) -> Fraction:

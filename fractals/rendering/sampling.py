@@ -41,10 +41,7 @@ def coordinates(plan: "Plan") -> tuple[NDArray[np.float64], NDArray[np.float64]]
     if plan.deep:
         scale = Fraction(2) ** plan.exponent
         half /= scale
-        if plan.anchor:
-            x, y = (x - plan.anchor[0]) / scale, (y - plan.anchor[1]) / scale
-        else:
-            x, y = zero, zero
+        x, y = zero, zero
     a, b, c, d = matrix(view)
     if not b and not c:
         columns = [_rounded(x, a * half, across), np.zeros(across)]

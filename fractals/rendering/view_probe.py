@@ -96,7 +96,7 @@ class ViewProbe:
 
     def _grid(self, scale: Fraction) -> tuple[Positions, Positions]:
         """Return columns and rows as of `coordinates`; `scale` is a power of two."""
-        if not self.plan.deep or self.plan.anchor:
+        if not self.plan.deep:
             return coordinates(self._sized(scale))
         # They are distances from the center, which a power of two scales without rounding.
         columns, rows = self._own_grid

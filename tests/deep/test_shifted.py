@@ -1,0 +1,165 @@
+"""Orbits made from one nearby are those of arbitrary precision, bit for bit."""
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+from unittest import mock
+
+import gmpy2
+import numpy as np
+import pytest
+from support.deep import deep_scene, on_a_minibrot
+
+import fractals
+from fractals.deep import orbit_cache
+from fractals.deep.reference import compute_orbit
+from fractals.deep.shifted import MAX_APART, MORE_BITS, is_near, shifted
+from fractals.rendering.plan import make_plan
+
+ZERO = Fraction(0), Fraction(0)
+LIMIT = 20_000
+RADIUS = 256.0
+VIEWS = {
+    "mandelbrot": lambda: deep_scene("mandelbrot", False, 24),
+    "deep": lambda: deep_scene("mandelbrot", False, 90),
+    "minibrot": lambda: on_a_minibrot(40),
+    "power 3": lambda: deep_scene({"name": "multibrot", "power": 3}, False, 30),
+    "power 6": lambda: deep_scene({"name": "multibrot", "power": 6}, False, 40),
+    "caravan": lambda: fractals.load_scene("caravan"),
+}
+
+
+def orbit_of(plan, apart, radius, bits, **options):
+    """Return the orbit of a center this far from the plan's, computed in all digits."""
+    c = tuple(own + far for own, far in zip(plan.center, apart, strict=True))
+    options = {"view_radius": radius, **options}
+    limit = options.pop("limit", 2**17)
+    return compute_orbit(plan.formula, ZERO, c, bits, limit, RADIUS, **options)
+
+
+def same(found, exact):
+    assert np.array_equal(found.orbit, exact.orbit)
+    assert (found.period, found.escaped) == (exact.period, exact.escaped)
+    assert found.least_radius == pytest.approx(exact.least_radius)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_points_and_period_are_those_of_all_digits(name):
+    plan = make_plan(VIEWS[name](), "cpu")
+    radius = plan.width / 2
+    known = orbit_of(plan, ZERO, radius, plan.bits + MORE_BITS + 20, with_low=True)
+    assert len(known.orbit) > 30
+    dice = random.Random(name)
+    lengths = set()
+    for _ in range(2 if name == "caravan" else 12):
+        far = Fraction(dice.choice((1, 10, MAX_APART / 2)))
+        apart = tuple(far * radius * Fraction(dice.uniform(-1, 1)) for _ in range(2))
+        deeper = radius / dice.choice((1, 1, 50))
+        found = shifted(known, apart, plan.formula, plan.bits, 2**17, RADIUS, deeper)
+        exact = orbit_of(plan, apart, deeper, plan.bits + 80)
+        if len(exact.orbit) <= 2 * len(known.orbit):
+            same(found, exact)
+            lengths.add(len(exact.orbit))
+        else:
+            assert found is None
+    assert len(lengths) >= (1 if name in ("caravan", "minibrot") else 3)
+
+
+def test_low_parts_are_what_the_points_leave_out():
+    plan = make_plan(VIEWS["mandelbrot"](), "cpu")
+    known = orbit_of(plan, ZERO, plan.width / 2, 300, with_low=True)
+    assert known.low.shape == known.orbit.shape
+    with gmpy2.context(gmpy2.get_context(), precision=300):
+        x = y = gmpy2.mpfr(0)
+        a, b = (gmpy2.mpfr(gmpy2.mpq(str(part))) for part in plan.center)
+        for Z, low in zip(known.orbit[:100], known.low, strict=False):
+            for part, high, rest in zip((x, y), Z, low, strict=True):
+                assert abs(part - high - rest) <= abs(part) * gmpy2.mpfr(2) ** -105
+            x, y = x * x - y * y + a, 2 * x * y + b
+
+
+def test_where_more_digits_are_needed_there_is_no_orbit():
+    plan = make_plan(VIEWS["mandelbrot"](), "cpu")
+    radius, bits = plan.width / 2, plan.bits
+    apart = radius / 3, radius / 5
+    known = orbit_of(plan, ZERO, radius, bits + MORE_BITS, with_low=True)
+    exact = orbit_of(plan, apart, radius, bits + MORE_BITS)
+
+    def found(known=known, bits=bits, limit=2**17, escape_radius=RADIUS):
+        options = bits, limit, escape_radius, radius
+        return shifted(known, apart, plan.formula, *options)
+
+    same(found(), exact)
+    assert found(bits=bits + 1) is None
+    assert found(known=orbit_of(plan, ZERO, radius, bits + MORE_BITS)) is None  # without low parts
+    assert found(limit=len(exact.orbit) - 2) is None
+    x, y = exact.orbit[-2]
+    assert abs(complex(x, y)) > 0
+    if exact.escaped:
+        assert found(escape_radius=float(abs(complex(x, y)))) is None  # on which side is it?
+
+
+def test_which_orbits_are_near():
+    plan = make_plan(VIEWS["caravan"](), "cpu")
+    radius = plan.width / 2
+    known = orbit_of(plan, ZERO, radius, plan.bits, limit=3000)
+
+    def near(x, y=0, view_radius=radius, known=known):
+        return is_near(known, (Fraction(x) * radius, Fraction(y) * radius), view_radius)
+
+    assert near(1)
+    assert near(0, -1)
+    assert not near(0)
+    assert not near(1, MAX_APART)
+    assert not near(1, view_radius=radius / MAX_APART)
+    assert not is_near(known, (Fraction(10) ** -280, Fraction(0)), Fraction(10) ** -280)
+    assert not near(1, known=orbit_of(plan, ZERO, radius, plan.bits, limit=300))
+    assert not near(1, known=replace(known, repeats=2))
+    assert not near(1, known=replace(known, tiny=np.zeros((1, 4))))
+
+
+@pytest.fixture
+def computed(monkeypatch, tmp_path):
+    """Count the orbits that are computed in all digits, with nothing known before."""
+    monkeypatch.setenv("FRACTALS_CACHE_DIR", str(tmp_path))
+    orbit_cache.recent.clear()
+    counted = mock.Mock(side_effect=compute_orbit)
+    monkeypatch.setattr(orbit_cache, "compute_orbit", counted)
+    yield counted
+    orbit_cache.recent.clear()
+
+
+def moved(drawn, x, y):
+    """Return a scene whose center is moved by shares of its width."""
+    plan = make_plan(drawn, "cpu")
+    center = (
+        gmpy2.mpq(own + Fraction(by) * plan.width)
+        for own, by in zip(plan.center, (x, y), strict=True)
+    )
+    with gmpy2.context(precision=plan.bits + 100):
+        return drawn.replace(center=tuple(str(gmpy2.mpfr(part)) for part in center))
+
+
+def test_a_pan_computes_two_orbits_and_its_pictures_depend_on_none_before(computed):
+    drawn = fractals.load_scene("wheels", size=(48, 27), supersampling=1)
+    views = [moved(drawn, k / 20, k / 30) for k in range(6)]
+    panned = [fractals.compute(view, device="cpu", on_message=str) for view in views]
+    assert computed.call_count == 2
+    assert [call.kwargs["with_low"] for call in computed.call_args_list] == [False, True]
+    for view, before in zip(views[2:], panned[2:], strict=True):
+        alone = fractals.compute(view, device="cpu", cache=False, on_message=str)
+        for plane in ("count", "z"):
+            assert getattr(alone, plane).tobytes() == getattr(before, plane).tobytes()
+        assert alone.count_offset == before.count_offset
+
+
+@pytest.mark.parametrize("changes", [{"formula": "burning_ship"}, {"julia": ["-0.1", "0.8"]}])
+def test_other_orbits_are_computed(changes, computed):
+    """A formula that is not holomorphic, and a Julia set, have orbits of their own."""
+    drawn = fractals.load_scene("wheels", size=(16, 9), supersampling=1, max_iterations=9000)
+    drawn = drawn.replace(**changes)
+    for k in range(3):
+        fractals.compute(moved(drawn, k / 20, 0), device="cpu", on_message=str)
+    julia = "julia" in changes  # the orbit of 0 is the same
+    assert computed.call_count == 3 + julia
+    assert not any(call.kwargs["with_low"] for call in computed.call_args_list)
