@@ -151,9 +151,11 @@ def find(
 
 def _near(place: Place, c: Point, view_radius: Fraction) -> list[tuple[str | None, Kept, Point]]:
     """Return the orbits in memory near that of c, with their names, and how far c is from them."""
+    with _lock:
+        known = list(recent.items())
     return [
         (name, kept, apart)
-        for name, kept in list(recent.items())
+        for name, kept in known
         if (apart := kept.apart(place, c)) and is_near(kept.reference, apart, view_radius)
     ]
 

@@ -3,8 +3,8 @@
 A reference orbit takes a microsecond or two a step in arbitrary precision. The orbit of a center
 nearby is Z + z, and z, their difference, needs no more digits than its result has: perturbation of
 one reference by another (FractalShark, 2023). A number here is a sum of two float64 (Dekker, 1971;
-Knuth, 1969), which is 106 bits. So the sum's float64 are those that arbitrary precision gives, but
-for one in some 2**40, and a picture does not depend on the orbits that were known before.
+Knuth, 1969), which is 106 bits. Rounded to float64, the sum is the point that arbitrary precision
+gives: a picture does not depend on the orbits that were known before it.
 """
 
 from fractals.kernels.floatexp import MAX_TINY
@@ -15,6 +15,8 @@ UNKNOWN, ESCAPED, PERIODIC = 0, 1, 2
 # The derivative's mantissa is brought back to about 1 where it is larger, or smaller than 1 / this.
 # Its square is then still in the range of float64, 1e308.
 MAX_MANTISSA = 1e150
+# A part of a point that is a smaller share of the whole has too few of the 106 bits to be rounded.
+LEAST_PART = 2.0**-24
 
 
 def make_double_double(target):
@@ -102,8 +104,9 @@ def make_body(target, degree):
         rounding left out. ``found`` (3,) gets the last index, why the orbit ended there, and the
         exponent of dZ/dc; ``size`` (1,) the sum of its absolute parts, without that exponent.
         ``gate`` is (x, e), with x 2**e the view's full size, and ``radii`` are the three squares of
-        `fractals.deep.reference.end_radii`. It gives up, with UNKNOWN, where a point is too small
-        for float64, or too near the escape radius to tell on which side it is.
+        `fractals.deep.reference.end_radii`. It gives up, with UNKNOWN, at a point that is too small
+        for float64, or has a part that is much smaller than the other, or is too near the escape
+        radius to tell on which side it is.
     """
     int64 = target.int64
     plus, times = make_complex(target)
@@ -129,6 +132,11 @@ def make_body(target, degree):
     def point(orbit, low, m):
         return (orbit[m, 0], low[m, 0]), (orbit[m, 1], low[m, 1])
 
+    @target.jit
+    def lost(part, Z, z, size):
+        """Tell whether a part of Z + z has lost its bits; a part of 0 on an axis has not."""
+        return abs(part) < LEAST_PART * size and not (part == 0 and Z[0] == 0 and z[0] == 0)
+
     def body(x0, y0, dx, dy, points, found, size, orbit, low, shift, gate, radii):
         inner, outer, end = radii
         zero = orbit[0, 0] - orbit[0, 0]
@@ -144,20 +152,22 @@ def make_body(target, degree):
             p += select(e == 0, one, scaled(-e, zero))
             long = abs(p) + abs(q)
             if not (long > 1 / MAX_MANTISSA and long < MAX_MANTISSA):
-                largest = max(abs(p), abs(q))
                 k = int64(0)
-                if largest > 0:
-                    k = split(largest)[1] + 1
+                if long > 0:
+                    k = split(max(abs(p), abs(q)))[1] + 1
                 p, q, e = p * two_to(-k, zero), q * two_to(-k, zero), e + k
                 long = abs(p) + abs(q)
                 reach = gate[0] * scaled(int64(gate[1]) + e, zero)
             z = plus(moved(point(orbit, low, m), W, z), shift)
             m += 1
-            W = plus(point(orbit, low, m), z)
+            Z = point(orbit, low, m)
+            W = plus(Z, z)
             u, v = W[0][0], W[1][0]
             points[n, 0], points[n, 1] = u, v
             found[0], found[2], size[0] = n, e, long
-            if max(abs(u), abs(v)) < MAX_TINY:
+            largest = max(abs(u), abs(v))
+            whole = max(largest, max(abs(z[0][0]), abs(z[1][0])))
+            if lost(u, Z[0], z[0], whole) or lost(v, Z[1], z[1], whole) or largest < MAX_TINY:
                 break
             square = u * u + v * v
             if square > inner:
@@ -166,7 +176,7 @@ def make_body(target, degree):
                 if square > end:
                     found[1] = ESCAPED
                     break
-            if max(abs(u), abs(v)) < reach * long:
+            if largest < reach * long:
                 found[1] = PERIODIC
                 break
             if m == last or square < z[0][0] * z[0][0] + z[1][0] * z[1][0]:

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import errno
 import functools
+import gc
 import math
 import os
 import pickle
@@ -525,6 +526,29 @@ def test_a_formula_in_a_file_compiles_once_for_each_text(run, tmp_path, monkeypa
         assert other != first
         assert more > codes
         assert draw_own("2") == (first, more)
+
+
+def test_a_formula_from_elsewhere_is_known_by_what_its_functions_refer_to(monkeypatch):
+    """The key of a formula of ours is found once; one from elsewhere may change at any time."""
+    own = fractals.Scene().make_formula()
+    foreign = dataclasses.replace(own, step=uses_a_global)
+    keys = [code_cache._key(formula) for formula in (own, foreign)]
+    monkeypatch.setitem(uses_a_global.__globals__, "SHIFT", 2.0)
+    assert code_cache._key(own) == keys[0] != keys[1]
+    assert code_cache._key(foreign) != keys[1]
+    gone = dataclasses.replace(own, title="another")
+    assert code_cache._key(gone) != keys[0]
+    kept = len(code_cache._formula_keys)
+    del gone
+    gc.collect()
+    assert len(code_cache._formula_keys) < kept
+
+
+SHIFT = 1.0
+
+
+def uses_a_global(x, y, a, b):
+    return x * x - y * y + a + SHIFT, 2 * x * y + b
 
 
 def test_functions_that_call_themselves_have_keys():

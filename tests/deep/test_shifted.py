@@ -8,7 +8,7 @@ from unittest import mock
 import gmpy2
 import numpy as np
 import pytest
-from support.deep import deep_scene, on_a_minibrot
+from support.deep import deep_scene
 
 import fractals
 from fractals.deep import orbit_cache
@@ -22,7 +22,6 @@ RADIUS = 256.0
 VIEWS = {
     "mandelbrot": lambda: deep_scene("mandelbrot", False, 24),
     "deep": lambda: deep_scene("mandelbrot", False, 90),
-    "minibrot": lambda: on_a_minibrot(40),
     "power 3": lambda: deep_scene({"name": "multibrot", "power": 3}, False, 30),
     "power 6": lambda: deep_scene({"name": "multibrot", "power": 6}, False, 40),
     "caravan": lambda: fractals.load_scene("caravan"),
@@ -40,7 +39,7 @@ def orbit_of(plan, apart, radius, bits, **options):
 def same(found, exact):
     assert np.array_equal(found.orbit, exact.orbit)
     assert (found.period, found.escaped) == (exact.period, exact.escaped)
-    assert found.least_radius == pytest.approx(exact.least_radius)
+    assert float(found.least_radius) == pytest.approx(float(exact.least_radius), rel=1e-9)
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -62,7 +61,7 @@ def test_points_and_period_are_those_of_all_digits(name):
             lengths.add(len(exact.orbit))
         else:
             assert found is None
-    assert len(lengths) >= (1 if name in ("caravan", "minibrot") else 3)
+    assert len(lengths) >= (1 if name == "caravan" else 3)
 
 
 def test_low_parts_are_what_the_points_leave_out():
@@ -93,10 +92,65 @@ def test_where_more_digits_are_needed_there_is_no_orbit():
     assert found(bits=bits + 1) is None
     assert found(known=orbit_of(plan, ZERO, radius, bits + MORE_BITS)) is None  # without low parts
     assert found(limit=len(exact.orbit) - 2) is None
-    x, y = exact.orbit[-2]
-    assert abs(complex(x, y)) > 0
-    if exact.escaped:
-        assert found(escape_radius=float(abs(complex(x, y)))) is None  # on which side is it?
+
+
+def test_beside_the_escape_radius_only_more_digits_tell():
+    plan = make_plan(VIEWS["mandelbrot"](), "cpu")
+    radius, bits = plan.width / 2, plan.bits
+    known = orbit_of(plan, ZERO, radius, bits + MORE_BITS, with_low=True)
+    dice, seen = random.Random(1), 0
+    while seen < 3:
+        apart = tuple(10 * radius * Fraction(dice.uniform(-1, 1)) for _ in range(2))
+        exact = orbit_of(plan, apart, radius / 50, bits + MORE_BITS)
+        if exact.escaped:
+            size = float(abs(complex(*exact.orbit[-1])))
+            for share, told in ((1 - 2.0**-18, True), (1, False), (1 + 2.0**-23, False)):
+                escape_radius = float(size * share)
+                found = shifted(known, apart, plan.formula, bits, 999, escape_radius, radius / 50)
+                assert (found is not None) == told
+            seen += 1
+
+
+def nucleus(start, period):
+    """Return the nucleus of a period near a point, by Newton's method, to 1000 bits."""
+    with gmpy2.context(gmpy2.get_context(), precision=1000):
+        c = gmpy2.mpc(start)
+        for _ in range(15):
+            z = d = gmpy2.mpc(0)
+            for _ in range(period):
+                z, d = z * z + c, 2 * z * d + 1
+            c -= z / d
+        return tuple(Fraction(*gmpy2.mpq(part).as_integer_ratio()) for part in (c.real, c.imag))
+
+
+def shifted_to(c, start, radius, bits=200):
+    """Return the orbit of c, made from that of `start`."""
+    formula = fractals.Scene().make_formula()
+    known = compute_orbit(formula, ZERO, start, bits + 300, 500, RADIUS, radius, with_low=True)
+    apart = tuple(there - here for there, here in zip(c, start, strict=True))
+    return shifted(known, apart, formula, bits, 500, RADIUS, radius), (
+        compute_orbit(formula, ZERO, c, bits + 300, 500, RADIUS, radius)
+    )
+
+
+def test_a_point_at_0_needs_more_digits():
+    x, y = nucleus(-0.16 + 1.03j, 4)
+    radius = Fraction(1, 2**40)
+    found, exact = shifted_to((x, y), (x + radius / 3, y + radius / 5), radius, 600)
+    assert exact.period == 4
+    assert len(exact.tiny) == 1
+    assert found is None
+
+
+def test_a_part_that_is_much_smaller_needs_more_digits_unless_it_is_0():
+    radius = Fraction(1, 2**70)
+    x, near, far = Fraction(-19, 10), radius / 5, Fraction(0)
+    found, exact = shifted_to((x + radius / 3, far), (x, far), radius)
+    same(found, exact)
+    assert len(exact.orbit) > 30
+    assert not exact.orbit[:, 1].any()
+    for c, start in (((x, far), (x, near)), ((x, near), (x, far)), ((x, near), (x, near / 2))):
+        assert shifted_to(c, start, radius)[0] is None
 
 
 def test_which_orbits_are_near():
@@ -142,15 +196,46 @@ def moved(drawn, x, y):
 
 def test_a_pan_computes_two_orbits_and_its_pictures_depend_on_none_before(computed):
     drawn = fractals.load_scene("wheels", size=(48, 27), supersampling=1)
-    views = [moved(drawn, k / 20, k / 30) for k in range(6)]
+    views = [moved(drawn, k / 20, k / 30) for k in range(9)]
     panned = [fractals.compute(view, device="cpu", on_message=str) for view in views]
     assert computed.call_count == 2
     assert [call.kwargs["with_low"] for call in computed.call_args_list] == [False, True]
-    for view, before in zip(views[2:], panned[2:], strict=True):
+    for view, before in zip(views[2::3], panned[2::3], strict=True):
         alone = fractals.compute(view, device="cpu", cache=False, on_message=str)
         for plane in ("count", "z"):
             assert getattr(alone, plane).tobytes() == getattr(before, plane).tobytes()
         assert alone.count_offset == before.count_offset
+
+
+def test_orbits_on_the_disk_and_of_other_kinds(computed, monkeypatch):
+    monkeypatch.setattr(orbit_cache, "MIN_WORK", 0)
+    drawn = fractals.load_scene("wheels", size=(16, 9), supersampling=1)
+    plan = make_plan(drawn, "cpu")
+
+    def find(k, formula=plan.formula, escape_radius=RADIUS):
+        c = plan.center[0] + k * plan.width / 20, plan.center[1]
+        options = plan.bits, 8000, escape_radius, plan.width / 2
+        orbit_cache.find(formula, ZERO, c, *options)
+        return computed.call_count, computed.call_args.kwargs["with_low"]
+
+    assert find(0) == (1, False)
+    orbit_cache.recent.clear()
+    assert find(0) == (1, False)  # from the disk
+    assert find(1) == (2, True)
+    assert find(2) == (2, True)
+    assert find(3, escape_radius=77.0) == (3, False)
+    assert find(4, formula=fractals.Scene(formula="tricorn").make_formula()) == (4, False)
+    assert find(5) == (4, False)
+
+
+def test_the_same_orbit_is_computed(computed):
+    """The parts of a store have equal bits, wherever and after whatever they are computed."""
+    plan = make_plan(VIEWS["caravan"](), "cpu")
+    options = plan.bits, 3000, RADIUS, plan.width / 2
+    for k in range(3):
+        c = plan.center[0] + k * plan.width / 20, plan.center[1]
+        orbit_cache.find_same(plan.formula, ZERO, c, *options)
+    assert computed.call_count == 3
 
 
 @pytest.mark.parametrize("changes", [{"formula": "burning_ship"}, {"julia": ["-0.1", "0.8"]}])

@@ -25,7 +25,7 @@ POINTS = 600
 BACKEND = PythonBackend("float64")
 
 
-def make_stages(formula, floatexp):
+def make_stages(formula, floatexp, within_squared=math.inf):
     """Return an orbit, its stages, and their entries.
 
     It is made up: it comes nearly back to 0 after 4 steps, nearer after 16, and nearer after 64.
@@ -40,7 +40,7 @@ def make_stages(formula, floatexp):
     stages, found = np.zeros((la.MAX_STAGES, 2), np.int64), np.zeros(2, np.int64)
     entries = np.zeros((POINTS, LA_NEXT + 1))
     cut = BACKEND.compile(la.make_stages_body, formula, floatexp)
-    cut(entries, stages, found, orbit, tiny, POINTS - 1, math.inf)
+    cut(entries, stages, found, orbit, tiny, POINTS - 1, within_squared)
     return orbit, stages[: found[0]], entries
 
 
@@ -82,3 +82,26 @@ def test_entries_are_as_exact_as_their_radii_say(power, floatexp, shares):
         found = list(errors(multibrot.make(power=power), floatexp, *shares))
     assert {0, 1} <= {stage for stage, _ in found}
     assert 0.1 < max(error for _, error in found) < 1
+
+
+@pytest.mark.parametrize("place", [None, 0.9, 0.99])
+def test_stages_end_before_a_point_beside_the_escape_radius(place):
+    """A skip tests for escape only where it ends."""
+    formula = multibrot.make(power=2)
+    orbit, *whole = make_stages(formula, False)
+    squares = (orbit**2).sum(axis=1)
+    within = math.inf if place is None else np.quantile(squares, place)
+    last = POINTS - 1 if place is None else int((squares > within).argmax()) - 1
+    _, stages, entries = make_stages(formula, False, within)
+    begin, end = stages[0]
+    if place is None:
+        assert np.array_equal(stages, whole[0])
+        entry = int(end)
+    else:
+        entry = int(end) - 1  # where the stage ends, a sample goes on without rebasing
+    assert 3 < last < POINTS
+    assert entries[entry, LA_NEXT] == last
+    assert entries[entry, LA_RADIUS] == 0
+    steps = entries[begin:entry, LA_LENGTH]
+    assert entries[entry - 1, LA_NEXT] + steps[-1] == last
+    assert steps.sum() == last

@@ -54,6 +54,27 @@ def test_samples_are_iterated_again_only_if_the_limit_may_change_them(slowest, p
     assert limits[2:] == probes * [60_000]
 
 
+def test_each_probe_counts_its_own_samples_that_escaped():
+    """Those of several widths are read together; others are inside in each."""
+    backend = open_backend(choose("cpu").device, "float64", 1)
+    plan, limit = fractals.plan(VIEWS["direct"], device="cpu"), 1000
+    dice = np.random.default_rng(1)
+    tiles = []
+    for share in (0.1, 1, 0.5, 0):
+        count = dice.integers(10, limit, PROBE_SIZE[::-1]).astype(np.int32)
+        count[dice.random(count.shape) >= share] = limit
+        z = np.where(count < limit, dice.uniform(256, 9999, count.shape), 0)
+        tiles.append(EscapeTile(count, z, z, z, z, z))
+    probe = ViewProbe(backend, plan, lambda *_: None)
+    counts, smooth = probe._results(tiles, limit)
+    for tile, own, part in zip(tiles, counts, smooth, strict=True):
+        assert np.array_equal(own, tile.count)
+        assert part.size == (tile.count < limit).sum()
+        _, (alone,) = probe._results([tile], limit)
+        assert np.array_equal(part, alone)
+        assert (abs(part - own[own < limit] - 0.5) <= 0.5).all()
+
+
 def test_smooth_counts_of_a_formula_without_a_degree_have_no_fraction():
     """Newton's method has none: 0 is multiplied by logarithms that may be infinite."""
     formula = fractals.Scene(formula="newton").make_formula()
