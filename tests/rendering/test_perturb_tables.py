@@ -1,5 +1,7 @@
 """Tables of deep views: blocks that threads fill are those of a table that is filled at once."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.scenes import scene
@@ -8,7 +10,7 @@ from fractals.backends.devices import open_one_core
 from fractals.deep.reference import Reference
 from fractals.kernels import bla
 from fractals.kernels.floatexp import ZERO_EXPONENT
-from fractals.kernels.layout import BLA_RADIUS, LA_NEXT, MATRIX_RADIUS
+from fractals.kernels.layout import BLA_RADIUS, LA_NEXT, MATRIX_RADIUS, TINY_INDEX
 from fractals.rendering.perturb_tables import BLOCK, TableMaker
 
 POINTS = 3 * (BLOCK << bla.LOWEST_LEVEL) + 777
@@ -66,3 +68,14 @@ def test_no_skip_leads_from_one_orbit_into_the_next():
                 steps = 4 << level
                 entry = levels[level] + (length - 2) // steps
                 assert tree[entry, column] == 0  # from m = 1 + i steps over the last point
+
+
+def test_points_too_small_for_float64_keep_their_index():
+    maker, _ = made("mandelbrot", (100, 80), 0)
+    orbits = [
+        replace(reference(length, 1), tiny=np.array([[7.0, 1, 1, -999], [64, 1, 1, -999]]))
+        for length in (100, 80)
+    ]
+    tiny = maker._make(orbits, False).arrays[1]
+    assert tiny[:, TINY_INDEX].tolist() == [7, 64, 107, 164]
+    assert orbits[1].tiny[0, TINY_INDEX] == 7
