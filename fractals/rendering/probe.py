@@ -99,4 +99,5 @@ def count_offset(found: Mapping[int, tuple[float, float] | None], depth: float) 
 def _mean(ordered: Floats, first: float, last: float) -> float:
     """Return the mean of the values between two shares of their number, at least one value."""
     begin = int(first * len(ordered))
-    return float(ordered[begin : max(begin + 1, round(last * len(ordered)))].mean())
+    part = ordered[begin : max(begin + 1, round(last * len(ordered)))]
+    return float(part.sum()) / len(part)  # `mean` takes twice as long
