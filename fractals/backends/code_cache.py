@@ -344,7 +344,7 @@ def _key(value: Any, seen: tuple[Any, ...] = ()) -> Hashable:
 
 
 def _key_of_formula(formula: Formula, seen: tuple[Any, ...]) -> Hashable:
-    """Return the key of a formula; that of ours is found once, as no later edit changes it."""
+    """Return the key of a formula. That of a formula of this package is found once."""
     known, key = _formula_keys.get(id(formula), (None, None))
     if known is None or known() is not formula:
         key = Formula, *[_key(part, seen) for part in _parts(formula)]
