@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 from fractals.kernels.floatexp import MAX_TINY, ZERO_EXPONENT
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import TINY_INDEX, TINY_SIZE
+from fractals.kernels.shifted_orbit import MAX_MANTISSA
 
 # Steps between two calls of `on_steps`: some milliseconds of the cheapest orbits.
 STEPS_PER_CALL = 4096
 ROUNDING = 1 + Fraction(1, 2**20)  # of a least radius, upwards
-# The derivative's mantissa is brought back to about 1 where it is larger, or smaller than 1 / this.
-# Its square is then still in the range of float64, 1e308.
-MAX_MANTISSA = 1e150
 # Distance from an axis or a diagonal: at a nearer point the numbers of `Formula.kinks` are kept in
 # the precision of the orbit, because the rounded point loses them.
 NEAR_KINK = 2.0**-10

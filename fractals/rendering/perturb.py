@@ -171,17 +171,16 @@ class Perturbation(GridMethod):
         free = memory_size() or 2**62
         fitting = free // 2 // forecast.BYTES_A_POINT
         options = plan.bits, min(max_iterations, fitting), radius
-        center = plan.center
         if scene.julia is None:
             view_radius = plan.width * max(plan.size) / plan.size[0] / 2
             if plan.view.projection == "exponential":  # the orbit serves the deepest row, too
                 view_radius = plan.finest / 8
-            found = [find(self.formula, zero, center, *options, view_radius, on_steps)]
+            found = [find(self.formula, zero, plan.center, *options, view_radius, on_steps)]
         else:
             x, y = (Fraction(Decimal(text)) for text in scene.julia)
             found = [
                 find(self.formula, start, (x, y), *options, None, on_steps)
-                for start in (center, zero)
+                for start in (plan.center, zero)
             ]
         found = [part.until(options[1]) for part in found]
         self.reference += perf_counter() - begun
