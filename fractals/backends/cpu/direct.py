@@ -11,7 +11,8 @@ soon be idle. Therefore
    steps without a test; the fewer escape, the longer the blocks. After each block the list is
    compacted;
 3. `replay_escaped`: a sample that escaped in a block is returned to the block's start. At the end
-   these samples take their last steps again with a test each, so counts are exact.
+   these samples take their last steps again, so counts are exact: `STRIDE` steps with one test,
+   and where a sample escaped in those, single steps.
 """
 
 import functools
@@ -54,16 +55,19 @@ TESTED_VECTORS = {2: 3 if FEW_REGISTERS else 4, 3: 3, 4: 3}
 BLOCK_VECTORS = {3: 3, 4: 3}  # of steps without a test
 FEW_VECTORS = 2  # for longer states
 UNROLL = 3  # steps in one round of a loop
-# The vectors of steps without a test, and the steps in one round, for states of two numbers: where
-# each sample has its own c, and in Julia sets.
+# The vectors of steps without a test, and the steps in one round, without statistics: for z alone
+# where each sample has its own c, and in Julia sets; and for z and its derivative, in states of up
+# to MOST_WITH_DERIVATIVE numbers.
 if MASK_REGISTERS:
-    OWN_C, SAME_C = (8, 1), (6, 3)
+    OWN_C, SAME_C, WITH_DERIVATIVE = (8, 1), (6, 3), (4, 1)
 elif FEW_REGISTERS:
-    OWN_C, SAME_C = (7, 1), (7, 1)
+    OWN_C, SAME_C, WITH_DERIVATIVE = (7, 1), (7, 1), (5, 1)
 else:
-    OWN_C, SAME_C = (4, 3), (4, 3)
+    OWN_C, SAME_C, WITH_DERIVATIVE = (4, 3), (4, 3), (4, 1)
+MOST_WITH_DERIVATIVE = 6
 EARLY = 16  # steps of `first_steps`; with a limit of 32 or less it takes all steps
-MIN_BLOCK, MAX_BLOCK = 12, 192  # steps without a test
+MIN_BLOCK, MAX_BLOCK = 12, 384  # steps without a test
+STRIDE = 4  # steps with one test in `replay_escaped`
 MAX_BLOCK_PERIODIC = 48  # the same where cycles are looked for after each block
 # The first block after which cycles are looked for. Most orbits of a Julia set of dust escape in
 # earlier blocks, and are not compared with an earlier z in vain.
@@ -99,7 +103,7 @@ def make_body(target, options):
         carried,
         carried + 2,
     )  # rows of an earlier z; of lanes returned to a block's start
-    few, vectors, unroll = pack_shape(size, julia)
+    few, vectors, unroll = pack_shape(size, options)
     list_rows = MAX_ROWS + 2 * planes
     c_rows = list_rows - 2  # of a Julia set's c, whose lanes have none of their own
     keep_row = 4 if derivative else 2  # of statistics, after z and dz of replayed lanes
@@ -429,8 +433,9 @@ def make_body(target, options):
             n += steps
             # A block costs loads, stores and compaction, whatever its length; each lane that
             # escapes costs the block's steps again. With as many escapes per step as in the last
-            # block, the sum of both is least at about this length.
-            best = 3 * math.sqrt(left * steps / (back - first + 1))
+            # block, the sum of both is least at about this length. Yet after a block without any
+            # escapes often come many: lengths grow no faster than twofold.
+            best = min(3 * math.sqrt(left * steps / (back - first + 1)), 2 * steps)
             steps = MIN_BLOCK
             while steps < longest and 2 * steps <= best:
                 steps *= 2
@@ -460,20 +465,27 @@ def make_body(target, options):
         for i in range(0, back, lanes):
             lane = load_rows(numbers, row + i, room, zero, carried)
             ca, cb = c_of(lane, a, b)
-            state, n = lane[:size], load(places, 2 * room + i, zero)
-            alive = first_lanes(back - i, zero)
-            while any_lane(alive):
-                for _ in range(UNROLL):
-                    state, alive, n = each_vector(
-                        tested, (state, ca, cb, point, escape_radius_squared, alive, n)
-                    )
+            before, n = lane[:size], load(places, 2 * room + i, zero)
+            for steps in (STRIDE, 1):
+                # An escaped lane goes on: selecting the state at each step would take longer.
+                state, alive = before, first_lanes(back - i, zero)
+                while any_lane(alive):
+                    before, still = select_each(alive, state, before), all_go_on(zero)
+                    for _ in range(steps):
+                        state, still = each_vector(
+                            go_on, (state, ca, cb, point, escape_radius_squared, still)
+                        )
+                        n = count_under(alive, n)
+                    alive = alive & going_on(state, escape_radius_squared, still)
+            state = each_vector(advance, (before, ca, cb, point))
             store(places, 2 * room + i, n)
             store_rows(numbers, i, room, (state[0], state[1]))
             keep_slope(numbers, 2 * room, room, i, state)
             if planes:
                 keep_statistics(numbers, keep_row * room, room, i, state)
         for t in range(back):
-            k, n = places[room + t], places[2 * room + t]
+            # Among the counted steps are the last STRIDE, which were then taken one by one.
+            k, n = places[room + t], places[2 * room + t] - STRIDE
             count[k], x[k], y[k] = n, numbers[t], numbers[room + t]
             copy_slope(dx, dy, k, numbers, 2 * room, t, room)
             if planes:
@@ -510,14 +522,16 @@ def make_body(target, options):
     return body
 
 
-def pack_shape(size, julia):
+def pack_shape(size, options):
     """Return the vectors of a step with and without a test, and the steps in one round.
 
-    `size` is that of a state; `julia` tells whether all samples have the same c.
+    `size` is that of a state.
     """
     tested = TESTED_VECTORS.get(size, FEW_VECTORS)
     if size == 2:
-        return tested, *(SAME_C if julia else OWN_C)
+        return tested, *(SAME_C if options.julia else OWN_C)
+    if options.derivative and size <= MOST_WITH_DERIVATIVE and not options.statistics.planes:
+        return tested, *WITH_DERIVATIVE
     return tested, BLOCK_VECTORS.get(size, FEW_VECTORS), UNROLL
 
 
