@@ -8,7 +8,8 @@ from fractals.kernels.primitives import diffabs, fma, number, select
 
 
 def step(x, y, a, b):
-    return fma(x, x, fma(-y, y, a)), fma(abs(x + x), abs(y), b)
+    u = x + x
+    return fma(x, x, fma(-y, y, a)), fma(abs(y), abs(u), b)
 
 
 def derivative(x, y, p, q):

@@ -5,7 +5,8 @@ from fractals.kernels.primitives import fma, number
 
 
 def step(x, y, a, b):  # z = x + iy, c = a + ib
-    return fma(x, x, fma(-y, y, a)), fma(x + x, y, b)
+    u = x + x
+    return fma(x, x, fma(-y, y, a)), fma(y, u, b)
 
 
 def derivative(x, y, p, q):  # 2z (p + iq)

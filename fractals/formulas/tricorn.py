@@ -5,7 +5,8 @@ from fractals.kernels.primitives import fma
 
 
 def step(x, y, a, b):
-    return fma(x, x, fma(-y, y, a)), fma(-(x + x), y, b)
+    u, v = x + x, -y
+    return fma(x, x, fma(v, y, a)), fma(v, u, b)
 
 
 def derivative(x, y, p, q):

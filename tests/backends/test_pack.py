@@ -9,12 +9,13 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from numba.extending import register_jitable
+from numba.extending import intrinsic, register_jitable
 from support.scenes import slow_but
 
 import fractals.backends.cpu.target  # noqa: F401 - what the functions of formulas are for single numbers
+from fractals.backends.cpu import traced
 from fractals.backends.cpu.simd import pack
-from fractals.backends.cpu.simd.control import each_vector
+from fractals.backends.cpu.simd.control import by_vectors
 from fractals.backends.cpu.simd.denormals import flush_denormals, restore_mode
 from fractals.backends.cpu.simd.exponents import larger_part
 from fractals.backends.cpu.simd.memory import (
@@ -222,13 +223,46 @@ def test_a_function_of_one_vector_is_applied_to_each(dtype):
         if whole:
             (x, y), kept = clamp(pair, most, a, small)
         else:
-            (x, y), kept = each_vector(clamp, (pair, most, a, small))
+            (x, y), kept = by_vectors(clamp, (pair, most, a, small))
         store_rows(out, 0, 200, (x, y, select(kept, x, y)))
 
     a, outs = np.random.default_rng(4).normal(size=800).astype(dtype), np.zeros((2, 800), dtype)
     run = numba.njit(compute)
     for whole in (0, 1):
         run(outs[whole], a, whole)
+    assert outs[0].any()
+    assert same_bits(*outs)
+
+
+@pytest.mark.parametrize(("longer", "widths"), [(False, [2, 1]), (True, [1, 1, 1])])
+def test_short_functions_are_applied_to_two_vectors_at_a_time(longer, widths):
+    seen = []
+
+    @intrinsic
+    def note(context, value):
+        def generate(context, builder, signature, args):
+            seen.append(value.vectors)
+            return args[0]
+
+        return value(value), generate
+
+    def turn(x, y):
+        s = note(fma(x, y, x))
+        if longer:
+            s = abs(s + x) * abs(s + y)
+        return s, x + y
+
+    def compute(out, a, whole):
+        like = splat(a[0], VECTORS)
+        x, y = load(a, 0, like), load(a, 200, like)
+        store_rows(out, 0, 200, turn(x, y) if whole else by_vectors(turn, (x, y)))
+
+    traced.trace(turn)
+    a, outs = np.random.default_rng(6).normal(size=400), np.zeros((2, 400))
+    run = numba.njit(compute)
+    for whole in (0, 1):
+        run(outs[whole], a, whole)
+    assert sorted(seen) == sorted([VECTORS, *widths])
     assert outs[0].any()
     assert same_bits(*outs)
 

@@ -113,3 +113,17 @@ def test_a_long_loop_has_no_trace():
 
     assert not has_trace(long, 1.0)
     assert compiled(long)(1.0) == traced.MAX_OPERATIONS + 2
+
+
+def test_operations_are_counted():
+    def turn(pair, k):
+        x, y = pair
+        return fma(x, y, k), -x + y
+
+    def branch(pair, k):
+        return k if k > 0 else -k
+
+    cpu_target.target_context.refresh()
+    kinds = numba.typeof((1.0, 2.0)), numba.float64
+    assert traced.count_operations(turn, kinds) == 4  # the tuple, fma, and two
+    assert traced.count_operations(branch, kinds) == math.inf

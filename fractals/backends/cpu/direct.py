@@ -20,7 +20,7 @@ import math
 
 from numba import types
 
-from fractals.backends.cpu.simd.control import align_stack, each_vector, keep_apart, repeat, unknown
+from fractals.backends.cpu.simd.control import align_stack, by_vectors, keep_apart, repeat, unknown
 from fractals.backends.cpu.simd.denormals import flush_denormals, restore_mode
 from fractals.backends.cpu.simd.memory import (
     compress_rows,
@@ -61,7 +61,7 @@ UNROLL = 3  # steps in one round of a loop
 if MASK_REGISTERS:
     OWN_C, SAME_C, WITH_DERIVATIVE = (8, 1), (6, 3), (4, 1)
 elif FEW_REGISTERS:
-    OWN_C, SAME_C, WITH_DERIVATIVE = (7, 1), (7, 1), (5, 1)
+    OWN_C, SAME_C, WITH_DERIVATIVE = (6, 1), (6, 1), (5, 1)
 else:
     OWN_C, SAME_C, WITH_DERIVATIVE = (4, 3), (4, 3), (4, 1)
 MOST_WITH_DERIVATIVE = 6
@@ -240,7 +240,7 @@ def make_body(target, options):
         """Return the index of c, the state and the lanes that go on, after a step."""
         k, state, still = carried
         a, b = load_rows(numbers, k, room, zero, 2)
-        state, still = each_vector(go_on, (state, a, b, point, radius_squared, still))
+        state, still = by_vectors(go_on, (state, a, b, point, radius_squared, still))
         return k, state, still
 
     @jit
@@ -342,12 +342,12 @@ def make_body(target, options):
             alive = ~inside
             n, k = none, 0
             if early > 0:  # a first step that no lane is kept from is quicker
-                state, n, k = each_vector(advance, (state, ca, cb, point)), one, 1
+                state, n, k = by_vectors(advance, (state, ca, cb, point)), one, 1
                 alive = alive & near(state, escape_radius_squared)
             if i + lanes > width:  # testing that is quicker than masking each pack
                 alive = alive & valid
             while k < early and any_lane(alive):
-                state, alive, n = each_vector(
+                state, alive, n = by_vectors(
                     tested, (state, ca, cb, point, escape_radius_squared, alive, n)
                 )
                 k += 1
@@ -472,12 +472,12 @@ def make_body(target, options):
                 while any_lane(alive):
                     before, still = select_each(alive, state, before), all_go_on(zero)
                     for _ in range(steps):
-                        state, still = each_vector(
+                        state, still = by_vectors(
                             go_on, (state, ca, cb, point, escape_radius_squared, still)
                         )
                         n = count_under(alive, n)
                     alive = alive & going_on(state, escape_radius_squared, still)
-            state = each_vector(advance, (before, ca, cb, point))
+            state = by_vectors(advance, (before, ca, cb, point))
             store(places, 2 * room + i, n)
             store_rows(numbers, i, room, (state[0], state[1]))
             keep_slope(numbers, 2 * room, room, i, state)

@@ -12,6 +12,7 @@ compiles it.
 """
 
 import builtins
+import math
 import operator
 import types as python_types
 import weakref
@@ -308,3 +309,14 @@ def trace(function: Any) -> None:
 
     numba_private.declare(function, result)
     lower_builtin(function, types.VarArg(types.Any))(lower)
+
+
+def count_operations(function: Any, kinds: tuple[Any, ...]) -> float:
+    """Return how many operations the trace of a function has, for arguments of some types.
+
+    Infinitely many where it has none.
+    """
+    try:
+        return len(Trace(function, numba_private.typing_context(), kinds).steps)
+    except Exception:
+        return math.inf

@@ -8,6 +8,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from fractals.backends.cpu.simd.pack import INT64, Pack, intrinsic, join, vectors_of
+from fractals.backends.cpu.traced import count_operations
 
 # --- How LLVM compiles the function in which these are called
 
@@ -62,7 +63,11 @@ def unknown(context, index):
     return types.int64(types.int64), generate
 
 
-# --- Functions of one vector, applied to each vector of packs
+# --- Functions applied to the vectors of packs
+
+# Operations of a short function, as `count_operations` counts: those of a step of z² + c, and two
+# tuples that it takes apart.
+SHORT = 6
 
 
 def _with_vectors(kind, vectors):
@@ -82,46 +87,55 @@ def _packs_in(kind):
     )
 
 
-def _vector_of(context, builder, kind, value, k):
-    """Return a value in which every pack is replaced by the pack of its vector k."""
+def _some_vectors(context, builder, kind, value, begin, end):
+    """Return a value in which every pack is replaced by the pack of some of its vectors."""
     if isinstance(kind, Pack):
-        return join(builder, [vectors_of(builder, value)[k]])
+        return join(builder, vectors_of(builder, value)[begin:end])
     if not isinstance(kind, types.BaseTuple):
         return value
     parts = zip(kind, cgutils.unpack_tuple(builder, value), strict=True)
-    parts = [_vector_of(context, builder, part, of, k) for part, of in parts]
-    return context.make_tuple(builder, _with_vectors(kind, 1), parts)
+    parts = [_some_vectors(context, builder, part, of, begin, end) for part, of in parts]
+    return context.make_tuple(builder, _with_vectors(kind, end - begin), parts)
 
 
 def _joined(context, builder, kind, values):
-    """Return a value of a type, made of one value for each vector of its packs."""
+    """Return a value of a type, made of values whose packs have its vectors, some each."""
     if isinstance(kind, Pack):
-        return join(builder, [builder.extract_value(value, 0) for value in values])
+        return join(builder, [vector for value in values for vector in vectors_of(builder, value)])
     parts = zip(*(cgutils.unpack_tuple(builder, value) for value in values), strict=True)
     parts = [_joined(context, builder, part, of) for part, of in zip(kind, parts, strict=True)]
     return context.make_tuple(builder, kind, parts)
 
 
 @intrinsic
-def each_vector(context, function, arguments):
-    """Return ``function(*arguments)``, computed for one vector after another.
+def by_vectors(context, function, arguments):
+    """Return ``function(*arguments)``, computed for one vector after another, or for two.
 
     All packs in the arguments and the result have the same number of vectors. A function of whole
     packs would apply its first operation to all vectors, then the second operation, and so on, and
-    the intermediate results would need more registers than a CPU has. The function is also compiled
-    for one vector instead of several.
+    the intermediate results would need more registers than a CPU has. In a short function most
+    operations wait for the one before, and a CPU does not look far enough ahead to fill the time
+    with the next vector's; so each is applied to two vectors. In a longer one, intermediate results
+    of two vectors would need too many registers.
     """
     (vectors,) = {pack.vectors for pack in _packs_in(arguments)}
-    single = context.resolve_function_type(function, tuple(_with_vectors(arguments, 1)), {})
-    kind = _with_vectors(single.return_type, vectors)
+    one = tuple(_with_vectors(arguments, 1))
+    most = 2 if count_operations(function.typing_key, one) <= SHORT else 1
+    groups = [(begin, min(begin + most, vectors)) for begin in range(0, vectors, most)]
+    kinds = {
+        width: context.resolve_function_type(function, tuple(_with_vectors(arguments, width)), {})
+        for width in {end - begin for begin, end in groups}
+    }
+    kind = _with_vectors(kinds[most].return_type, vectors)
 
     def generate(context, builder, signature, args):
-        call_one = context.get_function(function, single)
-        context.add_linking_libs(getattr(call_one, "libs", ()))
+        calls = {width: context.get_function(function, kinds[width]) for width in kinds}
+        for call in calls.values():
+            context.add_linking_libs(getattr(call, "libs", ()))
         found = []
-        for k in range(vectors):
-            one = _vector_of(context, builder, arguments, args[1], k)
-            found.append(call_one(builder, cgutils.unpack_tuple(builder, one)))
+        for begin, end in groups:
+            part = _some_vectors(context, builder, arguments, args[1], begin, end)
+            found.append(calls[end - begin](builder, cgutils.unpack_tuple(builder, part)))
         return _joined(context, builder, kind, found)
 
     return kind(function, arguments), generate
