@@ -5,7 +5,7 @@ from fractals.kernels.primitives import fma, number
 
 
 def step(x, y, a, b):  # z = x + iy, c = a + ib
-    u = x + x
+    u = x + x  # first: then x is not needed after x', which can take its register
     return fma(x, x, fma(-y, y, a)), fma(y, u, b)
 
 

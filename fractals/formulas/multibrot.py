@@ -12,7 +12,7 @@ def make_step(power):
         if power % 2 == 0:
             return fma(u, u, fma(-v, v, a)), fma(u + u, v, b)
         p, q = fma(u, u, -(v * v)), (u + u) * v
-        s, t = fma(-q, y, a), fma(q, x, b)
+        s, t = fma(-q, y, a), fma(q, x, b)  # both first: then q needs no register
         return fma(p, x, s), fma(p, y, t)
 
     return step
