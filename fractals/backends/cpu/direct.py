@@ -74,8 +74,8 @@ MAX_BLOCK_PERIODIC = 48  # the same where cycles are looked for after each block
 FIRST_SAVED = 5
 SAMPLES = 18432  # most samples in one list: the states left after 16 steps fit into a core's cache
 ROOM = 528  # elements after the end of an array that a pack may read or write
-# Rows of the list without statistics: state (up to 8 numbers) and c twice, and an earlier z.
-MAX_ROWS = 2 * 10 + 2
+# Rows of the list without statistics: state (up to 8 numbers) three times, c twice, an earlier z.
+MAX_ROWS = 3 * 8 + 2 * 2 + 2
 
 
 def make_body(target, options):
@@ -99,12 +99,13 @@ def make_body(target, options):
     planes, statistics_inside = options.statistics.planes, options.statistics.inside
     size = own + planes  # numbers of a state
     carried = size if julia else size + 2  # of a lane in the list: also its c, if it has its own
-    saved, pending = (
-        carried,
-        carried + 2,
-    )  # rows of an earlier z; of lanes returned to a block's start
+    # Rows: states before and after a block, which change places with each block, c, an earlier z,
+    # and lanes returned to a block's start.
+    other = carried
+    saved = other + size
+    pending = saved + 2
     few, vectors, unroll = pack_shape(size, options)
-    list_rows = MAX_ROWS + 2 * planes
+    list_rows = MAX_ROWS + 3 * planes
     c_rows = list_rows - 2  # of a Julia set's c, whose lanes have none of their own
     keep_row = 4 if derivative else 2  # of statistics, after z and dz of replayed lanes
     longest = MAX_BLOCK_PERIODIC if options.interior_shortcuts else MAX_BLOCK
@@ -137,6 +138,15 @@ def make_body(target, options):
         def keep_c(numbers, room, a, b):
             store_rows(numbers, c_rows * room, room, (a, b))
 
+        def move_c(numbers, room, end, a, b):
+            pass
+
+        def compress_c(numbers, room, end, still, a, b):
+            pass
+
+        def c_at(numbers, i, room, a, b):
+            return a, b
+
         def place_of_c(i, room):
             return c_rows * room
 
@@ -154,11 +164,21 @@ def make_body(target, options):
         def keep_c(numbers, room, a, b):
             pass
 
+        def move_c(numbers, room, end, a, b):
+            store_rows(numbers, size * room + end, room, (a, b))
+
+        def compress_c(numbers, room, end, still, a, b):
+            compress_rows(numbers, size * room + end, room, still, (a, b))
+
+        def c_at(numbers, i, room, a, b):
+            return load_rows(numbers, size * room + i, room, a, 2)
+
         def place_of_c(i, room):
             return size * room + i
 
     begin, lane_of, c_of = jit(begin), jit(lane_of), jit(c_of)
     keep_c, place_of_c = jit(keep_c), jit(place_of_c)
+    move_c, compress_c, c_at = jit(move_c), jit(compress_c), jit(c_at)
 
     test_inside = shortcuts and not julia and formula.inside is not None
     # With AVX-512, tests are cheaper and a pack has more lanes, so speculation fails more often.
@@ -252,8 +272,10 @@ def make_body(target, options):
         return carried
 
     @jit
-    def take_steps(numbers, i, room, point, steps):
-        """Return the state of the lanes at i after a block of steps, and the lanes that go on.
+    def take_steps(numbers, i, room, before, after, point, steps):
+        """Take a block of steps with the lanes at i, and return which of them go on.
+
+        Their state is read from the row `before`, and written from the row `after` on.
 
         The function is separate, because LLVM allocates registers better in a small one. c is
         loaded in each step, because there are too few registers for z and c of all lanes.
@@ -261,13 +283,16 @@ def make_body(target, options):
         keep_apart()
         align_stack()
         zero = splat(point[0] - point[0], vectors)
-        inputs = numbers, room, zero, point, splat(point[2], vectors)
-        state = load_rows(numbers, i, room, zero, size)
+        escape_radius_squared = splat(point[2], vectors)
+        inputs = numbers, room, zero, point, escape_radius_squared
+        state = load_rows(numbers, before * room + i, room, zero, size)
         carried = place_of_c(i, room), state, all_go_on(zero)
         carried = repeat(one_round, steps // unroll, carried, inputs)
         if unroll > 1:
             carried = repeat(one_step, steps % unroll, carried, inputs)
-        return carried[1], carried[2]
+        _, state, still = carried
+        store_rows(numbers, after * room + i, room, state)
+        return going_on(state, escape_radius_squared, still)
 
     @jit
     def speculate(tile, at, u, v, point, early, max_iterations, lists, end):
@@ -279,14 +304,12 @@ def make_body(target, options):
         zero = splat(point[0] - point[0], vectors)
         state, ca, cb = begin(u, v, splat(point[0], vectors), splat(point[1], vectors))
         store_rows(numbers, end, room, lane_of(state, ca, cb))
-        state, still = take_steps(numbers, end, room, point, early)
-        if any_lane(~going_on(state, splat(point[2], vectors), still)):
+        if any_lane(~take_steps(numbers, end, room, 0, 0, point, early)):
             return -1
         store(tile.count, at, truncate(everywhere(max_iterations, zero)))
         store(tile.x, at, zero)
         store(tile.y, at, zero)
         if early < max_iterations - 1:
-            store_rows(numbers, end, room, state)
             store(places, end, indices(at, zero))
             end += lane_count(zero)
         return end
@@ -385,8 +408,9 @@ def make_body(target, options):
         count, statistics = tile.count, tile.statistics
         numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
-        escape_radius_squared, lanes = splat(point[2], vectors), lane_count(zero)
+        lanes = lane_count(zero)
         a, b = splat(point[0], vectors), splat(point[1], vectors)
+        before, after = 0, other
         back = 0
         blocks, mark = 0, FIRST_SAVED
         steps = MIN_BLOCK
@@ -395,41 +419,51 @@ def make_body(target, options):
             first, left = back, end
             end = 0
             for i in range(0, left, lanes):
-                lane = load_rows(numbers, i, room, zero, carried)
-                ca, cb = c_of(lane, a, b)
-                state, still = take_steps(numbers, i, room, point, steps)
-                still = going_on(state, escape_radius_squared, still)
+                still = take_steps(numbers, i, room, before, after, point, steps)
                 gone = ~still
                 if i + lanes > left:  # testing that is quicker than masking each pack
                     valid = first_lanes(left - i, zero)
                     still, gone = still & valid, gone & valid
-                closing = any_lane(gone) or end != i
-                if any_lane(gone):
-                    before = load_rows(numbers, i, room, zero, carried)
-                    compress_rows(numbers, pending * room + back, room, gone, before)
+                leaving = any_lane(gone)
+                if leaving:
+                    state = load_rows(numbers, before * room + i, room, zero, size)
+                    ca, cb = c_at(numbers, i, room, a, b)
+                    lane = lane_of(state, ca, cb)
+                    compress_rows(numbers, pending * room + back, room, gone, lane)
                     back = compress_store(places, room + back, gone, load(places, i, zero)) - room
                 if shortcuts and blocks >= FIRST_SAVED:
+                    x = load(numbers, after * room + i, zero)
+                    y = load(numbers, (after + 1) * room + i, zero)
                     old_x = load(numbers, saved * room + i, zero)
                     old_y = load(numbers, (saved + 1) * room + i, zero)
                     if blocks > FIRST_SAVED:
-                        periodic = still & (old_x == state[0]) & (old_y == state[1])
+                        periodic = still & (old_x == x) & (old_y == y)
                         if any_lane(periodic):
                             still = still & ~periodic
-                            closing = True
+                            leaving = True
                     if blocks == mark:
-                        old_x, old_y = state[0], state[1]
-                    if closing:
+                        old_x, old_y = x, y
+                    if leaving:
                         compress_rows(numbers, saved * room + end, room, still, (old_x, old_y))
-                    elif blocks == mark:
-                        store_rows(numbers, saved * room + i, room, (old_x, old_y))
-                if closing:
-                    compress_rows(numbers, end, room, still, lane_of(state, ca, cb))
+                    elif end != i or blocks == mark:
+                        store_rows(numbers, saved * room + end, room, (old_x, old_y))
+                if leaving:
+                    state = load_rows(numbers, after * room + i, room, zero, size)
+                    ca, cb = c_at(numbers, i, room, a, b)
+                    compress_rows(numbers, after * room + end, room, still, state)
+                    compress_c(numbers, room, end, still, ca, cb)
                     end = compress_store(places, end, still, load(places, i, zero))
                 else:
-                    store_rows(numbers, i, room, state)
-                    end = min(i + lanes, left)
+                    if end != i:
+                        state = load_rows(numbers, after * room + i, room, zero, size)
+                        ca, cb = c_at(numbers, i, room, a, b)
+                        store_rows(numbers, after * room + end, room, state)
+                        move_c(numbers, room, end, ca, cb)
+                        store(places, end, load(places, i, zero))
+                    end += min(lanes, left - i)
             for t in range(first, back):
                 places[2 * room + t] = n
+            before, after = after, before
             n += steps
             # A block costs loads, stores and compaction, whatever its length; each lane that
             # escapes costs the block's steps again. With as many escapes per step as in the last
@@ -445,9 +479,9 @@ def make_body(target, options):
         if statistics_inside:  # the last step of the lanes that did not escape
             row = pending * room + back
             for i in range(0, end, lanes):
-                lane = load_rows(numbers, i, room, zero, carried)
-                ca, cb = c_of(lane, a, b)
-                keep_statistics(numbers, row, room, 0, advance(lane[:size], ca, cb, point))
+                state = load_rows(numbers, before * room + i, room, zero, size)
+                ca, cb = c_at(numbers, i, room, a, b)
+                keep_statistics(numbers, row, room, 0, advance(state, ca, cb, point))
                 for t in range(min(lanes, end - i)):
                     copy_statistics(statistics, places[i + t], len(count), numbers, row, t, room)
         return back
@@ -587,4 +621,4 @@ def signature(real):
 def scratch_sizes(width, planes=0):
     """Return the elements of `numbers` and `places` for rows of `width` samples."""
     room = max(SAMPLES, width) + ROOM
-    return (MAX_ROWS + 2 * planes + 2) * room, 3 * room
+    return (MAX_ROWS + 3 * planes + 2) * room, 3 * room
