@@ -2,8 +2,11 @@
 
 import cmath
 import itertools
+import json
 import math
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -88,7 +91,7 @@ def views(seed, count, **keys):
                 chance.choice([1, 2, 13, 64, 150]),
             ),
             "max_iterations": chance.choice(
-                [1, 2, 3, 23, 24, 25, 26, 27, 28, 48, 49, 200, 1000, 1003]
+                [1, 2, 3, 23, 24, 25, 26, 27, 28, 48, 49, 200, 1000, 1003, 3200]
             ),
             "rotation": chance.choice([0, 30]),
             **keys,
@@ -141,6 +144,21 @@ def test_shortcuts_change_no_number(formula):
     for view in views(formula, 20):
         drawn = scene(formula, **view)
         assert (with_shortcuts.compare(drawn) == without.compare(drawn)).all()
+
+
+def test_orbits_that_reach_a_cycle_end_long_before_the_limit():
+    """Without shortcuts these pictures would take hours."""
+    inside = [
+        {"center": ("-0.12256", "0.74486"), "width": "0.01"},  # of period 3
+        {"center": ("-0.12256", "0.74486"), "width": "0.01", "size": (1, 1)},
+        {"center": ("-0.407104083", "0.584852843"), "width": "0.003"},  # 13
+        {"center": ("-0.377003547", "0.594551697"), "width": "0.0006"},  # 29
+        {"julia": ("-0.123", "0.745"), "center": ("0", "0"), "width": "0.1"},
+    ]
+    like = scene(size=(80, 60), coloring="count", max_iterations=2 * 10**9)
+    tables = [json.loads(like.replace(**view).to_json()) for view in inside]
+    code = f"import fractals\nfor table in {tables}: fractals.render(fractals.load_scene(table))"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("max_iterations", range(1, 140, 6))

@@ -10,6 +10,8 @@ soon be idle. Therefore
 2. `iterate_blocks`: the states of the other samples form a list without gaps. They take blocks of
    steps without a test; the fewer escape, the longer the blocks. After each block the list is
    compacted;
+   `find_period` tells whether some of them have reached a cycle. If so, every z is compared with an
+   earlier one after each block, and a block is as long as one or more periods of that cycle;
 3. `replay_escaped`: a sample that escaped in a block is returned to the block's start. At the end
    these samples take their last steps again, so counts are exact: `STRIDE` steps with one test,
    and where a sample escaped in those, single steps.
@@ -68,12 +70,15 @@ MOST_WITH_DERIVATIVE = 6
 EARLY = 16  # steps of `first_steps`; with a limit of 32 or less it takes all steps
 MIN_BLOCK, MAX_BLOCK = 12, 384  # steps without a test
 STRIDE = 4  # steps with one test in `replay_escaped`
-MAX_BLOCK_PERIODIC = 48  # the same where cycles are looked for after each block
-# The first block after which cycles are looked for. Most orbits of a Julia set of dust escape in
-# earlier blocks, and are not compared with an earlier z in vain.
-FIRST_SAVED = 5
+# After FIRST_SEARCH steps, and then each time after half as many again, a period is searched for:
+# in up to 1/SEARCHED of the list's steps so far, and not while more than 1/MANY of the samples
+# escape in a block.
+FIRST_SEARCH, SEARCHED, MANY = 96, 1024, 16
+# Blocks are a multiple of a period that was found, with up to PERIODIC_BLOCK steps, or 1/SHARE of
+# the steps so far: on average a sample in a cycle takes half a block in vain.
+PERIODIC_BLOCK, SHARE = 48, 16
 SAMPLES = 18432  # most samples in one list: the states left after 16 steps fit into a core's cache
-ROOM = 528  # elements after the end of an array that a pack may read or write
+ROOM = 528  # elements behind a list, which a pack may read or write
 # Rows of the list without statistics: state (up to 8 numbers) three times, c twice, an earlier z.
 MAX_ROWS = 3 * 8 + 2 * 2 + 2
 
@@ -108,7 +113,6 @@ def make_body(target, options):
     list_rows = MAX_ROWS + 3 * planes
     c_rows = list_rows - 2  # of a Julia set's c, whose lanes have none of their own
     keep_row = 4 if derivative else 2  # of statistics, after z and dz of replayed lanes
-    longest = MAX_BLOCK_PERIODIC if options.interior_shortcuts else MAX_BLOCK
 
     near = make_near(target, formula, derivative)
     shortcuts = options.interior_shortcuts and formula.memoryless
@@ -275,7 +279,7 @@ def make_body(target, options):
     def take_steps(numbers, i, room, before, after, point, steps):
         """Take a block of steps with the lanes at i, and return which of them go on.
 
-        Their state is read from the row `before`, and written from the row `after` on.
+        Their state is read from the row `before` on, and written from the row `after` on.
 
         The function is separate, because LLVM allocates registers better in a small one. c is
         loaded in each step, because there are too few registers for z and c of all lanes.
@@ -295,6 +299,31 @@ def make_body(target, options):
         return going_on(state, escape_radius_squared, still)
 
     @jit
+    def find_period(numbers, room, before, after, point, end, most):
+        """Return after how many steps the first of some lanes comes back to its z.
+
+        The lanes are spread over the list, which ends at `end`, and copied to the end of its room.
+        Returns 0 where none comes back within `most` steps.
+        """
+        zero = splat(point[0] - point[0], vectors)
+        lanes = lane_count(zero)
+        i = room - lanes
+        for lane in range(lanes):
+            k = end * lane // lanes
+            for row in range(size):
+                numbers[(before + row) * room + i + lane] = numbers[(before + row) * room + k]
+            for row in range(size, carried):  # of c
+                numbers[row * room + i + lane] = numbers[row * room + k]
+        old_x, old_y = load_rows(numbers, before * room + i, room, zero, 2)
+        for period in range(1, most + 1):
+            take_steps(numbers, i, room, before, after, point, 1)
+            before = after
+            x, y = load_rows(numbers, after * room + i, room, zero, 2)
+            if any_lane((x == old_x) & (y == old_y)):
+                return period
+        return 0
+
+    @jit
     def speculate(tile, at, u, v, point, early, max_iterations, lists, end):
         """Take the first steps of some neighbors without a test.
 
@@ -304,7 +333,8 @@ def make_body(target, options):
         zero = splat(point[0] - point[0], vectors)
         state, ca, cb = begin(u, v, splat(point[0], vectors), splat(point[1], vectors))
         store_rows(numbers, end, room, lane_of(state, ca, cb))
-        if any_lane(~take_steps(numbers, end, room, 0, 0, point, early)):
+        still = take_steps(numbers, end, room, 0, 0, point, early)
+        if any_lane(~still):
             return -1
         store(tile.count, at, truncate(everywhere(max_iterations, zero)))
         store(tile.x, at, zero)
@@ -412,7 +442,7 @@ def make_body(target, options):
         a, b = splat(point[0], vectors), splat(point[1], vectors)
         before, after = 0, other
         back = 0
-        blocks, mark = 0, FIRST_SAVED
+        period, mark, saving, comparing = 0, FIRST_SEARCH, False, False
         steps = MIN_BLOCK
         while end > 0 and n < max_iterations - 1:
             steps = min(steps, max_iterations - 1 - n)
@@ -420,42 +450,37 @@ def make_body(target, options):
             end = 0
             for i in range(0, left, lanes):
                 still = take_steps(numbers, i, room, before, after, point, steps)
+                state = load_rows(numbers, after * room + i, room, zero, size)
                 gone = ~still
                 if i + lanes > left:  # testing that is quicker than masking each pack
                     valid = first_lanes(left - i, zero)
                     still, gone = still & valid, gone & valid
                 leaving = any_lane(gone)
                 if leaving:
-                    state = load_rows(numbers, before * room + i, room, zero, size)
-                    ca, cb = c_at(numbers, i, room, a, b)
-                    lane = lane_of(state, ca, cb)
+                    old = load_rows(numbers, before * room + i, room, zero, size)
+                    lane = lane_of(old, *c_at(numbers, i, room, a, b))
                     compress_rows(numbers, pending * room + back, room, gone, lane)
                     back = compress_store(places, room + back, gone, load(places, i, zero)) - room
-                if shortcuts and blocks >= FIRST_SAVED:
-                    x = load(numbers, after * room + i, zero)
-                    y = load(numbers, (after + 1) * room + i, zero)
-                    old_x = load(numbers, saved * room + i, zero)
-                    old_y = load(numbers, (saved + 1) * room + i, zero)
-                    if blocks > FIRST_SAVED:
-                        periodic = still & (old_x == x) & (old_y == y)
+                if period > 0:
+                    old_z = load_rows(numbers, saved * room + i, room, zero, 2)
+                    if comparing:
+                        periodic = still & (old_z[0] == state[0]) & (old_z[1] == state[1])
                         if any_lane(periodic):
                             still = still & ~periodic
                             leaving = True
-                    if blocks == mark:
-                        old_x, old_y = x, y
+                    if saving:
+                        old_z = state[0], state[1]
                     if leaving:
-                        compress_rows(numbers, saved * room + end, room, still, (old_x, old_y))
-                    elif end != i or blocks == mark:
-                        store_rows(numbers, saved * room + end, room, (old_x, old_y))
+                        compress_rows(numbers, saved * room + end, room, still, old_z)
+                    elif end != i or saving:
+                        store_rows(numbers, saved * room + end, room, old_z)
                 if leaving:
-                    state = load_rows(numbers, after * room + i, room, zero, size)
                     ca, cb = c_at(numbers, i, room, a, b)
                     compress_rows(numbers, after * room + end, room, still, state)
                     compress_c(numbers, room, end, still, ca, cb)
                     end = compress_store(places, end, still, load(places, i, zero))
                 else:
                     if end != i:
-                        state = load_rows(numbers, after * room + i, room, zero, size)
                         ca, cb = c_at(numbers, i, room, a, b)
                         store_rows(numbers, after * room + end, room, state)
                         move_c(numbers, room, end, ca, cb)
@@ -465,17 +490,27 @@ def make_body(target, options):
                 places[2 * room + t] = n
             before, after = after, before
             n += steps
+            comparing, saving = comparing or saving, False
+            if shortcuts and n >= mark and MANY * (back - first) <= left:
+                most = min(n * (end // lanes + 1) // SEARCHED, n // 4)
+                found = find_period(numbers, room, before, after, point, end, most)
+                if found > 0:
+                    period = found
+                    # Other samples have other periods: blocks get a length with many divisors.
+                    for factor in (2, 3, 2):
+                        if factor * period <= PERIODIC_BLOCK:
+                            period *= factor
+                mark, saving = 3 * n // 2, period > 0
             # A block costs loads, stores and compaction, whatever its length; each lane that
-            # escapes costs the block's steps again. With as many escapes per step as in the last
-            # block, the sum of both is least at about this length. Yet after a block without any
-            # escapes often come many: lengths grow no faster than twofold.
-            best = min(3 * math.sqrt(left * steps / (back - first + 1)), 2 * steps)
-            steps = MIN_BLOCK
-            while steps < longest and 2 * steps <= best:
+            # leaves costs its steps again. With as many that leave per step as in the last block,
+            # the sum of both is least at about this length. Yet after a block without any escapes
+            # often come many: lengths grow no faster than twofold.
+            best = min(3 * math.sqrt(left * steps / (left - end + 1)), 2 * steps)
+            steps, longest = MIN_BLOCK, MAX_BLOCK
+            if period > 0:
+                steps, longest = period, min(max(PERIODIC_BLOCK, n // SHARE), MAX_BLOCK)
+            while 2 * steps <= min(best, longest):
                 steps *= 2
-            if blocks == mark:
-                mark = max(1, 2 * mark)
-            blocks += 1
         if statistics_inside:  # the last step of the lanes that did not escape
             row = pending * room + back
             for i in range(0, end, lanes):
