@@ -73,7 +73,7 @@ STRIDE = 4  # steps with one test in `replay_escaped`
 # After FIRST_SEARCH steps, and then each time after half as many again, a period is searched for:
 # in up to 1/SEARCHED of the list's steps so far, and not while more than 1/MANY of the samples
 # escape in a block.
-FIRST_SEARCH, SEARCHED, MANY = 96, 1024, 16
+FIRST_SEARCH, SEARCHED, MANY = 96, 128, 16
 # Blocks are a multiple of a period that was found, with up to PERIODIC_BLOCK steps, or 1/SHARE of
 # the steps so far: on average a sample in a cycle takes half a block in vain.
 PERIODIC_BLOCK, SHARE = 48, 16
@@ -299,13 +299,13 @@ def make_body(target, options):
         return going_on(state, escape_radius_squared, still)
 
     @jit
-    def find_period(numbers, room, before, after, point, end, most):
+    def find_period(numbers, room, before, point, end, most):
         """Return after how many steps the first of some lanes comes back to its z.
 
         The lanes are spread over the list, which ends at `end`, and copied to the end of its room.
         Returns 0 where none comes back within `most` steps.
         """
-        zero = splat(point[0] - point[0], vectors)
+        zero = splat(point[0] - point[0], few)
         lanes = lane_count(zero)
         i = room - lanes
         for lane in range(lanes):
@@ -314,12 +314,12 @@ def make_body(target, options):
                 numbers[(before + row) * room + i + lane] = numbers[(before + row) * room + k]
             for row in range(size, carried):  # of c
                 numbers[row * room + i + lane] = numbers[row * room + k]
-        old_x, old_y = load_rows(numbers, before * room + i, room, zero, 2)
+        state = load_rows(numbers, before * room + i, room, zero, size)
+        ca, cb = c_at(numbers, i, room, splat(point[0], few), splat(point[1], few))
+        x, y = state[0], state[1]
         for period in range(1, most + 1):
-            take_steps(numbers, i, room, before, after, point, 1)
-            before = after
-            x, y = load_rows(numbers, after * room + i, room, zero, 2)
-            if any_lane((x == old_x) & (y == old_y)):
+            state = by_vectors(advance, (state, ca, cb, point))
+            if any_lane((state[0] == x) & (state[1] == y)):
                 return period
         return 0
 
@@ -493,7 +493,7 @@ def make_body(target, options):
             comparing, saving = comparing or saving, False
             if shortcuts and n >= mark and MANY * (back - first) <= left:
                 most = min(n * (end // lanes + 1) // SEARCHED, n // 4)
-                found = find_period(numbers, room, before, after, point, end, most)
+                found = find_period(numbers, room, before, point, end, most)
                 if found > 0:
                     period = found
                     # Other samples have other periods: blocks get a length with many divisors.
