@@ -10,7 +10,7 @@ soon be idle. Therefore
 2. `iterate_blocks`: the states of the other samples form a list without gaps. They take blocks of
    steps without a test; the fewer escape, the longer the blocks. After each block the list is
    compacted;
-   `find_period` tells whether some of them have reached a cycle. If so, every z is compared with an
+   `find_cycle` tells whether some of them have reached a cycle. If so, every z is compared with an
    earlier one after each block, and a block is as long as one or more periods of that cycle;
 3. `replay_escaped`: a sample that escaped in a block is returned to the block's start. At the end
    these samples take their last steps again, so counts are exact: `STRIDE` steps with one test,
@@ -46,6 +46,7 @@ from fractals.backends.cpu.simd.pack import (
     splat,
     truncate,
 )
+from fractals.backends.cpu.statistics_stores import make_statistics_stores
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import make_near, make_orbit, state_size
 from fractals.kernels.primitives import number, select
@@ -299,7 +300,7 @@ def make_body(target, options):
         return going_on(state, escape_radius_squared, still)
 
     @jit
-    def find_period(numbers, room, before, point, end, most):
+    def find_cycle(numbers, room, before, point, end, most):
         """Return after how many steps the first of some lanes comes back to its z.
 
         The lanes are spread over the list, which ends at `end`, and copied to the end of its room.
@@ -493,7 +494,7 @@ def make_body(target, options):
             comparing, saving = comparing or saving, False
             if shortcuts and n >= mark and MANY * (back - first) <= left:
                 most = min(n * (end // lanes + 1) // SEARCHED, n // 4)
-                found = find_period(numbers, room, before, point, end, most)
+                found = find_cycle(numbers, room, before, point, end, most)
                 if found > 0:
                     period = found
                     # Other samples have other periods: blocks get a length with many divisors.
@@ -602,42 +603,6 @@ def pack_shape(size, options):
     if options.derivative and size <= MOST_WITH_DERIVATIVE and not options.statistics.planes:
         return tested, *WITH_DERIVATIVE
     return tested, BLOCK_VECTORS.get(size, FEW_VECTORS), UNROLL
-
-
-def make_statistics_stores(jit, own, planes):
-    """Return ``(put, copy, keep)``, which store orbit statistics.
-
-    The `planes` statistics follow `own` other numbers in a state. In an array of statistics the
-    planes are ``size`` elements apart. ``put`` stores those of a pack in that array, ``keep`` in
-    the scratch `numbers`, and ``copy`` copies them from there.
-    """
-
-    def put(arrays, k, size, state, gone, valid):
-        zero = number(0, state[0])
-        masked_store(arrays, k, valid, select(gone, state[own], zero))
-
-    def copy(arrays, k, size, numbers, row, t, room):
-        for plane in range(planes):
-            arrays[plane * size + k] = numbers[row + plane * room + t]
-
-    def keep(numbers, row, room, i, state):
-        store_rows(numbers, row + i, room, state[own:])
-
-    put = jit(put)
-    for plane in range(1, planes):
-        put = _put_more(jit, put, own, plane)
-    return put, jit(copy), jit(keep)
-
-
-def _put_more(jit, put_others, own, plane):
-    place = own + plane
-
-    def put(arrays, k, size, state, gone, valid):
-        put_others(arrays, k, size, state, gone, valid)
-        zero = number(0, state[0])
-        masked_store(arrays, plane * size + k, valid, select(gone, state[place], zero))
-
-    return jit(put)
 
 
 @functools.cache
