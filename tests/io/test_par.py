@@ -30,7 +30,10 @@ def test_the_ship_is_mirrored_in_the_formula():
         ("bifurcation", "the type 'bifurcation' draws a population over its growth rate"),
         ("biflambda", "this program draws pictures of the plane alone"),
         ("icons3d", "'icons3d' draws the points of one orbit"),
-        ("cellular", "'cellular' draws rows of cells, each of the row above it"),
+        ("cellular params=5/3311100320/41", "the first row 5 is not up to 16 digits below 4"),
+        ("cellular params=11/3311100320/99", "the type of cells 99 is none of 21,"),
+        ("cellular params=11/33111003200/41", "the rule 33111003200 is not up to 10 digits"),
+        ("cellular params=11/0/41", "the rule 0 is random"),
         ("unity", "the type 'unity' is unsupported"),
         ("mandel bailoutest=foo", "'foo' is none of mod, real, imag, or, and, manh, manr"),
         ("mandel invert=1", "invert: 1 values, and not 3: others depend on the screen"),
@@ -312,7 +315,6 @@ def test_what_is_lost():
         ("outside=imag", "the imaginary part of the last z, which is added to each count"),
         ("outside=mult", "the quotient of both parts of the last z"),
         ("outside=summ", "the sum of both parts of the last z"),
-        ("decomp=16", "the direction of the last z, which gives the colors (decomp=16)"),
         ("potential=255/200/0", "the continuous potential, which blends the bands of counts"),
         ("inside=bof60", "the least |z| of the orbit, which gives the colors inside"),
         ("inside=zmag", "|z|² after the last step, which gives the colors inside"),
@@ -402,6 +404,27 @@ def test_lyapunov_is_colored_by_its_exponent():
             if abs(exponent) > 0.01 and max(a, b) < 4:
                 wanted = 1 + int((1 - np.exp(exponent)) * 255) if exponent < 0 else 0
                 assert abs(pixels[j, i] - wanted) <= 3
+
+
+def test_cells_are_fractints():
+    """Rows of cells, by a loop over cells; at their middles the picture has their colors."""
+    scene, lost = read("cellular params=3113/3210331001/41/5 colors=000e00AXADCTwuI")
+    assert any("one for each pixel" in line for line in lost)
+    width, height = 576, 432
+    rule = [int(digit) for digit in "3210331001"[::-1]]
+    row = [0] * width
+    for k, digit in enumerate("3113"):
+        row[(width - 1 - 16) // 2 + 6 + k] = int(digit)
+    rows = []
+    for k in range(height + 5):
+        if k >= 5:
+            rows.append(row)
+        row = [rule[sum(row[i - 1 : i + 2])] if 1 <= i < width - 2 else 0 for i in range(width)]
+    scene = scene.replace(size=(width, height), supersampling=1, width="2")
+    pixels = fractals.render(scene, device="cpu").pixels
+    shades = np.array([[0, 0, 0], [170, 0, 0], [40, 134, 40], [53, 49, 117]])
+    assert np.abs(pixels.astype(int) - shades[np.array(rows)]).max() <= 1
+    assert len(np.unique(rows)) > 2
 
 
 def test_first_views():

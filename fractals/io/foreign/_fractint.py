@@ -40,7 +40,6 @@ SCATTERED = (
 )
 OTHERS = {
     **dict.fromkeys(SCATTERED.split(), "draws the points of one orbit, which come to lie anywhere"),
-    "cellular": "draws rows of cells, each of the row above it",
     "lsystem": "draws lines by rewriting text",
     "plasma": "draws random clouds",
     "diffusion": "draws particles that stick to each other",

@@ -56,7 +56,7 @@ def color_of(
     beside : callable
         Reads a file of the same folder; None without one.
     """
-    colors = _colors(fields, beside, lost)
+    colors = all_colors(fields, beside, lost)
     color: dict[str, Any] = {"coloring": "count"}
     around = colors[1:]
     if around:
@@ -77,7 +77,7 @@ def _stops(colors: list[str]) -> dict[str, Any]:
     return {"stops": [[k / len(colors), c] for k, c in enumerate(colors)]}
 
 
-def _colors(fields: Entry, beside: Beside, lost: list[str]) -> list[str]:
+def all_colors(fields: Entry, beside: Beside, lost: list[str]) -> list[str]:
     """Return the colors of an entry, from number 0 on; [] where it has none."""
     text, where = fields.get("colors", ("", "colors"))
     if not text.startswith("@"):
@@ -102,25 +102,18 @@ def _outside(fields: Entry, colors: list[str], lost: list[str]) -> dict[str, Any
     outside = fields.get("outside", ("iter", ""))[0].lower()
     parts = number(*fields.get("decomp", ("0", "decomp")))
     count = int(float(parts)) if abs(float(parts)) <= 256 else 0
-    if count >= 2 and colors:
-        found: dict[str, Any] = {"coloring": {"name": "decomposition", "parts": count}}
-        return found | {
-            "palette": _stops((colors * MAX_COLORS)[:MAX_COLORS]),
-            "transfer": "linear",
-            "density": count / MAX_COLORS,
-            "offset": 0.0,
-        }
-    if count:
-        lost.append(f"the direction of the last z, which gives the colors (decomp={count})")
-    if outside == "atan" and colors:  # the angle from the real axis, up or down
-        half = colors[1:]
-        return {
-            "coloring": "final_angle",
-            "palette": _stops([*half, *reversed(half)]),
-            "transfer": "linear",
-            "density": 1.0,
-            "offset": 0.0,
-        }
+    plain = {"transfer": "linear", "density": 1.0, "offset": 0.0}
+    if count >= 2:
+        found: dict[str, Any] = {"coloring": {"name": "decomposition", "parts": count}, **plain}
+        if colors:
+            found["palette"] = _stops((colors * MAX_COLORS)[:MAX_COLORS])
+            found["density"] = count / MAX_COLORS
+        return found
+    if outside == "atan":  # the angle from the real axis, up or down
+        found = {"coloring": "final_angle", **plain}
+        if colors:
+            found["palette"] = _stops([*colors[1:], *reversed(colors[1:])])
+        return found
     if re.fullmatch(r"-?\d{1,6}", outside, re.ASCII):
         k = int(outside)
         if 0 <= k < len(colors):

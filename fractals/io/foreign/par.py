@@ -15,6 +15,7 @@ from fractals import catalog
 from fractals.errors import InputError, SceneError
 from fractals.formulas.language.parser import Tree
 from fractals.io.foreign import Beside, Format, Imported, first_of, nothing_beside
+from fractals.io.foreign import _cellular as cellular
 from fractals.io.foreign._fractint import (
     FUNCTIONS,
     OTHERS,
@@ -28,7 +29,7 @@ from fractals.io.foreign._fractint import (
 )
 from fractals.io.foreign._frm import FrmText, Given, program_of
 from fractals.io.foreign._frm_known import KNOWN
-from fractals.io.foreign._par_colors import color_of
+from fractals.io.foreign._par_colors import all_colors, color_of
 from fractals.io.foreign._text import limit, lines_of, number, positive, real
 from fractals.io.foreign._view import EXACT, FormulaMatch, Place, placed
 
@@ -204,6 +205,8 @@ def scene_of(fields: Entry, file: File) -> Imported:
     kind = fields.get("type", ("mandel", "type"))[0].lower()
     if kind == "lyapunov":
         return _lyapunov(fields, file, lost)
+    if kind == "cellular":
+        return _cellular(fields, file, lost)
     own, found = formula_of(fields, file)
     lost += found.lost
     table = placed(found.kin, place_of(fields, own, found.julia, lost))
@@ -215,6 +218,22 @@ def scene_of(fields: Entry, file: File) -> Imported:
     if kind == "newtbasin" and found.kin.formula["name"] == "newton":
         table["color"] = {"coloring": "root"}
         lost.append("the colors of the roots")
+    return Imported(table, tuple(lost))
+
+
+def _cellular(fields: Entry, file: File, lost: list[str]) -> Imported:
+    """Return the scene of an entry that draws rows of cells."""
+    texts, where = values_of(fields, "params", 10)
+    params = [real(text, where) for text in texts]
+    params += [11.0, 3311100320.0, 41.0, 0.0][len(params) :]
+    try:
+        table = cellular.table_of(params, all_colors(fields, file.beside, lost))
+    except SceneError as error:
+        raise SceneError(f"{where}: {error}") from None
+    size = f"{cellular.WIDTH}x{cellular.HEIGHT}"
+    lost.append(f"the size of cells, one for each pixel of the screen: they are {size} here")
+    if params[0] in (0, -1):
+        lost.append("the random first row: it is always the same one here")
     return Imported(table, tuple(lost))
 
 
