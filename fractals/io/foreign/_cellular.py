@@ -17,7 +17,7 @@ WIDTH, HEIGHT = 576, 432  # cells: 4:3, as many as a picture in a scene may have
 STRING = 16  # cells of the first row that are given
 TYPES = (21, 22, 23, 24, 25, 26, 27, 31, 32, 33, 41, 42, 51, 61)  # states, then neighbors a side
 COLORS = ("#000000", "#aa0000", "#288d28", "#343075", "#f2ea49", "#aa5500")  # of states
-MAX_START = 100_000  # rows before the first that is drawn
+MAX_START = 10_000  # rows before the first that is drawn
 SEED = 1  # of the first row, where it is random
 
 
@@ -29,8 +29,8 @@ def digits_of(value: float, most: int, states: int, what: str) -> list[int]:
     return [int(digit) for digit in text]
 
 
-def cells_of(params: list[float]) -> NDArray[np.uint8]:
-    """Return the states of cells (HEIGHT, WIDTH), row below row.
+def checked(params: list[float]) -> tuple[NDArray[np.uint8], list[int]]:
+    """Return the next state for each sum, and the digits of the first row; [] if it is random.
 
     Parameters
     ----------
@@ -51,22 +51,29 @@ def cells_of(params: list[float]) -> NDArray[np.uint8]:
     table = np.zeros(sums, np.uint8)
     found = digits_of(rule, sums, states, "the rule")
     table[: len(found)] = found[::-1]
+    random = first in (0, -1)
+    return table, [] if random else digits_of(first, STRING, states, "the first row")
+
+
+def cells_of(params: list[float]) -> NDArray[np.uint8]:
+    """Return the states of cells (HEIGHT, WIDTH), row below row, of parameters as of `checked`."""
+    table, given = checked(params)
+    states, side = divmod(int(params[2]), 10)
+    begin = int(params[3])
     row = np.zeros(WIDTH, np.uint8)
     dice = np.random.default_rng(SEED)
-    random = first in (0, -1)
-    if random:
-        row[:] = dice.integers(states, size=WIDTH)
-    else:
-        given = digits_of(first, STRING, states, "the first row")
+    if given:
         at = (WIDTH - 1 - STRING) // 2 + (STRING - len(given)) // 2
         row[at : at + len(given)] = given
+    else:
+        row[:] = dice.integers(states, size=WIDTH)
     rows = []
-    for k in range(int(begin) + HEIGHT):
+    for k in range(begin + HEIGHT):
         if k >= begin:
             rows.append(row)
         total = np.convolve(row, np.ones(2 * side + 1, int), "same")
         row = table[total]
-        border = dice.integers(states, size=2 * side + 1) if random else 0
+        border = 0 if given else dice.integers(states, size=2 * side + 1)
         # The last cells are a border one wider than the first ones.
         row[np.r_[0:side, WIDTH - 1 - side : WIDTH]] = border
     return np.array(rows)

@@ -39,6 +39,7 @@ MAX_DIGITS = 20_000
 LIMIT = "150"  # of iterations, where an entry names none
 ASPECT = 0.75  # height of the screen / its width
 MAX_STRETCH = 1e3  # of a scene
+MAX_LISTED = 200_000  # characters of formulas that are followed for a list of entries
 # Keys that are read, that mean nothing in a picture, and that change it altogether.
 READ = (
     "type params function corners center-mag maxiter bailout bailoutest inside colors logmap "
@@ -63,6 +64,7 @@ class File:
     entries: dict[str, Entry] = field(default_factory=dict)
     formulas: Formulas = field(default_factory=dict)
     beside: Beside = nothing_beside
+    others: dict[str, Formulas] = field(default_factory=dict)  # of files beside it, once read
 
 
 @dataclass
@@ -100,10 +102,13 @@ def read(data: bytes, entry: str, beside: Beside = nothing_beside) -> Imported:
 
 def entries(data: bytes, beside: Beside = nothing_beside) -> list[tuple[str, str]]:
     """Return the names of a file's entries, each with its type or why it can't be drawn."""
-    found, file = [], file_of(lines_of(data), beside)
+    found, file, read = [], file_of(lines_of(data), beside), 0
     for name, fields in file.entries.items():
         try:
-            scene_of(fields, file)
+            own = _text_of_entry(fields, file)
+            read += len(own.text) if own else 0
+            if read <= MAX_LISTED or not own:
+                scene_of(fields, file, listed=True)
             about = f"type {fields.get('type', ('mandel',))[0]}"
         except InputError as error:
             about = f"unsupported: {error}"
@@ -193,8 +198,8 @@ def _joined(lines: list[str]) -> Iterator[tuple[int, str]]:
         yield begun, "".join(parts).partition(";")[0]
 
 
-def scene_of(fields: Entry, file: File) -> Imported:
-    """Return the scene of an entry."""
+def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:
+    """Return the scene of an entry; where it is only `listed`, pictures in it are not made."""
     lost: list[str] = []
     known = {*READ.split(), *QUIET.split()}
     for key, (value, where) in fields.items():
@@ -206,7 +211,7 @@ def scene_of(fields: Entry, file: File) -> Imported:
     if kind == "lyapunov":
         return _lyapunov(fields, file, lost)
     if kind == "cellular":
-        return _cellular(fields, file, lost)
+        return _cellular(fields, file, lost, listed)
     own, found = formula_of(fields, file)
     lost += found.lost
     table = placed(found.kin, place_of(fields, own, found.julia, lost))
@@ -221,13 +226,15 @@ def scene_of(fields: Entry, file: File) -> Imported:
     return Imported(table, tuple(lost))
 
 
-def _cellular(fields: Entry, file: File, lost: list[str]) -> Imported:
+def _cellular(fields: Entry, file: File, lost: list[str], listed: bool) -> Imported:
     """Return the scene of an entry that draws rows of cells."""
     texts, where = values_of(fields, "params", 10)
     params = [real(text, where) for text in texts]
     params += [11.0, 3311100320.0, 41.0, 0.0][len(params) :]
     try:
-        table = cellular.table_of(params, all_colors(fields, file.beside, lost))
+        cellular.checked(params)
+        colors = all_colors(fields, file.beside, lost)
+        table = {} if listed else cellular.table_of(params, colors)
     except SceneError as error:
         raise SceneError(f"{where}: {error}") from None
     size = f"{cellular.WIDTH}x{cellular.HEIGHT}"
@@ -342,7 +349,7 @@ def _formula_of_file(
         raise SceneError(f"{where}: the functions '{fields['function'][0][:60]}' are unsupported")
     own = FractintType(lambda given: "")
     lost: tuple[str, ...] = ()
-    text = _text_of(name, path, file)
+    text = _text_of_entry(fields, file)
     if text is None:
         letters = re.sub("[^a-z0-9]", "", _plain(name))
         if letters not in KNOWN:
@@ -369,12 +376,16 @@ def _formula_of_file(
     return own, Drawn(FormulaMatch(program_of(name, text, given)), lost=lost)
 
 
-def _text_of(name: str, path: str, file: File) -> FrmText | None:
-    """Return the text of a formula of the same file, or of one beside it."""
+def _text_of_entry(fields: Entry, file: File) -> FrmText | None:
+    """Return the text of an entry's formula, in the same file or one beside it."""
+    name, path = (fields.get(key, ("?",))[0] for key in ("formulaname", "formulafile"))
     if text := file.formulas.get(_plain(name)):
         return text
-    data = file.beside(re.split(r"[/\\]", path)[-1])
-    return frm_of(lines_of(data)).get(_plain(name)) if data is not None else None
+    path = re.split(r"[/\\]", path)[-1].lower()
+    if path not in file.others:
+        data = file.beside(path)
+        file.others[path] = frm_of(lines_of(data)) if data is not None else {}
+    return file.others[path].get(_plain(name))
 
 
 def frm_of(lines: list[str]) -> Formulas:
