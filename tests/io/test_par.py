@@ -402,8 +402,17 @@ def test_lyapunov_is_colored_by_its_exponent():
                     x = rate * x * (1 - x)
             exponent = total / 300
             if abs(exponent) > 0.01 and max(a, b) < 4:
-                wanted = 1 + int((1 - np.exp(exponent)) * 255) if exponent < 0 else 0
+                wanted = 1 + int((1 - np.exp(exponent)) * 255) if exponent < 0 else 1
                 assert abs(pixels[j, i] - wanted) <= 3
+
+
+@pytest.mark.parametrize("kind", ["mandel", "lyapunov"])
+def test_inside_is_color_1_by_default(kind):
+    """Chaos of type lyapunov has the color of insides."""
+    for text, wanted in (("", 1), ("inside=1", 1), ("inside=0", 0), ("inside=200", 200)):
+        color = read(f"{kind} {text} {GRAY}")[0].color
+        found = color.palette.stops[-1][1] if kind == "lyapunov" else color.inside
+        assert int(found[1:3], 16) == wanted
 
 
 def test_cells_are_fractints():

@@ -12,7 +12,7 @@ from fractals.formulas.language.codegen import MAX_COST, Value, Writer, function
 from fractals.formulas.language.parser import Tree
 from fractals.kernels.formula import MAX_MEMORY
 
-Z, C, ZERO = ("z",), ("c",), derivative.ZERO
+ZERO = derivative.ZERO
 GOES_ON = "goes on"  # the variable that keeps what the condition was; no text has this name
 Statements = Sequence[tuple[str, Tree]]
 

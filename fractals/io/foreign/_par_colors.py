@@ -133,8 +133,8 @@ def _outside(fields: Entry, colors: list[str], lost: list[str]) -> dict[str, Any
 
 
 def _inside(fields: Entry, colors: list[str], color: dict[str, Any], lost: list[str]) -> None:
-    """Set the color inside, or a layer of colors there."""
-    inside, where = fields.get("inside", ("", "inside"))
+    """Set the color inside, number 1 by default, or a layer of colors there."""
+    inside, where = fields.get("inside", ("1", "inside"))
     inside = inside.lower()
     if re.fullmatch(r"\d{1,5}", inside, re.ASCII):
         index = whole(inside, where)

@@ -258,7 +258,9 @@ def _lyapunov(fields: Entry, file: File, lost: list[str]) -> Imported:
     table["iteration"] = {"max_iterations": warmup + half}
     if float(params[1]) != 0.5:
         lost.append(f"the population that orbits begin with ({params[1][:40]}): it is 0.5 here")
-    color = color_of({**fields, "inside": ("", "")}, half, 0, file.beside, lost)
+    inside, at = fields.get("inside", ("1", "inside"))
+    inside = inside if inside.isdecimal() else "1"  # as Fractint does, for it has no other there
+    color = color_of({**fields, "inside": (inside, at)}, half, 0, file.beside, lost)
     table["color"] = {"coloring": {"name": "lyapunov", "warmup": warmup}}
     if colors := color.get("palette", {}).get("stops"):
         # The value is half of e to the exponent: order goes down colors 1 to 255, and chaos has 0.
