@@ -191,7 +191,7 @@ def drawn(own: FractintType, given: EntryParameters, inversion: tuple[str, ...] 
     start, pixel = [], "c"
     if inversion:
         center = f"({inversion[1]} + {inversion[2]}*i)"
-        start, pixel = [f"p = {center} + {inversion[0]}/conj(c - {center})"], "p"
+        start, pixel = [f"at = {center} + {inversion[0]}/conj(c - {center})"], "at"
     begin = _of_pixel(own.start, pixel) + (f" + {given.pair(0)}" if moved else "")
     start += [f"z = {begin}", *filter(None, [_of_pixel(own.more(given), pixel)])]
     step = _of_pixel(step, given.pair(0) if own.role == "c" else pixel)
