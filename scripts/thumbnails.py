@@ -7,7 +7,7 @@ from PIL import Image, ImageOps
 
 import fractals
 from fractals import catalog
-from fractals.explorer.pages import THUMBNAILS, formula_scene
+from fractals.explorer.pages import THUMBNAILS, WRITTEN, formula_scene
 
 GALLERY = Path(__file__).parents[1] / "gallery"
 SIZE = (256, 144)  # pixels
@@ -25,7 +25,7 @@ def main(wanted: list[str]) -> None:
             if old.stem not in names:
                 old.unlink()
         for name in names:
-            if name != "expression" and (not wanted or name in wanted):
+            if name not in WRITTEN and (not wanted or name in wanted):
                 picture = scene_picture(name) if kind == "scene" else formula_picture(name)
                 picture.save(folder / f"{name}.webp", quality=QUALITY, method=6)
     size = sum(path.stat().st_size for path in THUMBNAILS.rglob("*.webp"))

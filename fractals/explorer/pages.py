@@ -26,6 +26,7 @@ from fractals.scene.model import Scene
 from fractals.tools import sheet
 
 CLIENT = Path(__file__).parent / "client"
+WRITTEN = ("expression", "program")  # formulas that users write: they have no picture of their own
 THUMBNAILS = Path(__file__).parent / "thumbnails"  # made by scripts/thumbnails.py
 TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -82,7 +83,7 @@ def catalog_table() -> dict[str, Any]:
         colorings.append({**facts, "statistic": bool(coloring.statistic), "options": options})
     formulas = []
     for name in catalog.names("formula"):
-        if name == "expression":
+        if name in WRITTEN:
             continue
         formula = catalog.load("formula", name)()
         formulas.append(

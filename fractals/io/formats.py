@@ -1,7 +1,9 @@
 """Files of other programs: their format found by the suffix, read within bounds, and written."""
 
 import functools
+import itertools
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,10 +11,11 @@ from typing import Any
 from fractals import catalog
 from fractals.errors import InputError, SceneError, listed, shown
 from fractals.io.files import PATH_SHOWN, printable, read_bytes, read_toml
-from fractals.io.foreign import MAX_BYTES, Format, Imported
+from fractals.io.foreign import MAX_BYTES, Beside, Format, Imported
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")  # drawn here, with a scene inside
 OWN = (".toml", ".json", *PICTURES, ".fz")
+MAX_BESIDE = 10_000  # files of a folder that are looked at
 MAX_MESSAGE = 2000  # characters; the longest messages name the entries of a file
 MAX_LOST = 50  # lines; a location of Kalles Fraktaler has 100 keys at most
 
@@ -78,8 +81,9 @@ def read(source: str) -> Imported:
             f"{suffixes()}"
         )
     data = read_bytes(path, MAX_BYTES)
+    more = (_beside(path.parent),) if form.reads_beside else ()
     try:
-        found = form.read(data, entry)
+        found = form.read(data, entry, *more)
     except InputError as error:
         text = shown(printable(str(error)), MAX_MESSAGE)
         raise SceneError(f"{shown(path, PATH_SHOWN)}: {text}") from None
@@ -99,25 +103,61 @@ def entries(source: str) -> list[tuple[str, str]]:
     form = find(path.name)
     if entry or form is None or form.entries is None:
         return []
+    more = (_beside(path.parent),) if form.reads_beside else ()
     try:
-        found = form.entries(read_bytes(path, MAX_BYTES))
+        found = form.entries(read_bytes(path, MAX_BYTES), *more)
     except InputError as error:
         text = shown(printable(str(error)), MAX_MESSAGE)
         raise SceneError(f"{shown(path, PATH_SHOWN)}: {text}") from None
     return [(printable(name), shown(printable(about), MAX_MESSAGE)) for name, about in found]
 
 
+def _beside(folder: Path) -> Beside:
+    """Return what reads files of a folder by their names, whose case does not matter.
+
+    The names come from a file, which may be a stranger's: no path leads out of the folder.
+    """
+
+    @functools.cache
+    def names() -> dict[str, str]:
+        try:
+            with os.scandir(folder) as found:
+                own = [
+                    e.name
+                    for e in itertools.islice(found, MAX_BESIDE)
+                    if e.is_file(follow_symlinks=False)
+                ]
+        except OSError:
+            return {}
+        return {name.lower(): name for name in sorted(own)}
+
+    def read(name: str) -> bytes | None:
+        own = names().get(name.lower())
+        if own is None:
+            return None
+        return read_bytes(folder / own, MAX_BYTES)
+
+    return read
+
+
 def split(source: str) -> tuple[Path, str]:
     """Return the path and the entry of ``"many.par#name"``; a file of this whole name comes first.
+
+    The path ends at the first # behind a known suffix, because names of entries may hold more.
 
     Examples
     --------
     >>> split("many.par#name") == (Path("many.par"), "name")
     True
+    >>> split("#1/many.par#name#3") == (Path("#1/many.par"), "name#3")
+    True
     """
     path, mark, entry = source.rpartition("#")
     if not mark or os.path.exists(source):
         return Path(source), ""
+    for match in re.finditer("#", source):
+        if find(source[: match.start()]) is not None:
+            return Path(source[: match.start()]), source[match.end() :]
     return Path(path), entry
 
 

@@ -29,12 +29,14 @@ The file of a formula, ``fractals/formulas/<name>.py``, holds these functions an
 (-2.5, 4.25)
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate
-from typing import Any, Protocol
+from itertools import accumulate, count
+from typing import Any, NamedTuple, Protocol
 
-Step = Callable[..., tuple[Any, Any]]
+MAX_MEMORY = 18  # numbers that an orbit carries besides z
+
+Step = Callable[..., Any]
 PerturbedStep = Callable[..., tuple[Any, Any]]
 Start = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, Any]]
 
@@ -44,6 +46,14 @@ class Home(Protocol):
 
     center: tuple[str, str]
     width: str
+
+
+class OrbitPoint(NamedTuple):
+    """A point of an orbit, the point before it, and what the orbit carries besides."""
+
+    z: tuple[Any, Any]
+    before: tuple[Any, Any]
+    memory: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -125,6 +135,16 @@ class Formula:
         The phase that follows the last one.
     coloring : str
         Name of the coloring that takes the place of `smooth`; "" for none.
+    remember : callable, optional
+        ``remember(a, b)``: the numbers that an orbit carries besides z, its memory, before the
+        first step, as a tuple; a + ib is the sample. The memory then comes last among the arguments
+        of `step`, as one tuple, and its new numbers follow those of the next z. Such a formula has
+        no `tangent`, so no coloring may need dz.
+    memory_stays : bool
+        Whether the memory is the same along an orbit, so that z alone decides the next z.
+    goes_on : callable, optional
+        ``goes_on(x, y, memory) -> bool``: whether an orbit at z = x + iy has not escaped, in place
+        of the comparison of ``|z|`` with the escape radius.
     """
 
     name: str
@@ -152,6 +172,14 @@ class Formula:
     phases: tuple[tuple["Formula", int], ...] = ()
     loop: int = 0
     coloring: str = ""
+    remember: Callable[[Any, Any], tuple[Any, ...]] | None = None
+    memory_stays: bool = False
+    goes_on: Callable[[Any, Any, tuple[Any, ...]], Any] | None = None
+
+    @property
+    def memory(self) -> int:
+        """Return how many numbers `remember` returns."""
+        return len(self.remember(1.0, 1.0)) if self.remember else 0
 
     @property
     def kink_count(self) -> int:
@@ -166,7 +194,8 @@ class Formula:
     @property
     def memoryless(self) -> bool:
         """Tell whether z and c alone decide the next z."""
-        return not (self.carries_previous or self.phases)
+        changes = self.remember is not None and not self.memory_stays
+        return not (self.carries_previous or self.phases or changes)
 
     def map_at(self, n: int) -> "Formula":
         """Return the formula of step n, counted from 0."""
@@ -180,8 +209,8 @@ class Formula:
 
     @property
     def additive(self) -> bool:
-        """Tell whether the map is f(z) + c, iterated from 0."""
-        return not (self.tangent or self.start or self.carries_previous)
+        """Tell whether the map is f(z) + c, iterated from 0 until |z| exceeds a radius."""
+        return not (self.tangent or self.start or self.carries_previous or self.goes_on)
 
     @property
     def is_power(self) -> bool:
@@ -195,12 +224,30 @@ class Formula:
         zero = abs(0 * u)
         return self.start(u, v, zero, zero)[:2] if self.start else (zero, zero)
 
-    def go_on(
-        self, z: tuple[Any, Any], before: tuple[Any, Any], a: Any, b: Any, n: int
-    ) -> tuple[Any, Any]:
-        """Return the z after `z`, which came after `before`: step n on the host, from 0."""
-        step = self.map_at(n).step
-        return step(*z, a, b, *before) if self.uses_previous else step(*z, a, b)
+    def orbit(self, julia: bool, u: Any, v: Any, a: Any, b: Any) -> Iterator["OrbitPoint"]:
+        """Yield the points z_1, z_2, ... of the orbit of the sample at u + iv, on the host."""
+        z, before = self.begin(julia, u, v), (abs(0 * u), abs(0 * u))
+        memory = self.remember(u, v) if self.remember else ()
+        for n in count():
+            step = self.map_at(n).step
+            if self.remember:
+                x, y, *rest = step(*z, a, b, memory)
+                z, before, memory = (x, y), z, tuple(rest)
+            else:
+                z, before = step(*z, a, b, *(before if self.uses_previous else ())), z
+            yield OrbitPoint(z, before, memory)
+
+    def is_near(self, point: "OrbitPoint", escape_radius_squared: Any) -> Any:
+        """Tell whether an orbit has neither escaped nor converged at a point, on the host."""
+        (x, y), (u, v), memory = point
+        near = x == x
+        if self.tolerance:
+            near = near & ((x - u) * (x - u) + (y - v) * (y - v) > self.tolerance**2)
+        if self.goes_on:
+            near = near & self.goes_on(x, y, memory)
+        elif self.escapes:
+            near = near & (x * x + y * y <= escape_radius_squared)
+        return near
 
     @property
     def label(self) -> str:

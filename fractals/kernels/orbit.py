@@ -7,6 +7,7 @@ A state is a flat tuple of numbers, in this order, so that it stays in registers
    Jacobian as (p, q, s, t);
 3. where the formula carries the previous z, that z; and its dz if the next dz depends on it;
    where maps are iterated in turn, the number of the next step within one round;
+   the memory of a formula that has one;
 4. the orbit statistics.
 """
 
@@ -37,6 +38,8 @@ def _tangent_end(formula, derivative):
 def _previous_size(formula, derivative):
     if formula.phases:
         return 1
+    if formula.remember:
+        return formula.memory
     if not formula.carries_previous:
         return 0
     return 4 if formula.uses_previous and derivative else 2
@@ -61,7 +64,10 @@ def make_orbit(target, formula, julia, derivative, statistics=NO_STATISTICS):
         What is updated at each step; their constants are in ``point``, which
         `fractals.kernels.escape.make_body` describes.
     """
-    make = _make_plain_orbit if formula.additive else _make_general_orbit
+    if formula.remember:
+        make = _make_remembering_orbit
+    else:
+        make = _make_plain_orbit if formula.additive else _make_general_orbit
     functions = make(target, formula, julia, derivative)
     if not statistics.colorings:
         return functions
@@ -91,9 +97,16 @@ def make_near(target, formula, derivative):
     formula's tolerance apart.
     """
     tolerance_squared, previous = formula.tolerance**2, _tangent_end(formula, derivative)
+    if formula.goes_on:
+        goes_on, end = target.jit(formula.goes_on), previous + formula.memory
 
-    def bounded(state, escape_radius_squared):
-        return fma(state[0], state[0], state[1] * state[1]) <= escape_radius_squared
+        def bounded(state, escape_radius_squared):
+            return goes_on(state[0], state[1], state[previous:end])
+
+    else:
+
+        def bounded(state, escape_radius_squared):
+            return fma(state[0], state[0], state[1] * state[1]) <= escape_radius_squared
 
     bounded = target.jit(bounded)
 
@@ -283,6 +296,23 @@ def _make_general_orbit(target, formula, julia, derivative):
 
         def advance(state, a, b, point):
             return (*change(state, a, b), state[0], state[1])
+
+    return jit(start), jit(advance), _make_finish(target, formula, derivative)
+
+
+def _make_remembering_orbit(target, formula, julia, derivative):
+    """Return the functions of `make_orbit` for a formula with a memory, which has no derivative."""
+    assert not derivative
+    jit, end = target.jit, 2 + formula.memory
+    step, remember = jit(formula.step), jit(formula.remember)
+    begin = jit(_at_sample if julia else formula.start)
+
+    def start(u, v):
+        x, y, _, _ = begin(u, v, number(1, u), number(0, u))
+        return (x, y, *remember(u, v))
+
+    def advance(state, a, b, point):
+        return step(state[0], state[1], a, b, state[2:end])
 
     return jit(start), jit(advance), _make_finish(target, formula, derivative)
 

@@ -1,5 +1,6 @@
 """Estimates of the seconds and bytes that a picture takes, before it is drawn."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from decimal import Decimal
@@ -120,19 +121,16 @@ def mean_count(
         steps = np.arange(rows)[:, None] / rows * math.log(finest / math.pi / float(width))
         turns = np.linspace(0, 2 * math.pi, columns)
         a, b = (f(turns) * half * np.exp(steps) + at for f, at in ((np.cos, x), (np.sin, y)))
-    z, before = formula.begin(scene.julia is not None, a, b), (0 * a, 0 * b)
+    u, v = a, b
     if scene.julia:
         a, b = (float(Fraction(Decimal(text))) + 0 * a for text in scene.julia)
+    points = formula.orbit(scene.julia is not None, u, v, a, b)
     most = min(max_iterations, 2000)
     total = np.zeros(a.shape)
     inside = np.ones(a.shape, bool)
     with np.errstate(all="ignore"):
-        for n in range(most):
-            z, before = formula.go_on(z, before, a, b, n), z
-            if formula.tolerance:
-                inside &= np.hypot(z[0] - before[0], z[1] - before[1]) > formula.tolerance
-            if formula.escapes:
-                inside &= z[0] * z[0] + z[1] * z[1] <= 1e6
+        for point in itertools.islice(points, most):
+            inside &= formula.is_near(point, 1e6)
             if not inside.any():
                 break
             total += inside

@@ -135,8 +135,13 @@ def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Colori
             f"{'escape' if converges else 'converge'}, and those of '{formula.name}' {ends}: "
             f"choose another, such as {others}"
         )
-    if coloring.memoryless and (formula.uses_previous or formula.phases):
-        why = "iterates maps in turn" if formula.phases else "has a memory of the z before"
+    if coloring.derivative and formula.remember:
+        raise OptionError(
+            f"the coloring '{coloring.name}' follows derivatives, and '{formula.name}' has none "
+            "where it carries several variables: choose another, such as count or smooth"
+        )
+    if coloring.memoryless and (formula.uses_previous or formula.phases or formula.remember):
+        why = "iterates maps in turn" if formula.phases else "has a memory of what was before"
         raise OptionError(
             f"the coloring '{coloring.name}' requires that z alone decides the next z, and "
             f"'{formula.name}' {why}: choose another, such as smooth"

@@ -7,6 +7,7 @@ the entropy is taken, so the score does not depend on the depth. The best window
 overlap are then centered on a spiral's eye or a nucleus in them, where the formula has any.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -231,13 +232,9 @@ def symmetries(scene: Scene, formula: Formula) -> list[tuple[int, int]]:
 def _sizes(scene: Scene, formula: Formula, x: float, y: float) -> list[float]:
     """Return the absolute values of the first points of the orbit of x + iy."""
     a, b = (float(Fraction(Decimal(part))) for part in scene.julia) if scene.julia else (x, y)
-    z, before = formula.begin(scene.julia is not None, x, y), (0.0, 0.0)
-    found = []
+    points = formula.orbit(scene.julia is not None, x, y, a, b)
     with np.errstate(all="ignore"):
-        for n in range(STEPS):
-            z, before = formula.go_on(z, before, a, b, n), z
-            found.append(math.hypot(*map(float, z)))
-    return found
+        return [math.hypot(*map(float, point.z)) for point in itertools.islice(points, STEPS)]
 
 
 def _entropy(shares: Floats) -> float:

@@ -127,18 +127,12 @@ def exact_count(scene: Scene, plan: Plan, column: Fraction | int, row: Fraction 
     bits = SPARE_BITS + int(4 * plan.digits) + 53
     with gmpy2.context(gmpy2.get_context(), precision=bits):
         x, y = _position(scene, plan, column, row)
-        a, b = gmpy2.mpfr(x), gmpy2.mpfr(y)
-        z = formula.begin(scene.julia is not None, a, b)
-        before = gmpy2.mpfr(0), gmpy2.mpfr(0)
-        if scene.julia:
-            a, b = (gmpy2.mpfr(text) for text in scene.julia)
+        u, v = gmpy2.mpfr(x), gmpy2.mpfr(y)
+        a, b = (gmpy2.mpfr(text) for text in scene.julia) if scene.julia else (u, v)
         bound = gmpy2.mpfr(scene.iteration.escape_radius) ** 2
-        for n in range(1, plan.max_iterations):
-            z, before = formula.go_on(z, before, a, b, n - 1), z
-            moved = (z[0] - before[0]) ** 2 + (z[1] - before[1]) ** 2
-            if formula.tolerance and not moved > formula.tolerance**2:
-                return n
-            if formula.escapes and z[0] * z[0] + z[1] * z[1] > bound:
+        points = formula.orbit(scene.julia is not None, u, v, a, b)
+        for n, point in zip(range(1, plan.max_iterations), points, strict=False):
+            if not formula.is_near(point, bound):
                 return n
         return plan.max_iterations
 

@@ -149,7 +149,7 @@ def exact(name, point, julia, max_iterations, radius=256):
             z, c = place, julia
         else:
             z, c = mpc({"logistic": "0.5", "lyapunov": "0.5", "nova": 1}.get(name, 0)), place
-            if name in ("newton", "halley", "collatz", "spider", "network"):
+            if name in ("newton", "halley", "collatz", "spider", "network", "program"):
                 z = c
             if name == "sine":
                 z = mpmath.pi / 2

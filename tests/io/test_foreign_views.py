@@ -13,6 +13,7 @@ from support import gradients
 from fractals import Scene, catalog
 from fractals.errors import SceneError
 from fractals.io.foreign import first_of, fraktaler3, kfr, par, rust_fractal, xpf
+from fractals.io.foreign._par_colors import colors_of
 from fractals.io.foreign._view import FOLDS
 from fractals.io.load import load_scene
 
@@ -266,7 +267,7 @@ def test_fractint_colors():
     scene, _ = read(par, "a {colors=00000e_`z inside=1 bailout=9 maxiter=5}")
     assert scene.color.inside == "#0000aa"
     assert (scene.iteration.escape_radius, scene.iteration.max_iterations) == (3, 5)
-    assert par.colors_of("0Aa_`z", "") == ["#00289a", "#9296ff"]
+    assert colors_of("0Aa_`z", "") == ["#00289a", "#9296ff"]
 
 
 @pytest.mark.parametrize("turned", [0, 25, -100])
@@ -297,7 +298,7 @@ def test_fractint_deep_corners_keep_their_digits():
     ("keys", "label"),
     [
         ("type=mandelfp", "mandelbrot"),
-        ("type=mandel4", "multibrot,power=4"),
+        ("type=manzpower params=0/0/4", "multibrot,power=4"),
         ("type=manzpower params=0/0/3", "multibrot,power=3"),
         ("type=julzpower params=0.1/0.2/5", "multibrot,power=5"),
     ],
@@ -309,15 +310,12 @@ def test_fractint_types(keys, label):
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        (
-            "center-mag=0/0/1/0.5/0/10",
-            "the stretched view (line 1: center-mag: factor 0.5, skew 10",
-        ),
-        ("corners=-1/1/-2/2", "the stretched, skewed or mirrored view"),
+        ("center-mag=0/0/1/0.5/0/10", "the skewed view (line 1: center-mag: 10 degrees)"),
+        ("center-mag=0/0/1/1e9", "the stretch of the view (line 1: center-mag: a factor of 1e+09)"),
+        ("corners=-1/1/-2/2/0/-2", "the skewed view (line 1: corners)"),
         ("colors=@blues.map", "the palette in the file 'blues.map'"),
         ("logmap=10", "the curve of colors (logmap=10)"),
-        ("inside=bof60", "the coloring inside (inside=bof60)"),
-        ("biomorph=0", "'biomorph=0'"),
+        ("inside=foo", "the coloring inside (inside=foo)"),
         ("frobnicate=yes", "'frobnicate=yes', not known"),
     ],
 )
@@ -329,13 +327,11 @@ def test_fractint_losses_are_listed(keys, words):
     ("text", "words"),
     [
         ("", "the file has no entry"),
-        ("a {\n type=manowar\n}", "a: line 2: type: the type 'manowar' is unsupported"),
-        ("a { params=0.1/0 }", "a: line 1: params: orbits that begin elsewhere"),
-        ("a { invert=1/0/0 }", "a: line 1: invert: 'invert=1/0/0' is unsupported"),
-        (
-            "a { type=manzpower params=0/0/2.5 }",
-            "'manzpower params=0/0/2.5' is unsupported",
-        ),
+        ("a {\n type=unity\n}", "a: line 2: type: the type 'unity' is unsupported"),
+        ("a { initorbit=1/0 }", "a: line 1: initorbit: 'initorbit=1/0' is unsupported"),
+        ("a { type=burning-ship params=0/0/1 }", "'burning-ship params=0/0/1' is unsupported"),
+        ("a { invert=1/0 }", "a: line 1: invert: 2 values, and not 3: others depend on the screen"),
+        ("frm:a { z = c", "line 1: the entry 'a' is never closed"),
         ("a { center-mag=0/0 }", "a: line 1: center-mag: 2 values, and 3 are the fewest"),
         ("a { center-mag=0/0/0 }", "a: line 1: center-mag: '0' is not greater than 0"),
         ("a { corners=1/1/0/2 }", "a: line 1: corners: the corners lie on one another"),
@@ -367,7 +363,9 @@ VALID = {
     xpf: "(initstate)\n(formula 'mandel)(view 0 0.5 1e-3 1)(angle -30.5)(julia #t)\n"
     '(juliaseed 0.1 0.2)(maxiter 500);x\n(usrform "z^2")(plane 0)\n',
     par: MANY + "z{type=manzpower params=0/0/3 logmap=yes inside=0 colors=0123<9>abc bailout=9}"
-    "t{type=fn+fn function=cos/sqr params=1/0.5}u{type=phoenix params=0.5/-0.5/0}",
+    "t{type=fn+fn function=cos/sqr params=1/0.5}u{type=phoenix params=0.5/-0.5/0}"
+    "frm:own(XAXIS) { z = pixel, n = 0:\n if (n < 2)\n z = fn1(z)^p1\n else\n z = |z| + pixel\n"
+    "endif\n n = n + 1, |z| <= 4 && n < 9 }w{type=formula formulaname=own params=1.5/0.2}",
 }
 
 

@@ -16,8 +16,6 @@ from fractals.io.load import load_scene
 FOLDERS = {"kfr": "kfr", "par": "par", "rustfractal-toml": "rust_fractal", "xpf": "xpf"}
 # What can't be drawn, and words of the reason; all other samples become scenes.
 REFUSED = {
-    "Waves_in_the_Night.par": "the formula 'Man-YZ-XZ'",
-    "monument.par": "the formula 'minN-XY-YZrot'",
     "barnsl4.xpf": "the formula 'barnsley'",
     "head.xpf": "(plane 2) is unsupported",
     "royal_fabric.xpf": "the formula 'spider'",

@@ -1,205 +1,20 @@
-"""The types of Fractint, against its own orbits, written down here from its documentation."""
+"""Entries of Fractint: formulas of files, views, colors, and what is refused or lost."""
 
 import cmath
+from pathlib import Path
 
+import numpy as np
 import pytest
+from support.fractint import LIMIT, differing, mod, norm, read, run
 
 import fractals
 from fractals.errors import SceneError
+from fractals.io import formats
 from fractals.io.foreign import par
-from fractals.io.foreign._fractint import TYPES
+from fractals.io.foreign._fractint import letters_of
+from fractals.io.foreign._frm_known import KNOWN
 from fractals.io.load import load_scene
-
-SIZE = (12, 9)
-LIMIT = 20
-
-
-def newton(power):
-    return lambda z, c, y: ((power - 1) * z**power + 1) / (power * z ** (power - 1))
-
-
-def halley(z, c, y):  # of z**4 - z, relaxed by 0.8
-    f, d, dd = z**4 - z, 4 * z**3 - 1, 12 * z**2
-    return z - 0.8 * f / (d - dd * f / (2 * d))
-
-
-def magnet1(z, c, y):
-    return ((z * z + c - 1) / (2 * z + c - 2)) ** 2
-
-
-def magnet2(z, c, y):
-    k = (c - 1) * (c - 2)
-    return ((z**3 + 3 * (c - 1) * z + k) / (3 * z * z + 3 * (c - 2) * z + k + 1)) ** 2
-
-
-def ship(z, c, y):
-    return complex(z.real**2 - z.imag**2, -2 * abs(z.real * z.imag)) + c
-
-
-def logistic(z, c, y):
-    return c * z * (1 - z)
-
-
-def barnsley1(z, c, y):
-    return (z - 1) * c if z.real >= 0 else (z + 1) * c
-
-
-def barnsley2(z, c, y):
-    return (z - 1) * c if z.real * c.imag + c.real * z.imag >= 0 else (z + 1) * c
-
-
-def barnsley3(z, c, y):
-    return z * z - 1 if z.real > 0 else z * z - 1 + c * z.real
-
-
-def spider(z, c, y):  # c of the step before: z - y²
-    return z * z + (c if y == 0 else (z - y * y) / 2 + z)
-
-
-sin, cos, exp = cmath.sin, cmath.cos, cmath.exp
-PIXEL, HALF, ZERO = "pixel", 0.5, 0
-# What the entry says, where an orbit begins, the next z of z, c and the z before (0 at first), the
-# square of the escape radius (None: its own test, or of converging), and c, if not the pixel.
-ORBITS = [
-    ("mandel", PIXEL, lambda z, c, y: z * z + c, 4, None),
-    ("julia", PIXEL, lambda z, c, y: z * z + c, 4, 0.3 + 0.6j),
-    ("julia params=-0.8/0.156", PIXEL, lambda z, c, y: z * z + c, 4, -0.8 + 0.156j),
-    ("barnsleym1", PIXEL, barnsley1, 4, None),
-    ("barnsleyj1", PIXEL, barnsley1, 4, 0.6 + 1.1j),
-    ("barnsleym2", PIXEL, barnsley2, 4, None),
-    ("barnsleyj2 params=0.7/0.9", PIXEL, barnsley2, 4, 0.7 + 0.9j),
-    ("barnsleym3", PIXEL, barnsley3, 4, None),
-    ("barnsleyj3", PIXEL, barnsley3, 4, 0.1 + 0.36j),
-    ("mandel4", PIXEL, lambda z, c, y: z**4 + c, 4, None),
-    ("julia4", PIXEL, lambda z, c, y: z**4 + c, 4, 0.6 + 0.55j),
-    ("manzpower params=0/0/3", PIXEL, lambda z, c, y: z**3 + c, 4, None),
-    ("julzpower params=0.1/0.2/5", PIXEL, lambda z, c, y: z**5 + c, 4, 0.1 + 0.2j),
-    ("burning-ship", PIXEL, ship, 4, None),
-    ("mandellambda", HALF, logistic, 4, None),
-    ("lambda", PIXEL, logistic, 4, 0.85 + 0.6j),
-    ("lambdafp params=0.9/0.2 bailout=16", PIXEL, logistic, 16, 0.9 + 0.2j),
-    ("phoenix", PIXEL, lambda z, c, y: z * z + 0.56667 - 0.5 * y, 4, 0),
-    ("phoenix params=0.3/-0.7", PIXEL, lambda z, c, y: z * z + 0.3 - 0.7 * y, 4, 0),
-    ("phoenixcplx", PIXEL, lambda z, c, y: z * z + 0.2 + 0.3 * y, 4, 0),
-    ("phoenixcplx params=0.1/0.5/-0.4", PIXEL, lambda z, c, y: z * z + c - 0.4 * y, 4, 0.1 + 0.5j),
-    ("mandphoenixclx", PIXEL, lambda z, c, y: z * z + c + 0.5 * y, 4, None),
-    ("newton", PIXEL, newton(3), None, None),
-    ("newtbasin params=5", PIXEL, newton(5), None, None),
-    ("halley params=3/0.8", PIXEL, halley, None, None),
-    ("magnet1m", ZERO, magnet1, 100, None),
-    ("magnet1j params=1.6/0.9", PIXEL, magnet1, 100, 1.6 + 0.9j),
-    ("magnet2m", ZERO, magnet2, 100, None),
-    ("magnet2j params=1.4/0.4", PIXEL, magnet2, 100, 1.4 + 0.4j),
-    ("mandelfn", PIXEL, lambda z, c, y: c * sin(z), None, None),
-    ("mandelfn function=exp", PIXEL, lambda z, c, y: c * exp(z), None, None),
-    ("lambdafn", PIXEL, lambda z, c, y: c * sin(z), None, 1 + 0.4j),
-    ("lambdafn function=cosxx", PIXEL, lambda z, c, y: c * cos(z).conjugate(), None, 1 + 0.4j),
-    ("lambdafn params=0.2/0.3 function=cosh", PIXEL,
-     lambda z, c, y: c * cmath.cosh(z), None, 0.2 + 0.3j),
-    ("manfn+zsqrd function=cos", PIXEL, lambda z, c, y: cos(z) + z * z + c, 4, None),
-    ("julfn+zsqrd", PIXEL, lambda z, c, y: sin(z) + z * z + c, 4, -0.5 + 0.5j),
-    ("manfn+exp", PIXEL, lambda z, c, y: sin(z) + exp(z) + c, 4, None),
-    ("julfn+exp function=tan", PIXEL, lambda z, c, y: cmath.tan(z) + exp(z) + c, 4, 0),
-    ("fn(z*z)", PIXEL, lambda z, c, y: sin(z * z), 4, None),
-    ("sqr(fn) function=log", PIXEL, lambda z, c, y: cmath.log(z) ** 2, 64, None),
-    ("sqr(1/fn)", PIXEL, lambda z, c, y: 1 / sin(z) ** 2, 64, None),
-    ("fn*fn function=cos/sqr bailout=9", PIXEL, lambda z, c, y: cos(z) * z * z, 9, None),
-    ("fn*fn function=cotan", PIXEL, lambda z, c, y: z * z / cmath.tan(z), 64, None),
-    ("fn+fn params=0.5/0.2/0.1/-0.3", PIXEL,
-     lambda z, c, y: (0.5 + 0.2j) * sin(z) + (0.1 - 0.3j) * z * z, 64, None),
-    ("fn*z+z params=0.4/-0.2/-1 function=recip", PIXEL,
-     lambda z, c, y: (0.4 - 0.2j) / z * z - z, 64, None),
-    ("fn*z+z function=conj", PIXEL, lambda z, c, y: z.conjugate() * z + z, 64, None),
-    ("lambda(fn||fn)", PIXEL, lambda z, c, y: c * (sin(z) if abs(z) < 1 else z * z), 64, 1 + 0.1j),
-    ("lambda(fn||fn) params=0.7/0.3/2 function=cosh/conj", PIXEL,
-     lambda z, c, y: c * (cmath.cosh(z) if abs(z) < 2 else z.conjugate()), 64, 0.7 + 0.3j),
-    ("manlam(fn||fn) params=0/0/1.5", PIXEL,
-     lambda z, c, y: c * (sin(z) if abs(z) < 1.5 else z * z), 64, None),
-    ("julia(fn||fn) params=0.2/0.1/1", PIXEL,
-     lambda z, c, y: (sin(z) if abs(z) < 1 else z * z) + c, 64, 0.2 + 0.1j),
-    ("mandel(fn||fn)", PIXEL, lambda z, c, y: (sin(z) if abs(z) < 0.5 else z * z) + c, 64, None),
-    ("spider", PIXEL, spider, 4, None),
-    ("fn(z)+fn(pix) params=0/0/0.5/0.1 function=ident/sinh", PIXEL,
-     lambda z, c, y: z + (0.5 + 0.1j) * cmath.sinh(c), 64, None),
-]  # fmt: skip
-
-
-def read(text):
-    imported = par.read(f"a {{ type={text} maxiter={LIMIT} }}".encode(), "")
-    return load_scene(imported.table), imported.lost
-
-
-def orbit(start, step, pixel, c):
-    """Yield z_1, z_2, ... until it is no longer a number."""
-    c = pixel if c is None else c
-    z, before = (pixel if start == PIXEL else complex(start)), 0j
-    try:
-        while True:
-            z, before = step(z, c, before), z
-            yield z
-    except (OverflowError, ZeroDivisionError, ValueError):
-        return
-
-
-def count(points, radius2):
-    n = 0
-    for n, z in zip(range(1, LIMIT + 1), points, strict=False):
-        if not abs(z) ** 2 <= radius2:
-            return n
-    return LIMIT if n == LIMIT else n + 1
-
-
-def pixels(scene):
-    """Yield row, column and place of every sample."""
-    width = float(scene.view.width)
-    spacing, center = width / SIZE[0], complex(*map(float, scene.view.center))
-    for j in range(SIZE[1]):
-        for i in range(SIZE[0]):
-            move = complex(i + 0.5 - SIZE[0] / 2, SIZE[1] / 2 - j - 0.5)
-            yield j, i, center + spacing * (move.conjugate() if scene.view.mirror else move)
-
-
-def test_every_type_is_tried():
-    assert {entry.split()[0].removesuffix("fp") for entry, *_ in ORBITS} == set(TYPES)
-
-
-@pytest.mark.filterwarnings("ignore:the formula .* has no degree")
-@pytest.mark.parametrize(
-    ("entry", "start", "step", "radius2", "c"), ORBITS, ids=[row[0] for row in ORBITS]
-)
-def test_the_picture_is_its_picture(entry, start, step, radius2, c):
-    """Pixel by pixel: the count where what is inside hangs on it, otherwise where orbits go."""
-    scene, lost = read(entry)
-    scene = scene.replace(size=SIZE, supersampling=1)
-    settles = radius2 is None and entry.startswith(("newt", "halley"))
-    assert bool(lost) == (radius2 is None or entry.startswith("magnet"))
-    exact = TYPES[entry.split()[0].removesuffix("fp")].bailout
-    own = radius2 if exact else scene.iteration.escape_radius**2
-    raw = fractals.compute(scene, device="python")
-    # Ours begins one step before, at 0 or a critical point, where theirs begins at the pixel.
-    formula = scene.make_formula()
-    earlier = start == PIXEL and c is None and formula.begin(False, 0.3, 0.4) != (0.3, 0.4)
-    compared = different = 0
-    for j, i, pixel in pixels(scene):
-        at = pixel.conjugate() if scene.view.mirror else pixel
-        found = int(raw.count[j, i])
-        if settles:
-            *_, z = (z for _, z in zip(range(LIMIT), orbit(start, step, pixel, c), strict=False))
-            same = abs(complex(raw.z[j, i]) - z) < 1e-3 or found == LIMIT
-            compared, different = compared + 1, different + (not same)
-            continue
-        wanted = {
-            min(count(orbit(start, step, at + move, c), own) + earlier, LIMIT)
-            for move in (0, 1e-7, -1e-7, 1e-7j)
-        }
-        if entry.startswith("magnet") and abs(complex(raw.z[j, i])) <= 10:
-            found = LIMIT  # converged
-        if earlier and abs(pixel) ** 2 > own:
-            wanted = {1}  # where theirs begins is not tested there
-        compared += len(wanted) == 1
-        different += len(wanted) == 1 and found not in wanted
-    assert compared > 70
-    assert different == 0
+from fractals.scene import geometry
 
 
 def test_the_ship_is_mirrored_in_the_formula():
@@ -210,23 +25,20 @@ def test_the_ship_is_mirrored_in_the_formula():
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ("newton params=13", "the type 'newton params=13' is unsupported"),
-        ("newton params=2.5", "is unsupported"),
-        ("phoenix params=0.1/0.2/3", "is unsupported"),
-        ("phoenix params=0.1/-3", "is unsupported"),
-        ("phoenixcplx params=0.1/0.2/0.3/0.4", "is unsupported"),
-        ("halley params=6/1/0.0001/0.5", "is unsupported"),
-        ("burning-ship params=0/0/3", "is unsupported"),
-        ("lambdafn function=abs", "the type 'lambdafn function=abs' is unsupported"),
-        ("lambdafn function=tan", "is unsupported"),
-        ("manzpower params=0/0/2.5", "is unsupported"),
-        ("mandellambda params=0.1", "orbits that begin elsewhere"),
-        ("lambda(fn||fn) params=1/0.1/-1", "is unsupported"),
-        ("lambda(fn||fn) function=trunc", "is unsupported"),
+        ("burning-ship params=0/0/1", "the type 'burning-ship params=0/0/1' is unsupported"),
+        ("lambdafn function=foo", "the type 'lambdafn function=foo' is unsupported"),
         ("bifurcation", "the type 'bifurcation' draws a population over its growth rate"),
         ("biflambda", "this program draws pictures of the plane alone"),
-        ("formula formulafile=a.frm formulaname=Moth", "files of formulas (.frm) are unsupported"),
-        ("manowar", "the type 'manowar' is unsupported"),
+        ("icons3d", "'icons3d' draws the points of one orbit"),
+        ("cellular params=5/3311100320/41", "the first row 5 is not up to 16 digits below 4"),
+        ("cellular params=11/3311100320/99", "the type of cells 99 is none of 21,"),
+        ("cellular params=11/33111003200/41", "the rule 33111003200 is not up to 10 digits"),
+        ("cellular params=11/0/41", "the rule 0 is random"),
+        ("unity", "the type 'unity' is unsupported"),
+        ("mandel bailoutest=foo", "'foo' is none of mod, real, imag, or, and, manh, manr"),
+        ("mandel invert=1", "invert: 1 values, and not 3: others depend on the screen"),
+        ("formula formulafile=a.frm formulaname=Moth", "the formula 'Moth' is not in this file"),
+        ("formula formulafile=a.frm formulaname=Moth", "not in a file 'a.frm' beside it"),
     ],
 )
 def test_other_types_are_refused(entry, words):
@@ -248,18 +60,404 @@ def test_a_formula_of_a_file_by_its_name(name, formula):
     scene, lost = read(f"formula formulafile=deep.frm formulaname={name} center-mag=-1.7/0/2")
     assert scene.make_formula().name == formula
     assert lost == (
-        f"the formula '{name}' of 'deep.frm' with its parameters; {formula} has its name",
+        f"the formula '{name}' of 'deep.frm', which is not beside this file: the one that usually "
+        "has this name is drawn",
     )
 
 
+@pytest.mark.parametrize("name", [name for name, (_, match) in KNOWN.items() if match])
+def test_a_known_formula_counts_as_its_text(name):
+    """A text with a parameter that changes nothing is followed; ours is its match."""
+    entry = f"formula formulaname={name} center-mag=-0.6/0.3/0.7"
+    ours, _ = read(entry)
+    text, _ = read(f"{entry} params=0/0/0/0/1e-30")
+    ours, text = (
+        fractals.compute(s.replace(size=(16, 12), supersampling=1), device="python")
+        for s in (ours, text)
+    )
+    earlier = 0 if name == "spider" else 1  # ours begin at 0
+    inner = (text.count > 1) & (text.count < LIMIT - 1)
+    assert inner.sum() > 30
+    assert (ours.count[inner] == text.count[inner] + earlier).all()
+
+
+# A formula of a file, the keys of its entry, and the count of a pixel.
+FORMULAS = [
+    (
+        "z = c = pixel: ; comments end lines\n z = sqr(z) + c\n |z| <= 4",
+        "",
+        lambda p: run(p, lambda z: z * z + p, lambda z: norm(z) > 4),
+    ),
+    (  # variables that change at once, and numbers of the entry
+        "a=real(p1), b=imag(p1), c=real(p2),\nd=imag(p2), e=real(p3), f=imag(p3):\n"
+        "g=(a^c)-(b^d)+pixel\nb=e*a*b+f\na=g,\n|a|+|b| <= 100",
+        "params=-0.15/1/2/1/1/1",
+        lambda p: run(
+            -0.15, lambda a, b: (a * a - b + p, a * b + 1),
+            lambda a, b: norm(complex(a)) + norm(complex(b)) > 100, -0.15, (1,)),
+    ),
+    (  # powers that are no whole numbers
+        "z=real(pixel)+flip(real(p1)),\nc=flip(imag(pixel))+imag(p1):\nz=(-z)^p2+(p3*c),\n"
+        "|z| <= 16",
+        "params=0/-1.15/1.5/0/1/0",
+        lambda p: run(
+            p, lambda z: cmath.exp(1.5 * cmath.log(-z)) + complex(-1.15, p.imag),
+            lambda z: norm(z) > 16, p.real),
+    ),
+    (  # if, elseif, else; names in any case; fn1
+        "Z = Pixel\n n = 0:\n IF (n < 3)\n z = FN1(z) + pixel\n ELSEIF (real(z) > 0)\n"
+        " z = z*z\n ELSE\n z = conj(z)*z + p1\n ENDIF\n n = n + 1\n |z| < 50",
+        "function=cos params=0.2/0.1",
+        lambda p: run(
+            p, lambda z, n: (
+                (cmath.cos(z) + p if n < 3 else z * z if z.real > 0
+                 else z.conjugate() * z + 0.2 + 0.1j), n + 1),
+            lambda z, n: norm(z) >= 50, more=(0,)),
+    ),
+    (  # LastSqr, a test of what a step computed on the way
+        "z = pixel, z = sqr(z):\n z = z + pixel\n z = sqr(z)\n LastSqr <= 4",
+        "",
+        lambda p: run(
+            p, lambda z, s: ((z + p) ** 2, z + p), lambda z, s: norm(s) > 4, p * p, (0,)),
+    ),
+    (  # values of comparisons, assignments within an expression
+        "z=p1, x=1:\n (x<3)*(z=sqr(z)+pixel)\n x=x+1\n w = (3<=x)*2\n z = z + w*0.1\n |z|<=4",
+        "",
+        lambda p: run(
+            p, lambda z, x: (z * z + p + (0.2 if x + 1 >= 3 else 0), x + 1),
+            lambda z, x: norm(z) > 4, 0, (1,)),
+    ),
+    (  # a minus sign binds as tightly as a power; complex numbers; |real part| of both
+        "z = pixel:\n z = -z^2 + (0.3, -0.2)\n |real(z)| <= 4 || |imag(z)| <= 4",
+        "",
+        lambda p: run(
+            p, lambda z: z * z + 0.3 - 0.2j, lambda z: z.real**2 > 4 and z.imag**2 > 4),
+    ),
+    (  # abs of both parts, cabs, round, floor, and a variable named c that changes
+        "c = z = pixel:\n z = abs(z)*z + c\n c = floor(c*4)/4 + round(z)/9\n cabs(z) < 6",
+        "",
+        lambda p: run(
+            p, lambda z, c: (
+                complex(abs(z.real), abs(z.imag)) * z + c,
+                step_of(c) + rounded(complex(abs(z.real), abs(z.imag)) * z + c) / 9),
+            lambda z, c: abs(z) >= 6, more=(p,)),
+    ),
+    (  # predefined names
+        "z = pixel:\n z = z*z + e/10 + pi/100 + ismand*center/10 + maxit/1000\n |z| < 4",
+        "center-mag=0.1/0.2/0.5",
+        lambda p: run(
+            p, lambda z: z * z + cmath.e / 10 + cmath.pi / 100 + (0.1 + 0.2j) / 10 + LIMIT / 1000,
+            mod(4)),
+    ),
+]  # fmt: skip
+
+
+def step_of(c):
+    return complex(np.floor(c.real * 4), np.floor(c.imag * 4)) / 4
+
+
+def rounded(z):
+    return complex(np.floor(z.real + 0.5), np.floor(z.imag + 0.5))
+
+
+@pytest.mark.parametrize(("text", "keys", "count"), FORMULAS, ids=range(len(FORMULAS)))
+def test_a_formula_in_the_same_file(text, keys, count):
+    scene, lost = read(f"formula formulaname=Own {keys}", f"frm:own(XAXIS) {{{text}\n}}")
+    assert lost == ()
+    assert load_scene(scene.to_table()) == scene  # the scene needs no file but itself
+    different, compared = differing(scene, count)
+    assert compared > 60
+    assert different == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("z = pixel\n z = z*z, |z| < 4", "it has no ':'"),
+        ("z = pixel: z = rand*z, |z| < 4", "'rand' is random"),
+        ("z = pixel*whitesq: z = z*z, |z| < 4", "'whitesq' depends on the screen"),
+        ("n = n + 1, z = pixel: z = z*z, |z| < 4", "'n' has no value where it is read"),
+        ("z = pixel: z = z*z ?, |z| < 4", "unknown character '?'"),
+        ("z = pixel: if (z < 1)\n z = z*z\n |z| < 4", "not the end"),
+        ("z = pixel: z = (z*z, |z| < 4", "not ','"),
+        ("z = pixel:", "no condition under which an orbit goes on"),
+        ("z = pixel: sin = z, |z| < 4", "'sin' is no variable"),
+        ("z = pixel: z = z*" + "(" * 60 + "z" + ")" * 60 + ", |z| < 4", "nested deeper"),
+        ("z = pixel: z = " + "+".join(["z"] * 400) + ", |z| < 4", "nested deeper"),
+        ("z = pixel: " + "z = z*z, " * 2000 + "|z| < 4", "more than 3000 words"),
+        ("z = pixel: " + "z = sin(z), " * 200 + "|z| < 4", "nested deeper"),
+        (
+            "z=a=b=d=f=g=h=j=k=l=m=n=pixel: a=b*z+1,b=d*z+2,d=f*z+3,f=g*z+4,g=h*z+5,h=j*z+6,"
+            "j=k*z,k=l*z,l=m*z,m=n*z,n=a*z,z=a+z,|z|<4",
+            "20 numbers beside z, and 18 are the most",
+        ),
+        (
+            "z = pixel: z = " + "*".join(f"sin(z+{k})" for k in range(60)) + ", |z| < 4",
+            "operations",
+        ),
+    ],
+)
+def test_a_formula_that_does_not_fit_is_refused_with_its_reason(text, words):
+    with pytest.raises(SceneError) as caught:
+        read("formula formulaname=Own", f"frm:Own {{ {text} }}")
+    assert "the formula 'Own': " in str(caught.value)
+    assert words in str(caught.value)
+
+
+def entry_file(folder, text):
+    path = folder / "own.par"
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_formula_of_a_file_beside_the_entry(tmp_path):
+    path = entry_file(
+        tmp_path, "a { type=formula formulafile=c:/fractint/MANY.frm formulaname=second maxiter=9 }"
+    )
+    with pytest.raises(SceneError, match="not in a file"):
+        load_scene(path)
+    text = "comment { text }\nfirst { z = pixel: z = z*z, |z| < 4 }\n"
+    (tmp_path / "many.frm").write_text(text + "Second (XAXIS) {; words\nz = 0:\n z = z*z + pixel\n"
+                                       "|z| < 9\n}\n")  # fmt: skip
+    scene = load_scene(path)
+    assert scene.make_formula().parameters["test"] == "norm(z) < 9.0"
+    assert formats.entries(path) == [("a", "type formula")]
+
+
+@pytest.mark.parametrize("name", ["../secret.frm", "/etc/passwd", "linked.frm", "folder"])
+def test_files_elsewhere_are_not_read(tmp_path, name):
+    folder = tmp_path / "inner"
+    (folder / "folder").mkdir(parents=True)
+    (tmp_path / "secret.frm").write_text("own { z = pixel: z = z*z + pixel, |z| < 4 }")
+    (folder / "linked.frm").symlink_to(tmp_path / "secret.frm")
+    path = entry_file(folder, f"a {{ type=formula formulafile={name} formulaname=own }}")
+    with pytest.raises(SceneError, match="not in a file"):
+        load_scene(path)
+
+
+def test_colors_of_a_file_beside_the_entry(tmp_path):
+    path = entry_file(tmp_path, "a { colors=@Chroma inside=0 } b { colors=@none.map }")
+    (tmp_path / "chroma.MAP").write_text("1 2 3\n4 5 6\n7 8 9\n")
+    lost = []
+    scene = load_scene(path + "#a", lost=lost)
+    assert lost == []
+    assert scene.color.inside == "#010203"
+    assert [str(color) for _, color in scene.to_table()["color"]["palette"]["stops"]] == [
+        "#040506",
+        "#070809",
+    ]
+    load_scene(path + "#b", lost=lost)
+    assert "the palette in the file 'none.map', which is not beside this one" in lost[0]
+
+
+def test_names_of_entries_may_hold_the_mark(tmp_path):
+    path = entry_file(tmp_path, "p#3 { maxiter=7 } p#4 { maxiter=8 }")
+    assert [name for name, _ in formats.entries(path)] == ["p#3", "p#4"]
+    assert load_scene(path + "#p#4").iteration.max_iterations == 8
+    assert formats.split("a#b.par#p#3") == (Path("a#b.par"), "p#3")
+
+
+def test_a_backslash_before_blanks_goes_on():
+    scene = load_scene(par.read(b"a { center-mag=-0.5/0.0000\\ \t\n  0093/2 maxiter=7}", "").table)
+    assert scene.view.center == ("-0.5", "0.00000093")
+
+
+def corners_of(scene):
+    """Return the places of the corners of a picture of the scene's size."""
+    width, center = geometry.place_of(scene, scene.make_formula())
+    a, b, c, d = map(float, geometry.matrix(scene.view))
+    across, down = float(width) / 2, float(width) / 2 * 3 / 4
+    x, y = map(float, center)
+    return [
+        complex(x + a * u + b * v, y + c * u + d * v)
+        for u, v in ((-across, down), (across, down), (-across, -down))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "wanted"),
+    [
+        ("corners=-1/1/-2/2", (-1 + 2j, 1 + 2j, -1 - 2j)),
+        ("corners=1/-1/-1/2", (1 + 2j, -1 + 2j, 1 - 1j)),
+        ("corners=-1/1/1/-1", (-1 - 1j, 1 - 1j, -1 + 1j)),
+        ("corners=3/0/0/4/0/4", (3 + 4j, 3 + 0j, 0 + 4j)),
+        ("center-mag=-0.5/0.25/0.5/2", (-0.5 + 0.25j + complex(-4 / 3, 2),)),
+        ("center-mag=1/0/0.5/-0.5", (1 + complex(16 / 3, 2), 1 + complex(-16 / 3, 2))),
+        ("center-mag=0/0/1/0.5/90", (complex(1, 8 / 3),)),
+    ],
+)
+def test_stretched_and_mirrored_views_keep_their_corners(keys, wanted):
+    """Corners: at the top left, at the top right and at the bottom left."""
+    table = par.read(f"a {{ {keys} }}".encode(), "").table
+    height = float(load_scene(table).view.width) * 9 / 16
+    scene = load_scene(table).replace(size=(640, 480), width=repr(height * 4 / 3))
+    assert corners_of(scene)[: len(wanted)] == pytest.approx(list(wanted), abs=1e-12)
+
+
+def test_a_skew_is_lost():
+    assert (
+        "the skewed view (line 2: center-mag: 10 degrees)"
+        in read("mandel center-mag=0/0/1/1/0/10")[1]
+    )
+    assert "the skewed view (line 2: corners)" in read("mandel corners=-1/1/-1/1/0/-1")[1]
+
+
 def test_what_is_lost():
-    assert "the test of having converged: a step is shorter than 1e-6 here" in read("newton")[1]
+    assert read("newton")[1] == ()
     assert "the colors of the roots" in read("newtbasin")[1]
-    assert [line for line in read("magnet1m")[1] if "what converges" in line]
-    assert [line for line in read("lambdafn")[1] if "of one part of z" in line]
+    assert "the colors of the attractors" in read("frothybasin")[1]
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ("outside=real", "the real part of the last z, which is added to each count"),
+        ("outside=imag", "the imaginary part of the last z, which is added to each count"),
+        ("outside=mult", "the quotient of both parts of the last z"),
+        ("outside=summ", "the sum of both parts of the last z"),
+        ("potential=255/200/0", "the continuous potential, which blends the bands of counts"),
+        ("inside=bof60", "the least |z| of the orbit, which gives the colors inside"),
+        ("inside=zmag", "|z|² after the last step, which gives the colors inside"),
+        ("biomorph=0", "one color where only one part of the last z is large"),
+        ("distest=1", "the distance to the set, which gives the colors"),
+    ],
+)
+def test_losses_say_what_the_picture_lacks(keys, words):
+    (line,) = read(f"mandel {keys}")[1]
+    assert words in line
+
+
+GRAY = "colors=000<254>zzz"  # number k is gray k
+
+
+def drawn_grays(entry):
+    """Return a scene's pixels as numbers of colors, and its samples."""
+    scene = read(f"{entry} {GRAY}")[0].replace(size=(24, 18), supersampling=1)
+    raw = fractals.compute(scene, device="python")
+    pixels = fractals.recolor(raw, device="python").pixels[..., 0].astype(int)
+    return pixels, raw
+
+
+def test_counts_are_numbers_of_colors():
+    pixels, raw = drawn_grays("barnsleym1")
+    out = raw.count < LIMIT
+    assert np.abs(pixels - raw.count)[out].max() <= 1
+
+
+def test_a_test_before_the_step_is_one_color_later():
+    pixels, raw = drawn_grays("mandelfn")
+    assert np.abs(pixels - raw.count - 1)[raw.count < LIMIT].max() <= 1
+
+
+def test_decomposition_gives_numbers_of_colors():
+    pixels, raw = drawn_grays("barnsleym1 decomp=256")
+    out = raw.count < LIMIT
+    wanted = np.floor(np.angle(raw.z[out]) / (2 * np.pi) % 1 * 256)
+    assert np.abs(pixels[out] - wanted).max() <= 1
+
+
+def test_the_angle_outside_goes_up_and_down_the_colors():
+    pixels, raw = drawn_grays("barnsleym1 outside=atan")
+    out = raw.count < LIMIT
+    assert np.abs(pixels[out] - np.abs(np.angle(raw.z[out])) / np.pi * 255).max() <= 2
+
+
+def test_inside_by_the_step_nearest_to_0():
+    pixels, raw = drawn_grays("barnsleyj3 inside=bof61")
+    inside = raw.count == LIMIT
+    assert inside.sum() > 15
+    places = np.argwhere(inside)
+    scene = raw.scene
+    width = float(scene.view.width)
+    for j, i in places:
+        z = complex((i + 0.5 - 12) * width / 24, (9 - j - 0.5) * width / 24)
+        sizes = []
+        for _ in range(LIMIT):
+            z = z * z - 1 if z.real > 0 else z * z - 1 + (0.1 + 0.36j) * z.real
+            sizes.append(abs(z))
+        assert abs(pixels[j, i] - 1 - int(np.argmin(sizes))) <= 1
+
+
+def test_letters_of_lyapunov():
+    """Fractint's a is the imaginary part: 0 is ab, 1 aab, 2 aabb, 4 aabbb, 5 aabab."""
+    known = {0: "ab", 1: "aab", 2: "aabb", 3: "aaab", 4: "aabbb", 5: "aabab", 7: "aaaab"}
+    for order, letters in known.items():
+        assert letters_of(order).translate({66: "a", 65: "b"}) == letters
+
+
+def test_lyapunov_is_colored_by_its_exponent():
+    scene, lost = read(f"lyapunov params=1/0.5 center-mag=3/3/1 maxiter=200 {GRAY}")
+    assert lost == ()
+    scene = scene.replace(size=(12, 9), supersampling=1, max_iterations=200)
+    raw = fractals.compute(scene, device="cpu")
+    pixels = fractals.recolor(raw, device="cpu").pixels[..., 0].astype(int)
+    width = float(scene.view.width)
+    for j in range(9):
+        for i in range(12):
+            b, a = 3 + (i + 0.5 - 6) * width / 12, 3 + (4.5 - j - 0.5) * width / 12
+            x, total = 0.5, 0.0
+            for n in range(200):
+                for rate in (a, a, b):
+                    total += np.log(abs(rate * (1 - 2 * x)) + 1e-300) if n >= 100 else 0
+                    x = rate * x * (1 - x)
+            exponent = total / 300
+            if abs(exponent) > 0.01 and max(a, b) < 4:
+                wanted = 1 + int((1 - np.exp(exponent)) * 255) if exponent < 0 else 1
+                assert abs(pixels[j, i] - wanted) <= 3
+
+
+@pytest.mark.parametrize("kind", ["mandel", "lyapunov"])
+def test_inside_is_color_1_by_default(kind):
+    """Chaos of type lyapunov has the color of insides."""
+    for text, wanted in (("", 1), ("inside=1", 1), ("inside=0", 0), ("inside=200", 200)):
+        color = read(f"{kind} {text} {GRAY}")[0].color
+        found = color.palette.stops[-1][1] if kind == "lyapunov" else color.inside
+        assert int(found[1:3], 16) == wanted
+
+
+def test_cells_are_fractints():
+    """Rows of cells, by a loop over cells; at their middles the picture has their colors."""
+    scene, lost = read("cellular params=3113/3210331001/41/5 colors=000e00AXADCTwuI")
+    assert any("one for each pixel" in line for line in lost)
+    width, height = 576, 432
+    rule = [int(digit) for digit in "3210331001"[::-1]]
+    row = [0] * width
+    for k, digit in enumerate("3113"):
+        row[(width - 1 - 16) // 2 + 6 + k] = int(digit)
+    rows = []
+    for k in range(height + 5):
+        if k >= 5:
+            rows.append(row)
+        row = [rule[sum(row[i - 1 : i + 2])] if 1 <= i < width - 2 else 0 for i in range(width)]
+    scene = scene.replace(size=(width, height), supersampling=1, width="2")
+    pixels = fractals.render(scene, device="cpu").pixels
+    shades = np.array([[0, 0, 0], [170, 0, 0], [40, 134, 40], [53, 49, 117]])
+    assert np.abs(pixels.astype(int) - shades[np.array(rows)]).max() <= 1
+    assert len(np.unique(rows)) > 2
 
 
 def test_first_views():
-    for entry, height in (("magnet2m", 3.9), ("lambda", 3), ("mandelfn", 12), ("fn+fn", 6)):
+    for entry, center, height in (
+        ("magnet2m", (1.1, 0), 3.9), ("lambda", (0.5, 0), 3), ("mandelfn", (0, 0), 12),
+        ("fn+fn", (0, 0), 6), ("spider", (-0.5, 0), 3), ("fn(z)+fn(pix)", (0, 0), 5.4),
+        ("manzpower", (0, 0), 3), ("burning-ship", (-0.5, -0.3), 3), ("halley", (0, 0), 3),
+        ("mandellambda", (1, 0), 6), ("popcornjul", (0, 0), 4.5), ("mandphoenix", (-0.5, 0), 3),
+        ("volterra-lotka", (3, 2.25), 4.5), ("lyapunov", (0, 0), 12),
+    ):  # fmt: skip
         scene, _ = read(entry)
+        assert tuple(map(float, scene.view.center)) == center
         assert float(scene.view.width) * 9 / 16 == pytest.approx(height)
+
+
+def test_what_a_program_draws_is_the_same_everywhere():
+    text = (
+        "z = c = pixel, n = 0: z = sqr(z) - z*(n < 3)/9 + c, c = c + round(z)/70 + c^1.5/50,"
+        "n = n + 1, |z| < 9"
+    )
+    scene = read("formula formulaname=o", f"frm:o {{ {text} }}")[0]
+    scene = scene.replace(size=(16, 12), supersampling=1)
+    raws = [fractals.compute(scene, device=name) for name in ("python", "cpu", "simulator")]
+    for raw in raws[1:]:
+        assert raw.count.tobytes() == raws[0].count.tobytes()
+        assert raw.z.tobytes() == raws[0].z.tobytes()
+    assert len(np.unique(raws[0].count)) > 4

@@ -217,6 +217,7 @@ STEPS = {
     "network": network,
     "hybrid": hybrid,
     "expression": expression,
+    "program": expression,
 }
 
 

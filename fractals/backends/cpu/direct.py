@@ -47,6 +47,7 @@ from fractals.backends.cpu.simd.pack import (
     truncate,
 )
 from fractals.backends.cpu.statistics_stores import make_statistics_stores
+from fractals.kernels.formula import MAX_MEMORY
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import make_near, make_orbit, state_size
 from fractals.kernels.primitives import number, select
@@ -80,8 +81,9 @@ FIRST_SEARCH, SEARCHED, MANY = 96, 128, 16
 PERIODIC_BLOCK, SHARE = 48, 16
 SAMPLES = 18432  # most samples in one list: the states left after 16 steps fit into a core's cache
 ROOM = 528  # elements behind a list, which a pack may read or write
-# Rows of the list without statistics: state (up to 8 numbers) three times, c twice, an earlier z.
-MAX_ROWS = 3 * 8 + 2 * 2 + 2
+# Rows of the list without statistics: state three times, c twice, an earlier z. Rows that a formula
+# doesn't use are never touched, and take no memory.
+MAX_ROWS = 3 * (2 + MAX_MEMORY) + 2 * 2 + 2
 
 
 def make_body(target, options):

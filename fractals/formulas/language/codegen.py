@@ -20,7 +20,7 @@ NAMES = {
     name: getattr(module, name)
     for module, names in (
         (primitives, ("fma", "number", "select", "sqrt", "diffabs")),
-        (elementary, ("exp", "sincos", "sinhcosh", "log", "angle", "quotient")),
+        (elementary, ("exp", "sincos", "sinhcosh", "log", "angle", "quotient", "nearest")),
     )
     for name in names
 }
@@ -70,11 +70,20 @@ def compose(
             {"z": "xy", "c": "ab", "dz": "pq", "dc": "ef"},
             (derivatives[0],),
         ),
-        start=compiled("start", "a, b, p, q", {"c": "ab", "dc": "pq"}, (first, derivatives[1])),
+        start=_start(first, derivatives[1]),
         holomorphic=holomorphic,
         parameters=parameters or {},
         **settings,
     )
+
+
+def change_of(first: Tree) -> Any:
+    """Return `Formula.start` of a tree in c."""
+    return _start(first, derivative.change(first, DZ, DC))
+
+
+def _start(first: Tree, change: Tree) -> Any:
+    return compiled("start", "a, b, p, q", {"c": "ab", "dc": "pq"}, (first, change))
 
 
 def _tangent(tree: Tree, holomorphic: bool) -> Tree:
@@ -89,14 +98,14 @@ def check_cost(*trees: Tree) -> None:
     leaves = {"z": "xy", "c": "ab", "dz": "pq", "dc": "ef"}
     cost = 0
     for tree in trees:
-        writer = _Writer("x", leaves, MAX_COST)
+        writer = Writer("x", leaves, MAX_COST)
         writer.value(tree)
         cost += writer.cost
     if cost > MAX_COST:
-        raise ValueError(_too_much(cost))
+        raise ValueError(too_much(cost))
 
 
-def _too_much(cost: int) -> str:
+def too_much(cost: int) -> str:
     return (
         f"the expression and its derivatives have {cost} operations or more (sin, exp, log and the "
         f"like count {COSTS['exp']}, quotients {COSTS['quotient']}), and {MAX_COST} are the most: "
@@ -106,7 +115,7 @@ def _too_much(cost: int) -> str:
 
 def compiled(name: str, arguments: str, leaves: Mapping[str, str], trees: tuple[Tree, ...]) -> Any:
     """Return a function of real numbers that computes the parts of the trees' values."""
-    writer = _Writer(arguments[0], leaves)
+    writer = Writer(arguments[0], leaves)
     results = [part or "zero" for tree in trees for part in writer.value(tree)]
     return function(name, arguments, writer.lines, results)
 
@@ -115,7 +124,7 @@ def compiled_reals(
     name: str, arguments: str, leaves: Mapping[str, str], parts: Sequence[tuple[Tree, int]]
 ) -> Any:
     """Return a function that computes one part of each tree's value: 0 the real one."""
-    writer = _Writer(arguments[0], leaves)
+    writer = Writer(arguments[0], leaves)
     results = [writer.value(tree)[part] or "zero" for tree, part in parts]
     return function(name, arguments, writer.lines, [", ".join(results) + ","])
 
@@ -150,7 +159,7 @@ class _Lines:
             name = self._known[text] = f"t{len(self.lines)}"
             self.cost += COSTS.get(text.partition("(")[0], 1)
             if self.cost > self._most:
-                raise ValueError(_too_much(self.cost))
+                raise ValueError(too_much(self.cost))
             names = ", ".join(f"{name}{'_' * k}" for k in range(count))
             self.lines.append(f"{names} = {text}")
         return self._known[text]
@@ -209,6 +218,19 @@ class _ComplexLines(_Lines):
         above = self.multiply(a, (b[0], self.minus(b[1])))
         return self.divide(above[0], size), self.divide(above[1], size)
 
+    def holds(self, a: Value) -> str:
+        """Return whether a condition holds."""
+        return self.let(f"{a[0] or 'zero'} != zero")
+
+    def chosen(self, holds: str, a: str | None, b: str | None) -> str | None:
+        return (
+            None if a is b is None else self.let(f"select({holds}, {a or 'zero'}, {b or 'zero'})")
+        )
+
+    def told(self, holds: str) -> Value:
+        """Return 1 where a condition holds, and 0 elsewhere."""
+        return self.let(f"select({holds}, {self.real(1.0)}, zero)"), None
+
     def pair(self, function: str, a: str | None) -> tuple[str | None, str]:
         """Return sine and cosine, or the hyperbolic ones."""
         if a is None:
@@ -217,10 +239,15 @@ class _ComplexLines(_Lines):
         return name, f"{name}_"
 
 
-class _Writer(_ComplexLines):
-    """Writes lines that compute trees."""
+class Writer(_ComplexLines):
+    """Writes lines that compute trees.
 
-    def __init__(self, like: str, leaves: Mapping[str, str], most: float = math.inf) -> None:
+    `leaves` are the names of both parts of each variable; None: the part is 0.
+    """
+
+    def __init__(
+        self, like: str, leaves: Mapping[str, str | Value], most: float = math.inf
+    ) -> None:
         super().__init__(like, most)
         # Equal trees have one number. It is found from the numbers of their parts, because hashing
         # a whole tree at each of its nodes takes seconds for a third derivative.
@@ -239,6 +266,7 @@ class _Writer(_ComplexLines):
         return self._seen[id(tree)][0]
 
     def value(self, tree: Tree) -> Value:
+        """Return the names of both parts of a tree's value, computed once."""
         number = self.number_of(tree)
         if number not in self._values:
             self._values[number] = self._write(tree)
@@ -250,8 +278,8 @@ class _Writer(_ComplexLines):
             return self.real(tree[1].real), self.real(tree[1].imag)
         if kind in ("+", "-"):
             return self.sum(tree)
-        if kind in ("power", "*", "/", "neg", "along"):
-            return getattr(self, {"*": "product", "/": "quotient"}.get(str(kind), str(kind)))(tree)  # type: ignore[no-any-return]
+        if kind in METHODS:
+            return getattr(self, METHODS[kind])(tree)  # type: ignore[no-any-return]
         if kind in PAIRS:
             return PAIRS[kind](self, self.value(tree[1]), self.value(tree[2]))
         return WRITERS[kind](self, self.value(tree[1]))
@@ -271,15 +299,19 @@ class _Writer(_ComplexLines):
         return self.add(own[0], other[0]), self.add(own[1], other[1])
 
     def product(self, tree: Tree) -> Value:
+        """Return a product."""
         return self.multiply(self.value(tree[1]), self.value(tree[2]))
 
     def quotient(self, tree: Tree) -> Value:
+        """Return a quotient."""
         return self.over(self.value(tree[1]), self.value(tree[2]))
 
     def neg(self, tree: Tree) -> Value:
+        """Return the opposite."""
         return self.negative(self.value(tree[1]))
 
     def power(self, tree: Tree) -> Value:
+        """Return a whole power, by squaring."""
         base, n = self.value(tree[1]), abs(tree[2])
         if n == 0:
             return self.real(1.0), None
@@ -289,6 +321,12 @@ class _Writer(_ComplexLines):
             if bit == "1":
                 result = self.multiply(result, base)
         return self.over((self.real(1.0), None), result) if tree[2] < 0 else result
+
+    def choice(self, tree: Tree) -> Value:
+        """Return the one or the other value; both are computed."""
+        holds = self.holds(self.value(tree[1]))
+        a, b = self.value(tree[2]), self.value(tree[3])
+        return self.chosen(holds, a[0], b[0]), self.chosen(holds, a[1], b[1])
 
     def along(self, tree: Tree) -> Value:
         """Return how |a| changes with a, 0 at 0."""
@@ -354,6 +392,104 @@ def _sqrt(to: _ComplexLines, a: Value) -> Value:
     )
 
 
+def _turned_i(to: _ComplexLines, a: Value) -> Value:
+    """Return i a."""
+    return to.minus(a[1]), a[0]
+
+
+def _asin(to: _ComplexLines, a: Value) -> Value:
+    """Return -i log(i a + sqrt(1 - a²))."""
+    found = _asinh(to, _turned_i(to, a))
+    return found[1], to.minus(found[0])
+
+
+def _acos(to: _ComplexLines, a: Value) -> Value:
+    """Return pi/2 - asin(a)."""
+    found = to.negative(_asin(to, a))
+    return to.add(to.real(math.pi / 2), found[0]), found[1]
+
+
+def _asinh(to: _ComplexLines, a: Value) -> Value:
+    """Return log(a + sqrt(a² + 1))."""
+    root = _sqrt(to, to.multiply(a, a, (to.real(1.0), None)))
+    return _log(to, (to.add(a[0], root[0]), to.add(a[1], root[1])))
+
+
+def _acosh(to: _ComplexLines, a: Value) -> Value:
+    """Return log(a + sqrt(a - 1) sqrt(a + 1))."""
+    low, high = (_sqrt(to, (to.add(a[0], to.real(by)), a[1])) for by in (-1.0, 1.0))
+    return _log(to, to.multiply(low, high, a))
+
+
+def _atanh(to: _ComplexLines, a: Value) -> Value:
+    """Return log((1 + a) / (1 - a)) / 2."""
+    one, own = to.real(1.0), to.negative(a)
+    over = to.over((to.add(one, a[0]), a[1]), (to.add(one, own[0]), own[1]))
+    found = _log(to, over)
+    return to.half(found[0]), to.half(found[1])
+
+
+def _atan(to: _ComplexLines, a: Value) -> Value:
+    """Return -i atanh(i a)."""
+    found = _atanh(to, _turned_i(to, a))
+    return found[1], to.minus(found[0])
+
+
+def _pow(to: _ComplexLines, a: Value, b: Value) -> Value:
+    """Return exp(b log a), and 0 where a is 0."""
+    found = _exp(to, to.multiply(b, _log(to, a)))
+    some = to.let(f"{to.square_of(a)} > zero")
+    return to.chosen(some, found[0], None), to.chosen(some, found[1], None)
+
+
+def _compared(relation: str) -> Callable[[_ComplexLines, Value, Value], Value]:
+    def write(to: _ComplexLines, a: Value, b: Value) -> Value:
+        return to.told(to.let(f"{a[0] or 'zero'} {relation} {b[0] or 'zero'}"))
+
+    return write
+
+
+def _logical(relation: str) -> Callable[[_ComplexLines, Value, Value], Value]:
+    def write(to: _ComplexLines, a: Value, b: Value) -> Value:
+        return to.told(to.let(f"{to.holds(a)} {relation} {to.holds(b)}"))
+
+    return write
+
+
+def _rounded(part: Callable[[_ComplexLines, str], str]) -> Callable[[_ComplexLines, Value], Value]:
+    """Return the writer of a function that rounds both parts."""
+
+    def write(to: _ComplexLines, a: Value) -> Value:
+        return a[0] and part(to, a[0]), a[1] and part(to, a[1])
+
+    return write
+
+
+def _floor(to: _ComplexLines, a: str) -> str:
+    near = to.let(f"nearest({a})")
+    return to.let(f"select({near} > {a}, {near} - {to.real(1.0)}, {near})")
+
+
+def _ceil(to: _ComplexLines, a: str) -> str:
+    return to.let(f"-{_floor(to, to.let(f'-{a}'))}")
+
+
+def _round(to: _ComplexLines, a: str) -> str:
+    return _floor(to, to.let(f"{a} + {to.real(0.5)}"))
+
+
+def _trunc(to: _ComplexLines, a: str) -> str:
+    return to.let(f"select({a} < zero, {_ceil(to, a)}, {_floor(to, a)})")
+
+
+def _flip(to: _ComplexLines, a: Value) -> Value:
+    return a[1], a[0]
+
+
+def _norm(to: _ComplexLines, a: Value) -> Value:
+    return (None if a == (None, None) else to.square_of(a)), None
+
+
 def _abs(to: _ComplexLines, a: Value) -> Value:
     return to.size(a), None
 
@@ -402,12 +538,25 @@ def _growny(to: _ComplexLines, d: Value, kink: Value) -> Value:
     return d[0], to.let(f"diffabs({kink[0]}, {d[1]})")
 
 
-# Nodes of derivatives and of differences, which no text has.
+# Trees that methods of `Writer` write, with the method's name.
+METHODS = {
+    "*": "product",
+    "/": "quotient",
+    "neg": "neg",
+    "power": "power",
+    "along": "along",
+    "if": "choice",
+}
+# Trees with two parts. The first four are in derivatives and differences, and in no text.
 PAIRS: dict[str, Callable[[_ComplexLines, Value, Value], Value]] = {
     "turnx": _turnx,
     "turny": _turny,
     "grownx": _grownx,
     "growny": _growny,
+    "pow": _pow,
+    **{relation: _compared(relation) for relation in parser.COMPARISONS},
+    "&&": _logical("&"),
+    "||": _logical("|"),
 }
 # How each function of the language is written.
 WRITERS: dict[str, Callable[[_ComplexLines, Value], Value]] = {
@@ -426,4 +575,16 @@ WRITERS: dict[str, Callable[[_ComplexLines, Value], Value]] = {
     "conj": _conj,
     "re": _re,
     "im": _im,
+    "asin": _asin,
+    "acos": _acos,
+    "atan": _atan,
+    "asinh": _asinh,
+    "acosh": _acosh,
+    "atanh": _atanh,
+    "flip": _flip,
+    "norm": _norm,
+    "floor": _rounded(_floor),
+    "ceil": _rounded(_ceil),
+    "round": _rounded(_round),
+    "trunc": _rounded(_trunc),
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from fractals.formulas.language.parser import BENT, Tree, uses
+from fractals.formulas.language.parser import BENT, COMPARISONS, LOGIC, ROUNDED, Tree, uses
 
 MAX_DEGREE = 500
 
@@ -61,7 +61,14 @@ def _changed(tree: Tree, changed: Callable[[Tree], Tree], dz: Tree, dc: Tree) ->
     kind = tree[0]
     if kind in ("number", "z", "c"):
         return {"number": ZERO, "z": dz, "c": dc}[kind]
+    if kind in (*COMPARISONS, *LOGIC, *ROUNDED):
+        return ZERO  # but where the value jumps
+    if kind == "if":
+        found = changed(tree[2]), changed(tree[3])
+        return ZERO if found == (ZERO, ZERO) else ("if", tree[1], *found)
     a, inner = tree[1], changed(tree[1])
+    if kind == "pow":
+        return times(tree, changed(times(tree[2], ("log", a))))
     if kind == "neg":
         return minus(ZERO, inner)
     if kind in "+-*/":
@@ -81,6 +88,8 @@ def _changed(tree: Tree, changed: Callable[[Tree], Tree], dz: Tree, dc: Tree) ->
         return ZERO
     if kind in ("absx", "absy"):
         return (f"turn{kind[-1]}", a, inner)
+    if kind == "norm":
+        return times(("number", 2 + 0j), ("re", times(("conj", a), inner)))
     if kind in BENT:
         return ("along", a, inner) if kind == "abs" else (kind, inner)
     return times(_outer(kind, a), inner)
@@ -99,6 +108,12 @@ def _outer(function: str, a: Tree) -> Tree:
         "sinh": lambda: ("cosh", a),
         "cosh": lambda: ("sinh", a),
         "tanh": lambda: minus(ONE, power(("tanh", a), 2)),
+        "asin": lambda: over(ONE, ("sqrt", minus(ONE, power(a, 2)))),
+        "acos": lambda: over(("number", -1 + 0j), ("sqrt", minus(ONE, power(a, 2)))),
+        "atan": lambda: over(ONE, plus(ONE, power(a, 2))),
+        "asinh": lambda: over(ONE, ("sqrt", plus(ONE, power(a, 2)))),
+        "acosh": lambda: over(ONE, times(("sqrt", minus(a, ONE)), ("sqrt", plus(a, ONE)))),
+        "atanh": lambda: over(ONE, minus(ONE, power(a, 2))),
     }
     return rules[function]()
 
@@ -127,10 +142,13 @@ def _degree(tree: Tree, known: dict[int, int | None]) -> int | None:
 
 def _degree_of_parts(tree: Tree, known: dict[int, int | None]) -> int | None:
     kind = tree[0]
-    if kind in ("number", "c"):
+    if kind in ("number", "c", *COMPARISONS, *LOGIC):
         return 0
-    if kind == "z":
-        return 1
+    if len(tree) == 1:  # z, or another variable, which may grow in any way
+        return 1 if kind == "z" else None
+    if kind == "if":
+        own = _degree(tree[2], known), _degree(tree[3], known)
+        return None if None in own else max(own)  # type: ignore[type-var]
     inner = _degree(tree[1], known)
     if inner is None:
         return None
@@ -141,4 +159,6 @@ def _degree_of_parts(tree: Tree, known: dict[int, int | None]) -> int | None:
         return {"*": inner + other, "/": inner - other}.get(kind, max(inner, other))
     if kind == "power":
         return inner * int(tree[2])
+    if kind in ("norm", "pow"):
+        return 2 * inner if kind == "norm" else None
     return inner if kind in ("neg", *BENT) or inner == 0 else None

@@ -1,7 +1,9 @@
 """A user's own formula as text, such as "z**3 + c*sin(z)": read by a grammar, never evaluated.
 
-A tree is a tuple: ("number", value) with a complex value, ("z",), ("c",), (operator, left, right)
-with one of + - * /, ("neg", tree), ("power", tree, whole number), or (function, tree).
+A tree is a tuple: ("number", value) with a complex value, ("z",), ("c",) or another variable,
+(operator, left, right), ("neg", tree), ("power", tree, whole number), ("pow", tree, tree),
+(function, tree), or ("if", condition, tree, tree). Comparisons are of real parts, and 1 or 0; a
+condition holds where its real part is not 0.
 """
 
 import math
@@ -13,15 +15,24 @@ Tree = tuple[Any, ...]
 MAX_CHARACTERS = 500
 MAX_DEPTH = 50  # of parentheses, signs and powers in one another
 MAX_OPERATIONS = 80  # beside each other and in one another
+MAX_PROGRAM, MAX_PROGRAM_OPERATIONS = 8000, 800  # characters and operations of statements
 MAX_POWER = 64
 # What has a complex derivative, and what has not.
-HOLOMORPHIC = ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh")
-BENT = ("abs", "absx", "absy", "conj", "re", "im")
+HOLOMORPHIC = (
+    *("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh"),
+    *("asin", "acos", "atan", "asinh", "acosh", "atanh"),
+)
+ROUNDED = ("floor", "ceil", "round", "trunc")  # of both parts; constant between their steps
+BENT = ("abs", "absx", "absy", "conj", "re", "im", "flip", "norm", *ROUNDED)
 FUNCTIONS = (*HOLOMORPHIC, *BENT)
+COMPARISONS = ("<=", ">=", "==", "!=", "<", ">")
+LOGIC = ("&&", "||")
 NUMBERS = {"i": 1j, "pi": complex(math.pi), "e": complex(math.e)}
+LEVELS = (("||",), ("&&",), COMPARISONS, ("+", "-"), ("*", "/"))
+LEVEL_OF = {word: k for k, words in enumerate(LEVELS) for word in words}
 TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]+)"
-    r"|(?P<operator>\*\*|[-+*/^()]))",
+    r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_][A-Za-z_0-9]*)"
+    r"|(?P<operator>\*\*|[<>=!]=|&&|\|\||[-+*/^()<>,;=]))",
     re.ASCII,
 )
 OPERAND = "a number, z, c, i, a function or '('"
@@ -56,14 +67,35 @@ def parse(text: str) -> Tree:
     >>> parse("z^2 + c")
     ('+', ('power', ('z',), 2), ('c',))
     """
-    if len(text) > MAX_CHARACTERS:
+    return _Parser(_tokens(text, MAX_CHARACTERS, MAX_OPERATIONS), ("z", "c")).whole()
+
+
+def parse_statements(text: str) -> list[tuple[str, Tree]]:
+    """Return the statements of a text such as ``"w = z^2; z = w + c"``: names and their trees.
+
+    Raises
+    ------
+    ExpressionError
+        The text is none, or assigns to c or to a function's name.
+    """
+    tokens = _tokens(text, MAX_PROGRAM, MAX_PROGRAM_OPERATIONS)
+    found = []
+    parser = _Parser(tokens, None)
+    while parser.next.kind != "end":
+        found.append(parser.statement())
+    return found
+
+
+def parse_condition(text: str) -> Tree:
+    """Return the tree of an expression in any variables."""
+    return _Parser(_tokens(text, MAX_PROGRAM, MAX_PROGRAM_OPERATIONS), None).whole()
+
+
+def _tokens(text: str, characters: int, most: int) -> list[Token]:
+    if len(text) > characters:
         raise ExpressionError(
-            MAX_CHARACTERS + 1, f"the expression is longer than {MAX_CHARACTERS} characters"
+            characters + 1, f"the expression is longer than {characters} characters"
         )
-    return _Parser(_tokens(text)).whole()
-
-
-def _tokens(text: str) -> list[Token]:
     found, at, operations = [], 0, 0
     while text[at:].strip():
         match = TOKEN.match(text, at)
@@ -71,21 +103,22 @@ def _tokens(text: str) -> list[Token]:
             at += len(text[at:]) - len(text[at:].lstrip())
             raise ExpressionError(at + 1, f"unknown character {text[at]!r}")
         kind = str(match.lastgroup)
-        operations += kind == "operator" and match[kind] in "**/+-^"
-        if operations > MAX_OPERATIONS:
-            raise ExpressionError(
-                match.start(kind) + 1, f"it has more than {MAX_OPERATIONS} operations"
-            )
+        operations += kind == "operator" and match[kind] not in "();,="
+        if operations > most:
+            raise ExpressionError(match.start(kind) + 1, f"it has more than {most} operations")
         found.append(Token(kind, match[kind], match.start(kind) + 1))
         at = match.end()
     return [*found, Token("end", "the end", len(text) + 1)]
 
 
 class _Parser:
-    """Sums of products of signed powers of operands, by recursive descent."""
+    """Conditions, and sums of products of signed powers of operands, by recursive descent.
 
-    def __init__(self, tokens: list[Token]) -> None:
-        self.tokens, self.at, self.depth = tokens, 0, 0
+    `names` are the variables; None: any name that has no other meaning.
+    """
+
+    def __init__(self, tokens: list[Token], names: tuple[str, ...] | None) -> None:
+        self.tokens, self.names, self.at, self.depth = tokens, names, 0, 0
 
     @property
     def next(self) -> Token:
@@ -105,21 +138,31 @@ class _Parser:
         return ExpressionError(token.column, f"{expected} is expected, not {given}")
 
     def whole(self) -> Tree:
-        tree = self.sum()
+        tree = self.joined()
         if self.next.kind != "end":
             raise self.wrong("an operator or the end")
         return tree
 
-    def sum(self) -> Tree:
-        tree = self.product()
-        while token := self.take("+", "-"):
-            tree = (token.text, tree, self.product())
-        return tree
+    def statement(self) -> tuple[str, Tree]:
+        """Return a name and its tree, and go on behind the semicolon."""
+        token = self.next
+        if token.kind != "name" or token.text in (*FUNCTIONS, *NUMBERS, "c", "if"):
+            raise self.wrong("the name of a variable other than c")
+        self.at += 1
+        if not self.take("="):
+            raise self.wrong(f"'=' after '{token.text[:20]}'")
+        tree = self.joined()
+        if not self.take(";") and self.next.kind != "end":
+            raise self.wrong("an operator, ';' or the end")
+        return token.text, tree
 
-    def product(self) -> Tree:
-        tree = self.signed()
-        while token := self.take("*", "/"):
-            tree = (token.text, tree, self.signed())
+    def joined(self, level: int = 0) -> Tree:
+        """Return operands joined by operators; those of the last level bind the tightest."""
+        if level == len(LEVELS):
+            return self.signed()
+        tree = self.joined(level + 1)
+        while token := self.take(*LEVELS[level]):
+            tree = (token.text, tree, self.joined(level + 1))
         return tree
 
     def signed(self) -> Tree:
@@ -139,17 +182,7 @@ class _Parser:
         base = self.operand()
         if not self.take("**", "^"):
             return base
-        first = self.next
-        value = constant(self.signed())
-        if value is None:
-            raise ExpressionError(first.column, "a power's exponent is a number")
-        if value.imag or not value.real.is_integer() or abs(value.real) > MAX_POWER:
-            if value == 0.5:
-                return ("sqrt", base)
-            raise ExpressionError(
-                first.column, f"a power's exponent is a whole number, at most {MAX_POWER}"
-            )
-        return ("power", base, int(value.real))
+        return raised(base, self.signed())
 
     def operand(self) -> Tree:
         token = self.next
@@ -161,28 +194,51 @@ class _Parser:
             return ("number", complex(value))
         if token.kind == "name":
             self.at += 1
-            if token.text in ("z", "c"):
-                return (token.text,)
             if token.text in NUMBERS:
                 return ("number", NUMBERS[token.text])
-            if token.text in FUNCTIONS:
+            if token.text in (*FUNCTIONS, "if"):
                 if not self.take("("):
                     raise self.wrong(f"'(' after '{token.text}'")
-                return (token.text, self.enclosed())
+                return self.choice() if token.text == "if" else (token.text, self.enclosed())
+            if token.text in ("z", "c") or self.names is None:
+                return (token.text,)
             raise ExpressionError(
                 token.column,
                 f"unknown name '{token.text[:20]}'; there are z, c, "
-                + ", ".join((*NUMBERS, *FUNCTIONS)),
+                + ", ".join((*NUMBERS, *FUNCTIONS, "if")),
             )
         if self.take("("):
             return self.enclosed()
         raise self.wrong(OPERAND)
 
     def enclosed(self) -> Tree:
-        tree = self.sum()
+        tree = self.joined()
         if not self.take(")"):
             raise self.wrong("an operator or ')'")
         return tree
+
+    def choice(self) -> Tree:
+        """Return "if" with its condition and both values."""
+        parts = [self.joined()]
+        for _ in range(2):
+            if not self.take(","):
+                raise self.wrong("an operator or ','")
+            parts.append(self.joined())
+        if not self.take(")"):
+            raise self.wrong("an operator or ')'")
+        return ("if", *parts)
+
+
+def raised(base: Tree, exponent: Tree) -> Tree:
+    """Return the tree of a power: multiplications where the exponent is a small whole number."""
+    value = constant(exponent)
+    if value is None or value.imag or value.real not in (0.5, round(value.real)):
+        return ("pow", base, exponent)
+    if value.real == 0.5:
+        return ("sqrt", base)
+    if abs(value.real) > MAX_POWER:
+        return ("pow", base, exponent)
+    return ("power", base, int(value.real))
 
 
 def constant(tree: Tree) -> complex | None:
@@ -195,27 +251,43 @@ def constant(tree: Tree) -> complex | None:
     return None
 
 
-def text_of(tree: Tree) -> str:
+def text_of(tree: Tree, level: int = 0) -> str:
     """Return text that is parsed to this tree again.
+
+    Parameters
+    ----------
+    level : int
+        Operators that bind less tightly are put into brackets: an index of `LEVELS`, then signs,
+        then powers.
 
     Examples
     --------
     >>> text_of(parse("z*z/(c - 1)"))
-    '((z * z) / (c - 1.0))'
+    'z * z / (c - 1.0)'
     """
-    kind = tree[0]
+    kind, sign = tree[0], len(LEVELS)
     if kind == "number":
-        value = complex(tree[1])
-        return "i" if value == 1j else repr(value.real)
-    if kind in ("z", "c"):
+        return _number_text(complex(tree[1]))
+    if len(tree) == 1:
         return str(kind)
-    if kind == "neg":
-        return f"(-{text_of(tree[1])})"
-    if kind == "power":
-        return f"({text_of(tree[1])}**{tree[2]})"
-    if len(tree) == 3:
-        return f"({text_of(tree[1])} {kind} {text_of(tree[2])})"
-    return f"{kind}({text_of(tree[1])})"
+    own = LEVEL_OF.get(kind, sign)
+    if kind in LEVEL_OF:
+        text = f"{text_of(tree[1], own)} {kind} {text_of(tree[2], own + 1)}"
+    elif kind == "neg":
+        text = f"-{text_of(tree[1], sign)}"
+    elif kind in ("power", "pow"):
+        exponent = str(tree[2]) if kind == "power" else text_of(tree[2], sign)
+        text = f"{text_of(tree[1], sign + 1)}^{exponent}"
+    else:
+        return f"{kind}({', '.join(map(text_of, tree[1:]))})"
+    return f"({text})" if own < level else text
+
+
+def _number_text(value: complex) -> str:
+    if value == 1j:
+        return "i"
+    real = repr(value.real) if value.real >= 0 else f"({value.real!r})"
+    return f"({real} + {_number_text(complex(value.imag))}*i)" if value.imag else real
 
 
 def uses(tree: Tree, name: str) -> bool:

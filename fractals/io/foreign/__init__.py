@@ -16,6 +16,15 @@ def first_of(count: int) -> str:
     return f"the first of {count} entries is read; {LISTED}"
 
 
+# ``beside(name)``: the content of the file of this name, without a folder, that lies in the folder
+# of the file that is read; None without one.
+Beside = Callable[[str], bytes | None]
+
+
+def nothing_beside(name: str) -> None:
+    """Return None: no file lies beside data that is in no folder."""
+
+
 @dataclass(frozen=True)
 class Imported:
     """The content of a file as a scene's table.
@@ -53,13 +62,16 @@ class Format:
     entries : callable, optional
         ``entries(data) -> [(name, about), ...]`` of a file that can hold many things: each name,
         and a few words about it.
+    reads_beside : bool
+        Whether `read` and `entries` take one more argument, a `Beside`.
     """
 
     name: str
     title: str
     suffixes: tuple[str, ...]
-    read: Callable[[bytes, str], Imported]
+    read: Callable[..., Imported]
     write: Callable[[Mapping[str, Any]], tuple[bytes, tuple[str, ...]]] | None = None
     claims: Callable[[Mapping[str, Any]], bool] | None = None
     writes_limit: bool = False
-    entries: Callable[[bytes], list[tuple[str, str]]] | None = None
+    entries: Callable[..., list[tuple[str, str]]] | None = None
+    reads_beside: bool = False

@@ -1,6 +1,7 @@
 """Parameters of Fractint and Iterated Dynamics (`.par`): entries ``name { key=value ... }``.
 
-A view is 2 / magnification high, and the screen 4:3. Counts go round colors 1 to 255.
+A view is 2 / magnification high, and the screen 4:3. Counts go round colors 1 to 255. A formula in
+the same file, ``frm:name { ... }``, or in a `.frm` file beside it, is drawn as a `program`.
 """
 
 import itertools
@@ -9,43 +10,61 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
 
 from fractals import catalog
 from fractals.errors import InputError, SceneError
-from fractals.io.foreign import Format, Imported, first_of
+from fractals.formulas.language.parser import Tree
+from fractals.io.foreign import Beside, Format, Imported, first_of, nothing_beside
+from fractals.io.foreign import _cellular as cellular
 from fractals.io.foreign._fractint import (
     FUNCTIONS,
-    NAMED_FORMULAS,
+    OTHERS,
+    TESTS,
     TYPES,
-    USUAL,
+    Drawn,
     EntryParameters,
     FractintType,
+    drawn,
+    letters_of,
 )
-from fractals.io.foreign._text import limit, lines_of, number, positive, real, whole
+from fractals.io.foreign._frm import FrmText, Given, program_of
+from fractals.io.foreign._frm_known import KNOWN
+from fractals.io.foreign._par_colors import all_colors, color_of
+from fractals.io.foreign._text import limit, lines_of, number, positive, real
 from fractals.io.foreign._view import EXACT, FormulaMatch, Place, placed
 
 MAX_ENTRIES, MAX_KEYS = 10_000, 1000  # of a file, of an entry
 # Of a corner: a square root of 20 000 digits takes 0.2 s; those of Fractint have 1600.
 MAX_DIGITS = 20_000
-MAX_COLORS = 256
 LIMIT = "150"  # of iterations, where an entry names none
 ASPECT = 0.75  # height of the screen / its width
-DIGITS = {c: k for k, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`")} | {
-    chr(ord("a") + k): 38 + k for k in range(26)
-}
-# Keys that are read, that mean nothing in a picture, that only color it (and what does nothing),
-# and that change it altogether.
-READ = "type params function corners center-mag maxiter bailout inside colors logmap formulaname"
+MAX_STRETCH = 1e3  # of a scene
+MAX_LISTED = 200_000  # characters of formulas that are followed for a list of entries
+# Keys that are read, that mean nothing in a picture, and that change it altogether.
+READ = (
+    "type params function corners center-mag maxiter bailout bailoutest inside colors logmap "
+    "formulaname formulafile outside decomp potential distest biomorph invert ismand"
+)
 QUIET = (
     "reset float passes symmetry periodicity finattract video savename overwrite sound "
     "askvideo fillcolor mathtolerance truecolor aspectdrift viewwindows background comment "
-    "olddemmcolors orbitdelay batch savetime cyclerange cyclelimit textcolors formulafile"
+    "olddemmcolors orbitdelay orbitinterval batch savetime cyclerange cyclelimit textcolors "
+    "showorbit hertz polyphony wavetype attack decay sustain srelease scalemap volume logmode "
+    "screencoords miim"
 )
-COLORS = {"outside": "iter", "biomorph": "-1", "decomp": "0", "potential": "0", "distest": "0"}
-WHOLLY = ("invert", "initorbit", "julibrotmode", "3d", "rseed", "bailoutest")
-COLOR = re.compile(r"<(\d{1,3})>|([0-9A-Z_`a-z]{3})", re.ASCII)
+WHOLLY = ("initorbit", "julibrotmode", "3d", "rseed")
 Entry = dict[str, tuple[str, str]]  # key: its value, and where, such as "line 3: maxiter"
+Formulas = dict[str, FrmText]  # by name, in lower case
+
+
+@dataclass
+class File:
+    """Entries and formulas of a file, and a function that reads files beside it."""
+
+    entries: dict[str, Entry] = field(default_factory=dict)
+    formulas: Formulas = field(default_factory=dict)
+    beside: Beside = nothing_beside
+    others: dict[str, Formulas] = field(default_factory=dict)  # of files beside it, once read
 
 
 @dataclass
@@ -53,12 +72,14 @@ class _Open:
     name: str
     line: int
     fields: Entry = field(default_factory=dict)
-    skipped: bool = False
+    kind: str = ""  # "frm" of a formula, "comment", or "" of an entry
+    text: list[str] = field(default_factory=list)
 
 
-def read(data: bytes, entry: str) -> Imported:
+def read(data: bytes, entry: str, beside: Beside = nothing_beside) -> Imported:
     """Return the scene of an entry, by default of the first one."""
-    entries = entries_of(lines_of(data))
+    file = file_of(lines_of(data), beside)
+    entries = file.entries
     if not entries:
         raise SceneError("the file has no entry such as 'name { type=mandel }'")
     names = {name.lower(): name for name in entries}
@@ -69,7 +90,7 @@ def read(data: bytes, entry: str) -> Imported:
         raise SceneError(f"no entry '{entry[:80]}'{hint}; the file has {known}")
     name = names[entry.lower()] if entry else next(iter(entries))
     try:
-        imported = scene_of(entries[name])
+        imported = scene_of(entries[name], file)
     except InputError as error:
         many = len(entries) > 1 and not entry
         more = f"; fractals show lists the {len(entries)} entries" if many else ""
@@ -79,12 +100,15 @@ def read(data: bytes, entry: str) -> Imported:
     return Imported(imported.table, (*imported.lost, first_of(len(entries))))
 
 
-def entries(data: bytes) -> list[tuple[str, str]]:
+def entries(data: bytes, beside: Beside = nothing_beside) -> list[tuple[str, str]]:
     """Return the names of a file's entries, each with its type or why it can't be drawn."""
-    found = []
-    for name, fields in entries_of(lines_of(data)).items():
+    found, file, read = [], file_of(lines_of(data), beside), 0
+    for name, fields in file.entries.items():
         try:
-            scene_of(fields)
+            own = _text_of_entry(fields, file)
+            read += len(own.text) if own else 0
+            if read <= MAX_LISTED or not own:
+                scene_of(fields, file, listed=True)
             about = f"type {fields.get('type', ('mandel',))[0]}"
         except InputError as error:
             about = f"unsupported: {error}"
@@ -92,9 +116,9 @@ def entries(data: bytes) -> list[tuple[str, str]]:
     return found
 
 
-def entries_of(lines: list[str]) -> dict[str, Entry]:
-    """Return the entries of a file by name, without formulas and comments."""
-    entries: dict[str, Entry] = {}
+def file_of(lines: list[str], beside: Beside = nothing_beside) -> File:
+    """Return the entries and formulas of a file's lines."""
+    file = File(beside=beside)
     now: _Open | None = None
     for begun, code in _joined(lines):
         at, end = 0, len(code.rstrip())
@@ -104,30 +128,56 @@ def entries_of(lines: list[str]) -> dict[str, Entry]:
                 name = code[at : brace if brace >= 0 else end].strip()
                 if brace < 0:
                     raise SceneError(f"line {begun}: {name[:40]!r} is in no entry")
-                kind, colon, _ = name.partition(":")
-                skipped = bool(colon) or kind.lower() == "comment"
-                now = _Open(name, begun, skipped=skipped)
+                now = _opened(name, begun)
                 at = brace + 1
             brace = code.find("}", at)
             stop = brace if brace >= 0 else end
-            words = [] if now.skipped else code[at:stop].split(None, MAX_KEYS)
-            if len(words) > MAX_KEYS:
-                raise SceneError(f"line {begun}: an entry has at most {MAX_KEYS} keys")
-            for word in words:
-                key, _, value = word.partition("=")
-                now.fields.setdefault(key.lower(), (value, f"line {begun}: {key[:40]}"))
-            if len(now.fields) > MAX_KEYS:
-                raise SceneError(f"line {begun}: an entry has at most {MAX_KEYS} keys")
+            _take(now, code[at:stop], begun)
             at = stop + 1
             if brace >= 0:
-                if not now.skipped:
-                    entries.setdefault(now.name, now.fields)
+                if now.kind == "frm":
+                    text = FrmText("\n".join(now.text), f"line {now.line}")
+                    file.formulas.setdefault(_plain(now.name), text)
+                elif not now.kind:
+                    file.entries.setdefault(now.name, now.fields)
                 now = None
-        if len(entries) > MAX_ENTRIES:
+        if len(file.entries) + len(file.formulas) > MAX_ENTRIES:
             raise SceneError(f"line {begun}: a file has at most {MAX_ENTRIES} entries")
     if now is not None:
         raise SceneError(f"line {now.line}: the entry '{now.name[:80]}' is never closed")
-    return entries
+    return file
+
+
+def _opened(name: str, line: int) -> _Open:
+    kind, colon, rest = name.partition(":")
+    if kind.lower() == "frm" and colon:
+        return _Open(rest, line, kind="frm")
+    return _Open(name, line, kind="comment" if colon or kind.lower() == "comment" else "")
+
+
+def _take(now: _Open, text: str, line: int) -> None:
+    """Add a line of an entry, or of a formula."""
+    if now.kind == "frm":
+        now.text.append(text)
+    if now.kind:
+        return
+    words = text.split(None, MAX_KEYS)
+    for word in words:
+        key, _, value = word.partition("=")
+        now.fields.setdefault(key.lower(), (value, f"line {line}: {key[:40]}"))
+    if max(len(words), len(now.fields)) > MAX_KEYS:
+        raise SceneError(f"line {line}: an entry has at most {MAX_KEYS} keys")
+
+
+def _plain(name: str) -> str:
+    """Return the name of a formula without its symmetry, which changes no picture.
+
+    Examples
+    --------
+    >>> _plain("Wineglass(XAXIS)")
+    'wineglass'
+    """
+    return re.split(r"[(\[=]", name, maxsplit=1)[0].strip().lower()
 
 
 def _joined(lines: list[str]) -> Iterator[tuple[int, str]]:
@@ -138,9 +188,9 @@ def _joined(lines: list[str]) -> Iterator[tuple[int, str]]:
         if not parts:
             begun = k
         part = line.lstrip() if parts else line
-        if part.endswith("\\"):
+        if part.rstrip().endswith("\\"):
             # A backslash alone is a blank, so that it parts two words.
-            parts.append(part[:-1] or ("" if any(parts) else " "))
+            parts.append(part.rstrip()[:-1] or ("" if any(parts) else " "))
             continue
         yield begun, "".join([*parts, part]).partition(";")[0]
         parts = []
@@ -148,26 +198,78 @@ def _joined(lines: list[str]) -> Iterator[tuple[int, str]]:
         yield begun, "".join(parts).partition(";")[0]
 
 
-def scene_of(fields: Entry) -> Imported:
-    """Return the scene of an entry."""
-    own, kin, julia = formula_of(fields)
-    lost = [own.lost] if own.lost else []
+def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:
+    """Return the scene of an entry; where it is only `listed`, pictures in it are not made."""
+    lost: list[str] = []
     known = {*READ.split(), *QUIET.split()}
     for key, (value, where) in fields.items():
         if key in WHOLLY:
             raise SceneError(f"{where}: '{key}={value[:60]}' is unsupported")
-        if key not in known and value.lower() != COLORS.get(key):
-            lost.append(f"'{key[:40]}={value[:60]}'" + ("" if key in COLORS else ", not known"))
-    table = placed(kin, place_of(fields, own, julia, lost))
+        if key not in known:
+            lost.append(f"'{key[:40]}={value[:60]}', not known")
+    kind = fields.get("type", ("mandel", "type"))[0].lower()
+    if kind == "lyapunov":
+        return _lyapunov(fields, file, lost)
+    if kind == "cellular":
+        return _cellular(fields, file, lost, listed)
+    own, found = formula_of(fields, file)
+    lost += found.lost
+    table = placed(found.kin, place_of(fields, own, found.julia, lost))
     steps = limit(*fields.get("maxiter", (LIMIT, "maxiter")), lost)
     table["iteration"] = {"max_iterations": steps}
-    table["color"] = color_of(fields, steps, lost)
-    if own.bailout or table["color"].get("coloring") == "count":
-        bailout = real(*fields.get("bailout", ("0", "bailout"))) or own.bailout or 4.0
-        table["iteration"]["escape_radius"] = min(math.sqrt(max(bailout, 4.0)), 1e9)
-    if fields.get("type", ("",))[0].lower() == "newtbasin":
+    if found.radius is not None:
+        table["iteration"]["escape_radius"] = found.radius
+    table["color"] = color_of(fields, steps, found.ahead, file.beside, lost)
+    if kind == "newtbasin" and found.kin.formula["name"] == "newton":
         table["color"] = {"coloring": "root"}
         lost.append("the colors of the roots")
+    return Imported(table, tuple(lost))
+
+
+def _cellular(fields: Entry, file: File, lost: list[str], listed: bool) -> Imported:
+    """Return the scene of an entry that draws rows of cells."""
+    texts, where = values_of(fields, "params", 10)
+    params = [real(text, where) for text in texts]
+    params += [11.0, 3311100320.0, 41.0, 0.0][len(params) :]
+    try:
+        cellular.checked(params)
+        colors = all_colors(fields, file.beside, lost)
+        table = {} if listed else cellular.table_of(params, colors)
+    except SceneError as error:
+        raise SceneError(f"{where}: {error}") from None
+    size = f"{cellular.WIDTH}x{cellular.HEIGHT}"
+    lost.append(f"the size of cells, one for each pixel of the screen: they are {size} here")
+    if params[0] in (0, -1):
+        lost.append("the random first row: it is always the same one here")
+    return Imported(table, tuple(lost))
+
+
+def _lyapunov(fields: Entry, file: File, lost: list[str]) -> Imported:
+    """Return the scene of an entry that colors order in the population of two growth rates."""
+    params, where = values_of(fields, "params", 10)
+    usual = ["0", "0.5", "0"]
+    params += usual[len(params) :]
+    letters = letters_of(int(real(params[0], where)))
+    own = FractintType(lambda given: "", view=("0", "0", "12"))
+    kin = FormulaMatch({"name": "lyapunov", "sequence": letters})
+    table = placed(kin, place_of(fields, own, None, lost))
+    half = max(1, limit(*fields.get("maxiter", (LIMIT, "maxiter")), lost) // 2)
+    warmup = min(int(real(params[2], where)) or half, 1_000_000)
+    table["iteration"] = {"max_iterations": warmup + half}
+    if float(params[1]) != 0.5:
+        lost.append(f"the population that orbits begin with ({params[1][:40]}): it is 0.5 here")
+    inside, at = fields.get("inside", ("1", "inside"))
+    inside = inside if inside.isdecimal() else "1"  # as Fractint does, for it has no other there
+    color = color_of({**fields, "inside": (inside, at)}, half, 0, file.beside, lost)
+    table["color"] = {"coloring": {"name": "lyapunov", "warmup": warmup}}
+    if colors := color.get("palette", {}).get("stops"):
+        # The value is half of e to the exponent: order goes down colors 1 to 255, and chaos has 0.
+        around = [name for _, name in colors]
+        chaos = color.get("inside", "#000000")
+        ends = [[0.5 * (1 - k / len(around)), name] for k, name in enumerate(around)]
+        stops = [*reversed(ends), [0.50001, chaos], [0.99999, chaos]]
+        table["color"]["palette"] = {"stops": stops}
+        table["color"] |= {"transfer": "linear", "density": 1.0, "offset": 0.0}
     return Imported(table, tuple(lost))
 
 
@@ -180,50 +282,150 @@ def values_of(fields: Entry, key: str, most: int) -> tuple[list[str], str]:
     return [number(part, where) for part in text.split("/")] if text else [], where
 
 
-def formula_of(fields: Entry) -> tuple[FractintType, FormulaMatch, tuple[str, str] | None]:
-    """Return the type of an entry, its match, and the c of a Julia set."""
+def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
+    """Return the type of an entry, and what draws it."""
     kind, where = fields.get("type", ("mandel", "type"))
+    test, at = fields.get("bailoutest", ("mod", "bailoutest"))
+    if test.lower() not in TESTS:
+        raise SceneError(f"{at}: '{test[:40]}' is none of {', '.join(TESTS)}")
+    inversion = inversion_of(fields)
     if kind.lower() == "formula":
-        return _named_formula(fields, where)
+        return _formula_of_file(fields, file, inversion)
+    name = kind.lower() if kind.lower() in (*TYPES, *OTHERS) else kind.lower().removesuffix("fp")
     if kind.lower().startswith("bif"):
         raise SceneError(
             f"{where}: the type '{kind[:80]}' draws a population over its growth rate, and this "
             "program draws pictures of the plane alone"
         )
-    own = TYPES.get(kind.lower()) or TYPES.get(kind.lower().removesuffix("fp"))
-    params, at = values_of(fields, "params", 10)
-    usual = own.params.split("/") if own and own.params else []
-    params += usual[len(params) :]
-    functions = [name for name in fields.get("function", ("", ""))[0].lower().split("/") if name]
-    functions += USUAL[len(functions) :]
-    known = all(name in FUNCTIONS for name in functions)
-    kin = own.make(EntryParameters(params, functions)) if own and known else None
-    if own is None or kin is None:
-        keys = [key for key in ("params", "function") if own and key in fields]
-        said = "".join(f" {key}={fields[key][0][:60]}" for key in keys)
-        raise SceneError(f"{where}: the type '{kind[:80]}{said}' is unsupported")
-    if own.role == "c":
-        return own, kin, (params[0], params[1])
-    if own.role == "p":
-        return own, kin, (params[0], "0")
-    if own.role == "z" and (Decimal(params[0]) or Decimal(params[1])):
-        raise SceneError(f"{at}: orbits that begin elsewhere than at 0 are unknown")
-    return own, kin, None
-
-
-def _named_formula(
-    fields: Entry, where: str
-) -> tuple[FractintType, FormulaMatch, tuple[str, str] | None]:
-    """Return the formula of this program that has the name of one in a file of formulas."""
-    name, file = (fields.get(key, ("?",))[0][:80] for key in ("formulaname", "formulafile"))
-    match = NAMED_FORMULAS.get(re.sub("[^a-z]", "", name.lower()))
-    if not match:
+    if name in OTHERS:
         raise SceneError(
-            f"{where}: the formula '{name}' of '{file}': files of formulas (.frm) are unsupported; "
-            "write the formula as an expression (--formula 'z^2 + c')"
+            f"{where}: the type '{kind[:80]}' {OTHERS[name]}; this program colors each sample by "
+            "its own orbit"
         )
-    lost = f"the formula '{name}' of '{file}' with its parameters; {match} has its name"
-    return FractintType(lambda given: None, lost=lost), FormulaMatch(match), None
+    own = TYPES.get(name)
+    params, _ = values_of(fields, "params", 10)
+    usual = own.params.split("/") if own and own.params else []
+    params = [*params, *usual[len(params) :]]
+    functions = functions_of(fields, own.functions if own else ())
+    said = "".join(
+        f" {key}={fields[key][0][:60]}" for key in ("params", "function") if own and key in fields
+    )
+    refused = SceneError(f"{where}: the type '{kind[:80]}{said}' is unsupported")
+    if own is None or functions is None:
+        raise refused
+    bailout = real(*fields.get("bailout", ("0", "bailout"))) or own.bailout
+    params += ["0"] * (10 - len(params))
+    given = EntryParameters(params, functions, bailout, test.lower())
+    try:
+        return own, drawn(own, given, inversion)
+    except SceneError:
+        raise refused from None
+
+
+def functions_of(fields: Entry, usual: tuple[str, ...]) -> list[str] | None:
+    """Return the functions of an entry, or None if one is unknown."""
+    names = [name for name in fields.get("function", ("", ""))[0].lower().split("/") if name]
+    names += usual[len(names) :]
+    return names if all(name in FUNCTIONS for name in names) else None
+
+
+def inversion_of(fields: Entry) -> tuple[str, ...]:
+    """Return radius and center of the circle at which the plane is inverted; () without one."""
+    values, where = values_of(fields, "invert", 3)
+    if not values or not Decimal(values[0]):
+        return ()
+    if len(values) < 3:
+        raise SceneError(f"{where}: {len(values)} values, and not 3: others depend on the screen")
+    return tuple(values)
+
+
+def _formula_of_file(
+    fields: Entry, file: File, inversion: tuple[str, ...]
+) -> tuple[FractintType, Drawn]:
+    """Return the formula that an entry names: of its own file, of one beside it, or well known."""
+    where = fields.get("type", ("", "type"))[1]
+    name, path = (fields.get(key, ("?",))[0] for key in ("formulaname", "formulafile"))
+    params, _ = values_of(fields, "params", 10)
+    functions = functions_of(fields, ("sin", "sqr", "sinh", "cosh"))
+    if functions is None:
+        raise SceneError(f"{where}: the functions '{fields['function'][0][:60]}' are unsupported")
+    own = FractintType(lambda given: "")
+    lost: tuple[str, ...] = ()
+    text = _text_of_entry(fields, file)
+    if text is None:
+        letters = re.sub("[^a-z0-9]", "", _plain(name))
+        if letters not in KNOWN:
+            raise SceneError(
+                f"{where}: the formula '{name[:80]}' is not in this file, and not in a file "
+                f"'{path[:80]}' beside it"
+            )
+        known, match = KNOWN[letters]
+        lost = (
+            f"the formula '{name[:80]}' of '{path[:80]}', which is not beside this file: the one "
+            "that usually has this name is drawn",
+        )
+        if match and not inversion and not any(map(Decimal, params)):
+            return own, Drawn(match, radius=2.0, lost=lost)
+        text = FrmText(known, where)
+    values = [float(value) for value in params] + [0.0] * (10 - len(params))
+    pixel: Tree = ("c",)
+    if inversion:
+        radius, *center = (complex(float(value)) for value in inversion)
+        middle = ("number", center[0] + 1j * center[1])
+        away = ("conj", ("-", ("c",), middle))
+        pixel = ("+", middle, ("/", ("number", radius), away))
+    given = Given(values, functions, _names_of(fields), pixel)
+    return own, Drawn(FormulaMatch(program_of(name, text, given)), lost=lost)
+
+
+def _text_of_entry(fields: Entry, file: File) -> FrmText | None:
+    """Return the text of an entry's formula, in the same file or one beside it."""
+    name, path = (fields.get(key, ("?",))[0] for key in ("formulaname", "formulafile"))
+    if text := file.formulas.get(_plain(name)):
+        return text
+    path = re.split(r"[/\\]", path)[-1].lower()
+    if path not in file.others:
+        data = file.beside(path)
+        file.others[path] = frm_of(lines_of(data)) if data is not None else {}
+    return file.others[path].get(_plain(name))
+
+
+def frm_of(lines: list[str]) -> Formulas:
+    """Return the formulas of a `.frm` file by name, in lower case."""
+    found: Formulas = {}
+    now: _Open | None = None
+    for k, line in enumerate(lines, 1):
+        code = line.partition(";")[0]
+        while code.strip():
+            if now is None:
+                name, brace, code = code.partition("{")
+                if not brace:
+                    break  # text between formulas
+                now = _Open(name.strip(), k)
+            text, brace, code = code.partition("}")
+            now.text.append(text)
+            if brace:
+                found.setdefault(_plain(now.name), FrmText("\n".join(now.text), f"line {now.line}"))
+                now = None
+        if len(found) > MAX_ENTRIES:
+            raise SceneError(f"line {k}: a file has at most {MAX_ENTRIES} formulas")
+    return found
+
+
+def _names_of(fields: Entry) -> dict[str, complex]:
+    """Return the values of names that are the same for every pixel."""
+    magnification, where = values_of(fields, "center-mag", 6)
+    names: dict[str, complex] = {
+        "pi": complex(math.pi),
+        "e": complex(math.e),
+        "maxit": complex(float(number(*fields.get("maxiter", (LIMIT, "maxiter"))))),
+        "ismand": complex(fields.get("ismand", ("y", ""))[0].lower() in ("y", "yes", "1")),
+    }
+    if len(magnification) >= 3:
+        rest = [real(value, where) for value in magnification] + [1.0, 0.0, 0.0]
+        names |= {"center": complex(*rest[:2]), "magxmag": complex(rest[2], rest[3])}
+        names["rotskew"] = complex(rest[4], rest[5])
+    return names
 
 
 def place_of(
@@ -237,11 +439,46 @@ def place_of(
         return Place(own.view[:2], Decimal(own.view[2]), julia=julia)
     if len(values) < 3:
         raise SceneError(f"{where}: {len(values)} values, and 3 are the fewest")
-    rest = [real(value, where) for value in values[3:]] + [1.0, 0.0, 0.0][len(values) - 3 :]
-    if rest[0] != 1 or rest[2] != 0:
-        lost.append(f"the stretched view ({where}: factor {rest[0]}, skew {rest[2]})")
+    factor, angle, skew = [real(value, where) for value in values[3:]] + [1.0, 0.0, 0.0][
+        len(values) - 3 :
+    ]
+    if abs(skew) > 0.01:
+        lost.append(f"the skewed view ({where}: {skew:g} degrees)")
     height = EXACT.divide(Decimal(2), positive(values[2], where))
-    return Place((values[0], values[1]), height, angle=-rest[1], julia=julia)
+    return _stretched((values[0], values[1]), height, -angle, factor, where, julia, lost)
+
+
+def _stretched(
+    center: tuple[str, str],
+    height: Decimal,
+    angle: float,
+    factor: float,
+    where: str,
+    julia: tuple[str, str] | None,
+    lost: list[str],
+) -> Place:
+    """Return a view in which widths are longer by a factor than in a view of this height.
+
+    A stretch of a scene is as much shorter across as it is longer along, so it is the root of the
+    factor, and the height that of the view before. A negative factor mirrors left and right: the
+    imaginary axis then points down in a view that is turned by 180 degrees.
+    """
+    stretch = math.sqrt(abs(factor))
+    if not 1 / MAX_STRETCH <= stretch <= MAX_STRETCH:
+        lost.append(f"the stretch of the view ({where}: a factor of {factor:g})")
+        stretch = 1.0
+    if abs(stretch - 1) < 1e-12:
+        stretch = 1.0
+    if factor < 0:
+        angle += 180
+    return Place(
+        center,
+        EXACT.divide(height, Decimal(stretch)),
+        up=factor >= 0,
+        angle=angle,
+        stretch=stretch,
+        julia=julia,
+    )
 
 
 def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> Place:
@@ -271,61 +508,17 @@ def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> 
         tuple(float(exact.divide(part, side)) for part in parts)
         for parts, side in ((along, width), (upward, height))
     )
-    shape = float(exact.divide(height, width)) / ASPECT
-    if abs(shape - 1) > 0.02 or abs(a * p + b * q) > 0.02 or a * q - b * p < 0:
-        lost.append(f"the stretched, skewed or mirrored view ({where})")
-    return Place((center[0], center[1]), height, angle=math.degrees(math.atan2(b, a)), julia=julia)
-
-
-def color_of(fields: Entry, steps: int, lost: list[str]) -> dict[str, Any]:
-    """Return the colors; add a line to `lost` for each setting without an equivalent."""
-    color: dict[str, Any] = {}
-    text, where = fields.get("colors", ("", "colors"))
-    colors = [] if text.startswith("@") else colors_of(text, where)
-    if text.startswith("@"):
-        lost.append(f"the palette in the file '{text[1:][:80]}'")
-    if len(colors) > 1:
-        around = colors[1:]
-        turns = 1 / len(around)
-        color["palette"] = {"stops": [[k * turns, c] for k, c in enumerate(around)]}
-        color |= {"coloring": "count", "transfer": "linear", "density": turns, "offset": -turns}
-    logmap, where = fields.get("logmap", ("no", "logmap"))
-    if logmap.lower() in ("yes", "1") and colors:
-        color |= {"transfer": "log", "density": 1 / max(math.log2(1 + steps), 1.0), "offset": 0.0}
-    elif logmap.lower() not in ("no", "0"):
-        lost.append(f"the curve of colors (logmap={logmap[:40]})")
-    inside, where = fields.get("inside", ("", "inside"))
-    if re.fullmatch(r"\d{1,3}", inside, re.ASCII):
-        index = whole(inside, where)
-        if index < len(colors):
-            color["inside"] = colors[index]
-    elif inside:
-        lost.append(f"the coloring inside (inside={inside[:40]})")
-    return color
-
-
-def colors_of(text: str, where: str) -> list[str]:
-    """Return the colors of a text: three digits from 0 to 63 each, ``<n>`` for n in between."""
-    colors: list[tuple[float, ...]] = []
-    between, at = 0, 0
-    while at < len(text):
-        found = COLOR.match(text, at)
-        if not found or len(colors) >= MAX_COLORS:
-            raise SceneError(f"{where}: {text[at : at + 20]!r}, after {len(colors)} colors")
-        at = found.end()
-        if found[1]:
-            between = int(found[1])
-            continue
-        color = tuple(DIGITS[digit] / 63 for digit in found[2])
-        before = colors[-1] if colors else color
-        for k in range(1, between + 2):
-            share = k / (between + 1)
-            colors.append(tuple(a + share * (b - a) for a, b in zip(before, color, strict=True)))
-        between = 0
-    rows = colors[:MAX_COLORS]
-    return ["#" + bytes(round(255 * part) for part in row).hex() for row in rows]
+    if abs(a * p + b * q) > 1e-3:
+        lost.append(f"the skewed view ({where})")
+    factor = float(exact.divide(height, width)) / ASPECT
+    angle = math.degrees(math.atan2(b, a))
+    if a * q - b * p < 0:  # mirrored, in a view whose imaginary axis points down
+        factor, angle = -factor, angle - 180
+    return _stretched((center[0], center[1]), height, angle, factor, where, julia, lost)
 
 
 def make() -> Format:
     """Return the format."""
-    return Format("par", "Fractint, many scenes", (".par",), read, entries=entries)
+    return Format(
+        "par", "Fractint, many scenes", (".par",), read, entries=entries, reads_beside=True
+    )

@@ -102,7 +102,9 @@ FORMULAS = {
 }
 SWAPPED = ("newton", "newton4", "mlambda")  # the seed of whose Julia sets is not c
 # Words that have the same meaning in expressions of XaoS and of scenes.
-WORDS = {"z", "c", *parser.NUMBERS, *parser.FUNCTIONS} - {"log", "conj"}
+WORDS = {"z", "c", *parser.NUMBERS, *parser.FUNCTIONS} - {
+    *("log", "conj", "norm", "flip", *parser.ROUNDED)
+}
 # Possessive (++), and never begun within a number, so that the search is linear in the length.
 IMAGINARY = re.compile(r"(?<![\d.])((?:\d++\.?+\d*+|\.\d++)(?:e[-+]?+\d++)?+)i\b", re.ASCII)
 # Commands that change nothing in a picture, that only color it, and that change it altogether.

@@ -1,0 +1,181 @@
+"""Colors of entries of Fractint: texts of `colors=`, counts to colors, and what else colors."""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fractals.color.colorings.atom_domains import GOLDEN
+from fractals.errors import InputError, SceneError
+from fractals.io.foreign import map as map_file
+from fractals.io.foreign._text import number, whole
+
+MAX_COLORS = 256
+DIGITS = {c: k for k, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`")} | {
+    chr(ord("a") + k): 38 + k for k in range(26)
+}
+COLOR = re.compile(r"<(\d{1,3})>|([0-9A-Z_`a-z]{3})", re.ASCII)
+Entry = Mapping[str, tuple[str, str]]
+Beside = Callable[[str], bytes | None]
+
+# What a setting adds to the picture, in the words of the line about what is lost.
+OUTSIDE = {
+    "real": "the real part of the last z, which is added to each count (outside=real)",
+    "imag": "the imaginary part of the last z, which is added to each count (outside=imag)",
+    "mult": "the quotient of both parts of the last z, by which counts are multiplied "
+    "(outside=mult)",
+    "summ": "the sum of both parts of the last z, which is added to each count (outside=summ)",
+    "tdis": "the length of the orbit, which gives the colors (outside=tdis)",
+    "fmod": "the remainder of |z|² at escape, which gives the colors (outside=fmod)",
+}
+INSIDE = {
+    "maxiter": "the color whose number is the limit, inside (inside=maxiter)",
+    "zmag": "|z|² after the last step, which gives the colors inside (inside=zmag)",
+    "bof60": "the least |z| of the orbit, which gives the colors inside (inside=bof60)",
+    "epscross": "the orbit's first step near an axis, which gives the colors inside "
+    "(inside=epscross)",
+    "startrail": "the steps of the orbit in one direction, which give the colors inside "
+    "(inside=startrail)",
+    "period": "the period of the cycle, which gives the colors inside (inside=period)",
+    "fmod": "the remainder of |z|², which gives the colors inside (inside=fmod)",
+    "atan": "the angle of the last z, which gives the colors inside (inside=atan)",
+}
+
+
+def color_of(
+    fields: Entry, steps: int, ahead: int, beside: Beside, lost: list[str]
+) -> dict[str, Any]:
+    """Return the colors; add a line to `lost` for each setting without an equivalent.
+
+    Parameters
+    ----------
+    steps : int
+        The limit of iterations.
+    ahead : int
+        By how much the numbers of colors exceed the counts.
+    beside : callable
+        Reads a file of the same folder; None without one.
+    """
+    colors = all_colors(fields, beside, lost)
+    color: dict[str, Any] = {"coloring": "count"}
+    around = colors[1:]
+    if around:
+        turns = 1 / len(around)
+        color["palette"] = _stops(around)
+        color |= {"transfer": "linear", "density": turns, "offset": (ahead - 1) * turns}
+    logmap = fields.get("logmap", ("no", ""))[0].lower()
+    if logmap in ("yes", "1") and colors:
+        color |= {"transfer": "log", "density": 1 / max(math.log2(1 + steps), 1.0), "offset": 0.0}
+    elif logmap not in ("no", "0"):
+        lost.append(f"the curve of colors (logmap={logmap[:40]})")
+    color |= _outside(fields, colors, lost)
+    _inside(fields, colors, color, lost)
+    return color
+
+
+def _stops(colors: list[str]) -> dict[str, Any]:
+    return {"stops": [[k / len(colors), c] for k, c in enumerate(colors)]}
+
+
+def all_colors(fields: Entry, beside: Beside, lost: list[str]) -> list[str]:
+    """Return the colors of an entry, from number 0 on; [] where it has none."""
+    text, where = fields.get("colors", ("", "colors"))
+    if not text.startswith("@"):
+        found = colors_of(text, where)
+        return found if len(found) > 1 else []
+    name = text[1:]
+    for own in (name, name + ".map"):
+        data = beside(own)
+        if data is None:
+            continue
+        try:
+            found = map_file.read(data).table["color"]["palette"]["stops"]
+        except InputError as error:
+            raise SceneError(f"{where}: {own[:80]}: {error}") from None
+        return list(found) if len(found) > 1 else []
+    lost.append(f"the palette in the file '{name[:80]}', which is not beside this one")
+    return []
+
+
+def _outside(fields: Entry, colors: list[str], lost: list[str]) -> dict[str, Any]:
+    """Return the coloring outside where it is one of ours."""
+    outside = fields.get("outside", ("iter", ""))[0].lower()
+    parts = number(*fields.get("decomp", ("0", "decomp")))
+    count = int(float(parts)) if abs(float(parts)) <= 256 else 0
+    plain = {"transfer": "linear", "density": 1.0, "offset": 0.0}
+    if count >= 2:
+        found: dict[str, Any] = {"coloring": {"name": "decomposition", "parts": count}, **plain}
+        if colors:
+            found["palette"] = _stops((colors * MAX_COLORS)[:MAX_COLORS])
+            found["density"] = count / MAX_COLORS
+        return found
+    if outside == "atan":  # the angle from the real axis, up or down
+        found = {"coloring": "final_angle", **plain}
+        if colors:
+            found["palette"] = _stops([*colors[1:], *reversed(colors[1:])])
+        return found
+    if re.fullmatch(r"-?\d{1,6}", outside, re.ASCII):
+        k = int(outside)
+        if 0 <= k < len(colors):
+            return {"palette": {"stops": [[0.0, colors[k]], [0.5, colors[k]]]}}
+        lost.append(f"the one color outside (outside={outside})")
+    elif outside in OUTSIDE:
+        lost.append(OUTSIDE[outside])
+    elif outside != "iter":
+        lost.append(f"the coloring outside (outside={outside[:40]})")
+    if fields.get("potential", ("0", ""))[0].strip("0/."):
+        lost.append("the continuous potential, which blends the bands of counts (potential)")
+    if float(number(*fields.get("distest", ("0", "distest")))):
+        lost.append("the distance to the set, which gives the colors (distest)")
+    if fields.get("biomorph", ("-1", ""))[0] not in ("-1", "none", "no", "off"):
+        lost.append("one color where only one part of the last z is large (biomorph)")
+    return {}
+
+
+def _inside(fields: Entry, colors: list[str], color: dict[str, Any], lost: list[str]) -> None:
+    """Set the color inside, number 1 by default, or a layer of colors there."""
+    inside, where = fields.get("inside", ("1", "inside"))
+    inside = inside.lower()
+    if re.fullmatch(r"\d{1,5}", inside, re.ASCII):
+        index = whole(inside, where)
+        if index < len(colors):
+            color["inside"] = colors[index]
+    elif inside == "bof61" and colors:
+        around = colors[1:]
+        turns = 1 / len(around)
+        color["layers"] = [
+            {
+                "coloring": "atom_domains",
+                "mask": "inside",
+                "palette": _stops(around),
+                "transfer": "linear",
+                "density": turns / GOLDEN,
+                "offset": -turns,
+            }
+        ]
+    elif inside in INSIDE:
+        lost.append(INSIDE[inside])
+    elif inside:
+        lost.append(f"the coloring inside (inside={inside[:40]})")
+
+
+def colors_of(text: str, where: str) -> list[str]:
+    """Return the colors of a text: three digits from 0 to 63 each, ``<n>`` for n in between."""
+    colors: list[tuple[float, ...]] = []
+    between, at = 0, 0
+    while at < len(text):
+        found = COLOR.match(text, at)
+        if not found or len(colors) >= MAX_COLORS:
+            raise SceneError(f"{where}: {text[at : at + 20]!r}, after {len(colors)} colors")
+        at = found.end()
+        if found[1]:
+            between = int(found[1])
+            continue
+        color = tuple(DIGITS[digit] / 63 for digit in found[2])
+        before = colors[-1] if colors else color
+        for k in range(1, between + 2):
+            share = k / (between + 1)
+            colors.append(tuple(a + share * (b - a) for a, b in zip(before, color, strict=True)))
+        between = 0
+    rows = colors[:MAX_COLORS]
+    return ["#" + bytes(round(255 * part) for part in row).hex() for row in rows]
