@@ -100,14 +100,19 @@ class Formula:
         Options that a scene may set, with their values, such as ``{"power": 3}``.
     tangent : callable, optional
         ``tangent(x, y, p, q, a, b, e, f) -> (p, q)``: how the next z changes when z changes by
-        p + iq and c by e + if. With `uses_previous` four more arguments come last: the previous z
-        and its change.
+        p + iq and c by e + if. With `uses_previous` four more arguments come last: the previous z,
+        or what `carry` returned, and its change.
     start : callable, optional
         ``start(a, b, p, q) -> (x, y, s, t)``: where the orbit of c = a + ib starts in the parameter
         plane (a critical point), and how that start changes when c changes by p + iq.
     uses_previous : bool
         Whether the next z also depends on the previous z, which is 0 at the start. Only for
         holomorphic maps.
+    carry : callable, optional
+        ``carry(x, y, a, b, u, v) -> (u, v)``, with `uses_previous`: the number that travels along
+        the orbit in place of the previous z. It is 0 at the start; after each step it follows from
+        the new z = x + iy, c = a + ib and itself. It is linear in all three, so that it also takes
+        their changes to its own.
     tolerance : float
         Above 0 orbits converge: they end where two points in turn are at most this far apart, in
         plane units.
@@ -145,6 +150,7 @@ class Formula:
     tangent: Step | None = None
     start: Start | None = None
     uses_previous: bool = False
+    carry: Step | None = None
     tolerance: float = 0.0
     escapes: bool = True
     sequence: tuple["Formula", ...] = ()
@@ -196,11 +202,15 @@ class Formula:
         return self.start(u, v, zero, zero)[:2] if self.start else (zero, zero)
 
     def go_on(
-        self, z: tuple[Any, Any], before: tuple[Any, Any], a: Any, b: Any, n: int
-    ) -> tuple[Any, Any]:
-        """Return the z after `z`, which came after `before`: step n on the host, from 0."""
+        self, z: tuple[Any, Any], carried: tuple[Any, Any], a: Any, b: Any, n: int
+    ) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+        """Return the z after `z`, and what is carried on: step n on the host, from 0.
+
+        `carried` is the previous z, or what `carry` returned; 0 before the first step.
+        """
         step = self.map_at(n).step
-        return step(*z, a, b, *before) if self.uses_previous else step(*z, a, b)
+        after = step(*z, a, b, *carried) if self.uses_previous else step(*z, a, b)
+        return after, (self.carry(*after, a, b, *carried) if self.carry else z)
 
     @property
     def label(self) -> str:

@@ -128,7 +128,7 @@ def mean_count(
     inside = np.ones(a.shape, bool)
     with np.errstate(all="ignore"):
         for n in range(most):
-            z, before = formula.go_on(z, before, a, b, n), z
+            z, before = formula.go_on(z, before, a, b, n)
             if formula.tolerance:
                 inside &= np.hypot(z[0] - before[0], z[1] - before[1]) > formula.tolerance
             if formula.escapes:

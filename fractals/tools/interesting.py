@@ -235,7 +235,7 @@ def _sizes(scene: Scene, formula: Formula, x: float, y: float) -> list[float]:
     found = []
     with np.errstate(all="ignore"):
         for n in range(STEPS):
-            z, before = formula.go_on(z, before, a, b, n), z
+            z, before = formula.go_on(z, before, a, b, n)
             found.append(math.hypot(*map(float, z)))
     return found
 

@@ -134,7 +134,7 @@ def exact_count(scene: Scene, plan: Plan, column: Fraction | int, row: Fraction 
             a, b = (gmpy2.mpfr(text) for text in scene.julia)
         bound = gmpy2.mpfr(scene.iteration.escape_radius) ** 2
         for n in range(1, plan.max_iterations):
-            z, before = formula.go_on(z, before, a, b, n - 1), z
+            z, before = formula.go_on(z, before, a, b, n - 1)
             moved = (z[0] - before[0]) ** 2 + (z[1] - before[1]) ** 2
             if formula.tolerance and not moved > formula.tolerance**2:
                 return n
