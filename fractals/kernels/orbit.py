@@ -193,7 +193,7 @@ def _make_general_orbit(target, formula, julia, derivative):
     old = _tangent_end(formula, derivative)  # index of the previous z
     seed = 0 if julia else 1
     begin = jit(_at_sample if julia else formula.start or _at_zero)
-    carry = jit(formula.carry) if formula.carry else None
+    carry = jit(formula.carry or formula.step)
     if formula.phases:
         step, tangent, next_phase = make_phases(target, formula)
 
