@@ -136,7 +136,7 @@ def open_plan(
         options.on_message(note)
     if plan.layers.note:
         options.on_message(plan.layers.note)
-    if note := noise_note(plan):
+    if iterates and (note := noise_note(plan)):
         options.on_message(note)
     if plan.deep and (missing := missing_digits(plan)):
         options.on_message(

@@ -23,10 +23,10 @@ from fractals.scene.geometry import matrix
 from fractals.scene.model import Scene, View
 from fractals.scene.numbers import log2
 
-MIN_BITS, MAX_BITS = 26, 1024  # minus log2 of the samples' distance: where views are measured
+MIN_BITS, MAX_BITS = 28, 1024  # minus log2 of the samples' distance: where views are measured
 COLUMNS, ROWS = 8, 5  # samples that are iterated in float64
-MOST_STEPS = 4096  # of an orbit
-BUDGET = 40_000  # steps in arbitrary precision, some microseconds each
+MOST_STEPS = 2048  # of an orbit
+BUDGET = 16_000  # steps in arbitrary precision, some microseconds each
 MOVE = Fraction(1, 100_000)  # of a pixel
 CHAOS = 4  # times the change by MOVE, which is not counted as noise
 Point = tuple[Fraction, Fraction]
@@ -65,7 +65,7 @@ def wrong_share(
     return _wrong_share(formula, scene.julia, axes, center, size, spacing, limit, radius)
 
 
-@functools.lru_cache(maxsize=64)  # up to 300 ms
+@functools.lru_cache(maxsize=64)  # up to 150 ms, more where orbits stay
 def _wrong_share(
     formula: Formula,
     julia: tuple[str, str] | None,

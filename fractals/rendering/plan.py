@@ -185,9 +185,9 @@ class Plan:
     def noise(self) -> float:
         """Return at most which share of the samples has wrong counts, because float64 rounds.
 
-        It is measured on some samples when it is first read, in up to 300 ms. It is 0 for formulas
-        with a perturbed step, which are exact at any depth, and in float32, where a scene asks for
-        fewer bits.
+        It is measured on some samples when it is first read, which takes about 50 ms, at most half
+        a second. It is 0 for formulas with a perturbed step, which are exact at any depth, and in
+        float32, where a scene asks for fewer bits.
         """
         if self.formula.perturbed or self.precision == "float32":
             return 0.0
