@@ -9,7 +9,7 @@ and a bound has no digits left where f or z is small.
 
 from fractals.kernels.coloring import Coloring, OrbitStatistic
 from fractals.kernels.coloring_math import make_mean_value, make_polar, mean_constants
-from fractals.kernels.primitives import fma, number, select
+from fractals.kernels.primitives import fma, number, select, two_to
 from fractals.kernels.tangent import make_step
 
 
@@ -71,18 +71,18 @@ def make_statistic(target, formula, base):
 
 
 def make_deep_statistic(target, formula, base):
-    """Return the same with the direction of f however small f is: that of f of mantissas.
+    """Return the same, with the direction of f however small f is: that of f of mantissas.
 
-    f(z) + c in deep views is homogeneous, so scaling z leaves the direction.
+    f(z) + c in deep views is homogeneous, so scaling z by a power of two scales f exactly.
     """
     polar, image = make_polar(target), make_image(target, formula)
-    next_numbers = make_next(target, polar)
+    next_numbers, degree = make_next(target, polar), formula.degree
 
     def update(w, x, y, u, v, a, b, point, exact):
-        p, q = image(x, y, u, v, a, b)
-        moved, _, _ = polar(p, q)
-        p, q = image(x, y, exact[1][0], exact[1][1], a, b)
-        _, s, t = polar(p, q)
+        before = exact[1]
+        p, q = image(x, y, before[0], before[1], a, b)
+        length, s, t = polar(p, q)
+        moved = length * two_to(degree * before[2], length)
         return next_numbers(w, x, y, a, b, moved, s, t)
 
     return start, update
