@@ -95,12 +95,7 @@ class Reference:
         orbit = np.concatenate([self.orbit, np.tile(self.orbit[begin:], (rounds, 1))])
         shifts = np.arange(1, rounds + 1) * self.repeats
         lists = []
-        for part in (
-            self.tiny,
-            self.near_kinks,
-            self.margins,
-            self.moves,
-        ):  # the first column is the index
+        for part in (self.tiny, self.near_kinks, self.margins, self.moves):  # by index
             repeated = part[part[:, TINY_INDEX] >= begin]
             later = np.tile(repeated, (rounds, 1))
             later[:, TINY_INDEX] += np.repeat(shifts, len(repeated))
