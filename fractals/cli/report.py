@@ -20,6 +20,7 @@ LABELS = {
     "bits": "bits of the orbit",
     "finest": "narrowest width",
     "file": "file of numbers",
+    "noise": "wrong counts",
 }
 UNIFORM = 100  # pixels per byte: PNGs of one color have 300 or more (measured)
 
@@ -146,9 +147,11 @@ def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
     for key in {"memory", "file"} & table.keys():
         shown[key] = f"{max(1, table[key] / 2**20):.0f} MiB"
     measured = "measured on some samples" if shown.pop("measured") else "estimated"
+    shown["noise"] = f"at most {100 * table['noise']:g} % of the samples"
     shown["seconds"] = f"{about(table['seconds'])}, {measured}, without compiling"
-    if not table["bits"]:
-        del shown["bits"]
+    for key in ("bits", "noise", "note"):
+        if not table[key]:
+            del shown[key]
     write_out("".join(f"{LABELS.get(key, key):19}{value}\n" for key, value in shown.items()))
 
 

@@ -23,7 +23,7 @@ from fractals.kernels.formula import Formula
 from fractals.kernels.layout import TINY_INDEX
 
 # Version of the files' contents. Another number makes all orbits on disk unknown.
-VERSION = 4
+VERSION = 5
 # Points times bits of precision. A smaller orbit is computed in about as long as a file takes to
 # read, so it is not cached.
 MIN_WORK = 2**22
@@ -35,7 +35,7 @@ UNSEEN = 1 / 16
 # Bits beyond those that a view needs, so that the orbit serves views 2**64 times as deep.
 SPARE_BITS = 64
 MAX_RECENT = 4  # orbits in memory
-LISTS = ("tiny", "near_kinks", "margins")
+LISTS = ("tiny", "near_kinks", "margins", "moves")
 
 
 Point = tuple[Fraction, Fraction]
@@ -98,6 +98,7 @@ def find(
     view_radius: Fraction | None = None,
     on_steps: Callable[[int], None] | None = None,
     same: bool = False,
+    with_moves: bool = False,
 ) -> Reference:
     """Return an orbit from the disk, or from `compute_orbit`.
 
@@ -111,12 +112,16 @@ def find(
     same : bool
         Whether the orbit must be that of `compute_orbit` bit for bit. The orbit of a deeper view is
         rounded from more bits, and is then computed anew.
+    with_moves : bool
+        As of `compute_orbit`.
 
     Returns
     -------
     Reference
     """
     own = (bits, max_iterations, "" if view_radius is None else _text(view_radius)) if same else ()
+    if with_moves:
+        own = *own, "moves"
     name = _name(formula, start, c, escape_radius, *own)
     wanted = bits, max_iterations, view_radius
     place = formula.label, start, escape_radius
@@ -130,7 +135,7 @@ def find(
         _remember(name, replace(kept, place=place, c=c))
         return served
     near = []
-    if is_power(formula) and view_radius and not any(start) and not same:
+    if is_power(formula) and view_radius and not any(start) and not same and not with_moves:
         near = _near(place, c, view_radius)
         for other, source, apart in near:
             wished = bits, max_iterations, escape_radius, view_radius
@@ -141,7 +146,7 @@ def find(
     # A second orbit at a place is one of many, as in a pan: it is made to give the others.
     spare = 0 if same else 2 * SPARE_BITS if near else SPARE_BITS
     options = bits + spare, max_iterations, escape_radius, view_radius, on_steps
-    found = compute_orbit(formula, start, c, *options, with_low=bool(near))
+    found = compute_orbit(formula, start, c, *options, with_low=bool(near), with_moves=with_moves)
     kept = Kept(found, max_iterations, view_radius, place, c)
     _remember(name, kept)
     if path and len(found.orbit) * bits >= MIN_WORK:
@@ -219,10 +224,16 @@ def _load(path: Path) -> Kept | None:
         with np.load(path, allow_pickle=False) as file:
             period, escaped, bits, max_iterations, repeats = map(int, file["facts"])
             view_radius, least_radius = (_fraction(text) for text in map(str, file["radii"]))
-            orbit, tiny, *lists = (file[name] for name in ("orbit", *LISTS))
+            arrays = {name: file[name] for name in ("orbit", *LISTS)}
         os.utime(path)
-        found = Reference(orbit, tiny, period, bool(escaped), bits, repeats, *lists)
-        found = replace(found, least_radius=least_radius)
+        found = Reference(
+            **arrays,
+            period=period,
+            escaped=bool(escaped),
+            bits=bits,
+            repeats=repeats,
+            least_radius=least_radius,
+        )
         return Kept(found, max_iterations, view_radius or None)
     except FileNotFoundError:
         return None

@@ -25,6 +25,8 @@ NEAR_KINK = 2.0**-10
 # Share of the escape radius: at points so near to it, |Z|² - R² is kept in the orbit's precision,
 # because float64 can't tell there on which side a sample is.
 NEAR_RADIUS = 2.0**-20
+# Share of |Z|: a shorter difference from the point before is kept in the orbit's precision.
+NEAR_MOVE = 2.0**-10
 # In plane units: the orbit ends beyond it, and not at a smaller escape radius, within which it may
 # come back.
 MIN_END = 4.0
@@ -57,6 +59,9 @@ class Reference:
         mantissa and exponent.
     margins : ndarray of float64, shape (N, 3)
         Index, mantissa and exponent of |Z|² - R² at points near the escape radius R.
+    moves : ndarray of float64, shape (N, 4)
+        Index, mantissas and exponent of the difference from the point before, where it is so short
+        that the rounded points lose its digits; of no rows where nobody asked for it.
     least_radius : Fraction
         With a period: views with a larger radius about the same center end their orbit there too.
     low : ndarray of float64, shape (M + 1, 2)
@@ -71,6 +76,7 @@ class Reference:
     repeats: int = 0
     near_kinks: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 1)))
     margins: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
+    moves: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 4)))
     least_radius: Fraction = Fraction(0)
     low: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 2)))
 
@@ -89,14 +95,32 @@ class Reference:
         orbit = np.concatenate([self.orbit, np.tile(self.orbit[begin:], (rounds, 1))])
         shifts = np.arange(1, rounds + 1) * self.repeats
         lists = []
-        for part in (self.tiny, self.near_kinks, self.margins):  # the first column is the index
+        for part in (self.tiny, self.near_kinks, self.margins, self.moves):  # by index
             repeated = part[part[:, TINY_INDEX] >= begin]
             later = np.tile(repeated, (rounds, 1))
             later[:, TINY_INDEX] += np.repeat(shifts, len(repeated))
             part = np.concatenate([part, later])
             lists.append(part[part[:, TINY_INDEX] <= max_iterations])
-        orbit, (tiny, near_kinks, margins) = orbit[: max_iterations + 1], lists
-        return replace(self, orbit=orbit, tiny=tiny, near_kinks=near_kinks, margins=margins)
+        orbit, (tiny, near_kinks, margins, moves) = orbit[: max_iterations + 1], lists
+        return replace(
+            self, orbit=orbit, tiny=tiny, near_kinks=near_kinks, margins=margins, moves=moves
+        )
+
+    def all_moves(self, floatexp: bool) -> NDArray[np.float64]:
+        """Return the difference of each point from the one before, 0 of the first.
+
+        They are float64; with `floatexp`, two mantissas and an exponent.
+        """
+        plain = np.diff(self.orbit, axis=0, prepend=self.orbit[:1])
+        index, parts = self.moves[:, 0].astype(np.int64), self.moves[:, 1:]
+        if not floatexp:
+            plain[index] = _plain(parts[:, :2], parts[:, 2:])
+            return plain
+        size, exponents = np.frexp(abs(plain).max(axis=1))
+        numbers = np.column_stack([np.ldexp(plain, -exponents[:, None]), exponents])
+        numbers[size == 0, 2] = ZERO_EXPONENT
+        numbers[index] = parts
+        return numbers
 
     def radius_margins(self, escape_radius: float, floatexp: bool) -> NDArray[np.float64]:
         """Return |Z|² - R² at each point; with `floatexp`, mantissas and exponents follow."""
@@ -134,6 +158,7 @@ def compute_orbit(
     view_radius: Fraction | None = None,
     on_steps: Callable[[int], None] | None = None,
     with_low: bool = False,
+    with_moves: bool = False,
 ) -> Reference:
     """Return the orbit of `start` until it escapes, repeats or reaches `max_iterations`.
 
@@ -159,6 +184,8 @@ def compute_orbit(
         Called with the steps taken, every STEPS_PER_CALL steps.
     with_low : bool
         Whether `Reference.low` is wanted, for which a step takes a quarter longer.
+    with_moves : bool
+        Whether `Reference.moves` is wanted.
 
     Returns
     -------
@@ -171,6 +198,7 @@ def compute_orbit(
     near_kinks: list[tuple[float, ...]] = []
     margins: list[tuple[float, float, float]] = []
     tiny: list[tuple[float, float, float, float]] = []
+    moves: list[tuple[float, float, float, float]] = []
     period, repeats, escaped, least_radius = 0, 0, False, Fraction(0)
     seek = view_radius is not None and formula.holomorphic
     with gmpy2.context(gmpy2.get_context(), precision=bits, emin=-(2**40), emax=2**40):
@@ -199,8 +227,12 @@ def compute_orbit(
                     d, e = _renormal(d, e)
                     long = abs(d.real) + abs(d.imag)
                     gate = near * _scaled(near_e + e)
+            previous = x, y
             x, y = step(x, y, a, b)
             u, v = float(x), float(y)
+            if with_moves and _is_near(u, v, xs[-1], ys[-1]):
+                z, k = _split(x - previous[0], y - previous[1])
+                moves.append((n, z.real, z.imag, k if z else ZERO_EXPONENT))
             xs.append(u)
             ys.append(v)
             if with_low:
@@ -245,8 +277,15 @@ def compute_orbit(
     kinks = np.array(near_kinks, np.float64).reshape(-1, 1 + 2 * formula.kink_count)
     close = np.array(margins, np.float64).reshape(-1, 3)
     repeats = 0 if period else repeats
-    lists = kinks, close, least_radius, np.frombuffer(low).reshape(-1, 2)
+    short = np.array(moves, np.float64).reshape(-1, 4)
+    lists = kinks, close, short, least_radius, np.frombuffer(low).reshape(-1, 2)
     return Reference(orbit, points, period, escaped, bits, repeats, *lists)
+
+
+def _is_near(u: float, v: float, s: float, t: float) -> bool:
+    """Tell whether the difference of two rounded points has lost digits."""
+    size = NEAR_MOVE * (abs(u) + abs(v))
+    return abs(u - s) <= size and abs(v - t) <= size
 
 
 def end_radii(escape_radius: float) -> tuple[float, float, float]:

@@ -65,7 +65,8 @@ def prepared(scene: Scene, facts: Facts) -> Scene:
 
 def drawn(scene: Scene, facts: Facts, options: RenderOptions) -> Pixels:
     """Return the pixels of a scene, with the film's count offset."""
-    plan, backend = open_plan(scene, options)
+    quiet = replace(options, on_message=lambda line: None)  # the film has told it all
+    plan, backend = open_plan(scene, quiet)
     raw = compute_data(plan, backend, options) if plan.layers.whole else None
     drawing = open_drawing(plan, backend, options, stored=raw)
     drawing.source.count_offset = facts.count_offset

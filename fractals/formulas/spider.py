@@ -1,28 +1,24 @@
 """Spider: z -> z² + c, and c -> c / 2 + z after each step (known from Fractint).
 
-The c of a step follows from the two points before: it is z - previous², halved, plus z. So the next
-z is z² + 3/2 z - 1/2 previous², without a c that changes. The first step, which has no point
-before, is z² + c.
+What travels along an orbit is u + iv, the difference of the changed c from the first one.
 """
 
 from fractals.kernels.formula import Formula
-from fractals.kernels.primitives import fma, number, select
+from fractals.kernels.primitives import fma, number
 
 
-def step(x, y, a, b, u, v):  # u + iv is the previous z
-    more, half = number(1.5, x), number(-0.5, x)
-    old = number(0, u) < abs(u) + abs(v)  # whether there is a point before
-    p = select(old, fma(more, x, half * fma(u, u, -v * v)), a)
-    q = select(old, fma(more, y, -u * v), b)
-    return fma(x, x, fma(-y, y, p)), fma(x + x, y, q)
+def step(x, y, a, b, u, v):
+    return fma(x, x, fma(-y, y, a + u)), fma(x + x, y, b + v)
 
 
 def tangent(x, y, p, q, a, b, e, f, u, v, r, s):
-    more = number(1.5, x)
-    old = number(0, u) < abs(u) + abs(v)  # whether there is a point before
-    g = select(old, fma(more, p, fma(-u, r, v * s)), e)
-    h = select(old, fma(more, q, fma(-u, s, -v * r)), f)
-    return fma(x + x, p, fma(-(y + y), q, g)), fma(x + x, q, fma(y + y, p, h))
+    g, h = x + x, y + y
+    return fma(g, p, fma(-h, q, e + r)), fma(g, q, fma(h, p, f + s))
+
+
+def carry(x, y, a, b, u, v):  # (c + u + iv) / 2 + z - c
+    half = number(0.5, x)
+    return fma(half, u - a, x), fma(half, v - b, y)
 
 
 def start(a, b, p, q):
@@ -38,6 +34,7 @@ def make():
         tangent=tangent,
         start=start,
         uses_previous=True,
+        carry=carry,
         degree=2,
         center=("-0.3", "0"),
         width="5",

@@ -84,6 +84,13 @@ class OrbitStatistic:
 
         Both also run on packs of samples (`fractals.backends.cpu.simd.pack`), as a formula does.
         Statistics need every step, so deep views are drawn without skipping.
+    make_deep : callable, optional
+        Takes the place of `make` in deep views. Its ``update(w, x, y, u, v, a, b, point, exact)``
+        also gets what float64 loses there: ``exact`` is ``(after, before, move)``, the two points
+        x + iy and u + iv as numbers (x, y, e) of `fractals.kernels.floatexp`, whose exponents are 0
+        unless the view needs them, and with `moves` their difference.
+    moves : bool
+        Whether `make_deep` reads ``move``, for which reference orbits keep more.
     constants : callable
         ``constants(**settings)``, with the settings of part "statistic", returns the constants.
         Their number must not depend on the settings.
@@ -93,6 +100,8 @@ class OrbitStatistic:
     names: tuple[str, ...]
     make: Callable[..., Any]
     constants: Callable[..., tuple[float, ...]] = no_constants
+    make_deep: Callable[..., Any] | None = None
+    moves: bool = False
 
 
 @dataclass(frozen=True)

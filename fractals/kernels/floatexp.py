@@ -181,6 +181,26 @@ def make_reference(target: Any, formula: Formula, floatexp: bool) -> Any:
     return target.jit(reference)
 
 
+def make_move(target: Any, formula: Formula, floatexp: bool, near_radius: bool) -> Any:
+    """Return ``move_at(orbit, m)``: Z_m - Z_(m-1), from the last columns of the orbit."""
+    int64 = target.int64
+    column = radius_column(formula, floatexp)
+    if near_radius:
+        column += 3 if floatexp else 1
+
+    if floatexp:
+
+        def move_at(orbit: Any, m: Any) -> Any:
+            return orbit[m, column], orbit[m, column + 1], int64(orbit[m, column + 2])
+
+    else:
+
+        def move_at(orbit: Any, m: Any) -> Any:
+            return orbit[m, column], orbit[m, column + 1], int64(0)
+
+    return target.jit(move_at)
+
+
 def make_kinks_beside(target: Any, formula: Formula) -> Any:
     """Return ``beside(Z, e, lift)``: the kinks' numbers, scaled to float64.
 

@@ -110,14 +110,19 @@ class Formula:
         Options that a scene may set, with their values, such as ``{"power": 3}``.
     tangent : callable, optional
         ``tangent(x, y, p, q, a, b, e, f) -> (p, q)``: how the next z changes when z changes by
-        p + iq and c by e + if. With `uses_previous` four more arguments come last: the previous z
-        and its change.
+        p + iq and c by e + if. With `uses_previous` four more arguments come last: the previous z,
+        or what `carry` returned, and its change.
     start : callable, optional
         ``start(a, b, p, q) -> (x, y, s, t)``: where the orbit of c = a + ib starts in the parameter
         plane (a critical point), and how that start changes when c changes by p + iq.
     uses_previous : bool
         Whether the next z also depends on the previous z, which is 0 at the start. Only for
         holomorphic maps.
+    carry : callable, optional
+        ``carry(x, y, a, b, u, v) -> (u, v)``, with `uses_previous`: the number that travels along
+        the orbit in place of the previous z. It is 0 at the start; after each step it follows from
+        the new z = x + iy, c = a + ib and itself. It is linear in all three, so that it also takes
+        their changes to its own.
     tolerance : float
         Above 0 orbits converge: they end where two points in turn are at most this far apart, in
         plane units.
@@ -165,6 +170,7 @@ class Formula:
     tangent: Step | None = None
     start: Start | None = None
     uses_previous: bool = False
+    carry: Step | None = None
     tolerance: float = 0.0
     escapes: bool = True
     sequence: tuple["Formula", ...] = ()
@@ -226,15 +232,16 @@ class Formula:
 
     def orbit(self, julia: bool, u: Any, v: Any, a: Any, b: Any) -> Iterator["OrbitPoint"]:
         """Yield the points z_1, z_2, ... of the orbit of the sample at u + iv, on the host."""
-        z, before = self.begin(julia, u, v), (abs(0 * u), abs(0 * u))
+        z, carried = self.begin(julia, u, v), (abs(0 * u), abs(0 * u))
         memory = self.remember(u, v) if self.remember else ()
         for n in count():
-            step = self.map_at(n).step
+            step, before = self.map_at(n).step, z
             if self.remember:
                 x, y, *rest = step(*z, a, b, memory)
-                z, before, memory = (x, y), z, tuple(rest)
+                z, memory = (x, y), tuple(rest)
             else:
-                z, before = step(*z, a, b, *(before if self.uses_previous else ())), z
+                z = step(*z, a, b, *(carried if self.uses_previous else ()))
+            carried = self.carry(*z, a, b, *carried) if self.carry else before
             yield OrbitPoint(z, before, memory)
 
     def is_near(self, point: "OrbitPoint", escape_radius_squared: Any) -> Any:

@@ -102,7 +102,8 @@ class FilterWindow(NamedTuple):
 # `orbit` (points, 2 or more): the reference, rounded to float64, and what rounding would lose.
 ORBIT_Z = 0  # Z: X, Y
 # The numbers of `Formula.kinks` at Z, one or two columns; with floatexp, each again as x, e. Behind
-# them, if some point is near the escape radius R, |Z|² - R²; with floatexp, again as x, e.
+# them, if some point is near the escape radius R, |Z|² - R²; with floatexp, again as x, e. Last, if
+# orbit statistics read it, Z - the point before, in all digits: x, y; with floatexp, x, y, e.
 ORBIT_KINKS = 2
 
 # `state` (STATE_SIZE, height, width): where each sample stopped when a launch ended.

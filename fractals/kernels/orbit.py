@@ -5,9 +5,9 @@ A state is a flat tuple of numbers, in this order, so that it stays in registers
 1. z = (x, y);
 2. with a derivative, dz as (p, q); or, where the formula is not holomorphic, both columns of the
    Jacobian as (p, q, s, t);
-3. where the formula carries the previous z, that z; and its dz if the next dz depends on it;
-   where maps are iterated in turn, the number of the next step within one round;
-   the memory of a formula that has one;
+3. where the formula carries the previous z, or a number in its place, that number; and its change,
+   as dz, if the next dz depends on it; where maps are iterated in turn, the number of the next step
+   within one round; the memory of a formula that has one;
 4. the orbit statistics.
 """
 
@@ -205,6 +205,7 @@ def _make_general_orbit(target, formula, julia, derivative):
     old = _tangent_end(formula, derivative)  # index of the previous z
     seed = 0 if julia else 1
     begin = jit(_at_sample if julia else formula.start or _at_zero)
+    carry = jit(formula.carry or formula.step)
     if formula.phases:
         step, tangent, next_phase = make_phases(target, formula)
 
@@ -279,6 +280,27 @@ def _make_general_orbit(target, formula, julia, derivative):
 
         def advance(state, a, b, point):
             return change(state, a, b)
+
+    elif formula.carry and derivative:
+
+        def start(u, v):
+            zero = number(0, u)
+            return (*first(u, v), zero, zero, zero, zero)
+
+        def advance(state, a, b, point):
+            z = change(state, a, b)
+            own = carry(z[0], z[1], a, b, state[old], state[old + 1])
+            e, f = number(seed, a), number(0, a)
+            return (*z, *own, *carry(z[2], z[3], e, f, state[old + 2], state[old + 3]))
+
+    elif formula.carry:
+
+        def start(u, v):
+            return (*first(u, v), number(0, u), number(0, u))
+
+        def advance(state, a, b, point):
+            z = change(state, a, b)
+            return (*z, *carry(z[0], z[1], a, b, state[old], state[old + 1]))
 
     elif uses_previous and derivative:
 

@@ -2,12 +2,13 @@
 
 The difference z from the reference orbit Z is iterated as in `fractals.kernels.perturb`, with an
 exponent where float64 has none left, and rebased in the same way. Statistics are of the orbit
-itself, Z + z, rounded to float64.
+itself, Z + z, rounded to float64; some also read what float64 loses of it.
 """
 
 from fractals.kernels.floatexp import (
     make_along,
     make_arithmetic,
+    make_move,
     make_moved,
     make_plain,
     make_reference,
@@ -35,7 +36,9 @@ def make_steps(target, options):
     _, within = make_within(target, formula, floatexp, options.near_radius)
     plain, orbit_end = make_plain(target, floatexp), make_orbit_end(target)
     along, sided = make_along(target, formula, floatexp), make_sided(target, formula, floatexp)
-    _, update = make_statistics(target, formula, options.statistics)
+    _, update = make_statistics(target, formula, options.statistics, deep=True)
+    moves = options.statistics.moves
+    move_at = make_move(target, formula, floatexp, options.near_radius)
 
     @jit
     def steps(sample, W, w, c, h, parameter, tables, point, view, max_iterations):
@@ -44,19 +47,24 @@ def make_steps(target, options):
         end, escaped = orbit_end(m, view), False
         Z = reference(orbit, tiny, m)
         u, v = plain(W)
+        move = W
         while n < max_iterations and budget > 0:
             budget -= 1
             if derivative:
                 dz = plus(along(sided(W, z), dz), h)
             if pair:
                 dz2 = plus(along(sided(W, z), dz2), (h[1], h[0], h[2]))
+            before, last = W, z
             z = plus(moved(Z, z), c)
             n += 1
             m += 1
             Z = reference(orbit, tiny, m)
             W = plus(Z, z)
             x, y = plain(W)
-            w = update(w, x, y, u, v, parameter[0], parameter[1], point)
+            if moves:  # that of the reference, and what the difference from it changed by
+                move = plus(move_at(orbit, m), plus(z, (-last[0], -last[1], last[2])))
+            exact = W, before, move
+            w = update(w, x, y, u, v, parameter[0], parameter[1], point, exact)
             u, v = x, y
             if not within(orbit, m, Z, z, W, view.escape_radius_squared):
                 escaped = True
@@ -92,7 +100,7 @@ def make_body(target, options):
     load, _ = make_state(target, options)
     begin, record = make_begin(target, options), make_record(target, options)
     steps, inside = make_steps(target, options), options.statistics.inside
-    start_statistics, _ = make_statistics(target, options.formula, options.statistics)
+    start_statistics, _ = make_statistics(target, options.formula, options.statistics, True)
     load_statistics, store_statistics = make_planes(target, 0, options.statistics.planes)
 
     def body(i0, j0, di, dj, tile, work, grid, tables, point, view, max_iterations):

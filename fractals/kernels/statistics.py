@@ -52,6 +52,11 @@ class Statistics:
             for name in part.statistic.names
         ]
 
+    @property
+    def moves(self) -> bool:
+        """Tell whether deep views need the differences of consecutive points, in all digits."""
+        return any(part.statistic.moves for part in self.colorings if part.statistic)
+
     def constants(self) -> list[float]:
         """Return the constants of all statistics, one after the other."""
         return [value for part in self.colorings for value in part.statistic_constants()]
@@ -71,20 +76,37 @@ class Statistics:
 NO_STATISTICS = Statistics()
 
 
-def make_statistics(target, formula, statistics):
+def make_statistics(target, formula, statistics, deep=False):
     """Return ``(start, update)`` for all statistics together; ``()`` where there are none.
 
-    Both have the signatures that `fractals.kernels.coloring.OrbitStatistic.make` describes; their
-    tuple of numbers is that of all statistics, one after the other.
+    Both have the signatures that `fractals.kernels.coloring.OrbitStatistic` describes for `make`,
+    or for `make_deep`; their tuple of numbers is that of all statistics, one after the other.
     """
     found, size, base = (), 0, FIRST_CONSTANT
     for coloring in statistics.colorings:
         make, settings = coloring.statistic.make, coloring.compiled_settings()
+        if deep:
+            make = coloring.statistic.make_deep or _make_of_plain(make)
         own = tuple(target.jit(part) for part in make(target, formula, base, **settings))
         found = _together(target, found, size, own) if found else own
         size += len(coloring.statistic.names)
         base += len(coloring.statistic_constants())
     return found
+
+
+def _make_of_plain(make):
+    """Return the `make_deep` of a statistic that needs no more than float64 in deep views."""
+
+    def make_deep(target, formula, base, **settings):
+        start, own = make(target, formula, base, **settings)
+        plain = target.jit(own)
+
+        def update(w, x, y, u, v, a, b, point, exact):
+            return plain(w, x, y, u, v, a, b, point)
+
+        return start, update
+
+    return make_deep
 
 
 def _together(target, before, size, own):
@@ -95,9 +117,9 @@ def _together(target, before, size, own):
     def start(x, y):
         return (*start_before(x, y), *start_own(x, y))
 
-    def update(w, x, y, u, v, a, b, point):
-        first = update_before(w[:size], x, y, u, v, a, b, point)
-        return (*first, *update_own(w[size:], x, y, u, v, a, b, point))
+    def update(w, x, y, u, v, a, b, point, *exact):
+        first = update_before(w[:size], x, y, u, v, a, b, point, *exact)
+        return (*first, *update_own(w[size:], x, y, u, v, a, b, point, *exact))
 
     return target.jit(start), target.jit(update)
 

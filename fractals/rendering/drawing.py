@@ -39,7 +39,7 @@ from fractals.rendering.cost import check_cost
 from fractals.rendering.iteration import FindOrbit, GridMethod, Method, Stop, never
 from fractals.rendering.known import Known
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Keeps, Plan, make_plan, missing_digits
+from fractals.rendering.plan import Keeps, Plan, make_plan, missing_digits, noise_note
 from fractals.rendering.sampling import Index
 from fractals.rendering.shading import Fill, Painter
 from fractals.rendering.sources import make_source
@@ -136,6 +136,8 @@ def open_plan(
         options.on_message(note)
     if plan.layers.note:
         options.on_message(plan.layers.note)
+    if iterates and (note := noise_note(plan)):
+        options.on_message(note)
     if plan.deep and (missing := missing_digits(plan)):
         options.on_message(
             f"the center has {missing} decimals fewer than this width requires: zeros are added"

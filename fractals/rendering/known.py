@@ -16,7 +16,7 @@ from fractals.errors import FractalsError
 from fractals.io.parts import Part, Parts
 
 BEGUN = "begun"  # the part that names the others
-ARRAYS = ("orbit", "tiny", "near_kinks", "margins")
+ARRAYS = ("orbit", "tiny", "near_kinks", "margins", "moves")
 NUMBERS = ("period", "escaped", "bits", "repeats")
 
 

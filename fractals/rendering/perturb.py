@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -168,6 +169,8 @@ class Perturbation(GridMethod):
         zero = Fraction(0), Fraction(0)
         radius = scene.iteration.escape_radius
         find, on_steps = self.find_orbit, self.on_steps
+        if self.statistics.moves:
+            find = partial(find, with_moves=True)
         free = memory_size() or 2**62
         fitting = free // 2 // forecast.BYTES_A_POINT
         options = plan.bits, min(max_iterations, fitting), radius
@@ -207,7 +210,7 @@ class Perturbation(GridMethod):
             width = float(plan.width / Fraction(2) ** exponent)
         largest_c = 0.0 if self.julia else _largest_c(plan)
         options = self.formula, self.julia, plan.extended, escape_radius, exponent, largest_c
-        maker = TableMaker(self.cpu, self._threads, *options)
+        maker = TableMaker(self.cpu, self._threads, *options, self.statistics.moves)
         tables = maker.tables(references, near_radius)
         ends = tables.ends
         self.view = PerturbView(

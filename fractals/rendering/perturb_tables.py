@@ -67,6 +67,8 @@ class TableMaker:
     largest_c : float
         Upper bound of the parts of samples' distances from the reference; 0 leaves out the terms
         of second order in c.
+    moves : bool
+        Whether samples read the differences of consecutive points.
     """
 
     cpu: Backend = field(compare=False)
@@ -77,6 +79,7 @@ class TableMaker:
     escape_radius: float
     exponent: int
     largest_c: float
+    moves: bool = False
 
     def tables(self, references: list[Reference], near_radius: bool) -> Tables:
         """Return the tables of orbits: those of the last picture, if it had the same.
@@ -100,6 +103,8 @@ class TableMaker:
                 columns.append(reference.kinks(self.formula, self.extended))
             if near_radius:
                 columns.append(reference.radius_margins(self.escape_radius, self.extended))
+            if self.moves:
+                columns.append(reference.all_moves(self.extended))
             orbits.append(_joined(columns, axis=1))
         orbit, tiny = _joined(orbits), _joined([reference.tiny for reference in references])
         ends = np.cumsum([len(reference.orbit) for reference in references]) - 1

@@ -156,7 +156,8 @@ def exact(name, point, julia, max_iterations, radius=256):
         before = mpc(0)
         found = [z]
         for _ in range(max_iterations):
-            z, before = wanted(name, z, c, before), z
+            z, last = wanted(name, z, c, before), z
+            before = naive.spider_change(z, c, before) if name == "spider" else last
             found.append(z)
             if abs(z) > mpf(10) ** 9:
                 break
@@ -203,6 +204,19 @@ def test_counts_and_slopes_are_the_oracles(name, julia, device):
                     assert abs(found - slope) < mpf("1e-4") * (1 + abs(slope))
     assert wrong <= 1  # where rounding decides
     assert told >= (5 if name not in ENTIRE else 2)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    ("julia", "width", "counts"),
+    [(("-0.9", "0.35"), "0.006", (14, 14, 14)), (("0.3", "0.5"), "0.3", (7, 7, 7))],
+)
+def test_an_orbit_that_passes_through_0_is_an_orbit_like_others(julia, width, counts, device):
+    """The first step is known by its number: not by a previous point of 0, as orbits have it."""
+    view = {"julia": list(julia), "center": ("0", "0"), "width": width, "size": (3, 1)}
+    keys = {**view, "supersampling": 1, "max_iterations": 400}
+    raw = fractals.compute(formula="spider", device=device, **keys)
+    assert tuple(raw.count[0]) == counts
 
 
 def test_roots_of_unity_are_told_apart():

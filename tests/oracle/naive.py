@@ -67,12 +67,14 @@ def phoenix(z, c, before):
     return z * z + c - before / 2
 
 
-def spider(z, c, before):
-    """The next z after z, whose step had the c that followed from the step before."""
-    if before == 0:
-        return z * z + c
-    c_then = z - before * before
-    return z * z + c_then / 2 + z
+def spider(z, c, change):
+    """The next z; c has changed by `change` since the start."""
+    return z * z + c + change
+
+
+def spider_change(z, c, change):
+    """How much c has changed after the step to z."""
+    return (c + change) / 2 + z - c
 
 
 def newton(z, c, power=3):

@@ -5,6 +5,8 @@ it is the period of most components. After Robert Munafo's encyclopedia, *Atom d
 """
 
 from fractals.kernels.coloring import Coloring, OrbitStatistic
+from fractals.kernels.coloring_math import make_polar
+from fractals.kernels.elementary import make_log2
 from fractals.kernels.primitives import fma, number, select
 
 # Turns of the palette between consecutive numbers: a fraction of the golden ratio, which keeps the
@@ -28,6 +30,28 @@ def make_statistic(target, formula, base):
     return start, update
 
 
+def make_deep_statistic(target, formula, base):
+    """Return the same, but that a |z|² below MIN_SQUARE is not 0: it is replaced by its log2."""
+    start, update = make_statistic(target, formula, base)
+    plain, polar, log2, real = (
+        target.jit(update),
+        make_polar(target),
+        make_log2(target),
+        target.real,
+    )
+
+    def update_deep(w, x, y, u, v, a, b, point, exact):
+        n = w[2] + number(1, x)
+        if fma(x, x, y * y) > number(MIN_SQUARE, x):
+            return plain(w, x, y, u, v, a, b, point)
+        length, _, _ = polar(exact[0][0], exact[0][1])
+        least = real(2) * (log2(length) + real(exact[0][2]))
+        nearer = least < w[0]
+        return select(nearer, least, w[0]), select(nearer, n, w[1]), n
+
+    return start, update_deep
+
+
 def make_value(target):
     golden = target.real(GOLDEN)
 
@@ -46,5 +70,7 @@ def make():
         constants=lambda formula, escape_radius, width: (),
         transfer="linear",
         side="both",
-        statistic=OrbitStatistic("nearest", ("square", "step", "n"), make_statistic),
+        statistic=OrbitStatistic(
+            "nearest", ("square", "step", "n"), make_statistic, make_deep=make_deep_statistic
+        ),
     )

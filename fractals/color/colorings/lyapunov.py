@@ -12,15 +12,15 @@ from fractals.kernels.elementary import exp, log
 from fractals.kernels.primitives import fma, number, select, sqrt
 from fractals.kernels.tangent import make_tangent
 
+LEAST_EXPONENT = -1e6  # of two, in place of that of 0
 
-def make_statistic(target, formula, base):
+
+def make_stretch(target, formula):
+    """Return ``stretch(u, v, a, b)``: log|f'| at u + iv."""
     tangent = make_tangent(target, formula)
 
-    def start(x, y):
-        return number(0, x), number(0, x)
-
-    def update(w, x, y, u, v, a, b, point):
-        zero, one = number(0, x), number(1, x)
+    def stretch(u, v, a, b):
+        zero, one = number(0, u), number(1, u)
         p, q = tangent(u, v, one, zero, a, b, zero, zero)
         p, q = abs(p), abs(q)
         high = p > q
@@ -29,10 +29,39 @@ def make_statistic(target, formula, base):
             select(high, q, p),
         )  # so that squares do not over- or underflow
         part = small / select(large > zero, large, one)
-        n = w[0] + one
+        return log(large * sqrt(fma(part, part, one)))
+
+    return target.jit(stretch)
+
+
+def start(x, y):
+    return number(0, x), number(0, x)
+
+
+def make_statistic(target, formula, base):
+    stretch = make_stretch(target, formula)
+
+    def update(w, x, y, u, v, a, b, point):
+        n = w[0] + number(1, x)
         counted = n > number(point[base], x)
-        stretch = log(large * sqrt(fma(part, part, one)))
-        return n, w[1] + select(counted, stretch, zero)
+        return n, w[1] + select(counted, stretch(u, v, a, b), number(0, x))
+
+    return start, update
+
+
+def make_deep_statistic(target, formula, base):
+    """Return the same of mantissas, and what the exponent adds, as f' is homogeneous there."""
+    stretch, real = make_stretch(target, formula), target.real
+    scale, least = real((formula.degree - 1) * math.log(2)), real(LEAST_EXPONENT)
+
+    def update(w, x, y, u, v, a, b, point, exact):
+        n = w[0] + number(1, x)
+        counted = n > number(point[base], x)
+        before = exact[1]
+        exponent = real(before[2])
+        exponent = select(exponent > least, exponent, least)
+        grown = fma(scale, exponent, stretch(before[0], before[1], a, b))
+        return n, w[1] + select(counted, grown, number(0, x))
 
     return start, update
 
@@ -61,6 +90,10 @@ def make():
         side="inside",
         options={"warmup": Option(20, 0, 1_000_000, "steps before the mean begins", "statistic")},
         statistic=OrbitStatistic(
-            "exponents", ("steps", "sum"), make_statistic, lambda warmup: (float(warmup),)
+            "exponents",
+            ("steps", "sum"),
+            make_statistic,
+            lambda warmup: (float(warmup),),
+            make_deep_statistic,
         ),
     )

@@ -39,6 +39,17 @@ def make_statistic(target, formula, base, density):
     return start, update
 
 
+def make_deep_statistic(target, formula, base, density):
+    """Return the same of mantissas, whose directions are those of z however small z is."""
+    start, update = make_statistic(target, formula, base, density)
+    plain = target.jit(update)
+
+    def update_deep(w, x, y, u, v, a, b, point, exact):
+        return plain(w, exact[0][0], exact[0][1], u, v, a, b, point)
+
+    return start, update_deep
+
+
 def _next_power(target, power, square, times, bit):
     """Return the power's square, times the base where the bit is 1."""
     if bit:
@@ -65,5 +76,7 @@ def make():
         constants=mean_constants,
         transfer="linear",
         options={"density": Option(5, 1, 32, "stripes in a turn around 0", "code")},
-        statistic=OrbitStatistic("stripes", ("sum", "last"), make_statistic),
+        statistic=OrbitStatistic(
+            "stripes", ("sum", "last"), make_statistic, make_deep=make_deep_statistic
+        ),
     )

@@ -1,0 +1,62 @@
+"""Where float64 may count wrongly, it is said; in ordinary views nothing is."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from support.scenes import OTHERS, scene
+from support.truth3 import entries
+
+import fractals
+from fractals.rendering import noise
+from fractals.rendering.plan import MIN_NOISE, make_plan, noise_note
+
+LONG = [entry for entry in entries("views") if entry["name"].startswith("long orbits")]
+
+
+@pytest.mark.parametrize("entry", LONG, ids=[entry["name"] for entry in LONG])
+def test_wrong_counts_are_said(entry):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        raw = fractals.compute(entry["scene"], device="cpu", force=True)
+    wrong = np.mean([raw.count[j, i] != n for i, j, n in entry["pixels"]])
+    lines = [str(each.message) for each in said]
+    assert wrong > 0
+    assert any("of the samples may be wrong: float64" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_ordinary_views_say_nothing(name):
+    """The home view, and one in which samples are 1e-9 apart."""
+    for width in (None, "3e-8"):
+        place = {"width": width, "center": ["0.3", "0.6"]} if width else {}
+        planned = make_plan(scene(name, coloring="count", size=(32, 18), **place))
+        assert planned.noise < MIN_NOISE
+        assert noise_note(planned) == ""
+
+
+def test_the_share_grows_with_the_depth():
+    """About a point where orbits of nova take long to converge."""
+    center = ["1.598886233785331", "0.425796647768689"]
+    shares = [
+        make_plan(scene("nova", coloring="speed", center=center, width=width, size=(33, 19))).noise
+        for width in ("1e-3", "1e-8", "1e-11")
+    ]
+    assert shares[0] == 0 < shares[1] < 0.5 < shares[2]
+
+
+def test_exact_formulas_and_float32_are_not_measured(monkeypatch):
+    monkeypatch.setattr(noise, "_wrong_share", None)
+    assert make_plan(scene(center=["-0.75", "0.1"], width="1e-11")).noise == 0
+    wide = scene("nova", coloring="speed", width="1e-2", center=["1.6", "0.4"], precision="float32")
+    assert make_plan(wide).noise == 0
+
+
+def test_the_plan_tells_it(run):
+    center = "--center=1.598886233785331,0.425796647768689"
+    view = ("--formula", "nova", center, "--width", "5e-11", "--size", "33x19", "--dry-run")
+    code, out, _ = run("render", *view)
+    assert (code, b"of the samples may be wrong: float64" in out) == (0, True)
+    code, out, _ = run("render", *view, "--json")
+    assert json.loads(out)["noise"] > 0.1
