@@ -330,7 +330,7 @@ def test_commands_with_tls(tmp_path, drawn, plain):
     worker = None
     try:
         until = time.monotonic() + 60
-        while not file.exists() and time.monotonic() < until:
+        while not (file.exists() and file.read_text()) and time.monotonic() < until:
             time.sleep(0.1)
         address = re.search(r"tls://[\d.:]+", file.read_text())[0]
         worker = fractals_command("worker", address, "--keys", keys, "--cpu", "--threads", "1")

@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-from fractals.errors import FractalsError, OptionError, shown
+from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.io.files import read_json, writing
 from fractals.rendering.cluster.keys import KEYS, Keys, make_keys, write_keys
 
@@ -221,10 +221,12 @@ def check_known(address: str, insecure: bool) -> None:
 
 def check_address(address: str, insecure: bool) -> None:
     """Raise an `OptionError` for what is no address, or a public one without TLS."""
-    if not address.endswith(".json"):
-        _check(address, insecure)
-    elif os.path.exists(address):  # if not, `read_address` waits for it
-        _check(str(read_json(Path(address)).get("address", "")), insecure)
+    if address.endswith(".json"):
+        try:
+            address = _address_in(address)
+        except SceneError:  # `read_address` waits for it
+            return
+    _check(address, insecure)
 
 
 def read_address(address: str, insecure: bool) -> str:
@@ -244,15 +246,22 @@ def read_address(address: str, insecure: bool) -> str:
     """
     if address.endswith(".json"):
         until = time.monotonic() + TIMEOUT
-        while not os.path.exists(address) or not os.path.getsize(address):
-            if time.monotonic() > until:
-                raise FractalsError(
-                    f"'{shown(address, 80)}': no scheduler wrote this file within {TIMEOUT} s"
-                )
+        while True:
+            try:
+                address = _address_in(address)
+                break
+            except SceneError as error:  # not there, or not written to its end
+                if time.monotonic() > until:
+                    raise FractalsError(
+                        f"no scheduler wrote its file within {TIMEOUT} s: {error}"
+                    ) from None
             time.sleep(WAIT)
-        address = str(read_json(Path(address)).get("address", ""))
     _check(address, insecure)
     return address if "://" in address else f"tcp://{address}"
+
+
+def _address_in(file: str) -> str:
+    return str(read_json(Path(file)).get("address", ""))
 
 
 def _check(address: str, insecure: bool) -> None:
