@@ -225,7 +225,7 @@ def test_a_file_of_a_scheduler_is_checked_when_it_comes(tmp_path, monkeypatch):
     file = tmp_path / "scheduler.json"
     monkeypatch.setattr(pools, "TIMEOUT", 0.3)
     pools.check_address(str(file), False)
-    with pytest.raises(FractalsError, match="no scheduler wrote its file within .*no such file"):
+    with pytest.raises(FractalsError, match=r"no scheduler wrote its file within .*no such file"):
         pools.read_address(str(file), False)
     monkeypatch.setattr(pools, "TIMEOUT", 30)
     text = '{"address": "tcp://8.8.8.8:8786"}'
