@@ -195,16 +195,7 @@ class Layout:
 
     def finest(self, band: int) -> int:
         """Return the level of a band whose texels are samples."""
-        return self._finest[band]
-
-    @functools.cached_property
-    def _finest(self) -> list[int]:
-        """Return the level of each band whose texels are samples."""
-        found: list[int] = []
-        for coarsest in range(self.bits + 1):
-            level = max(0, coarsest - max(FINER, self.finer))
-            found += [level] * (self.needed(coarsest, 0.0, self.depth).stop - len(found))
-        return found
+        return _finest_levels(self)[band]
 
     def held(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands of which these frames or shallower ones need a kept level."""
@@ -214,6 +205,16 @@ class Layout:
     def band_samples(self, band: int) -> int:
         """Return how many samples of a band are iterated."""
         return self.columns * self.rows >> 2 * self.finest(band)
+
+
+@functools.lru_cache(8)
+def _finest_levels(layout: Layout) -> list[int]:
+    """Return the level of each band whose texels are samples."""
+    found: list[int] = []
+    for coarsest in range(layout.bits + 1):
+        level = max(0, coarsest - max(FINER, layout.finer))
+        found += [level] * (layout.needed(coarsest, 0.0, layout.depth).stop - len(found))
+    return found
 
 
 def make_layout(fixed: Fixed, density: float, depth: float, finer: int = 0) -> Layout:
