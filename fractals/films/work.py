@@ -109,17 +109,18 @@ class Work:
             return False
 
     def remove(self) -> None:
-        """Remove the folder.
+        """Remove the folder, unless it holds other things.
 
         What tells that the film is finished goes last, and before it the header: whatever is left
         by a process that is killed, the same command removes.
         """
         with contextlib.suppress(OSError):
             for entry in list(self.path.iterdir()):
-                if entry.name not in (HEADER, FINISHED):
+                if OWN.fullmatch(entry.name) and entry.name != FINISHED:
                     _remove(entry)
-        _unlink(self.path / HEADER)
-        shutil.rmtree(self.path, ignore_errors=True)
+            for name in (HEADER, FINISHED):
+                _unlink(self.path / name)
+            self.path.rmdir()
 
     def _crc_of(self, path: Path, first: int) -> int:
         return crc_of(path, f"{self.film} {first}")
@@ -250,8 +251,7 @@ def _remove(entry: Path) -> None:
 
 
 def _unlink(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        path.unlink()
+    path.unlink(missing_ok=True)
 
 
 def _remove_links(folder: Path) -> None:

@@ -305,7 +305,7 @@ def test_a_film_killed_after_it_got_its_name_leaves_no_folder(
         return call
 
     with monkeypatch.context() as patch:
-        # The segments (two calls), then the header, then the folder with the mark.
+        # The segments (two calls), then the header, then the mark.
         patch.setattr(work, "_remove", counted(work._remove))
         patch.setattr(work, "_unlink", counted(work._unlink))
         patch.setattr(work.shutil, "rmtree", counted(shutil.rmtree))
@@ -365,6 +365,14 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path, film, ffmpeg):
     with pytest.raises(FractalsError, match=r"holds other things \('mine.txt'\)"):
         film.save(path, overwrite=True)
     assert (folder_of(path) / "mine.txt").read_text() == "x"
+
+
+def test_other_things_in_the_folder_stay(tmp_path, film, ffmpeg):
+    path = tmp_path / "film.mp4"
+    interrupted(film, path, 7)
+    (folder_of(path) / "mine.txt").write_text("x")
+    film.save(path)
+    assert os.listdir(folder_of(path)) == ["mine.txt"]
 
 
 def test_a_damaged_header_begins_again(tmp_path, film, ffmpeg):
