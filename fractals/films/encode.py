@@ -36,6 +36,7 @@ TAGS = {
 MAX_MESSAGE = 2**16  # bytes of what ffmpeg says on stderr
 ANSWER = 60.0  # seconds in which ffmpeg says what it is and has
 SILENCE = 15.0  # seconds without a frame or an end, after which a message says so
+SLOWER = 4.0  # times the usual seconds for its frames, which an encoder may take besides
 
 # Demuxers by suffix: others, such as playlists, could name further files.
 SOUNDS = {
@@ -277,7 +278,7 @@ def run(arguments: Sequence[str], tell: Tell | None = None) -> str:
                         f"'{shown(find_ffmpeg())}' does not answer within {ANSWER:.0f} s: name "
                         "another ffmpeg in FRACTALS_FFMPEG"
                     ) from None
-                tell(_waiting(process, "has not ended"))
+                tell(_waiting(process, "has not ended", SILENCE))
                 out, err = process.communicate()
         except BaseException:
             process.kill()
@@ -287,9 +288,9 @@ def run(arguments: Sequence[str], tell: Tell | None = None) -> str:
     return out.decode("utf-8", "replace")
 
 
-def _waiting(process: "subprocess.Popen[bytes]", what: str) -> str:
+def _waiting(process: "subprocess.Popen[bytes]", what: str, seconds: float) -> str:
     return (
-        f"ffmpeg (process {process.pid}) {what} for {SILENCE:.0f} s, and is waited for; Ctrl-C "
+        f"ffmpeg (process {process.pid}) {what} for {seconds:.0f} s, and is waited for; Ctrl-C "
         "ends it, and the same command resumes"
     )
 
@@ -331,7 +332,8 @@ class Encoder:
         ahead: int = 0,
         tell: Tell | None = None,
     ) -> None:
-        self._tell = tell
+        self._tell, self._patience = tell, SILENCE
+        self._a_frame = SLOWER * size[0] * size[1] / CODECS[video.codec].pixels_a_second
         self._convert = video.converter()
         arguments = [
             *(find_ffmpeg(), *COMMON, *SAFE),
@@ -383,31 +385,32 @@ class Encoder:
         if self._broken:
             self.close()
             raise FractalsError("ffmpeg ended before the film")
+        self._patience += self._a_frame
         self._put(self._convert.encode(frame))
 
     def _put(self, data: bytes | None) -> None:
         """Have the feeder write bytes, or end, once there is room."""
         try:
-            self._waiting.put(data, timeout=SILENCE)
+            self._waiting.put(data, timeout=self._patience)
         except queue.Full:
             self._say("has taken no frame")
             self._waiting.put(data)
 
     def _say(self, what: str) -> None:
         if self._tell:
-            self._tell(_waiting(self._process, what))
+            self._tell(_waiting(self._process, what, self._patience))
             self._tell = None  # once
 
     def close(self) -> None:
         """Wait for the end of the file, or raise a `FractalsError` with what ffmpeg said."""
         try:
             self._put(None)
-            self._feeder.join(SILENCE)
+            self._feeder.join(self._patience)
             if self._feeder.is_alive():
                 self._say("has taken no frame")
                 self._feeder.join()
             try:
-                code = self._process.wait(SILENCE)
+                code = self._process.wait(self._patience)
             except subprocess.TimeoutExpired:
                 self._say("has not ended")
                 code = self._process.wait()

@@ -178,9 +178,10 @@ def open_work(path: Path, facts: Mapping[str, Any], suffix: str, again: bool) ->
     header["checksum"] = _checksum(header)
     digest = hashlib.sha256(header_text(header).encode("utf-8", "surrogatepass")).hexdigest()[:16]
     with _locked(folder):
-        _remove_links(folder)
         resumes = _resumes(folder, header, again)
-        if not resumes:
+        if resumes:
+            _remove_links(folder)
+        else:
             with written(folder / HEADER) as file:
                 file.write(header_text(header).encode() + b"\n")
         work = Work(folder, suffix, digest, resumes)
@@ -255,13 +256,13 @@ def _unlink(path: Path) -> None:
 
 
 def _remove_links(folder: Path) -> None:
-    """Remove symbolic links from a work folder, which never has any.
+    """Remove symbolic links that have names of folders of a film.
 
-    Files are removed from its folders, and must not be those of another place.
+    Drafts are removed from these folders, and must not be files of another place.
     """
     with writing(folder):
         for entry in list(folder.iterdir()):
-            if entry.is_symlink():
+            if entry.is_symlink() and OWN.fullmatch(entry.name):
                 entry.unlink()
 
 

@@ -362,9 +362,11 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path, film, ffmpeg):
     path = tmp_path / "film.mp4"
     folder_of(path).mkdir()
     (folder_of(path) / "mine.txt").write_text("x")
+    (folder_of(path) / "parts").symlink_to(tmp_path)
     with pytest.raises(FractalsError, match=r"holds other things \('mine.txt'\)"):
         film.save(path, overwrite=True)
     assert (folder_of(path) / "mine.txt").read_text() == "x"
+    assert (folder_of(path) / "parts").is_symlink()
 
 
 def test_other_things_in_the_folder_stay(tmp_path, film, ffmpeg):
