@@ -207,6 +207,22 @@ def test_the_kernels_module_is_the_only_one_that_holds_kernels():
     assert holders == {"backends/cuda/kernel.py"}
 
 
+def options_of_pythons(path):
+    """Return what follows `sys.executable` in each list of arguments of a file."""
+    for node in ast.walk(tree_of(path)):
+        words = getattr(node, "elts", None) or getattr(node, "args", None)
+        words = [ast.unparse(word) for word in words] if isinstance(words, list) else []
+        if "sys.executable" in words:
+            yield words[words.index("sys.executable") + 1]
+
+
+def test_processes_import_nothing_from_the_current_folder():
+    """Python's -m and -c look there first, for modules of the standard library, too."""
+    found = {option for path in SOURCES for option in options_of_pythons(path)}
+    assert "'-P'" in found
+    assert {option for option in found if option.startswith("'-")} == {"'-P'"}
+
+
 def test_the_oracle_is_independent():
     packages = {name.split(".")[0] for name in imports_of(TESTS / "oracle" / "naive.py")}
     assert packages == {"mpmath"}

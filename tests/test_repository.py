@@ -101,14 +101,37 @@ def test_yaml_is_plain(path):
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_workflows_run_steps_that_exist(path):
     text = path.read_text("utf-8")
-    commands = commands_of(text)
+    commands = commands_of(text.partition("\n  publish:\n")[0])
     assert commands
     for command in commands:
         assert re.fullmatch(r"\.ci/run( \w+)+", command), command
     assert set(steps_called("\n".join(commands))) <= steps_defined()
-    for action in re.findall(r"uses: *(\S+)", text):
-        assert re.fullmatch(r"actions/[\w-]+@v\d+", action), action
     assert "permissions:\n  contents: read\n" in text
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_actions_are_pinned_and_keep_no_token(path):
+    """A tag can be moved to another commit; a token that stays is read by all steps that follow."""
+    lines = path.read_text("utf-8").splitlines()
+    uses = [
+        k for k, line in enumerate(lines) if "uses:" in line and "#" not in line.split("uses")[0]
+    ]
+    assert uses
+    for k in uses:
+        name = lines[k].split("uses: ")[1]
+        if name.startswith("./"):
+            assert (ROOT / name).exists()
+            continue
+        assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", name), name
+        if "/checkout@" in name:
+            more = [line.strip() for line in lines[k + 1 : k + 3]]
+            assert more == ["with:", "persist-credentials: false"], lines[k]
+
+
+def test_an_action_has_one_version_in_all_workflows():
+    text = "".join(path.read_text("utf-8") for path in WORKFLOWS)
+    found = set(re.findall(r"uses: (actions/\S+ # \S+)", text))
+    assert len(found) == len({name.split("@")[0] for name in found}) > 3
 
 
 def test_a_pull_request_runs_every_step():
@@ -117,7 +140,7 @@ def test_a_pull_request_runs_every_step():
     default = [step for call in calls for step in call.split()]
     checks = (GITHUB / "workflows" / "checks.yml").read_text("utf-8")
     assert sorted(steps_called(checks)) == sorted(default)
-    assert steps_defined() - set(default) == {"version", "publish"}
+    assert steps_defined() - set(default) == {"version"}
 
 
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", ".github/pull_request_template.md"])
@@ -132,9 +155,78 @@ def test_only_the_job_that_publishes_may_publish():
     build, publish = release.split("\n  publish:\n")
     assert "id-token" not in build
     assert "wheel" in steps_called(build)
-    assert "needs: build\n" in publish
+    assert "needs: [checks, build]\n" in publish
+    assert "  checks:\n    uses: ./.github/workflows/checks.yml\n" in build
     assert "environment: release\n" in publish
-    assert steps_called(publish) == ["publish"]
+
+
+def test_the_job_that_publishes_runs_nothing_of_this_repository():
+    """It takes the files that were tested, and a program whose hash is known."""
+    release = (GITHUB / "workflows" / "release.yml").read_text("utf-8")
+    publish = release.split("\n  publish:\n")[1]
+    assert re.findall(r"uses: actions/([\w-]+)@", publish) == ["download-artifact"]
+    assert "permissions:\n      id-token: write\n    env" in publish
+    *_, install, upload = commands_of(publish)
+    assert ".ci" not in publish
+    assert " --no-deps --require-hashes " in install
+    assert upload == "$RUNNER_TEMP/uv/bin/uv publish --trusted-publishing always"
+    version, digest = re.search(
+        r"PINNED: (uv==\S+) --hash=(sha256:[0-9a-f]{64})\n", publish
+    ).groups()
+    known = (ROOT / ".ci" / "uv.txt").read_text("utf-8")
+    assert f"\n{version} " in known
+    assert f"--hash={digest}" in known
+
+
+@pytest.mark.parametrize(
+    ("name", "program"), [("uv.txt", ".ci/run"), ("build.txt", "scripts/wheel")]
+)
+def test_what_builds_the_wheel_is_pinned_by_hash(name, program):
+    text = re.sub(r"^#.*\n", "", (ROOT / ".ci" / name).read_text("utf-8"), flags=re.MULTILINE)
+    packages = re.split(r"\n(?=\w)", text.strip())
+    hashes = r"( \\\n +--hash=sha256:[0-9a-f]{64})+"
+    assert all(re.fullmatch(rf"[\w-]+==[\w.]+{hashes}", package) for package in packages)
+    lines = (ROOT / program).read_text("utf-8").splitlines()
+    (line,) = (line for line in lines if name in line)
+    assert "--require-hashes" in line
+
+
+def test_newer_versions_of_pinned_things_are_proposed():
+    text = (GITHUB / "dependabot.yml").read_text("utf-8")
+    found = re.findall(r"package-ecosystem: (\S+)\n    directory: (\S+)\n", text)
+    assert found == [("github-actions", "/"), ("pip", "/.ci"), ("docker", "/")]
+
+
+def test_all_dependencies_and_extras_have_a_licence():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    needed = {name: set() for name in map(package_of, project["dependencies"])}
+    for extra, packages in extras.items():
+        for package in packages:
+            if extra != "all" and package_of(package) not in map(
+                package_of, project["dependencies"]
+            ):
+                needed.setdefault(package_of(package), set()).add(extra)
+    listed = {}
+    for row in re.findall(
+        r"^\| (.*) \|$", (ROOT / "DEPENDENCIES.md").read_text("utf-8"), re.MULTILINE
+    ):
+        name, *own, licence = row.split(" | ")
+        if name != "package" and "---" not in name:
+            listed[name] = set(own[0].split(", ")) if own else set()
+            assert licence
+    assert listed == needed
+
+
+def package_of(requirement):
+    """Return the name of the package that a requirement asks for."""
+    return re.match(r"[\w-]+", requirement)[0]
+
+
+def test_the_image_holds_no_source():
+    """What a later step removes stays in the layer that copied it."""
+    *_, last = re.split(r"^FROM ", (ROOT / "Dockerfile").read_text("utf-8"), flags=re.MULTILINE)
+    assert re.findall(r"^COPY (.*)$", last, re.MULTILINE) == ["--from=build /fractals /fractals"]
 
 
 @pytest.fixture
@@ -163,7 +255,7 @@ def test_steps_side_by_side_print_in_order_and_none_fails_in_silence(played):
     done = played()
     assert (done.returncode, done.stderr) == (0, "")
     printed = re.findall(r"== (\w+)\nin \1\n", done.stdout)
-    assert set(printed) == steps_defined() - {"version", "publish"}
+    assert set(printed) == steps_defined() - {"version"}
     assert played().stdout == done.stdout
     done = played(failing=("ptx", "numba"))
     assert (done.returncode, done.stderr) == (1, "\nfailed: ptx numba\n")

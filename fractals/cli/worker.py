@@ -34,6 +34,8 @@ def worker_command(
     A worker does one task at a time with all cores of this machine, or one for each GPU. It ends
     with its scheduler, or by Ctrl-C; the tasks that it had are then done by others. ADDRESS is
     tcp://HOST:PORT, tls://HOST:PORT, or the .json file that dask scheduler --scheduler-file wrote.
+    The worker listens on the address from which this machine reaches ADDRESS. Without TLS,
+    whoever reaches the scheduler or the worker runs code on this machine.
     """
     from fractals.rendering.cluster.serving import gpus_of, serve, serve_each_gpu
 
@@ -68,7 +70,8 @@ def cluster_keys_command(folder: str, days: int) -> None:
 
     \b
       dask scheduler --protocol tls --tls-ca-file FOLDER/ca.pem \\
-          --tls-cert FOLDER/cert.pem --tls-key FOLDER/key.pem
+          --tls-cert FOLDER/cert.pem --tls-key FOLDER/key.pem \\
+          --dashboard-address 127.0.0.1:8787
     """
     from fractals.rendering.cluster.keys import write_keys
 

@@ -7,6 +7,7 @@ frames need the coarser levels only, bands have half the columns each octave.
 """
 
 import decimal
+import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -194,9 +195,7 @@ class Layout:
 
     def finest(self, band: int) -> int:
         """Return the level of a band whose texels are samples."""
-        levels = range(self.bits + 1)
-        coarsest = next(k for k in levels if band < self.needed(k, 0.0, self.depth).stop)
-        return max(0, coarsest - max(FINER, self.finer))
+        return _finest_levels(self)[band]
 
     def held(self, level: int, shallow: float, deep: float) -> range:
         """Return the bands of which these frames or shallower ones need a kept level."""
@@ -206,6 +205,16 @@ class Layout:
     def band_samples(self, band: int) -> int:
         """Return how many samples of a band are iterated."""
         return self.columns * self.rows >> 2 * self.finest(band)
+
+
+@functools.lru_cache(8)
+def _finest_levels(layout: Layout) -> list[int]:
+    """Return the level of each band whose texels are samples."""
+    found: list[int] = []
+    for coarsest in range(layout.bits + 1):
+        level = max(0, coarsest - max(FINER, layout.finer))
+        found += [level] * (layout.needed(coarsest, 0.0, layout.depth).stop - len(found))
+    return found
 
 
 def make_layout(fixed: Fixed, density: float, depth: float, finer: int = 0) -> Layout:

@@ -149,7 +149,7 @@ def make_segments(
     FractalsError
         As of `fractals.rendering.cluster.job.run_job`. Finished segments are kept.
     """
-    header = _header(film, numbers, video)
+    header = {**_header(film, numbers, video), "film": work.film}
     digest = hashlib.sha256(header_text(header).encode("utf-8", "surrogatepass"))
     parts = Parts(work.path / PARTS, digest.hexdigest()[:32])
     pieces = pieces_of(film, numbers, video)

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +20,8 @@ from typing import IO, Any
 
 from fractals.errors import FractalsError, OptionError, shown
 from fractals.films.planes import SAMPLING, Frame, Packed, Planes
+
+Tell = Callable[[str], None]
 
 INSTALL = "pip install 'fractals-numba[film]'"
 COMMON = ("-hide_banner", "-loglevel", "error", "-nostats", "-nostdin", "-y")
@@ -32,6 +34,10 @@ TAGS = {
     "-color_trc": "bt709",
 }
 MAX_MESSAGE = 2**16  # bytes of what ffmpeg says on stderr
+ANSWER = 60.0  # seconds in which ffmpeg says what it is and has
+SILENCE = 15.0  # seconds without a frame or an end, after which a message says so
+SLOWER = 4.0  # times the usual seconds for its frames, which an encoder may take besides
+
 # Demuxers by suffix: others, such as playlists, could name further files.
 SOUNDS = {
     ".aac": "aac",
@@ -240,17 +246,53 @@ def check_encoder(video: Video) -> None:
         )
 
 
-def run(arguments: Sequence[str]) -> str:
-    """Return what ffmpeg prints, or raise a `FractalsError` with its last line."""
+def run(arguments: Sequence[str], tell: Tell | None = None) -> str:
+    """Return what ffmpeg prints.
+
+    Parameters
+    ----------
+    tell : callable, optional
+        Called with a message if ffmpeg takes long; without it, ffmpeg has to end soon.
+
+    Raises
+    ------
+    FractalsError
+        With the last line of what ffmpeg said, or with the seconds in which it did not end.
+    """
     try:
-        done = subprocess.run(
-            [find_ffmpeg(), *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        process = subprocess.Popen(
+            [find_ffmpeg(), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
     except OSError as error:
         raise FractalsError(f"ffmpeg can't be run: {error.strerror or error}") from None
-    if done.returncode:
-        raise FractalsError(_failure(done.stderr, done.returncode))
-    return done.stdout.decode("utf-8", "replace")
+    with process:
+        try:
+            try:
+                out, err = process.communicate(timeout=SILENCE if tell else ANSWER)
+            except subprocess.TimeoutExpired:
+                if not tell:
+                    raise FractalsError(
+                        f"'{shown(find_ffmpeg())}' does not answer within {ANSWER:.0f} s: name "
+                        "another ffmpeg in FRACTALS_FFMPEG"
+                    ) from None
+                tell(_waiting(process, "has not ended", SILENCE))
+                out, err = process.communicate()
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        raise FractalsError(_failure(err, process.returncode))
+    return out.decode("utf-8", "replace")
+
+
+def _waiting(process: "subprocess.Popen[bytes]", what: str, seconds: float) -> str:
+    return (
+        f"ffmpeg (process {process.pid}) {what} for {seconds:.0f} s, and is waited for; Ctrl-C "
+        "ends it, and the same command resumes"
+    )
 
 
 def _failure(message: bytes, code: int) -> str:
@@ -277,11 +319,21 @@ class Encoder:
         Frames a second.
     ahead : int
         Bytes of frames that wait for the process, so that the caller can begin another segment.
+    tell : callable, optional
+        Called with a message if the process takes no frame for long.
     """
 
     def __init__(
-        self, path: Path, video: Video, size: tuple[int, int], fps: Fraction, ahead: int = 0
+        self,
+        path: Path,
+        video: Video,
+        size: tuple[int, int],
+        fps: Fraction,
+        ahead: int = 0,
+        tell: Tell | None = None,
     ) -> None:
+        self._tell, self._patience = tell, SILENCE
+        self._a_frame = SLOWER * size[0] * size[1] / CODECS[video.codec].pixels_a_second
         self._convert = video.converter()
         arguments = [
             *(find_ffmpeg(), *COMMON, *SAFE),
@@ -333,14 +385,35 @@ class Encoder:
         if self._broken:
             self.close()
             raise FractalsError("ffmpeg ended before the film")
-        self._waiting.put(self._convert.encode(frame))
+        self._patience += self._a_frame
+        self._put(self._convert.encode(frame))
+
+    def _put(self, data: bytes | None) -> None:
+        """Have the feeder write bytes, or end, once there is room."""
+        try:
+            self._waiting.put(data, timeout=self._patience)
+        except queue.Full:
+            self._say("has taken no frame")
+            self._waiting.put(data)
+
+    def _say(self, what: str) -> None:
+        if self._tell:
+            self._tell(_waiting(self._process, what, self._patience))
+            self._tell = None  # once
 
     def close(self) -> None:
         """Wait for the end of the file, or raise a `FractalsError` with what ffmpeg said."""
         try:
-            self._waiting.put(None)
-            self._feeder.join()
-            code = self._process.wait()
+            self._put(None)
+            self._feeder.join(self._patience)
+            if self._feeder.is_alive():
+                self._say("has taken no frame")
+                self._feeder.join()
+            try:
+                code = self._process.wait(self._patience)
+            except subprocess.TimeoutExpired:
+                self._say("has not ended")
+                code = self._process.wait()
             self._messages.seek(0)
             message = self._messages.read(MAX_MESSAGE)
         finally:
@@ -382,6 +455,7 @@ def join(
     seconds: float,
     sound: tuple[str, float] | None = None,
     title: str = "",
+    tell: Tell | None = None,
 ) -> None:
     """Join files of one codec into one, without encoding again, and add sound.
 
@@ -408,7 +482,7 @@ def join(
         arguments += ["-movflags", "+faststart"]
     if sound:
         arguments += ["-af", "apad"]
-    run([*arguments, *_container(suffix), f"file:{path}"])
+    run([*arguments, *_container(suffix), f"file:{path}"], tell)
     listing.unlink()
 
 
@@ -426,9 +500,9 @@ def check_sound(file: str) -> None:
     _sound_input(file, 0.0)
 
 
-def count_frames(path: Path) -> int:
+def count_frames(path: Path, tell: Tell | None = None) -> int:
     """Return how many pictures a file holds, by its packets."""
     copied = ("-map", "0:v:0", "-c", "copy", "-f", "null", "-progress", "pipe:1", "-")
-    said = run([*COMMON, *SAFE, "-i", f"file:{path}", *copied])
+    said = run([*COMMON, *SAFE, "-i", f"file:{path}", *copied], tell)
     counts = [line[6:] for line in said.splitlines() if line.startswith("frame=")]
     return int(counts[-1]) if counts else 0

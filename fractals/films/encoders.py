@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from fractals.films.encode import Encoder, Video
+from fractals.films.encode import Encoder, Tell, Video
 from fractals.films.planes import Frame
 from fractals.films.work import Work
 from fractals.threads import core_count
@@ -33,6 +33,8 @@ class Encoders:
         By default one for each core; half of them encode.
     ending : float
         Seconds in which encoders end after Ctrl-C or an error.
+    tell : callable, optional
+        Called with a message if an encoder takes no frame for long.
     """
 
     def __init__(
@@ -43,7 +45,9 @@ class Encoders:
         work: Work,
         threads: int | None = None,
         ending: float = ENDING,
+        tell: Tell | None = None,
     ) -> None:
+        self._tell = tell
         self._size, self._video, self._work = size, video, work
         self._fps = Fraction(fps).limit_denominator(1001)
         # Encoders besides the one that gets frames.
@@ -78,7 +82,7 @@ class Encoders:
         self._wait(self._most)
         ahead = AHEAD // (self._most + 1)
         draft = self._work.draft(first)
-        encoder = Encoder(draft, self._video, self._size, self._fps, ahead)
+        encoder = Encoder(draft, self._video, self._size, self._fps, ahead, self._tell)
         try:
             for frame in frames:
                 encoder.write(frame)

@@ -7,6 +7,7 @@ width (van Wijk & Nuij, *Smooth and Efficient Zooming and Panning*, 2003).
 """
 
 import bisect
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ MAX_RAMP = 1 / 3  # of a part
 SPARE_DECIMALS = 4  # of a center, beyond those of a pixel: a ten-thousandth of a pixel
 WIDTH_DIGITS = 17  # significant, of a width: as many as float64 tells apart
 MAX_FRAMES = 10_000_000
+MAX_OCTAVES = 2_000_000  # of all parts together: plans take about a microsecond for each
 # How high a pan rises: half the distance times this, where that is wide. The square of sqrt(2),
 # which van Wijk and Nuij chose after a test with viewers; higher values rise higher.
 RISE = 2.0
@@ -366,7 +368,7 @@ def make_motion(scene: Scene, length: float) -> Motion:
     Raises
     ------
     OptionError
-        The film has no length or too many frames, or a speed without a change of width.
+        The film has no length, too many frames or octaves, or a speed without a change of width.
     """
     film = scene.film or Film()
     keys = film.keys or (Key(at=0.0),)
@@ -379,6 +381,12 @@ def make_motion(scene: Scene, length: float) -> Motion:
     if whole * film.fps > MAX_FRAMES:
         raise OptionError(
             f"{count} frames: a film has at most {MAX_FRAMES}; give a lower fps or fewer seconds"
+        )
+    octaves = sum(abs(log2(one.width / two.width)) for one, two in itertools.pairwise(places))
+    if octaves > MAX_OCTAVES:
+        raise OptionError(
+            f"the film zooms through {octaves:.0f} octaves, in and out: a film has at most "
+            f"{MAX_OCTAVES}; give fewer keys, or widths that are nearer to each other"
         )
     rate = film.fps if film.loop or count == 1 else (count - 1) / whole
     return Motion(scene, make_parts(keys, places, times, whole, count, rate), count, rate)

@@ -39,6 +39,9 @@ SHADED = 90e6
 COLORED = 30e6  # samples a second that a thread colors (measured)
 RAW_BYTES = 36  # of a sample that is kept: count and z
 LOOKS = 5  # frames of a part whose plans are averaged for the forecast
+# Parts of a film for which this is done, because each frame takes up to 50 ms. A film of more parts
+# takes the forecast of every few parts for those that follow, too.
+FORECASTS = 40
 GUESS = 100_000  # limit of iterations of a forecast, where it is "auto"
 
 
@@ -100,13 +103,27 @@ class Chosen:
         }
 
 
-def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOptions) -> Chosen:
-    """Return how a part of a film is made."""
+def choose_methods(
+    motion: Motion, tracks: Tracks, parts: Sequence[Part], options: RenderOptions
+) -> Iterator[Chosen]:
+    """Yield how each part of a film is made."""
+    step = len(parts) // FORECASTS | 1  # odd, because keys often go there and back in turn
+    forecast = 0.0, 0
+    for k, part in enumerate(parts):
+        if k % step == 0:
+            forecast = _forecast(motion, tracks, part, options)
+        yield _choose(motion, tracks, part, options, forecast)
+
+
+def _choose(
+    motion: Motion, tracks: Tracks, part: Part, options: RenderOptions, forecast: tuple[float, int]
+) -> Chosen:
+    """Return how a part of a film is made; `forecast` as of `_forecast`."""
     scene, count = motion.scene, len(part.frames)
     pixels = math.prod(scene.image.size)
     samples = pixels * scene.image.supersampling**2
     device, threads = choose(options.device).device.kind, threads_of(options)
-    seconds, memory = _forecast(motion, tracks, part, options)
+    seconds, memory = forecast
     moving = [track.name for track in tracks.moving(part.first, part.last)]
     if part.kind == "still" and tracks.recolors(part.first, part.last):
         why = f"only {_listed(moving)}" if moving else "nothing changes"
@@ -119,7 +136,7 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
     elif part.kind == "still" or not tracks.recolors(part.first, part.last):
         why = f"{_listed(moving)} what is iterated"
     elif not (why := obstacle(scene, part, bool(moving))):
-        strip = open_strip(motion, tracks, part, Facts(1, 0.0), options)
+        strip = _strip_of(motion, tracks, part, Facts(1, 0.0), options)
         numbers = millions(strip.samples), millions(count * samples)
         if strip.samples < count * samples:
             why = f"it takes {numbers[0]} samples, and frames {numbers[1]}"
@@ -129,6 +146,7 @@ def choose_method(motion: Motion, tracks: Tracks, part: Part, options: RenderOpt
                 why += f"; it keeps values, because {changes}"
                 colored += count * strip.colorings / SHADED / threads
             made = seconds * strip.samples / samples
+            _bound(strip)
             held = strip.memory, strip.segment
             return Chosen(part, "strip", why, strip.samples, made, colored, *held, device)
         why = f"a strip takes {numbers[0]} samples, and frames {numbers[1]}"
@@ -160,6 +178,25 @@ def open_strip(
     folder: Path | None = None,
 ) -> Strip:
     """Return the strip of a part. It keeps values where colors change, or are those of a frame."""
+    strip = _strip_of(motion, tracks, part, facts, options, folder)
+    _bound(strip)
+    return strip
+
+
+def _bound(strip: Strip) -> None:
+    """Have the segments of a strip pass fewer octaves where it takes much memory."""
+    if strip.memory > LARGE:
+        strip.segment = segment_of(strip.part, 0.5)
+
+
+def _strip_of(
+    motion: Motion,
+    tracks: Tracks,
+    part: Part,
+    facts: Facts,
+    options: RenderOptions,
+    folder: Path | None = None,
+) -> Strip:
     film = motion.scene.film or Film()
     scene = scene_of(tracks, motion.scene, part.first)
     look = Look(film.density, film.shutter)
@@ -168,10 +205,7 @@ def open_strip(
     size = scene.image.size
     moving = bool(colors) and _moves_options(tracks, scene, part)
     segment = segment_of(part, 1.0)
-    strip = Strip(scene, part, size, look, facts, options, segment, folder, colors, moving)
-    if strip.memory > LARGE:
-        strip.segment = segment_of(part, 0.5)
-    return strip
+    return Strip(scene, part, size, look, facts, options, segment, folder, colors, moving)
 
 
 def _moves_options(tracks: Tracks, scene: Scene, part: Part) -> bool:

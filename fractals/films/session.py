@@ -53,7 +53,8 @@ def open_session(
             f"{this_machine()} is refused: it does not see '{job['folder']}', where the bands of a "
             "zoom are"
         )
-    return FilmSession(film, range(*header["frames"]), video, Path(job["folder"]).parent)
+    work = Work(Path(job["folder"]).parent, video.suffix, header["film"])  # of who asks
+    return FilmSession(film, range(*header["frames"]), video, work)
 
 
 class FilmSession:
@@ -67,9 +68,8 @@ class FilmSession:
         The kind of the device.
     """
 
-    def __init__(self, film: Timeline, numbers: range, video: Video, folder: Path) -> None:
-        self._film, self._video = film, video
-        self._work = Work(folder, video.suffix)  # of the machine that asks
+    def __init__(self, film: Timeline, numbers: range, video: Video, work: Work) -> None:
+        self._film, self._video, self._work = film, video, work
         self._pieces = pieces_of(film, numbers, video)
         self._opened: tuple[Chosen, Method] | None = None
         drawing = first_drawing(film)

@@ -1,7 +1,9 @@
 """What a strip of a film holds, before anything is drawn: its layout, samples and memory."""
 
 import functools
+import itertools
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -177,8 +179,8 @@ class StripPlan:
         return found
 
     def _all_slots(self) -> list[int]:
-        finest = [self.layout.finest(band) for band in self.bands]
-        return [sum(each <= level for each in finest) for level in range(self.layout.levels)]
+        counts = Counter(map(self.layout.finest, self.bands))
+        return list(itertools.accumulate(counts[level] for level in range(self.layout.levels)))
 
     def _bytes(self, slots: list[int]) -> int:
         whole = self.layout.columns * self.layout.rows

@@ -88,8 +88,9 @@ class Pool:
 class Files:
     """Levels 1 and coarser of bands, in files: for a process that goes on after this one.
 
-    A file holds the numbers of one level after the other as an array of NumPy's format, and its
-    CRC-32. It is moved into place when it is complete. Without a folder nothing is kept.
+    A file holds the numbers of one level after the other as an array of NumPy's format, and the
+    CRC-32 of its place and its numbers: in another place it counts as damaged. It is moved into
+    place when it is complete. Without a folder nothing is kept.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ class Files:
                 header = npy.read_array_header_1_0(file) if version == (1, 0) else None
                 if header != ((sum(sizes.values()),), False, self.dtype):
                     return False
-                crc = 0
+                crc = _crc_of_place(self._path(band))
                 for level, size in sizes.items():
                     if level in into:
                         numbers = into[level].reshape(size)
@@ -243,7 +244,8 @@ class BandFile:
             return
         try:
             self._file.seek(self._begin)
-            crc = _crc_of(self._file, sum(self._sizes.values()) * self._dtype.itemsize)
+            size = sum(self._sizes.values()) * self._dtype.itemsize
+            crc = _crc_of(self._file, size, _crc_of_place(self._path))
             self._file.write(crc.to_bytes(4, "little"))
             self._file.close()
             os.replace(self._part, self._path)
@@ -258,7 +260,12 @@ class BandFile:
         self._file = None
 
 
-def _crc_of(file: BinaryIO, size: int, crc: int = 0) -> int:
+def _crc_of_place(path: Path) -> int:
+    """Return the CRC-32 of a band and its folder, whose name says of which film and part it is."""
+    return zlib.crc32(f"{path.parent.name}/{path.name}".encode())
+
+
+def _crc_of(file: BinaryIO, size: int, crc: int) -> int:
     """Return the CRC-32 of what came before, and of the next bytes of a file."""
     for done in range(0, size, CHUNK):
         crc = zlib.crc32(file.read(min(CHUNK, size - done)), crc)

@@ -8,11 +8,13 @@ from fractals.errors import OptionError
 from fractals.films.facts import Facts, find_facts
 from fractals.films.measured import is_soon_measured, with_measured_seconds
 from fractals.films.motion import Motion, make_motion
-from fractals.films.plan import Chosen, Method, choose_method, open_method, warnings_of
+from fractals.films.plan import Chosen, Method, choose_methods, open_method, warnings_of
 from fractals.films.split import split_parts
 from fractals.films.tracks import Tracks, scene_of
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
+
+MEASURED = 50  # parts, of which each takes up to some seconds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,13 +58,13 @@ class Timeline:
     @cached_property
     def parts(self) -> tuple[Chosen, ...]:
         """Return the method of each part."""
-        return tuple(
-            choose_method(self.motion, self.tracks, each, self.options)
-            for each in split_parts(self.motion, self.tracks)
-        )
+        found = split_parts(self.motion, self.tracks)
+        return tuple(choose_methods(self.motion, self.tracks, found, self.options))
 
     def measured(self) -> tuple[Chosen, ...]:
-        """Return the parts with seconds that are measured on some samples."""
+        """Return the parts with seconds that are measured on samples, if there are few parts."""
+        if len(self.parts) > MEASURED:
+            return self.parts
         motion, tracks, options = self.motion, self.tracks, self.options
         return tuple(
             with_measured_seconds(chosen, motion, tracks, self.facts, options)

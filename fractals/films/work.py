@@ -1,13 +1,16 @@
 """The folder of a film that is being made: segments that are whole, resumed after an end.
 
 ``NAME.film/`` is beside the film. It holds ``film.json`` (what is made, with a checksum),
-``segments/FRAME-CRC.SUFFIX``: the segment that begins with a frame, with the CRC-32 of its bytes,
-and ``bands-FRAME/``: the strip of the part that begins with a frame, as `strip.py` keeps it. The
-workers of a cluster write ``parts/``.
+``segments/FRAME-CRC.SUFFIX``: the segment that begins with a frame, and ``bands-FRAME-DIGEST/``:
+the strip of the part that begins with a frame, as `strip.py` keeps it. The workers of a cluster
+write ``parts/``. ``finished`` has the CRC-32 and the size of the film, once it is joined.
+Each CRC-32 is that of the place, followed by the bytes: the digest of ``film.json``, and the frame
+or the band. So a file that was swapped, renamed, or copied from another film is made again.
 A segment gets its name once it is whole, so a killed process leaves nothing to repair.
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -19,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from fractals.errors import FractalsError, OptionError, SceneError, shown
-from fractals.io.files import PATH_SHOWN, read_json, writing, written
+from fractals.io.files import PATH_SHOWN, open_inside, read_json, read_most, writing, written
 from fractals.io.store import header_text
 from fractals.io.store_lock import claimed
 
@@ -30,15 +33,25 @@ SUFFIX = ".film"
 PIECE = 2**20  # bytes read at once
 BANDS = "bands-"
 PARTS = "parts"  # of a cluster
-OWN = re.compile(rf"{SEGMENTS}|{PARTS}|{BANDS}\d+|\..*")  # what may be there without a header
+FINISHED = "finished"
+# What may be there without a header.
+OWN = re.compile(rf"{SEGMENTS}|{PARTS}|{FINISHED}|{BANDS}[\da-f-]+|\..*")
 NAME = re.compile(r"(\d{8})-([0-9a-f]{8})\.\w+", re.ASCII)
 
 
 class Work:
-    """The folder of a film that is being made; `open_work` locks it."""
+    """The folder of a film that is being made; `open_work` locks it.
 
-    def __init__(self, path: Path, suffix: str) -> None:
-        self.path, self.suffix = path, suffix
+    Attributes
+    ----------
+    film : str
+        The digest of the header, to which files are bound.
+    resumes : bool
+        Whether the folder was there, of this film.
+    """
+
+    def __init__(self, path: Path, suffix: str, film: str = "", resumes: bool = False) -> None:
+        self.path, self.suffix, self.film, self.resumes = path, suffix, film, resumes
         self.segments = path / SEGMENTS
         # An encoder of a process that was killed may still write to its own draft.
         self._token = secrets.token_hex(4)
@@ -47,7 +60,7 @@ class Work:
         """Return the whole segment that begins with a frame; damaged ones are removed."""
         for path in sorted(self.segments.glob(f"{first:08d}-*{self.suffix}")):
             found = NAME.fullmatch(path.name)
-            if found and int(found[2], 16) == crc_of(path):
+            if found and int(found[2], 16) == self._crc_of(path, first):
                 return path
             with writing(path):
                 path.unlink()
@@ -64,7 +77,7 @@ class Work:
 
     def bands(self, first: int) -> Path:
         """Return the folder of the strip of a part."""
-        return self.path / f"{BANDS}{first:08d}"
+        return self.path / f"{BANDS}{first:08d}-{self.film}"
 
     def clean(self) -> None:
         """Remove drafts that processes before this one left."""
@@ -77,21 +90,48 @@ class Work:
         """Give a draft that is whole its name, and return its path."""
         draft = self.draft(first)
         with writing(draft):
-            path = self.segments / f"{first:08d}-{crc_of(draft):08x}{self.suffix}"
+            path = self.segments / f"{first:08d}-{self._crc_of(draft, first):08x}{self.suffix}"
             sync(draft)
             os.replace(draft, path)
         return path
 
+    def finish(self) -> None:
+        """Note that the joined film is whole, before it gets its name."""
+        with written(self.path / FINISHED) as file:
+            file.write(self._facts(self.joined).encode())
+
+    def is_finished(self, path: Path) -> bool:
+        """Tell whether a file is the film that was made here."""
+        try:
+            with open_inside(self.path / FINISHED) as file:
+                return read_most(file, PIECE) == self._facts(path).encode()
+        except OSError:
+            return False
+
     def remove(self) -> None:
-        """Remove the folder; its header goes first, so that what is left is no film."""
+        """Remove the folder, unless it holds other things.
+
+        What tells that the film is finished goes last, and before it the header: whatever is left
+        by a process that is killed, the same command removes.
+        """
         with contextlib.suppress(OSError):
-            (self.path / HEADER).unlink()
-        shutil.rmtree(self.path, ignore_errors=True)
+            for entry in list(self.path.iterdir()):
+                if OWN.fullmatch(entry.name) and entry.name != FINISHED:
+                    _remove(entry)
+            for name in (HEADER, FINISHED):
+                _unlink(self.path / name)
+            self.path.rmdir()
+
+    def _crc_of(self, path: Path, first: int) -> int:
+        return crc_of(path, f"{self.film} {first}")
+
+    def _facts(self, path: Path) -> str:
+        return f"{crc_of(path, self.film):08x} {path.stat().st_size}\n"
 
 
-def crc_of(path: Path) -> int:
-    """Return the CRC-32 of a file."""
-    crc = 0
+def crc_of(path: Path, place: str = "") -> int:
+    """Return the CRC-32 of a place and the bytes of a file."""
+    crc = zlib.crc32(place.encode())
     with open(path, "rb") as file:
         while piece := file.read(PIECE):
             crc = zlib.crc32(piece, crc)
@@ -134,13 +174,17 @@ def open_work(path: Path, facts: Mapping[str, Any], suffix: str, again: bool) ->
         Another process makes the film, or the folder holds other things.
     """
     folder = folder_of(path)
-    work = Work(folder, suffix)
     header = {"format": FORMAT, "version": VERSION, **facts}
     header["checksum"] = _checksum(header)
+    digest = hashlib.sha256(header_text(header).encode("utf-8", "surrogatepass")).hexdigest()[:16]
     with _locked(folder):
-        if not _resumes(folder, header, again):
+        resumes = _resumes(folder, header, again)
+        if resumes:
+            _remove_links(folder)
+        else:
             with written(folder / HEADER) as file:
                 file.write(header_text(header).encode() + b"\n")
+        work = Work(folder, suffix, digest, resumes)
         work.clean()
         yield work
 
@@ -196,9 +240,29 @@ def _empty(folder: Path) -> None:
         with contextlib.suppress(FileNotFoundError):
             (folder / HEADER).unlink()
         for entry in list(folder.iterdir()):
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry)
-            else:
+            _remove(entry)
+
+
+def _remove(entry: Path) -> None:
+    """Remove a file, a link, or a folder with all that it holds."""
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.rmtree(entry)
+    else:
+        entry.unlink()
+
+
+def _unlink(path: Path) -> None:
+    path.unlink(missing_ok=True)
+
+
+def _remove_links(folder: Path) -> None:
+    """Remove symbolic links that have names of folders of a film.
+
+    Drafts are removed from these folders, and must not be files of another place.
+    """
+    with writing(folder):
+        for entry in list(folder.iterdir()):
+            if entry.is_symlink() and OWN.fullmatch(entry.name):
                 entry.unlink()
 
 

@@ -22,7 +22,7 @@ from fractals.films.loops import MOST_FPS, check_loop, write_loop
 from fractals.films.plan import Chosen, FilmPlan, Method, segments_of
 from fractals.films.planes import Frame, rounded
 from fractals.films.timeline import Timeline
-from fractals.films.work import Work, open_work, sync
+from fractals.films.work import Work, folder_of, open_work, sync
 from fractals.io.files import check_output, published, writing, written
 from fractals.io.image import Image
 from fractals.io.load import load_scene
@@ -202,7 +202,8 @@ def make_output(film: Film, path: str | Path, options: SaveOptions) -> Output:
     suffix = Path(name).suffix.lower()
     if video is None and suffix not in MOST_FPS:
         return _sequence(name, numbers, options)
-    check_output(name, again)
+    # Where there is a work folder, the film may be its own: see `_write_video`.
+    check_output(name, again or (video is not None and os.path.isdir(folder_of(Path(name)))))
     if video is None:
         check_loop(suffix, film.fps, len(numbers) * math.prod(film.size))
         return Output(Path(name), "loop", numbers, overwrite=again)
@@ -309,6 +310,10 @@ def _write_video(making: Making, parts: tuple[Chosen, ...]) -> int:
     with open_work(
         output.path, _header(film, output), output.video.suffix, output.overwrite
     ) as work:
+        if _is_there(output, work):
+            making.note(len(output.numbers))
+            work.remove()
+            return len(output.numbers)
         if output.cluster is None:
             resumed = _make_segments(making, parts, output.video, work)
         else:
@@ -324,10 +329,29 @@ def _write_video(making: Making, parts: tuple[Chosen, ...]) -> int:
     return resumed
 
 
+def _is_there(output: Output, work: Work) -> bool:
+    """Tell whether a process was killed between giving this film its name and removing its folder.
+
+    Raises
+    ------
+    FractalsError
+        Another file has the name, and is not to be replaced.
+    """
+    if not os.path.exists(output.path):
+        return False
+    if work.is_finished(output.path):
+        return True
+    if not output.overwrite and not work.resumes:
+        work.remove()  # it was empty, or a rest of a film that is finished
+    check_output(output.path, output.overwrite)
+    return False
+
+
 def _make_segments(making: Making, parts: tuple[Chosen, ...], video: Video, work: Work) -> int:
     """Make the segments that are missing; return how many frames were there before."""
     film, resumed = making.film, 0
-    with Encoders(film.size, film.fps, video, work) as encoders:
+    tell = film.options.on_message
+    with Encoders(film.size, film.fps, video, work, tell=tell) as encoders:
         for chosen in parts:
             method: Method | None = None
             for numbers in segments_of(chosen, making.output.numbers):
@@ -347,13 +371,16 @@ def _publish(film: Film, output: Output, work: Work, segments: list[Path]) -> No
     suffix, count = output.video.suffix, len(output.numbers)
     joined = work.joined
     seconds = count / film.fps
-    encode.join(segments, joined, suffix, seconds, output.sound, film.scene.title)
-    found = encode.count_frames(joined)
+    tell = film.options.on_message
+    encode.join(segments, joined, suffix, seconds, output.sound, film.scene.title, tell)
+    found = encode.count_frames(joined, tell)
     if found != count:
         raise FractalsError(
             f"'{shown(joined)}' holds {found} frames and not {count}: the same command tries again"
         )
     sync(joined)
+    if not output.keep:
+        work.finish()
     with writing(output.path):
         if output.overwrite:
             os.replace(joined, output.path)

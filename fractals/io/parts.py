@@ -26,7 +26,7 @@ import secrets
 import shutil
 import socket
 import struct
-import time
+import tempfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -146,10 +146,16 @@ class Parts:
                 (self.folder / name).unlink()
 
     def tidy(self) -> None:
-        """Remove files without a name of their own that killed processes left."""
+        """Remove files without a name of their own that killed processes left.
+
+        Their age is counted by the clock that dates files: a file server's may differ by hours
+        from this machine's, and what another machine is writing must stay.
+        """
         with contextlib.suppress(OSError):
+            with tempfile.NamedTemporaryFile(dir=self.folder, prefix=".clock-") as file:
+                now = os.stat(file.name).st_mtime
             for path in self.folder.glob(".*"):
-                if time.time() - path.stat().st_mtime > STRAY:
+                if now - path.lstat().st_mtime > STRAY:
                     path.unlink()
 
     def clear(self) -> None:

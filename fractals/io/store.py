@@ -3,7 +3,7 @@
 A store is a folder whose name ends in ``.fz``. It holds, for a picture of rows x columns samples:
 
 ``header.json``
-    UTF-8 JSON, one table. ``format`` is "fractals store" and ``version`` is 2; ``scene`` is the
+    UTF-8 JSON, one table. ``format`` is "fractals store" and ``version`` is 3; ``scene`` is the
     scene as JSON; ``shape`` is [rows, columns]; ``tile_rows`` says how many rows of samples a tile
     has (the last may have fewer; each is as wide as the picture); ``planes`` maps the name of each
     plane to its NumPy type, in order; ``statistics`` lists the names of ``statistics0``,
@@ -18,7 +18,9 @@ A store is a folder whose name ends in ``.fz``. It holds, for a picture of rows 
     0.
 ``tiles.npy``
     An array (tiles, planes) of uint64 in the same format: 0 where a tile is not computed yet,
-    otherwise 2**32 plus the CRC-32 of its rows in this plane.
+    otherwise 2**32 plus the CRC-32 of its place and its rows in this plane. The place is ASCII
+    text: the header's checksum, the tile's number and the name of the plane's file, with a blank
+    between them. So planes of another store count as damaged. In stores of version 2 it is empty.
 
 Any program that reads NumPy files reads the planes, mapped into memory if need be. Nothing is
 compressed: most bits of a mantissa are noise, and compressing them saves a fifth of the size, takes
@@ -58,7 +60,8 @@ from fractals.scene.model import Scene, validate
 from fractals.threads import core_count
 
 SUFFIX = ".fz"
-VERSION = 2  # 1 had no checksum
+VERSION = 3
+READ = (2, VERSION)  # 1 had no checksum
 DATA = 128  # bytes before the numbers of a .npy file
 DONE = 2**32
 TILES, STATISTICS = "tiles", "statistics"
@@ -129,7 +132,7 @@ class Store:
         self.path, self.header = path, header
         self.name = shown(path, PATH_SHOWN)
         try:
-            if header["version"] != VERSION:
+            if header["version"] not in READ:
                 older = isinstance(header["version"], int) and header["version"] < VERSION
                 raise SceneError(
                     f"a store of version {shown(header['version'], 40)}, and this program reads "
@@ -229,7 +232,16 @@ class Store:
         """Tell whether a tile is computed and what it was when it was written."""
         rows, planes = self.window(k), self.read()
         claims = dict(zip(self.planes, self._claims()[k].tolist(), strict=True))
-        return all(claims[name] == _sum(planes[name][rows]) for name in names or self.planes)
+        return all(
+            claims[name] == self.sum_of(k, name, planes[name][rows])
+            for name in names or self.planes
+        )
+
+    def sum_of(self, k: int, name: str, content: NDArray[Any]) -> int:
+        """Return what ``tiles.npy`` says of a tile with these numbers in a plane."""
+        bound = self.header["version"] != READ[0]
+        place = f"{self.header['checksum']} {k} {self.files[name]}" if bound else ""
+        return DONE + zlib.crc32(content.data, zlib.crc32(place.encode()))
 
     def missing(self) -> list[int]:
         """Return the tiles that are not computed yet, or are damaged."""
@@ -260,7 +272,8 @@ class TileWriter:
         store.read()  # a file that is no plane is an error before anything is written to it
         rows = store.window(k)
         contents = [np.ascontiguousarray(planes[n], d) for n, d in store.planes.items()]
-        sums = b"".join(_sum(content).to_bytes(8, "little") for content in contents)
+        found = zip(store.planes, contents, strict=True)
+        sums = b"".join(store.sum_of(k, *each).to_bytes(8, "little") for each in found)
         with self._lock, writing(store.path):
             if self._closed:  # a thread that was cut off: the store may be another's by now
                 return
@@ -318,10 +331,6 @@ def header_text(keys: Mapping[str, Any]) -> str:
 def _checksum(keys: Mapping[str, Any]) -> str:
     others = {key: value for key, value in keys.items() if key != "checksum"}
     return f"{zlib.crc32(header_text(others).encode('utf-8', 'surrogatepass')):08x}"
-
-
-def _sum(content: NDArray[Any]) -> int:
-    return DONE + zlib.crc32(content.data)
 
 
 def _npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:

@@ -111,6 +111,10 @@ def render_to(
     b'PNG'
     """
     scene, options = read_fitted_request(sources, keywords)
+    if cluster is not None and isinstance(path, str | Path) and not overwrite:
+        from fractals.rendering.cluster.poster import remove_rest
+
+        remove_rest(Path(path), scene)
     target = PictureFile(path, scene.image, overwrite)
     plan, backend = open_plan(scene, options, _keeps(target))
     if cluster is not None:

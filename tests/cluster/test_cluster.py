@@ -330,7 +330,7 @@ def test_commands_with_tls(tmp_path, drawn, plain):
     worker = None
     try:
         until = time.monotonic() + 60
-        while not file.exists() and time.monotonic() < until:
+        while not (file.exists() and file.read_text()) and time.monotonic() < until:
             time.sleep(0.1)
         address = re.search(r"tls://[\d.:]+", file.read_text())[0]
         worker = fractals_command("worker", address, "--keys", keys, "--cpu", "--threads", "1")
@@ -378,6 +378,12 @@ def test_jobs_of_slurm(tmp_path, drawn, plain):
     job_text = (tmp_path / "job.sh").read_text()
     assert "--lifetime 6900s" in job_text
     assert "--cpus-per-task=1" in job_text
+    # It imports nothing from its folder, has no HTTP port, and its keys are gone with the cluster.
+    assert re.search(r"python[\d.]* -P -m distributed\.cli\.dask_worker tls://", job_text)
+    assert "--worker-class fractals.rendering.cluster.nodes.QuietWorker" in job_text
+    keys = re.findall(r"--tls-(?:ca-file|cert|key) (\S+)", job_text)
+    assert len(keys) == 3
+    assert not any(os.path.exists(key) for key in keys)
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 import os
 import wave
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -269,6 +271,23 @@ def test_no_ffmpeg(tmp_path, cycle, no_ffmpeg, monkeypatch):
         cycle.save(tmp_path / "film.mp4")
 
 
+@pytest.fixture
+def play_ffmpeg(tmp_path, monkeypatch):
+    """Return a function that has the commands of a shell stand in for ffmpeg."""
+    path = tmp_path / "ffmpeg"
+
+    def play(commands):
+        path.write_text(f"#!/bin/sh\n{commands}\n")
+        path.chmod(0o755)
+        monkeypatch.setenv("FRACTALS_FFMPEG", str(path))
+        encode.find_ffmpeg.cache_clear()
+        encode.encoders.cache_clear()
+
+    yield play
+    encode.find_ffmpeg.cache_clear()
+    encode.encoders.cache_clear()
+
+
 @pytest.mark.parametrize(
     ("ends", "words"),
     [
@@ -278,23 +297,69 @@ def test_no_ffmpeg(tmp_path, cycle, no_ffmpeg, monkeypatch):
     ],
 )
 @pytest.mark.skipif(os.name != "posix", reason="a program written as a shell script")
-def test_an_ffmpeg_that_fails_leaves_the_work(tmp_path, cycle, ffmpeg, monkeypatch, ends, words):
+def test_an_ffmpeg_that_fails_leaves_the_work(tmp_path, cycle, ffmpeg, play_ffmpeg, ends, words):
     """One line, and the folder is there for the next try."""
-    fake = tmp_path / "ffmpeg"
-    fake.write_text(f'#!/bin/sh\ncase "$*" in *rawvideo*) {ends};; esac\nexec {ffmpeg} "$@"\n')
-    fake.chmod(0o755)
-    monkeypatch.setenv("FRACTALS_FFMPEG", str(fake))
-    encode.find_ffmpeg.cache_clear()
-    encode.encoders.cache_clear()
-    try:
-        with pytest.raises(FractalsError, match=words) as caught:
-            cycle.save(tmp_path / "film.mp4")
-        assert "\n" not in str(caught.value)
-        assert not (tmp_path / "film.mp4").exists()
-        assert folder_of(tmp_path / "film.mp4").is_dir()
-    finally:
-        encode.find_ffmpeg.cache_clear()
-        encode.encoders.cache_clear()
+    play_ffmpeg(f'case "$*" in *rawvideo*) {ends};; esac\nexec {ffmpeg} "$@"')
+    with pytest.raises(FractalsError, match=words) as caught:
+        cycle.save(tmp_path / "film.mp4")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "film.mp4").exists()
+    assert folder_of(tmp_path / "film.mp4").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("when", "words"),
+    [
+        ("rawvideo", " for 0 s, and is waited for; Ctrl-C ends it"),
+        ("concat", "has not ended for 0 s"),
+        ("null", "has not ended for 0 s"),
+    ],
+)
+@pytest.mark.skipif(os.name != "posix", reason="a program written as a shell script")
+def test_an_ffmpeg_that_hangs(tmp_path, cycle, ffmpeg, monkeypatch, play_ffmpeg, when, words):
+    """A line says so, and the film is made if it goes on."""
+    go, told = tmp_path / "go", []
+    waits = f'while [ ! -e "{go}" ]; do sleep 0.05; done'
+    play_ffmpeg(f'case "$*" in *{when}*) {waits};; esac\nexec {ffmpeg} "$@"')
+    monkeypatch.setattr(encode, "SILENCE", 0.4)
+
+    def tell(line):
+        told.append(line)
+        go.touch()
+
+    film = fractals.Film(cycle.scene, replace(cycle.options, on_message=tell))
+    film.save(tmp_path / "film.mp4")
+    assert any(words in line for line in told)
+    assert (tmp_path / "film.mp4").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a program written as a shell script")
+@pytest.mark.parametrize("frames", [1, 4], ids=["at the end", "within"])
+def test_an_encoder_that_takes_no_frame(tmp_path, ffmpeg, monkeypatch, play_ffmpeg, frames):
+    """A frame is larger than what a pipe holds."""
+    go, told = tmp_path / "go", []
+    play_ffmpeg(f'while [ ! -e "{go}" ]; do sleep 0.05; done\nexec {ffmpeg} "$@"')
+    monkeypatch.setattr(encode, "SILENCE", 0.4)
+
+    def tell(line):
+        told.append(line)
+        go.touch()
+
+    video = encode.choose_video(".mp4")
+    encoder = encode.Encoder(tmp_path / "a.mp4", video, (640, 360), Fraction(25), tell=tell)
+    for _ in range(frames):
+        encoder.write(np.zeros((360, 640, 3), np.uint16))
+    encoder.close()
+    assert "has taken no frame for 0 s" in told[0]
+    assert encode.count_frames(tmp_path / "a.mp4") == frames
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a program written as a shell script")
+def test_an_ffmpeg_that_does_not_say_what_it_is(tmp_path, cycle, monkeypatch, play_ffmpeg):
+    play_ffmpeg("exec sleep 50")
+    monkeypatch.setattr(encode, "ANSWER", 0.4)
+    with pytest.raises(FractalsError, match="does not answer within 0 s: name another ffmpeg"):
+        cycle.save(tmp_path / "film.mp4")
 
 
 def test_a_full_disk_is_told_before_any_work(tmp_path, cycle, ffmpeg, monkeypatch):

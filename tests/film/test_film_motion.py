@@ -249,6 +249,7 @@ def test_no_fixed_point_of_a_pan():
         ([{"at": 0}, {"at": 1, "width": "0"}], "is not greater than 0"),
         ([{"at": 0}, {"speed": 1}], "speed needs a change of width"),
         ([{"at": 0}, {"at": 80_000, "width": "1"}], "frames: a film has at most"),
+        ([{"at": k, "width": f"1e-{k % 2 * 300_000}"} for k in range(4)], "zooms through 2989735 "),
         ([{"at": 0}], "the film has no length"),
         ([{"at": 0, "widht": "1"}], "did you mean 'width'?"),
     ],

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 import fractals
 from fractals import FractalsError, OptionError
+from fractals.films import work
 from fractals.films.work import HEADER, SEGMENTS, Work, crc_of, folder_of, open_work
 
 # Makes a zoom from a strip, a pause and a change of colors, with short segments.
@@ -169,6 +171,171 @@ def test_a_damaged_segment_is_made_again(tmp_path, film, ffmpeg):
     assert digest(path) == digest(tmp_path / "whole.mp4")
 
 
+def segments(path):
+    return sorted((folder_of(path) / SEGMENTS).glob("0*"))
+
+
+def swapped(one, two):
+    """Exchange the contents of two segments; each keeps the CRC of its bytes."""
+    one.replace(one.with_suffix(".x"))
+    two.replace(one.with_name(one.name[:8] + two.name[8:]))
+    one.with_suffix(".x").replace(two.with_name(two.name[:8] + one.name[8:]))
+
+
+def renamed(one, two):
+    """Give a segment the place of another one."""
+    one.rename(two.with_name(two.name[:8] + one.name[8:]))
+    two.unlink()
+
+
+def exchanged(one, two):
+    """Exchange the bytes of two segments, not their names."""
+    content = one.read_bytes()
+    one.write_bytes(two.read_bytes())
+    two.write_bytes(content)
+
+
+def linked(one, two):
+    """Have one segment stand in two places."""
+    two.unlink()
+    os.link(one, two)
+
+
+def cut(one, two):
+    two.write_bytes(two.read_bytes()[:-100])
+
+
+@pytest.mark.parametrize("change", [swapped, renamed, exchanged, linked, cut])
+def test_a_segment_is_bound_to_its_place(tmp_path, film, ffmpeg, change):
+    film.save(tmp_path / "whole.mp4")
+    path = tmp_path / "film.mp4"
+    film.save(path, keep_strip=True)
+    path.unlink()
+    one, two, _ = segments(path)
+    change(one, two)
+    assert film.save(path).resumed == (8 if change is cut or change is linked else 4)
+    assert digest(path) == digest(tmp_path / "whole.mp4")
+
+
+def test_a_segment_of_another_film_is_made_again(tmp_path, film, ffmpeg):
+    """Both have the same frames, in files of the same names but for the CRCs."""
+    film.save(tmp_path / "whole.mp4")
+    path, other = tmp_path / "film.mp4", tmp_path / "other.mp4"
+    film.save(path, keep_strip=True)
+    path.unlink()
+    fractals.Film(film.scene.replace(density=2.0), film.options).save(other, keep_strip=True)
+    for mine, foreign in zip(segments(path), segments(other), strict=True):
+        mine.unlink()
+        mine.with_name(foreign.name).write_bytes(foreign.read_bytes())
+    assert film.save(path).resumed == 0
+    assert digest(path) == digest(tmp_path / "whole.mp4")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("valued", [False, True], ids=["colors", "values"])
+def test_bands_are_bound_to_their_place(tmp_path, monkeypatch, ffmpeg, valued):
+    """Bands that were exchanged, or come from another film, are made again."""
+    monkeypatch.setattr("fractals.films.plan.SEGMENT", 20)
+    center = ["-0.743643887037151", "0.131825904205330"]
+    keys = [{"at": 0, "width": 4}, {"at": 2, "width": "1e-3", "center": center}]
+    table = {"fps": 60, "keys": keys, "tracks": {"offset": [[0, 0], [2, 1]]} if valued else {}}
+    options = {"size": (48, 26), "supersampling": 1, "device": "cpu"}
+
+    def made(path, **changes):
+        film = fractals.film("mandelbrot", film=table, **options, **changes)
+        assert [chosen.method for chosen in film.parts] == ["strip"]
+        film.save(path, keep_strip=True)
+        return sorted(folder_of(path).glob("bands-*/*.npy"))
+
+    path = tmp_path / "film.mp4"
+    mine, wanted = made(path), digest(path)
+    foreign = made(tmp_path / "other.mp4", density=2.0)
+    assert len(mine) > 3
+    assert [band.name for band in mine] == [band.name for band in foreign]
+    for case in ("exchanged", "foreign", "folder"):
+        if case == "exchanged":
+            exchanged(mine[0], mine[1])
+            exchanged(mine[2], mine[3])
+        for one, two in zip(mine, foreign, strict=True) if case == "foreign" else ():
+            one.write_bytes(two.read_bytes())
+        if case == "folder":
+            mine[0].parent.rename(tmp_path / "moved")
+            foreign[0].parent.rename(mine[0].parent)
+        for segment in segments(path):
+            segment.unlink()
+        path.unlink()
+        assert made(path) == mine
+        assert digest(path) == wanted, case
+
+
+def test_links_in_the_work_folder_lead_nowhere(tmp_path, film, ffmpeg):
+    """Files that begin with a dot are drafts, which are removed: in the work folder only."""
+    film.save(tmp_path / "whole.mp4")
+    path, home = tmp_path / "film.mp4", tmp_path / "home"
+    interrupted(film, path, 7)
+    home.mkdir()
+    (home / ".profile").write_text("mine")
+    (home / "00000000-00000000.mp4").write_text("mine")
+    (folder_of(path) / SEGMENTS).rename(tmp_path / "moved")
+    (folder_of(path) / SEGMENTS).symlink_to(home)
+    assert film.save(path).resumed == 0
+    assert digest(path) == digest(tmp_path / "whole.mp4")
+    assert sorted(os.listdir(home)) == [".profile", "00000000-00000000.mp4"]
+
+
+class Killed(BaseException):
+    """Ends a call where `kill -9` would end the process: nothing is tidied up."""
+
+
+@pytest.mark.parametrize("removed", [0, 1, 2, 3])
+def test_a_film_killed_after_it_got_its_name_leaves_no_folder(
+    tmp_path, film, monkeypatch, ffmpeg, removed
+):
+    path = tmp_path / "film.mp4"
+    left = removed
+
+    def counted(remove):
+        def call(*given, **options):
+            nonlocal left
+            if not left:
+                raise Killed
+            left -= 1
+            return remove(*given, **options)
+
+        return call
+
+    with monkeypatch.context() as patch:
+        # The segments (two calls), then the header, then the mark.
+        patch.setattr(work, "_remove", counted(work._remove))
+        patch.setattr(work, "_unlink", counted(work._unlink))
+        patch.setattr(work.shutil, "rmtree", counted(shutil.rmtree))
+        with pytest.raises(Killed):
+            film.save(path)
+    wanted = digest(path)
+    assert folder_of(path).exists()
+    if removed < 3:
+        assert film.save(path).resumed == 12
+    else:  # nothing tells any more that the folder was that of this film
+        with pytest.raises(FractalsError, match="exists already"):
+            film.save(path)
+    assert digest(path) == wanted
+    assert os.listdir(tmp_path) == ["film.mp4"]
+
+
+def test_a_file_of_the_same_name_is_not_the_film(tmp_path, film, ffmpeg):
+    path = tmp_path / "film.mp4"
+    film.save(path, keep_strip=True)
+    with pytest.raises(FractalsError, match="exists already"):
+        film.save(path)
+    assert len(segments(path)) == 3  # still kept
+    path.write_bytes(b"mine")
+    with pytest.raises(FractalsError, match="exists already"):
+        film.save(path)
+    assert path.read_bytes() == b"mine"
+    assert film.save(path, overwrite=True).resumed == 12
+    assert os.listdir(tmp_path) == ["film.mp4"]
+
+
 def test_another_film_is_not_mixed_in(tmp_path, film, ffmpeg):
     path = tmp_path / "film.mp4"
     interrupted(film, path, 7)
@@ -195,9 +362,19 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path, film, ffmpeg):
     path = tmp_path / "film.mp4"
     folder_of(path).mkdir()
     (folder_of(path) / "mine.txt").write_text("x")
+    (folder_of(path) / "parts").symlink_to(tmp_path)
     with pytest.raises(FractalsError, match=r"holds other things \('mine.txt'\)"):
         film.save(path, overwrite=True)
     assert (folder_of(path) / "mine.txt").read_text() == "x"
+    assert (folder_of(path) / "parts").is_symlink()
+
+
+def test_other_things_in_the_folder_stay(tmp_path, film, ffmpeg):
+    path = tmp_path / "film.mp4"
+    interrupted(film, path, 7)
+    (folder_of(path) / "mine.txt").write_text("x")
+    film.save(path)
+    assert os.listdir(folder_of(path)) == ["mine.txt"]
 
 
 def test_a_damaged_header_begins_again(tmp_path, film, ffmpeg):
@@ -210,8 +387,8 @@ def test_a_damaged_header_begins_again(tmp_path, film, ffmpeg):
 
 def test_one_process_at_a_time(tmp_path):
     path, facts = tmp_path / "film.mp4", {"scene": {}}
-    with open_work(path, facts, ".mp4", False) as work:
-        assert isinstance(work, Work)
+    with open_work(path, facts, ".mp4", False) as opened:
+        assert isinstance(opened, Work)
         found = []
 
         def try_too():
@@ -244,11 +421,11 @@ def test_an_encoder_that_outlived_its_process_does_no_harm(tmp_path, film, ffmpe
 
 
 def test_names_of_segments_hold_their_crc(tmp_path):
-    with open_work(tmp_path / "film.mp4", {"scene": {}}, ".mp4", False) as work:
-        work.draft(8).write_bytes(b"abc")
-        path = work.keep(8)
-        assert path.name == f"00000008-{crc_of(path):08x}.mp4"
-        assert work.find(8) == path
+    with open_work(tmp_path / "film.mp4", {"scene": {}}, ".mp4", False) as opened:
+        opened.draft(8).write_bytes(b"abc")
+        path = opened.keep(8)
+        assert path.name == f"00000008-{crc_of(path, f'{opened.film} 8'):08x}.mp4"
+        assert opened.find(8) == path
         path.write_bytes(b"abd")
-        assert work.find(8) is None
+        assert opened.find(8) is None
         assert not path.exists()

@@ -53,6 +53,21 @@ def test_rows_in_any_order_and_some_of_the_levels(files, levels, wanted):
     assert np.array_equal(whole, np.concatenate([part.ravel() for part in levels.values()]))
 
 
+def test_a_band_is_bound_to_its_place(files, levels):
+    """Its bytes are whole in another place, and of another band or another film."""
+    write(files, levels)
+    place = files.folder / f"{BAND:06d}.npy"
+    content = place.read_bytes()
+    for other in (files.folder / "000004.npy", files.folder.with_name("other") / place.name):
+        other.parent.mkdir(exist_ok=True)
+        other.write_bytes(content)
+        there = Files(LAYOUT, other.parent)
+        there.open_temporary()
+        into = {level: np.zeros_like(numbers) for level, numbers in levels.items()}
+        assert not there.read(int(other.stem), into)
+    assert read(files, levels, [0])
+
+
 def test_without_a_folder_nothing_is_written(levels):
     files = Files(LAYOUT, None)
     write(files, levels)

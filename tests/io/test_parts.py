@@ -119,6 +119,20 @@ def test_files_that_killed_processes_left_go_after_an_hour(tmp_path):
     assert sorted(os.listdir(tmp_path / "parts")) == [".a.tile.0002", "a.tile"]
 
 
+@pytest.mark.parametrize("ahead", [-7200, 7200])
+def test_the_clock_of_this_machine_is_not_asked(tmp_path, monkeypatch, ahead):
+    """It may be hours off that of a file server: what others are writing must stay."""
+    parts = Parts(tmp_path / "parts", "work")
+    parts.put("a.tile", ARRAYS)
+    for name, age in ((".a.tile.0001", 2 * part_files.STRAY), (".a.tile.0002", 60)):
+        (tmp_path / "parts" / name).write_bytes(b"half")
+        os.utime(tmp_path / "parts" / name, (time.time() - age,) * 2)
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + ahead)
+    parts.tidy()
+    assert sorted(os.listdir(tmp_path / "parts")) == [".a.tile.0002", "a.tile"]
+
+
 # Stores
 
 

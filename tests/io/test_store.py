@@ -217,7 +217,7 @@ def test_the_layout_is_what_it_says(tmp_path):
     header = json.loads((tmp_path / "a.fz" / "header.json").read_text("utf-8"))
     assert header["shape"] == [40, 60]
     assert header["planes"] == {"count": "<i4", "z": "<c16", "dz": "<c16"}
-    assert (header["format"], header["version"]) == ("fractals store", 2)
+    assert (header["format"], header["version"]) == ("fractals store", 3)
     assert fractals.load_scene(header["scene"]) == drawn
     planes = [np.load(tmp_path / "a.fz" / f"{name}.npy") for name in header["planes"]]
     for plane, wanted in zip(planes, (raw.count, raw.z, raw.dz), strict=True):
@@ -226,8 +226,53 @@ def test_the_layout_is_what_it_says(tmp_path):
     tiles = np.load(tmp_path / "a.fz" / "tiles.npy")
     for k, begin in enumerate(range(0, 40, header["tile_rows"])):
         rows = slice(begin, begin + header["tile_rows"])
-        assert tiles[k].tolist() == [2**32 + zlib.crc32(plane[rows].tobytes()) for plane in planes]
+        for found, name, plane in zip(tiles[k], header["planes"], planes, strict=True):
+            place = f"{header['checksum']} {k} {name}".encode("ascii")
+            assert found == 2**32 + zlib.crc32(place + plane[rows].tobytes())
     assert len(tiles) == k + 1 > 5
+
+
+@pytest.mark.parametrize("part", ["planes", "tiles"])
+def test_numbers_are_bound_to_their_place(tmp_path, part):
+    """Planes of another store, or other tiles of the same one, count as damaged."""
+    path, other = tmp_path / "a.fz", tmp_path / "b.fz"
+    drawn = scene(size=(30, 20))
+    fractals.compute_to(path, drawn, device="cpu")
+    fractals.compute_to(other, drawn.replace(center=[-0.4, 0.6]), device="cpu")
+    wanted, tiles = contents(path), open_store(path).tiles
+    if part == "planes":
+        for file in other.glob("*.npy"):
+            (path / file.name).write_bytes(file.read_bytes())
+    else:
+        numbers = open_store(path)
+        one, two = numbers.window(1), numbers.window(2)
+        for name in ("count", "z", "tiles"):
+            plane = np.load(path / f"{name}.npy", mmap_mode="r+")
+            rows = (slice(1, 2), slice(2, 3)) if name == "tiles" else (one, two)
+            plane[rows[0]], plane[rows[1]] = plane[rows[1]].copy(), plane[rows[0]].copy()
+            plane.flush()
+    with pytest.raises(SceneError, match=r"tile \d+ of \d+ is damaged"):
+        fractals.recolor(EscapeData.load(path), device="cpu")
+    done = fractals.compute_to(path, drawn, device="cpu")
+    assert done.before == (0 if part == "planes" else tiles - 2)
+    assert contents(path) == wanted
+
+
+def test_a_store_of_version_2_is_read_and_goes_on(tmp_path, monkeypatch):
+    """Its tiles are not bound to their place."""
+    drawn = scene(size=(30, 20))
+    fractals.compute_to(tmp_path / "a.fz", drawn, device="cpu")
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "VERSION", 2)
+        interrupted(tmp_path / "b.fz", drawn, device="cpu")
+    assert fractals.compute_to(tmp_path / "b.fz", drawn, device="cpu").before > 0
+    assert open_store(tmp_path / "b.fz").header["version"] == 2
+    tiles = np.load(tmp_path / "b.fz" / "tiles.npy")
+    rows = open_store(tmp_path / "b.fz").window(0)
+    count = np.load(tmp_path / "b.fz" / "count.npy")
+    assert tiles[0, 0] == 2**32 + zlib.crc32(count[rows].tobytes())
+    one, two = (contents(tmp_path / name)["count.npy"] for name in ("a.fz", "b.fz"))
+    assert one == two
 
 
 def test_tiles_depend_on_the_scene_alone():

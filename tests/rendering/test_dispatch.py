@@ -110,6 +110,22 @@ def test_an_executor_draws_a_poster(tmp_path, monkeypatch, keys):
     assert sorted(os.listdir(tmp_path)) == ["a.png", "whole.png"]
 
 
+@pytest.mark.parametrize("same", [True, False])
+def test_a_finished_poster_leaves_no_strips(tmp_path, monkeypatch, same):
+    """A process was killed after the picture got its name; strips of another one are kept."""
+    drawn, path = scene(size=(20, 33)), tmp_path / "a.png"
+    with ThreadPoolExecutor(1) as executor:
+        given = {"device": "python", "cluster": executor}
+        with monkeypatch.context() as patch:
+            patch.setattr(part_files.Parts, "clear", lambda self: None)
+            fractals.render_to(path, drawn, **given)
+        if not same:
+            fractals.render_to(path, drawn, density=2.0, device="python", overwrite=True)
+        with pytest.raises(FractalsError, match="exists already"):
+            fractals.render_to(path, drawn, **given)
+    assert (tmp_path / "a.png.parts").exists() == (not same)
+
+
 def test_nothing_is_left_where_no_cluster_answers(tmp_path, monkeypatch):
     def refuse(*_):
         raise FractalsError("no scheduler answers")

@@ -7,23 +7,31 @@ authority's own key is thrown away, so nobody can sign another certificate later
 import datetime
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fractals.errors import FractalsError
 from fractals.io.files import writing
-from fractals.rendering.cluster.pools import KEYS
 
+KEYS = ("ca.pem", "cert.pem", "key.pem")
 DAYS = 365
-MISSING = "cluster-keys needs cryptography: pip install 'fractals-numba[cluster]'"
+MISSING = "keys for TLS need cryptography: pip install 'fractals-numba[cluster]'"
 
 
-def write_keys(folder: Path, days: int = DAYS) -> None:
-    """Write the certificate of an authority, and a certificate and its key, to a new folder.
+class Keys(NamedTuple):
+    """The certificate of an authority, and a certificate and its key: PEM texts, or paths."""
+
+    authority: str
+    certificate: str
+    key: str
+
+
+def make_keys(days: int = DAYS) -> Keys:
+    """Return new keys that are valid for some days, as texts.
 
     Raises
     ------
     FractalsError
-        A key exists already, can't be written, or `cryptography` is not installed.
+        `cryptography` is not installed.
     """
     try:
         from cryptography import x509
@@ -68,7 +76,19 @@ def write_keys(folder: Path, days: int = DAYS) -> None:
     )
     pem = serialization.Encoding.PEM
     secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    contents = (authority.public_bytes(pem), certificate.public_bytes(pem), secret)
+    found = authority.public_bytes(pem), certificate.public_bytes(pem), secret
+    return Keys(*(content.decode("ascii") for content in found))
+
+
+def write_keys(folder: Path, days: int = DAYS) -> None:
+    """Write new keys to a folder.
+
+    Raises
+    ------
+    FractalsError
+        A key exists already, can't be written, or `cryptography` is not installed.
+    """
+    contents = make_keys(days)
     with writing(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name in KEYS:
@@ -76,5 +96,5 @@ def write_keys(folder: Path, days: int = DAYS) -> None:
                 raise FractalsError(f"'{folder / name}' exists already: name another folder")
         for name, content in zip(KEYS, contents, strict=True):
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-            with os.fdopen(os.open(folder / name, flags, 0o600), "wb") as file:
+            with os.fdopen(os.open(folder / name, flags, 0o600), "w") as file:
                 file.write(content)

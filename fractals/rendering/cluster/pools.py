@@ -1,4 +1,8 @@
-"""Pools: how the workers of a cluster are reached, by Dask or by any object with `submit`."""
+"""Pools: how the workers of a cluster are reached, by Dask or by any object with `submit`.
+
+Whoever connects to a port of Dask without TLS runs code on its machine. So what is started here
+uses TLS with keys that exist only as long as the cluster, and opens no port but those of TLS.
+"""
 
 import contextlib
 import ipaddress
@@ -8,24 +12,30 @@ import secrets
 import shutil
 import signal
 import socket
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-from fractals.errors import FractalsError, OptionError, shown
-from fractals.io.files import read_json
+from fractals.errors import FractalsError, OptionError, SceneError, shown
+from fractals.io.files import read_json, writing
+from fractals.rendering.cluster.keys import KEYS, Keys, make_keys, write_keys
 
 MISSING = "needs Dask: pip install 'fractals-numba[cluster]'"
 # dask-jobqueue has a package of its own, because it is needed on clusters with a job system only.
 MISSING_SLURM = "slurm:N needs dask-jobqueue: pip install 'fractals-numba[cluster,slurm]'"
 STARTED = ("local", "slurm")  # clusters that end with the command
 TIMEOUT = 20  # seconds to reach a scheduler
+WAIT = 0.1  # seconds between two looks for a file
+SILENT = 50  # level of Dask's log
 EARLY = 300  # seconds before the end of a job at which its worker stops
 ADDRESS = re.compile(r"(?:(tcp|tls)://)?([\w.-]+|\[[0-9a-fA-F:]+\]):(\d{1,5})", re.ASCII)
-KEYS = ("ca.pem", "cert.pem", "key.pem")  # as `fractals cluster-keys` writes them
+SAFE_PATH = "PYTHONSAFEPATH"  # environment: Python then imports nothing from the current folder
 
 
 class Pool(Protocol):
@@ -184,15 +194,14 @@ def _open_address(address: str, keys: str | Path | None, insecure: bool) -> Dask
     check_known(address, insecure)
     kind, _, number = address.partition(":")
     if kind in STARTED:
+        if keys:
+            raise OptionError(f"{address} makes keys of its own: leave --keys out")
         return (_local if kind == "local" else _slurm)(int(number))
     distributed = import_distributed()
-    where: dict[str, Any] = {"address": address}
-    if address.endswith(".json"):
-        where = {"scheduler_file": address}
-    if address.startswith("tls://") and keys:
-        where["security"] = security_of(keys)
+    where = read_address(address, insecure)
+    more = security_settings(where, keys)
     try:
-        client = distributed.Client(**where, timeout=TIMEOUT, set_as_default=False)
+        client = distributed.Client(where, timeout=TIMEOUT, set_as_default=False, **more)
     except Exception as error:  # whatever a transport raises
         raise FractalsError(
             f"no scheduler answers at {shown(address, 80)} ({shown(error, 100)}): start one with "
@@ -213,9 +222,49 @@ def check_known(address: str, insecure: bool) -> None:
 def check_address(address: str, insecure: bool) -> None:
     """Raise an `OptionError` for what is no address, or a public one without TLS."""
     if address.endswith(".json"):
-        if not os.path.exists(address):
-            return  # Dask waits for it
-        address = str(read_json(Path(address)).get("address", ""))
+        try:
+            address = _address_in(address)
+        except SceneError:  # `read_address` waits for it
+            return
+    _check(address, insecure)
+
+
+def read_address(address: str, insecure: bool) -> str:
+    """Return an address as tcp://HOST:PORT or tls://HOST:PORT.
+
+    Parameters
+    ----------
+    address : str
+        An address, or the name of the file that a scheduler writes. The file is waited for.
+
+    Raises
+    ------
+    OptionError
+        As of `check_address`.
+    FractalsError
+        There is no file for TIMEOUT seconds.
+    """
+    if address.endswith(".json"):
+        until = time.monotonic() + TIMEOUT
+        while True:
+            try:
+                address = _address_in(address)
+                break
+            except SceneError as error:  # not there, or not written to its end
+                if time.monotonic() > until:
+                    raise FractalsError(
+                        f"no scheduler wrote its file within {TIMEOUT} s: {error}"
+                    ) from None
+            time.sleep(WAIT)
+    _check(address, insecure)
+    return address if "://" in address else f"tcp://{address}"
+
+
+def _address_in(file: str) -> str:
+    return str(read_json(Path(file)).get("address", ""))
+
+
+def _check(address: str, insecure: bool) -> None:
     found = ADDRESS.fullmatch(address)
     if not found:
         raise OptionError(
@@ -230,12 +279,52 @@ def check_address(address: str, insecure: bool) -> None:
 
 
 def is_public(host: str) -> bool:
-    """Tell whether a host has an address that is reached from anywhere."""
+    """Tell whether a host has an address that is reached from anywhere.
+
+    Examples
+    --------
+    >>> is_public("127.0.0.1"), is_public("8.8.8.8"), is_public("::ffff:8.8.8.8")
+    (False, True, True)
+    """
     try:
         found = {str(info[4][0]) for info in socket.getaddrinfo(host, None)}
     except OSError:
         return False  # connecting will say why
-    return any(ipaddress.ip_address(each.partition("%")[0]).is_global for each in found)
+    addresses = [ipaddress.ip_address(each.partition("%")[0]) for each in found]
+    return any((getattr(each, "ipv4_mapped", None) or each).is_global for each in addresses)
+
+
+def address_towards(address: str) -> str:
+    """Return the address of this machine from which it reaches a scheduler.
+
+    Parameters
+    ----------
+    address : str
+        As of `read_address`.
+
+    Returns
+    -------
+    str
+        An IP address; the loopback address for a scheduler of this machine.
+
+    Raises
+    ------
+    FractalsError
+        The host is not known, or no network leads there.
+    """
+    found = ADDRESS.fullmatch(address)
+    assert found, address
+    host, port, reason = found[2].strip("[]"), int(found[3]), "no address"
+    for family in (socket.AF_INET, socket.AF_INET6):  # in the order in which Dask tries them
+        try:
+            kind = socket.SOCK_DGRAM  # connecting sends nothing, and chooses the own address
+            for *_, place in socket.getaddrinfo(host, port, family, kind):
+                with socket.socket(family, kind) as probe:
+                    probe.connect(place)
+                    return str(probe.getsockname()[0])
+        except OSError as error:
+            reason = error.strerror or str(error)
+    raise FractalsError(f"{shown(host, 80)} can't be reached: {reason}")
 
 
 def import_distributed() -> Any:
@@ -252,38 +341,89 @@ def import_distributed() -> Any:
     return distributed
 
 
-def security_of(keys: str | Path) -> Any:
-    """Return Dask's security settings for a folder of keys."""
-    ca, cert, key = (str(Path(keys, name)) for name in KEYS)
-    for path in (ca, cert, key):
+def security_settings(address: str, keys: str | Path | None) -> dict[str, Any]:
+    """Return the setting ``security`` of Dask for an address and a folder of keys, if any.
+
+    Raises
+    ------
+    OptionError
+        There are keys, and the address does not use TLS.
+    FractalsError
+        A key is missing.
+    """
+    if not keys:
+        return {}
+    if not address.startswith("tls://"):
+        raise OptionError(f"--keys are for TLS, and {address} does not use it: give tls://...")
+    paths = _paths(keys)
+    for path in paths:
         if not os.path.isfile(path):
             raise FractalsError(f"'{path}' is missing: fractals cluster-keys writes it")
-    distributed = import_distributed()
+    return {"security": _security(paths)}
+
+
+def _paths(folder: str | Path) -> Keys:
+    return Keys(*(str(Path(folder, name)) for name in KEYS))
+
+
+def _security(keys: Keys) -> Any:
+    """Return Dask's settings for paths of keys, or for their texts."""
     names = ("scheduler", "worker", "client")
-    pairs = {f"tls_{name}_cert": cert for name in names} | {
-        f"tls_{name}_key": key for name in names
+    pairs = {f"tls_{name}_cert": keys.certificate for name in names} | {
+        f"tls_{name}_key": keys.key for name in names
     }
-    return distributed.Security(tls_ca_file=ca, require_encryption=True, **pairs)
+    security = import_distributed().Security
+    return security(tls_ca_file=keys.authority, require_encryption=True, **pairs)
 
 
 def _local(workers: int) -> DaskPool:
     """Start workers on this machine, which share its cores."""
     distributed = import_distributed()
+    from fractals.rendering.cluster.nodes import QuietScheduler, QuietWorker
+
+    common = {"host": "127.0.0.1", "protocol": "tls", "security": _security(make_keys())}
+    worker = {
+        "cls": distributed.Nanny,
+        "options": {
+            **common,
+            "worker_class": QuietWorker,
+            "nthreads": 1,
+            "memory_limit": 0,
+            "resources": {"tile": 1},
+            "silence_logs": SILENT,
+        },
+    }
+    with contextlib.ExitStack() as ends:
+        ends.enter_context(_nothing_from_the_current_folder())
+        try:
+            with _interrupts_ignored():
+                cluster = distributed.SpecCluster(
+                    workers=dict.fromkeys(range(workers), worker),
+                    scheduler={"cls": QuietScheduler, "options": {**common, "dashboard": False}},
+                    security=common["security"],
+                    silence_logs=SILENT,
+                )
+            client = distributed.Client(cluster, set_as_default=False)
+        except Exception as error:
+            raise FractalsError(f"local:{workers} can't be started: {shown(error)}") from None
+        return DaskPool(client, [client, cluster, ends.pop_all()])
+
+
+@contextlib.contextmanager
+def _nothing_from_the_current_folder() -> Iterator[None]:
+    """Start processes that import no module that happens to lie in the current folder.
+
+    Dask starts workers, and multiprocessing its tracker of resources, without Python's option -P.
+    """
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
     try:
-        with _interrupts_ignored():
-            cluster = distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                processes=True,
-                memory_limit=0,
-                resources={"tile": 1},
-                dashboard_address="127.0.0.1:0",
-                silence_logs=50,
-            )
-        client = distributed.Client(cluster, set_as_default=False)
-    except Exception as error:
-        raise FractalsError(f"local:{workers} can't be started: {shown(error)}") from None
-    return DaskPool(client, [client, cluster])
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
 
 
 @contextlib.contextmanager
@@ -312,22 +452,44 @@ def _slurm(jobs: int) -> DaskPool:
         )
     import dask
 
+    from fractals.rendering.cluster.nodes import QuietScheduler, QuietWorker
+
     walltime = dask.config.get("jobqueue.slurm.walltime", None) or "00:30:00"
     more = ["--nthreads", "1", "--resources", "tile=1", "--memory-limit", "0"]
     more += ["--lifetime", f"{max(60, _seconds(str(walltime)) - EARLY)}s"]
     more += ["--lifetime-stagger", "4m"]
-    try:
-        cluster = SLURMCluster(
-            processes=1, worker_extra_args=more, scheduler_options={"dashboard_address": ":0"}
+    more += ["--worker-class", f"{QuietWorker.__module__}.{QuietWorker.__qualname__}"]
+    python = dask.config.get("jobqueue.slurm.python", None) or sys.executable
+    folder = dask.config.get("jobqueue.slurm.shared-temp-directory", None) or os.getcwd()
+    folder = os.path.expandvars(os.path.expanduser(folder))
+    if re.search(r"\s", folder):
+        raise OptionError(
+            f"slurm:{jobs}: jobs read their keys from '{shown(folder, 80)}', whose name has a "
+            "blank: start from another folder, or set shared-temp-directory in "
+            "~/.config/dask/jobqueue.yaml"
         )
-        cluster.scale(jobs=jobs)
-        client = distributed.Client(cluster, set_as_default=False)
-    except Exception as error:
-        raise FractalsError(
-            f"slurm:{jobs} can't be started ({shown(error, 120)}): set cores, memory and "
-            "walltime in ~/.config/dask/jobqueue.yaml"
-        ) from None
-    return DaskPool(client, [client, cluster])
+    with contextlib.ExitStack() as ends:
+        with writing(Path(folder)):
+            kept = ends.enter_context(TemporaryDirectory(prefix=".fractals-keys-", dir=folder))
+        write_keys(Path(kept))
+        try:
+            cluster = SLURMCluster(
+                processes=1,
+                python=f"{python} -P",
+                worker_extra_args=more,
+                scheduler_cls=QuietScheduler,
+                scheduler_options={"dashboard": False},
+                protocol="tls://",
+                security=_security(_paths(kept)),
+            )
+            cluster.scale(jobs=jobs)
+            client = distributed.Client(cluster, set_as_default=False)
+        except Exception as error:
+            raise FractalsError(
+                f"slurm:{jobs} can't be started ({shown(error, 120)}): set cores, memory and "
+                "walltime in ~/.config/dask/jobqueue.yaml"
+            ) from None
+        return DaskPool(client, [client, cluster, ends.pop_all()])
 
 
 def _seconds(walltime: str) -> int:

@@ -5,6 +5,7 @@ on after an interruption. Where a strip ends depends on the picture's size alone
 that of `render_to`, byte for byte.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -14,16 +15,18 @@ from time import perf_counter
 from typing import Any
 
 from fractals import __version__
-from fractals.errors import FractalsError, OptionError
+from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.io import png
 from fractals.io.image import PictureFile, png_beginning
-from fractals.io.parts import NAME, Part, Parts
+from fractals.io.load import load_scene
+from fractals.io.parts import NAME, Part, Parts, clear_folder
 from fractals.io.store_lock import claimed
 from fractals.io.summary import resolved_values
 from fractals.rendering.cluster.job import make_job, run_job
 from fractals.rendering.cluster.worker import facts_of_this_program, strip_name
 from fractals.rendering.drawing import Drawing
 from fractals.rendering.options import RenderOptions
+from fractals.scene.model import Scene
 
 SUFFIX = ".parts"
 
@@ -76,6 +79,17 @@ def draw_poster(
             writer.end()
         parts.clear()
     drawing.timings["iterate"] += perf_counter() - begun
+
+
+def remove_rest(path: Path, scene: Scene) -> None:
+    """Remove the strips of a picture that is there: a process was killed before it did so."""
+    folder = path.with_name(path.name + SUFFIX)
+    if folder.is_dir() and path.is_file():
+        with contextlib.suppress(SceneError):
+            if load_scene(path) == scene:
+                with claimed(folder):
+                    _check_folder(folder)
+                    clear_folder(folder)
 
 
 def _check_folder(folder: Path) -> None:

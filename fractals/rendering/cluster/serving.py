@@ -11,13 +11,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fractals.backends import probe
-from fractals.errors import FractalsError, shown
+from fractals.errors import FractalsError, OptionError, shown
 from fractals.rendering.cluster import worker
 from fractals.rendering.cluster.pools import (
     TIMEOUT,
+    address_towards,
     check_address,
     import_distributed,
-    security_of,
+    is_public,
+    read_address,
+    security_settings,
 )
 from fractals.threads import core_count
 
@@ -32,27 +35,40 @@ def serve(
 ) -> None:
     """Do tasks of a scheduler until it ends, or this process is interrupted.
 
+    The worker listens on the address from which this machine reaches the scheduler, and on no
+    other one: for a scheduler on this machine, only processes of this machine reach it.
+
     Raises
     ------
     FractalsError
         The scheduler does not answer, or Dask is not installed.
     OptionError
-        The address is public and without TLS.
+        The scheduler's address, or the worker's own one, is public and without TLS.
     """
     check_address(address, insecure)
-    distributed = import_distributed()
+    import_distributed()
     # It writes stack traces where a connection ends; `fractals worker` says so in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     worker.settings.device, worker.settings.threads = device, threads
-    settings: dict[str, Any] = {"scheduler_ip": address}
-    if address.endswith(".json"):
-        settings = {"scheduler_file": address}
-    if address.startswith("tls://") and keys:
-        settings["security"] = security_of(keys)
+    where = read_address(address, insecure)
+    own = address_towards(where)
+    tls = where.startswith("tls://")
+    if not tls and not insecure and is_public(own):
+        raise OptionError(
+            f"this machine reaches {shown(address, 80)} from {own}, a public address, and whoever "
+            "reaches a worker without TLS runs code on it: give tls://... (see fractals "
+            "cluster-keys --help), or --insecure"
+        )
+    settings: dict[str, Any] = {
+        "scheduler_ip": where,
+        "host": f"[{own}]" if ":" in own else own,
+        **security_settings(where, keys),
+    }
+    from fractals.rendering.cluster.nodes import QuietWorker
 
     async def run() -> None:
         with TemporaryDirectory(prefix="fractals-worker-") as folder:
-            serving = distributed.Worker(
+            serving = QuietWorker(
                 **settings,
                 nthreads=1,
                 resources={"tile": 1},
@@ -64,7 +80,8 @@ def serve(
             try:
                 await serving
                 cores = threads or core_count()
-                on_message(f"{serving.address} is ready at {address}: {cores} threads, {device}")
+                facts = f"{cores} threads, {device}" + ("" if tls else ", without TLS")
+                on_message(f"{serving.address} is ready at {address}: {facts}")
                 await serving.finished()
             finally:
                 await serving.close(timeout=1, nanny=False)
@@ -89,10 +106,13 @@ def gpus_of(device: str) -> Sequence[str]:
 def serve_each_gpu(gpus: Sequence[str], arguments: Sequence[str], threads: int | None) -> int:
     """Start a process for each GPU, each with its share of the cores, and wait for them."""
     share = threads or max(1, core_count() // len(gpus))
-    command = [sys.executable, "-m", "fractals", "worker", *arguments, "--device", "cuda"]
+    # -P: nothing is imported from the current folder.
+    command = [sys.executable, "-P", "-m", "fractals", "worker", *arguments, "--device", "cuda"]
+    paths = [str(Path(__file__).parents[3]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     started = [
         subprocess.Popen(
-            [*command, "--threads", str(share)], env=os.environ | {"CUDA_VISIBLE_DEVICES": gpu}
+            [*command, "--threads", str(share)], env=environment | {"CUDA_VISIBLE_DEVICES": gpu}
         )
         for gpu in gpus
     ]
