@@ -194,7 +194,11 @@ class PerturbView(NamedTuple):
     step_budget : int
         Most steps and skips that one launch takes with a sample.
     stage_count, level_count : int
-        How many stages of linear approximations, and levels of the tree, can be used.
+        How many stages of linear approximations along the first orbit, and levels of the tree, can
+        be used.
+    rebase_bottom, rebase_top : int
+        The first and the last stage along the orbit to which samples are rebased; none where the
+        last is below the first.
     """
 
     escape_radius_squared: float
@@ -207,6 +211,8 @@ class PerturbView(NamedTuple):
     step_budget: int
     stage_count: int
     level_count: int
+    rebase_bottom: int
+    rebase_top: int
 
 
 class PerturbTables(NamedTuple):
@@ -240,8 +246,8 @@ class PerturbWork(NamedTuple):
     Attributes
     ----------
     state : array, shape (STATE_SIZE, height, width)
-    under_way : array of int32, shape (1, 1)
-        Set to 1 if any sample needs another launch.
+    under_way : array of int32, shape (1, 2)
+        The first is set to 1 if any sample needs another launch, the second if any became NaN.
     """
 
     state: Any
