@@ -158,6 +158,9 @@ def make_stages_body(target, formula, floatexp):
         stage, end = int64(found[0]), int64(found[1])
         lowest, begin, previous, parts = stage, end, end, int64(0)
         capacity = la_entries.shape[0] - 2
+        # An orbit that begins elsewhere comes to 0 after some steps first: its period is known when
+        # two entries are as long. Without exponents the tree of BLA skips in any case.
+        periodic = not floatexp or size(reference(orbit, tiny, first))[0] == 0
         cutting = True
         while cutting and stage < stages.shape[0]:
             # The parts of the lowest stage are the points of the orbit, those of another the
@@ -165,7 +168,7 @@ def make_stages_body(target, formula, floatexp):
             begin, count = end, int64(last - first)
             if stage > lowest:
                 count = stages[stage - 1, STAGE_END] - stages[stage - 1, STAGE_BEGIN] - goes_on
-            period, k = parts, int64(0)
+            period, k, before = parts, int64(0), int64(0)
             while k < count and end < capacity:
                 start = k
                 if stage == lowest:
@@ -199,8 +202,9 @@ def make_stages_body(target, formula, floatexp):
                         length += part.length
                     r, r_c = near, near_c
                     k += 1
-                if period == 0:
+                if period == 0 and (periodic or k - start == before):
                     period = k - start
+                before = k - start
                 following = first + start if stage == lowest else previous + start
                 if not abs(a[0]) + abs(a[1]) + abs(b[0]) + abs(b[1]) < math.inf:
                     r = none  # beyond float64: a difference of 0 would become NaN

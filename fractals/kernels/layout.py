@@ -128,7 +128,7 @@ NEAR_POINT = 16  # the point of the orbit: x, y, e
 NEAR_C = 19  # c, the difference from the reference's: x, y, e
 NEAR_SIZE = 22
 
-# `tiny` (points, TINY_SIZE): points of the reference that float64 can't hold.
+# `tiny` (points, TINY_SIZE): points of the reference that float64 can't hold, in their order.
 TINY_INDEX = 0  # index of the point in the reference
 TINY_Z = 1  # the point: x, y, e
 TINY_SIZE = 4

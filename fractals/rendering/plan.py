@@ -322,11 +322,9 @@ def make_plan(
         lacking = sample_bits + MIN_SPARE_BITS - BITS[number]
         deep = lacking > 0
         if deep:
-            octaves = bisect.bisect_left(
-                range(math.ceil(lacking)),
-                MIN_SPARE_BITS - BITS[number],
-                key=lambda k: -bits_of(k)[2],
-            )
+            most = BITS[number] - MIN_SPARE_BITS
+            wider = range(math.ceil(lacking))
+            octaves = bisect.bisect_left(wider, True, key=lambda k: bits_of(k)[2] <= most)
             _refuse_deep(formula, number, finest * 2**octaves)
     if deep:
         layers.check_deep()

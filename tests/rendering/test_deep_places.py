@@ -8,6 +8,7 @@ import json
 from itertools import product
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 from support.drawings import opened
@@ -174,6 +175,18 @@ def test_steps_are_skipped_where_an_orbit_does_not_come_back_to_0(keys):
     drawn = scene(size=(2, 1), max_iterations=65_540, **keys)
     assert fractals.plan(drawn).extended
     assert passes(drawn, 500)
+
+
+def test_a_cycle_that_an_orbit_enters_later_is_skipped_too():
+    """The center is a second preimage of 0: the period of its orbit begins with its third point."""
+    julia = NUCLEI[2]["scene"]["julia"]
+    with mpmath.workdps(420):
+        c = mpmath.mpc(*map(mpmath.mpf, julia))
+        root = mpmath.sqrt(mpmath.sqrt(-c) - c)
+        center = [mpmath.nstr(part, 410) for part in (root.real, root.imag)]
+    drawn = scene(julia=julia, center=center, width="1e-150", size=(2, 1), max_iterations=4096)
+    assert fractals.plan(drawn).extended
+    assert passes(drawn, 4096 // 2)
 
 
 def test_a_view_about_0_without_perturbation_ends_where_float64_does():
