@@ -310,7 +310,7 @@ def make_plan(
     spacing = log2(finest / columns)
 
     def bits_of(octaves: int) -> tuple[int, float, float]:
-        """Return digits, the bits of places and those of orbits, of a view so much wider."""
+        """Return digits, the bits of places, and those of all numbers, of a view so much wider."""
         wider, farther = width * 2**octaves, spacing + octaves
         digits, first = depth_of(scene, formula, wider, center, farther)
         orbits = needed_orbit_bits(scene.julia, formula, wider, center, farther)
