@@ -8,7 +8,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from support import facts
+from support import facts, numbers
 
 import fractals
 from fractals.cli import main, progress
@@ -77,6 +77,15 @@ def no_lines_of_progress(monkeypatch):
     """Leave out the lines that only appear on a slow machine or before a program is cached."""
     monkeypatch.setattr(progress, "COMPILES", 10**9)
     monkeypatch.setattr(progress, "EVERY", 10.0**9)
+
+
+@pytest.fixture(autouse=True)
+def no_number_is_lost(monkeypatch):
+    """Fail where a number of a picture is NaN."""
+    found = []
+    numbers.watch(monkeypatch, found)
+    yield
+    assert not found, found
 
 
 @pytest.fixture

@@ -201,6 +201,7 @@ def compute_orbit(
     moves: list[tuple[float, float, float, float]] = []
     period, repeats, escaped, least_radius = 0, 0, False, Fraction(0)
     seek = view_radius is not None and formula.holomorphic
+    factor = formula.derivative(1.0, 0.0, 1.0, 0.0)[0] if seek else 0.0  # of z**(d - 1) in f'(z)
     with gmpy2.context(gmpy2.get_context(), precision=bits, emin=-(2**40), emax=2**40):
         x, y = (_mpfr(part) for part in start)
         a, b = (_mpfr(part) for part in c)
@@ -211,6 +212,9 @@ def compute_orbit(
         xs.append(u)
         ys.append(v)
         is_tiny = False
+        if abs(u) < MAX_TINY and abs(v) < MAX_TINY and (x != 0 or y != 0):
+            z, k = _split(x, y)
+            tiny.append((0, z.real, z.imag, k))
         saved_n, saved, saved_x, saved_y = 0, u, x, y
         if formula.kinks:
             near_kinks.append((0, *_kinks(formula, x, y)))
@@ -220,7 +224,7 @@ def compute_orbit(
                 if is_tiny:
                     z, k = _split(x, y)
                     e += k * (degree - 1)
-                d = 2 * z * d if degree == 2 else degree * z ** (degree - 1) * d
+                d = factor * z * d if degree == 2 else factor * z ** (degree - 1) * d
                 d += _scaled(-e) if e else 1
                 long = abs(d.real) + abs(d.imag)
                 if is_tiny or not 1 / MAX_MANTISSA < long < MAX_MANTISSA:

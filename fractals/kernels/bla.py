@@ -15,7 +15,7 @@ The program that fills the tree runs on the CPU. Several threads may fill blocks
 import math
 from typing import Any, NamedTuple
 
-from fractals.kernels.floatexp import make_kinks
+from fractals.kernels.floatexp import MAX_TINY, make_kinks
 from fractals.kernels.layout import (
     BLA_A,
     BLA_B,
@@ -59,6 +59,8 @@ MIN_EXPONENT_C = -1000
 # Exponent of two of a view's radius, below which E and F are left out: products of E, F and D grow
 # as the third power of 1 / |c|, and would leave the range of float64.
 MIN_CURVED_EXPONENT = -200
+# A dz that is beyond float64, where details are far finer than samples; its square is not.
+STEEP = 2.0**500
 # Parts of the tolerance that the terms of third order z³, z² c and z c² may take, one each.
 PARTS = 3
 
@@ -226,6 +228,12 @@ def make_tangents(target, formula, derivative):
     """
     derive, gradient_of = target.jit(formula.derivative), target.jit(gradient_derivative)
 
+    @target.jit
+    def held(p, q):
+        """Return (p, q), or STEEP where float64 can't hold it: sums of infinities are NaN."""
+        fits = abs(p) + abs(q) < number(math.inf, p)
+        return select(fits, p, number(STEEP, p)), select(fits, q, number(0, q))
+
     if not derivative:
 
         def by_step(u, v, tangents, g):
@@ -256,7 +264,7 @@ def make_tangents(target, formula, derivative):
             return fma(bx, g, p), fma(by, g, q)
 
         def slope(u, v, tangents):
-            return tangents
+            return held(*tangents)
 
     else:
 
@@ -276,7 +284,7 @@ def make_tangents(target, formula, derivative):
             )
 
         def slope(u, v, tangents):
-            return gradient_of(u, v, *tangents)
+            return held(*gradient_of(u, v, *tangents))
 
     return target.jit(by_step), target.jit(by_skip), target.jit(slope)
 
@@ -358,14 +366,17 @@ def make_tree_body(target, formula, curved):
     @target.jit
     def put(tree, i, entry, has_c):
         zero, infinite = number(0, entry[0]), number(math.inf, entry[0])
-        valid_c = entry[radius_c]
+        valid, valid_c = entry[radius], entry[radius_c]
         for k in range(size):
             value = entry[k]
-            if begin_c <= k < end_c:
+            if k < begin_c:  # a z of 0 would become NaN
+                valid = select(abs(value) < infinite, valid, zero)
+            elif k < end_c:
                 value = select(has_c, value, zero)
                 # c of an exponential map has any size.
                 valid_c = select(abs(value) < MAX_COEFFICIENT, valid_c, zero)
             tree[i, k] = value
+        tree[i, radius] = valid
         tree[i, radius_c] = select(has_c, valid_c, infinite)
 
     @target.jit
@@ -422,7 +433,7 @@ def make_holomorphic_entries(target, formula, curved):
         zero, one = number(0, X), number(1, X)
         a, b = derive(X, Y, one, zero)
         size = larger(X, Y)
-        known = (zero < size) & (size < MAX_REFERENCE)
+        known = (size >= MAX_TINY) & (size < MAX_REFERENCE)
         square = select(known, X * X + Y * Y, one)
         dx, dy = times(a, b, X, -Y)
         dx, dy = select(known, curve * dx / square, zero), select(known, curve * dy / square, zero)

@@ -165,9 +165,15 @@ def make_reference(target: Any, formula: Formula, floatexp: bool) -> Any:
         x, y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
         if floatexp and abs(x) < MAX_NORMALIZED and abs(y) < MAX_NORMALIZED:
             if abs(x) < MAX_TINY and abs(y) < MAX_TINY:
-                for k in range(tiny.shape[0]):
-                    if tiny[k, TINY_INDEX] == m:
-                        return number_at(tiny, k, TINY_Z)
+                first, end = int64(0), int64(tiny.shape[0])  # between them is the point, if any
+                while first < end:
+                    middle = (first + end) // 2
+                    if tiny[middle, TINY_INDEX] < m:
+                        first = middle + 1
+                    else:
+                        end = middle
+                if first < tiny.shape[0] and tiny[first, TINY_INDEX] == m:
+                    return number_at(tiny, first, TINY_Z)
             return normal(x, y, int64(0))
         return x, y, int64(0)
 

@@ -221,7 +221,8 @@ class Formula:
     @property
     def is_power(self) -> bool:
         """Tell whether the map is z -> z**degree + c."""
-        return self.additive and self.holomorphic and not self.sequence and self.degree > 1
+        plain = self.additive and self.holomorphic and not self.sequence and self.degree > 1
+        return plain and self.derivative(1.0, 0.0, 1.0, 0.0)[0] == self.degree  # not -z**degree
 
     def begin(self, julia: bool, u: Any, v: Any) -> tuple[Any, Any]:
         """Return where the orbit of the sample at u + iv starts."""

@@ -6,6 +6,7 @@ z -> A w + B c, where w = f(Z_s + z) - f(Z_s), valid where |w| < r and |c| < r_c
 entries of the next stage join those of the stage below in the same way, and so on.
 """
 
+import math
 from typing import Any, NamedTuple
 
 from fractals.kernels.bla import TOLERANCE
@@ -30,6 +31,10 @@ DIP_BITS = 10
 # Room for stages. Each has at most half of the entries of the stage below, so 64 stages suffice for
 # an orbit of 2**64 points.
 MAX_STAGES = 64
+# Parts that an entry joins where a long orbit does not dip, as beside a parabolic point; and how
+# many parts are long. Fewer are stepped over one by one, in less time than a picture takes.
+EVEN_PARTS = 16
+MIN_EVEN = 2**12
 
 
 class LinearApproximation(NamedTuple):
@@ -125,9 +130,10 @@ def make_stages_body(target, formula, floatexp):
     Returns
     -------
     callable
-        ``body(x0, y0, dx, dy, la_entries, stages, found, orbit, tiny, last, within_squared)``: the
-        arrays are those of `fractals.kernels.layout.PerturbTables`. ``found`` (2,) gets the number
-        of stages, and the row of the last entry of all. ``last`` is the index where the orbit ends.
+        ``body(x0, y0, dx, dy, la_entries, stages, found, orbit, tiny, first, last,
+        within_squared)``: the arrays are those of `fractals.kernels.layout.PerturbTables`.
+        ``found`` (2,) holds how many stages, and rows of entries, there are; those of this orbit
+        are added. ``first`` and ``last`` are the indices where the orbit begins and ends.
         The stages end there, or before the first Z with |Z|² > ``within_squared``, near which a
         sample may escape: a skip tests for escape only where it ends. A sample at the end of a
         stage then takes single steps, and is not rebased.
@@ -139,37 +145,42 @@ def make_stages_body(target, formula, floatexp):
     smaller, narrowed, room, dips = make_radii(target, formula, floatexp)
     load, store = make_entries(target)
 
-    def body(x0, y0, dx, dy, la_entries, stages, found, orbit, tiny, last, within_squared):
+    def body(x0, y0, dx, dy, la_entries, stages, found, orbit, tiny, first, last, within_squared):
         goes_on = int64(0)
-        for k in range(last + 1):
+        for k in range(first, last + 1):
             x, y = orbit[k, ORBIT_Z], orbit[k, ORBIT_Z + 1]
             if x * x + y * y > within_squared:
                 last, goes_on = k - 1, int64(1)
                 break
         zero = orbit[0, 0] - orbit[0, 0]
         one = normal(number(1, zero), zero, int64(0))
-        unit, none = size(one), (zero, int64(0))
-        begin, end, stage, previous = int64(0), int64(0), int64(0), int64(0)
+        unit, none = size(one), size(normal(zero, zero, int64(0)))
+        stage, end = int64(found[0]), int64(found[1])
+        lowest, begin, previous, parts = stage, end, end, int64(0)
         capacity = la_entries.shape[0] - 2
+        # An orbit that begins elsewhere comes to 0 after some steps first: its period is known when
+        # two entries are as long. Without exponents the tree of BLA skips in any case.
+        periodic = not floatexp or size(reference(orbit, tiny, first))[0] == 0
         cutting = True
         while cutting and stage < stages.shape[0]:
-            # The parts of stage 0 are the points of the orbit, those of another the entries below.
-            begin, count = end, int64(last)
-            if stage > 0:
+            # The parts of the lowest stage are the points of the orbit, those of another the
+            # entries below.
+            begin, count = end, int64(last - first)
+            if stage > lowest:
                 count = stages[stage - 1, STAGE_END] - stages[stage - 1, STAGE_BEGIN] - goes_on
-            period, k = int64(0), int64(0)
+            period, k, before = parts, int64(0), int64(0)
             while k < count and end < capacity:
                 start = k
-                if stage == 0:
-                    Z = reference(orbit, tiny, start)
+                if stage == lowest:
+                    Z = reference(orbit, tiny, first + start)
                     part = LinearApproximation(Z, one, one, unit, unit, int64(1))
                 else:
                     part = load(la_entries, previous + start)
                 Z, a, b, r, r_c, length = part
                 k += 1
                 while k < count:
-                    if stage == 0:
-                        W = reference(orbit, tiny, k)
+                    if stage == lowest:
+                        W = reference(orbit, tiny, first + k)
                     else:
                         part = load(la_entries, previous + k)
                         W = part.z
@@ -180,7 +191,7 @@ def make_stages_body(target, formula, floatexp):
                         break
                     near_c = narrowed(r_c, free, size(b))
                     a, b = along(W, a), along(W, b)
-                    if stage == 0:
+                    if stage == lowest:
                         b = plus(b, one)
                         length += 1
                     else:
@@ -191,18 +202,24 @@ def make_stages_body(target, formula, floatexp):
                         length += part.length
                     r, r_c = near, near_c
                     k += 1
-                if period == 0:
+                if period == 0 and (periodic or k - start == before):
                     period = k - start
-                following = start if stage == 0 else previous + start
+                before = k - start
+                following = first + start if stage == lowest else previous + start
+                if not abs(a[0]) + abs(a[1]) + abs(b[0]) + abs(b[1]) < math.inf:
+                    r = none  # beyond float64: a difference of 0 would become NaN
                 store(la_entries, end, LinearApproximation(Z, a, b, r, r_c, length), following)
                 end += 1
-            if k < count or end - begin < 2 or (stage > 0 and end - begin >= count):
-                end, cutting = begin, False  # no room, or nothing was cut, or nothing joined
+            joined = stage == lowest or end - begin < count
+            if floatexp and parts == 0 and k == count > MIN_EVEN and end - begin < 2:
+                end, parts = begin, int64(EVEN_PARTS)  # nothing was cut
+            elif k < count or end - begin < 2 or not joined:
+                end, cutting = begin, False  # no room, or nothing was cut
             else:
                 # The last entry is never valid. What stands behind it is never reached, so that a
                 # stage of an orbit that goes on ends by falling to the stage below.
                 Z = reference(orbit, tiny, last)
-                following = last if stage == 0 else previous + count
+                following = last if stage == lowest else previous + count
                 never = LinearApproximation(Z, one, one, none, none, int64(0))
                 store(la_entries, end, never, following)
                 stages[stage, STAGE_BEGIN], stages[stage, STAGE_END] = begin, end + goes_on

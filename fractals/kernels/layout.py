@@ -129,7 +129,7 @@ NEAR_POINT = 16  # the point of the orbit: x, y, e
 NEAR_C = 19  # c, the difference from the reference's: x, y, e
 NEAR_SIZE = 22
 
-# `tiny` (points, TINY_SIZE): points of the reference that float64 can't hold.
+# `tiny` (points, TINY_SIZE): points of the reference that float64 can't hold, in their order.
 TINY_INDEX = 0  # index of the point in the reference
 TINY_Z = 1  # the point: x, y, e
 TINY_SIZE = 4
@@ -195,7 +195,11 @@ class PerturbView(NamedTuple):
     step_budget : int
         Most steps and skips that one launch takes with a sample.
     stage_count, level_count : int
-        How many stages of linear approximations, and levels of the tree, can be used.
+        How many stages of linear approximations along the first orbit, and levels of the tree, can
+        be used.
+    rebase_bottom, rebase_top : int
+        The first and the last stage along the orbit to which samples are rebased; none where the
+        last is below the first.
     """
 
     escape_radius_squared: float
@@ -208,6 +212,8 @@ class PerturbView(NamedTuple):
     step_budget: int
     stage_count: int
     level_count: int
+    rebase_bottom: int
+    rebase_top: int
 
 
 class PerturbTables(NamedTuple):
@@ -241,8 +247,8 @@ class PerturbWork(NamedTuple):
     Attributes
     ----------
     state : array, shape (STATE_SIZE, height, width)
-    under_way : array of int32, shape (1, 1)
-        Set to 1 if any sample needs another launch.
+    under_way : array of int32, shape (1, 2)
+        The first is set to 1 if any sample needs another launch, the second if any became NaN.
     """
 
     state: Any

@@ -272,6 +272,8 @@ def make_record(target, options):
         escaped = escaped and sample.n < max_iterations
         tile.count[j, i] = int32(sample.n if escaped else max_iterations)
         x, y = plain(W)
+        if escaped and not (x == x and y == y):
+            work.under_way[0, 1] = 1
         tile.x[j, i], tile.y[j, i] = (x, y) if escaped else (zero, zero)
         if derivative:
             p, q = zero, zero
@@ -313,7 +315,7 @@ def make_la_steps(target, options):
     def la_steps(sample, c, h, tables, view, max_iterations, budget):
         stages, entries = tables.stages, tables.la_entries
         z, n, m, stage, entry, dz, _ = sample
-        c_size, top = size(c), int64(view.stage_count - 1)
+        c_size = size(c)
         while stage >= 0 and budget > 0 and n < max_iterations:
             budget -= 1
             Z = number_at(entries, entry, LA_Z)
@@ -330,15 +332,18 @@ def make_la_steps(target, options):
                 entry += 1
                 W = plus(number_at(entries, entry, LA_Z), z)
                 if entry == stages[stage, STAGE_END] or less(size(W), size(z)):
-                    z, stage = W, top  # the longest skips may be valid again
-                    entry = stages[stage, STAGE_BEGIN]
-                    if julia:  # the stages are those of the first orbit
+                    z = W
+                    if julia and stage < view.rebase_bottom:  # those of the first orbit
                         m, stage = view.rebase_start, int64(-1)
+                    else:
+                        stage = int64(view.rebase_top)  # the longest skips may be valid again
+                        entry = int64(stages[stage, STAGE_BEGIN])
             else:
                 entry = int64(entries[entry, LA_NEXT])
-                stage -= 1
-                if stage < 0:
-                    m = entry
+                if stage == 0 or stage == view.rebase_bottom:
+                    m, stage = entry, int64(-1)
+                else:
+                    stage -= 1
         return Sample(z, n, m, stage, entry, dz, sample.dz2), budget
 
     return la_steps
@@ -403,8 +408,9 @@ def make_floatexp_skip(target, options):
 def make_floatexp_steps(target, options):
     """Return ``floatexp_steps(sample, c, h, tables, view, max_iterations, budget)``.
 
-    It takes steps, and skips where that is valid, while z is too small for float64. It returns the
-    sample, the whole of it, Z + z, whether that has escaped, and what is left of the budget.
+    It takes steps, and skips where that is valid, until the sample is rebased or z is large enough
+    for float64. It returns the sample, the whole of it, Z + z, whether that has escaped, and what
+    is left of the budget.
     """
     jit, int64 = target.jit, target.int64
     formula, floatexp = options.formula, options.floatexp
@@ -442,8 +448,8 @@ def make_floatexp_steps(target, options):
                 escaped = True
                 break
             if m == end or less(size(W), size(z)):
-                z, m, end = W, view.rebase_start, view.rebase_end
-                Z = reference(orbit, tiny, m)
+                z, m = W, view.rebase_start
+                break  # stages may begin there
         return Sample(z, n, m, sample.stage, sample.entry, dz, dz2), W, escaped, budget
 
     return floatexp_steps
@@ -547,6 +553,16 @@ def make_body(target, options):
     bla_steps = make_bla_steps(target, options)
     min_exponent, _ = thresholds(options.formula.degree)
 
+    @target.jit
+    def staged(sample, tables, view):
+        """Return the sample: at the first stage where it was rebased, is small, and has stages."""
+        z, n, m, stage, entry, dz, dz2 = sample
+        tiny = floatexp and z[2] < min_exponent
+        top = int64(view.rebase_top)
+        if tiny and stage < 0 and m == view.rebase_start and top >= view.rebase_bottom:
+            stage, entry = top, int64(tables.stages[top, STAGE_BEGIN])
+        return Sample(z, n, m, stage, entry, dz, dz2)
+
     def body(i0, j0, di, dj, tile, work, grid, tables, view, max_iterations):
         height, width = tile.count.shape
         most, top = int64(max_iterations), int64(view.stage_count - 1)
@@ -563,9 +579,12 @@ def make_body(target, options):
                 budget, escaped = int64(view.step_budget), sample.n < 0
                 W = normal(zero, zero, int64(0))
                 while sample.n >= 0 and sample.n < most and budget > 0 and not escaped:
+                    sample = staged(sample, tables, view)
                     if sample.stage >= 0:
                         sample, budget = la_steps(sample, c, h, tables, view, most, budget)
-                    elif floatexp and sample.z[2] < min_exponent:
+                    if sample.stage >= 0:
+                        continue  # nothing is left to do, or of the budget
+                    if floatexp and sample.z[2] < min_exponent:
                         sample, W, escaped, budget = floatexp_steps(
                             sample, c, h, tables, view, most, budget
                         )

@@ -16,7 +16,7 @@ from fractals.backends.devices import open_one_core
 from fractals.backends.probe import memory_size
 from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
-from fractals.errors import OptionError
+from fractals.errors import FractalsError, OptionError
 from fractals.kernels import bla, perturb, perturb_statistics
 from fractals.kernels.layout import (
     STATE_SIZE,
@@ -151,14 +151,19 @@ class Perturbation(GridMethod):
         tile = self._outputs(shape, backend)
         state = backend.empty((STATE_SIZE, *shape), np.float64)
         grid = SampleGrid(across, down)
-        waiting = np.ones((1, 1), np.int32)
+        waiting = np.array([[1, 0]], np.int32)
         while waiting[0, 0] and not stop():
             waiting[0, 0] = 0
             work = PerturbWork(state, backend.to_device(waiting))
             run(tile, work, grid, tables, *point, view, np.int32(max_iterations))
+            backend.to_host(work.under_way, waiting)
+            if waiting[0, 1]:
+                raise FractalsError(
+                    "some samples became NaN (not a number), which is a fault of this program: "
+                    "please report the scene; another width, or a center beside this one, may help"
+                )
             if not backend.steps:
                 break
-            backend.to_host(work.under_way, waiting)
             view = view._replace(first_launch=False)
         return tile
 
@@ -224,6 +229,8 @@ class Perturbation(GridMethod):
             step_budget=int(self.step_budget),
             stage_count=tables.stage_count,
             level_count=tables.level_count,
+            rebase_bottom=tables.rebase_bottom,
+            rebase_top=tables.rebase_top,
         )
         copied = {
             place: PerturbTables(*map(place.to_device, tables.arrays))

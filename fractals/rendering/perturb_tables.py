@@ -42,6 +42,8 @@ class Tables(NamedTuple):
     ends: Indices
     stage_count: int
     level_count: int
+    rebase_bottom: int
+    rebase_top: int
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ class TableMaker:
             tiny = np.zeros((1, TINY_SIZE))
             tiny[0, TINY_INDEX] = -1  # of no point
         levels, bla_tree, fill = self._bla_tree(orbit, ends)
-        cut, cuts = self._stages(orbit, tiny, int(ends[0])), []
+        cut, cuts = self._stages(orbit, tiny, ends), []
 
         def work(block: int | None) -> None:
             if block is None:
@@ -125,9 +127,10 @@ class TableMaker:
         blocks = -(-len(orbit) // (BLOCK << bla.LOWEST_LEVEL))
         share([None, *range(blocks)], work, self.threads if blocks > 1 else 0)
         fill(BLOCK_LEVELS, len(levels), 0, len(orbit))
-        ((stages, la_entries),) = cuts
+        ((stages, la_entries, first_stages),) = cuts
         floatexp_tree = self._floatexp_tree(orbit, tiny, ends, levels)
-        counts = len(stages), len(levels)
+        bottom = first_stages if self.julia else 0
+        counts = first_stages, len(levels), bottom, len(stages) - 1
         stages = stages if len(stages) else np.zeros((1, 2), np.int64)
         levels = levels if len(levels) else np.zeros(1, np.int64)
         arrays = orbit, tiny, stages, la_entries, levels, bla_tree, floatexp_tree
@@ -154,21 +157,29 @@ class TableMaker:
         return levels, tree, fill
 
     def _stages(
-        self, orbit: Points, tiny: Points, first_end: int
-    ) -> Callable[[], tuple[Indices, Points]]:
-        """Return what cuts the stages along the first orbit, and returns them and their entries."""
+        self, orbit: Points, tiny: Points, ends: Indices
+    ) -> Callable[[], tuple[Indices, Points, int]]:
+        """Return what cuts the stages, and returns them, their entries, and how many come first.
+
+        First come those along the first orbit. Where a rebased sample may be too small for the tree
+        of BLA, those along the second follow.
+        """
         if not self.formula.holomorphic:
-            return lambda: (np.zeros((0, 2), np.int64), np.zeros((1, LA_SIZE)))
+            return lambda: (np.zeros((0, 2), np.int64), np.zeros((1, LA_SIZE)), 0)
         stages, found = np.zeros((la.MAX_STAGES, 2), np.int64), np.zeros(2, np.int64)
         entries = _empty(len(orbit) // 2 + 64, LA_SIZE)
         run = self.cpu.compile(la.make_stages_body, self.formula, self.extended)
         within_squared = (self.escape_radius * bla.WITHIN) ** 2
 
-        def cut(last: int = first_end) -> tuple[Indices, Points]:
-            run(entries, stages, found, orbit, tiny, last, within_squared)
-            return stages[: found[0]], entries[: found[1] + 1].copy()
+        def cut() -> tuple[Indices, Points, int]:
+            run(entries, stages, found, orbit, tiny, 0, int(ends[0]), within_squared)
+            first_stages = int(found[0])
+            if self.julia and self.extended:
+                begin, last = int(ends[0]) + 1, int(ends[1])
+                run(entries, stages, found, orbit, tiny, begin, last, within_squared)
+            return stages[: found[0]], entries[: found[1] + 1].copy(), first_stages
 
-        cut(0)  # compiled here, as above
+        run(entries, stages, found, orbit, tiny, 0, 0, within_squared)  # compiled here, as above
         return cut
 
     def _floatexp_tree(self, orbit: Points, tiny: Points, ends: Indices, levels: Indices) -> Points:

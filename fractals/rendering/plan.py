@@ -1,5 +1,6 @@
 """Plan: how a scene is drawn. Pure, cheap and printable; nothing is iterated here."""
 
+import bisect
 import math
 from dataclasses import dataclass
 from decimal import Decimal
@@ -328,14 +329,24 @@ def make_plan(
     columns = scene.image.size[0] * scene.image.supersampling
     finest = geometry.finest(scene.view, width, scene.image.size)
     spacing = log2(finest / columns)
-    digits, first = depth_of(scene, formula, width, center, spacing)
-    sample_bits = max(first, needed_orbit_bits(scene.julia, formula, width, center, spacing))
+
+    def bits_of(octaves: int) -> tuple[int, float, float]:
+        """Return digits, the bits of places, and those of all numbers, of a view so much wider."""
+        wider, farther = width * 2**octaves, spacing + octaves
+        digits, first = depth_of(scene, formula, wider, center, farther)
+        orbits = needed_orbit_bits(scene.julia, formula, wider, center, farther)
+        return digits, first, max(first, orbits)
+
+    digits, first, sample_bits = bits_of(0)
     deep = sample_bits + SPARE_BITS[number] > BITS[number]
     if deep and (number == "float32" or formula.perturbed is None):
         lacking = sample_bits + MIN_SPARE_BITS - BITS[number]
         deep = lacking > 0
         if deep:
-            _refuse_deep(formula, number, finest * 2 ** math.ceil(lacking))
+            most = BITS[number] - MIN_SPARE_BITS
+            wider = range(math.ceil(lacking))
+            octaves = bisect.bisect_left(wider, True, key=lambda k: bits_of(k)[2] <= most)
+            _refuse_deep(formula, number, finest * 2**octaves)
     if deep:
         layers.check_deep()
     _check_range(scene, formula, number)
@@ -388,7 +399,7 @@ def make_plan(
     )
 
 
-CHAINS = ": only one f(z) + c of powers, conj and at most two absx or absy goes deeper"
+CHAINS = ": only one f(z) + c of powers, minus signs, conj and at most two absx or absy goes deeper"
 
 
 def _refuse_deep(formula: Formula, precision: str, least: Fraction) -> None:

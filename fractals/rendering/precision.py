@@ -25,6 +25,9 @@ MAX_POWER_STEPS, MAX_OTHER_STEPS = 32768, 400  # of orbits of parameter pictures
 # Orbits of parameter pictures are followed where minus log2 of the spacing is in this range. Below
 # it direct iteration is exact, above it float64 cannot distinguish samples.
 MIN_SPACING_BITS, MAX_SPACING_BITS = 28, 60
+# log2 of the distance from 0 of a view's farthest point: no larger one is drawn. Nor is a smaller
+# one without perturbation, because float64 has no room for its squares.
+MAX_REACH, MIN_REACH = 100, -1000
 PLACES = 8  # in a width of the larger view, to which its center is rounded
 MAX_SQUARE = 1e250  # of numbers along an orbit, before they overflow
 MAX_BITS = 8192  # of followed orbits of Julia sets; deeper views need perturbation in any case
@@ -47,11 +50,17 @@ def depth_of(
     Raises
     ------
     OptionError
-        The view is unreasonably far from 0.
+        The view is unreasonably far from 0, or so near to it that only perturbation could tell its
+        samples apart, which the formula has not.
     """
     reach = max(abs(center[0]), abs(center[1])) + width / 2
-    if not -1000 < log2(reach) < 100:
+    if not log2(reach) < MAX_REACH:
         raise OptionError(f"the view lies {scientific(reach)} from 0: nothing is drawn out there")
+    if formula.perturbed is None and log2(reach) < MIN_REACH:
+        raise OptionError(
+            f"the view lies {scientific(reach)} from 0, and numbers of the formula "
+            f"'{formula.name}' end at {scientific(Fraction(2) ** MIN_REACH)}: give a larger --width"
+        )
     relative = log2(reach) - log2_spacing
     if scene.julia:  # after a step neighbours near 0 are nearer still, but not near 0
         relative = max(relative, -log2_spacing - (formula.degree - 1) * min(0, log2(reach)))

@@ -40,7 +40,7 @@ def make_stages(formula, floatexp, within_squared=math.inf):
     stages, found = np.zeros((la.MAX_STAGES, 2), np.int64), np.zeros(2, np.int64)
     entries = np.zeros((POINTS, LA_NEXT + 1))
     cut = BACKEND.compile(la.make_stages_body, formula, floatexp)
-    cut(entries, stages, found, orbit, tiny, POINTS - 1, within_squared)
+    cut(entries, stages, found, orbit, tiny, 0, POINTS - 1, within_squared)
     return orbit, stages[: found[0]], entries
 
 

@@ -102,7 +102,7 @@ def make_put_sample(target, options):
 def make_write(target, options):
     """Return ``(write_escaped, write_remaining)``, which take the samples from their lists.
 
-    ``write_escaped(tile, lists, end)`` writes where samples escaped;
+    ``write_escaped(tile, work, lists, end)`` writes where samples escaped;
     ``write_remaining(work, lists, end)`` writes where samples are that go on one by one.
     """
     jit, int64, derivative = target.jit, target.int64, options.derivative
@@ -111,15 +111,17 @@ def make_write(target, options):
     _, store = make_state(target, options)
 
     @jit
-    def write_escaped(tile, lists, end):
+    def write_escaped(tile, work, lists, end):
         numbers, indices, room = lists
         base, width = ESCAPED * rows * room, tile.count.shape[1]
         for t in range(end):
             own = indices[IN_TILE * room + indices[ESCAPED * room + t]]
             j, i = own // width, own % width
+            x, y = numbers[base + ESCAPED_X * room + t], numbers[base + ESCAPED_Y * room + t]
+            if not (x == x and y == y):
+                work.under_way[0, 1] = 1
             tile.count[j, i] = int(numbers[base + ESCAPED_COUNT * room + t])
-            tile.x[j, i] = numbers[base + ESCAPED_X * room + t]
-            tile.y[j, i] = numbers[base + ESCAPED_Y * room + t]
+            tile.x[j, i], tile.y[j, i] = x, y
             if derivative:
                 tile.dx[j, i] = numbers[base + ESCAPED_P * room + t]
                 tile.dy[j, i] = numbers[base + ESCAPED_Q * room + t]
@@ -204,7 +206,7 @@ def make_finish(target, options):
             if end == 0 and not again:
                 which, side, end = REBASED, 0, rebased
                 staging, begin, until = False, start + view.rebase_start, view.rebase_end
-        write_escaped(tile, lists, escaped)
+        write_escaped(tile, work, lists, escaped)
         if floatexp:
             write_remaining(work, lists, remaining)
 
@@ -265,7 +267,7 @@ def signature():
     def group(kind, *fields):
         return types.BaseTuple.from_types(fields, kind)
 
-    view = (real, index, real, index, index, index, types.boolean, index, index, index)
+    view = (real, index, real, index, index, index, types.boolean, *[index] * 5)
     tables = (plane, plane, index[:, ::1], plane, index[::1], plane, plane)
     return (
         group(EscapeTile, types.int32[:, ::1], plane, plane, plane, plane, planes),

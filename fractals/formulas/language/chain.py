@@ -9,7 +9,7 @@ from typing import Any
 
 from fractals.formulas.language import derivative
 from fractals.formulas.language.codegen import compiled, compiled_reals, function
-from fractals.formulas.language.parser import BENT, Tree, uses
+from fractals.formulas.language.parser import Tree
 
 MAX_KINKS = 2  # numbers whose absolute values a formula with a perturbed step may take
 MAX_DEGREE = 64
@@ -17,13 +17,15 @@ KINK_NAMES = "KL"
 
 
 def chain_of(tree: Tree) -> Tree | None:
-    """Return the f of an expression f(z) + c where f is a chain with a fold; None otherwise.
+    """Return the f of an expression f(z) + c where f is a chain; None otherwise.
 
     Examples
     --------
     >>> from fractals.formulas.language.parser import parse
     >>> chain_of(parse("absx(z)^2 + c"))
     ('power', ('absx', ('z',)), 2)
+    >>> chain_of(parse("-z^3 + c"))
+    ('neg', ('power', ('z',), 3))
     >>> chain_of(parse("absx(z)^2 + z + c"))
     """
     if tree[0] != "+" or ("c",) not in tree[1:]:
@@ -35,9 +37,8 @@ def chain_of(tree: Tree) -> Tree | None:
         if not (fold or part[0] in ("conj", "neg") or (part[0] == "power" and part[2] > 0)):
             return None
         part, kinks = part[1], kinks + fold
-    folded = any(uses(own, name) for name in BENT)
     degree = derivative.degree_of(own)
-    return own if folded and kinks <= MAX_KINKS and 1 < degree <= MAX_DEGREE else None
+    return own if kinks <= MAX_KINKS and 1 < degree <= MAX_DEGREE else None
 
 
 def functions_of(own: Tree) -> dict[str, Any]:

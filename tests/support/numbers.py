@@ -1,0 +1,61 @@
+"""No number of a picture may be NaN: asked of every tile that a test iterates.
+
+A NaN is neither within the escape radius nor beyond it, so it ends an orbit as an escape does, and
+the picture looks plausible.
+"""
+
+import functools
+
+import numpy as np
+
+from fractals.rendering import drawing
+from fractals.rendering.direct import Direct
+from fractals.rendering.iteration import never
+from fractals.rendering.perturb import Perturbation
+
+MOST = 2**16  # samples of a picture that are iterated again, where compiled code goes over tiles
+
+
+def lost(backend, tile):
+    """Return the names of the arrays of an `EscapeTile` that hold a NaN."""
+    found = []
+    for name, array in zip(tile._fields[1:], tile[1:], strict=True):
+        if array.size > 1:  # one element stands for none
+            numbers = np.empty(array.shape, array.dtype)
+            backend.to_host(array, numbers)
+            if np.isnan(numbers).any():
+                found.append(name)
+    return found
+
+
+def watch(monkeypatch, found):
+    """Add to a list what is NaN in each tile that is iterated."""
+
+    def watched(iterate):
+        @functools.wraps(iterate)
+        def call(self, shape, across, down, limit, stop=never, probing=False):
+            tile = iterate(self, shape, across, down, limit, stop, probing)
+            if not stop():
+                names = lost(self.prober if probing else self.backend, tile)
+                if probing:  # without statistics
+                    names = [name for name in names if name != "statistics"]
+                found.extend(f"{name} of {self.formula.label}, {self.scene}" for name in names)
+            return tile
+
+        return call
+
+    def again(make):
+        @functools.wraps(make)
+        def call(backend, plan, method, *rest):
+            loops = make(backend, plan, method, *rest)
+            if loops and len(plan.tiles) * method.plan.largest_tile <= MOST:
+                for tile in plan.tiles:  # where the loops show no numbers
+                    method.iterate(tile)
+            return loops
+
+        return call
+
+    for method in (Direct, Perturbation):
+        monkeypatch.setattr(method, "_iterate", watched(method._iterate))
+    for name in ("tiles_drawn", "tiles_kept"):
+        monkeypatch.setattr(drawing, name, again(getattr(drawing, name)))
