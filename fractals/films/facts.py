@@ -57,4 +57,4 @@ def _opened(
 
 
 def _probed(plan: Plan) -> bool:
-    return plan.deep or plan.depth > 0
+    return plan.deep or plan.probed or plan.depth > 0

@@ -33,7 +33,7 @@ class Direct(GridMethod):
         if known:
             self.max_iterations, self.count_offset = known.max_iterations, known.count_offset
         self._compile()
-        if plan.depth and not known:
+        if not known and (plan.probed or plan.depth):
             self._look()
 
     def _look(self) -> None:
@@ -46,7 +46,7 @@ class Direct(GridMethod):
         else:
             probe = self._probe()
             if plan.probed:
-                self.max_iterations = probe.settled_limit(self.max_iterations)
+                self.max_iterations = probe.settled_limit()
             self.count_offset = probe.count_offset(self.max_iterations)
         self._compile()
 

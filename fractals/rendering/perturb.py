@@ -249,7 +249,10 @@ class Perturbation(GridMethod):
                 references = self._orbits(limit)
                 self._use(references)
 
-        return probe.settled_limit(limit, prepare)
+        if self.plan.depth == 1:
+            return probe.deep_limit(limit, prepare)
+        prepare(self.plan.least_limit)  # as for direct iteration
+        return probe.settled_limit(prepare)
 
 
 def _largest_c(plan: Plan) -> float:

@@ -184,7 +184,7 @@ class Plan:
     @property
     def probed(self) -> bool:
         """Tell whether a probe of the view finds the limit of iterations."""
-        return self.depth > 0 and self.scene.iteration.max_iterations == "auto"
+        return self.scene.iteration.max_iterations == "auto"
 
     @property
     def least_limit(self) -> int:

@@ -136,7 +136,7 @@ def find_max_iterations(*sources: Source, **keywords: Unpack[RenderKeywords]) ->
     # Colors change no count, and the search takes no longer for a larger picture.
     scene = scene.model_copy(update={"color": Color()})
     plan, backend = open_plan(scene, replace(options, force=True), "bands")
-    if not plan.deep:
+    if not plan.probed:
         return plan.max_iterations
     return open_drawing(plan, backend, options, shading=False).source.max_iterations
 

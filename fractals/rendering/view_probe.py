@@ -16,6 +16,7 @@ from fractals.kernels.layout import EscapeTile
 from fractals.rendering.grid import explicit_positions
 from fractals.rendering.plan import Plan
 from fractals.rendering.probe import (
+    LIMIT_SIZE,
     PROBE_SIZE,
     SCALES,
     Counts,
@@ -24,6 +25,7 @@ from fractals.rendering.probe import (
     is_settled,
     limit_from,
     lowest_and_median,
+    settled_limit,
     smooth_counts,
 )
 from fractals.rendering.sampling import Samples, coordinates, indices
@@ -35,7 +37,7 @@ Positions = NDArray[np.float64]
 
 @dataclass
 class ViewProbe:
-    """Iterates PROBE_SIZE samples of a plan's view.
+    """Iterates some samples of a plan's view: PROBE_SIZE, or LIMIT_SIZE.
 
     Attributes
     ----------
@@ -60,17 +62,19 @@ class ViewProbe:
         counts, (smooth,) = self._results([self._iterated(limit)], limit)
         return counts[0], smooth
 
-    def _iterated(self, limit: int, scale: Fraction = Fraction(1)) -> EscapeTile:
+    def _iterated(
+        self, limit: int, scale: Fraction = Fraction(1), size: tuple[int, int] = PROBE_SIZE
+    ) -> EscapeTile:
         """Return the escape data, on the device; `scale` multiplies the width of the view."""
         backend = self.backend
         if self.plan.explicit_positions:
-            places = indices((slice(0, PROBE_SIZE[1]), slice(0, PROBE_SIZE[0])))
-            samples = Samples(self._sized(scale), PROBE_SIZE)
-            positions = explicit_positions(backend, samples, *places, PROBE_SIZE[::-1])
+            places = indices((slice(0, size[1]), slice(0, size[0])))
+            samples = Samples(self._sized(scale, size), size)
+            positions = explicit_positions(backend, samples, *places, size[::-1])
         else:
-            grid = (part.astype(backend.real) for part in self._grid(scale))
+            grid = (part.astype(backend.real) for part in self._grid(scale, size))
             positions = tuple(map(backend.to_device, grid))
-        return self.iterate(PROBE_SIZE[::-1], *positions, limit)
+        return self.iterate(size[::-1], *positions, limit)
 
     def _results(self, tiles: Sequence[EscapeTile], limit: int) -> tuple[Counts, list[Floats]]:
         """Return the counts of each tile, and the smooth counts of its samples that escaped."""
@@ -87,30 +91,44 @@ class ViewProbe:
         ends = np.cumsum(np.count_nonzero(escaped, axis=(1, 2)))
         return counts, np.split(smooth, ends[:-1])
 
-    def _sized(self, scale: Fraction) -> Plan:
+    def _sized(self, scale: Fraction, size: tuple[int, int]) -> Plan:
         """Return the plan of the samples, in a view of `scale` times the width."""
         plan = replace(self.plan, width=scale * self.plan.width)
         if plan.view.projection == "plane":
-            plan = replace(plan, size=PROBE_SIZE, supersampling=1, antialias="grid")
+            plan = replace(plan, size=size, supersampling=1, antialias="grid")
         return plan
 
-    def _grid(self, scale: Fraction) -> tuple[Positions, Positions]:
+    def _grid(self, scale: Fraction, size: tuple[int, int]) -> tuple[Positions, Positions]:
         """Return columns and rows as of `coordinates`; `scale` is a power of two."""
-        if not self.plan.deep:
-            return coordinates(self._sized(scale))
+        if not self.plan.deep or size != PROBE_SIZE:
+            return coordinates(self._sized(scale, size))
         # They are distances from the center, which a power of two scales without rounding.
         columns, rows = self._own_grid
         return float(scale) * columns, float(scale) * rows
 
     @cached_property
     def _own_grid(self) -> tuple[Positions, Positions]:
-        return coordinates(self._sized(Fraction(1)))
+        return coordinates(self._sized(Fraction(1), PROBE_SIZE))
 
-    def settled_limit(self, limit: int, prepare: Callable[[int], None] | None = None) -> int:
+    def settled_limit(self, prepare: Callable[[int], None] | None = None) -> int:
         """Return a limit of iterations beyond which few more samples escape.
 
-        It is raised from `limit`; ``prepare(limit)`` is called before each higher one is probed.
+        It is raised from that by the zoom; ``prepare(limit)`` is called before each higher one is
+        probed. For a view that is not deep.
         """
+        least = limit = self.plan.least_limit
+        counts = np.empty(LIMIT_SIZE[::-1], np.int32)
+        while True:
+            self.backend.to_host(self._iterated(limit, size=LIMIT_SIZE).count, counts)
+            found = settled_limit(counts, limit, least)
+            if found is not None:
+                return found
+            limit *= 4
+            if prepare:
+                prepare(limit)
+
+    def deep_limit(self, limit: int, prepare: Callable[[int], None]) -> int:
+        """Return what `settled_limit` does, for a deep view; it is raised from `limit`."""
         before = None  # samples that had not escaped at the limit before
         while True:
             counts, smooth = self.counts(limit)
@@ -120,8 +138,7 @@ class ViewProbe:
             if inside == 0 or settled or 4 * limit > MAX_ITERATIONS:
                 return limit_from(counts, limit, self.plan.least_limit)
             before, limit = inside, 4 * limit
-            if prepare:
-                prepare(limit)
+            prepare(limit)
 
     def count_offset(self, limit: int) -> float:
         """Return the count offset of the view, from probes of several widths."""
