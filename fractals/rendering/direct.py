@@ -18,6 +18,9 @@ from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
 
 
+LONG = 2**22  # a limit that no sample of a probe is iterated to in vain
+
+
 class Direct(GridMethod):
     """Iterates each sample by itself."""
 
@@ -43,11 +46,16 @@ class Direct(GridMethod):
             cpu = open_one_core(plan.precision)
             found = Direct(cpu, self.scene, plan, plan.layers)
             self.max_iterations, self.count_offset = found.max_iterations, found.count_offset
+            self.probing = found.probing
         else:
             probe = self._probe()
             if plan.probed:
                 self.max_iterations = probe.settled_limit()
-            self.count_offset = probe.count_offset(self.max_iterations)
+            limit = self.max_iterations
+            if limit > LONG:  # "no limit"
+                limit = min(limit, probe.settled_limit())
+            self.count_offset = probe.count_offset(limit)
+            self.probing = probe.seconds
         self._compile()
 
     def _compile(self) -> None:

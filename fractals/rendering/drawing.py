@@ -35,7 +35,7 @@ from fractals.kernels.layout import EscapeTile
 from fractals.kernels.tally import NONE_YET
 from fractals.rendering.antialias import Antialiasing
 from fractals.rendering.compiled_tiles import DrawTiles, StageTicks, tiles_drawn, tiles_kept
-from fractals.rendering.cost import check_cost
+from fractals.rendering.cost import check_cost, check_time
 from fractals.rendering.iteration import FindOrbit, GridMethod, Method, Stop, never
 from fractals.rendering.known import Known
 from fractals.rendering.options import RenderOptions
@@ -49,7 +49,7 @@ from fractals.scene.layers import ResolvedLayer
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_queue, run_tiles
 
-STAGES = ("compile", "reference", "iterate", "color", "copy")
+STAGES = ("compile", "reference", "probe", "iterate", "color", "copy")
 Planes = Mapping[str, NDArray[Any]]
 
 
@@ -179,7 +179,7 @@ def open_drawing(
     Raises
     ------
     OptionError
-        `stored` has another size, or lacks what a layer needs.
+        `stored` has another size, or lacks what a layer needs; or the picture takes too long.
     """
     begun = perf_counter()
     timings = dict.fromkeys(STAGES, 0.0)
@@ -197,7 +197,7 @@ def open_drawing(
             source = make_source(backend, plan, find, watch, known)
         if source.note:
             options.on_message(source.note)
-        timings["reference"] = source.reference
+        timings["reference"], timings["probe"] = source.reference, source.probing
     painter = Painter(backend, scene, plan, layers, dtype, values) if shading else None
     columns = None
     if painter and backend.kind in ("cuda", "simulator"):
@@ -206,6 +206,8 @@ def open_drawing(
     with compilation_explained(plan):
         _draw_one_sample(drawing)
     timings["compile"] = perf_counter() - begun - sum(timings.values())
+    if stored is None and not options.force:
+        check_time(plan, source)
     for line in take_messages():
         options.on_message(line)
     return drawing

@@ -89,13 +89,17 @@ class Perturbation(GridMethod):
             return
         probe = self._probe()
         if plan.probed:
-            self.max_iterations = self._find_max_iterations(probe)
+            self.max_iterations = last = self._find_max_iterations(probe)
+        elif self.max_iterations > FIRST_LIMIT:  # "no limit": the orbit grows as it is needed
+            last = self._find_max_iterations(probe)
         else:
-            self._use(self._orbits(self.max_iterations))
+            last = self.max_iterations
+            self._use(self._orbits(last))
         if self.statistics.planes:
-            counts, _ = probe.counts(self.max_iterations)
+            counts, _ = probe.counts(last)
             self.note = self._slow_note(float(counts.mean()))
-        self.count_offset = probe.count_offset(self.max_iterations)
+        self.count_offset = probe.count_offset(last)
+        self.probing = probe.seconds
 
     def _compile(self, near_radius: bool) -> None:
         """Compile the programs that iterate samples."""
@@ -229,7 +233,7 @@ class Perturbation(GridMethod):
         self.tables, self.probe_tables = copied[self.backend], copied[self.prober]
 
     def _find_max_iterations(self, probe: ViewProbe) -> int:
-        """Return the limit of iterations.
+        """Return a limit of iterations, and use orbits that are long enough for it.
 
         The limit is raised until few more samples of the probe escape.
         """
@@ -249,6 +253,10 @@ class Perturbation(GridMethod):
                 references = self._orbits(limit)
                 self._use(references)
 
+        if not self.plan.probed:
+            limit = min(probe.deep_limit(limit, prepare, FIRST_LIMIT), self.max_iterations)
+            prepare(limit)
+            return limit
         if self.plan.depth == 1:
             return probe.deep_limit(limit, prepare)
         prepare(self.plan.least_limit)  # as for direct iteration

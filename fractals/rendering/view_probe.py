@@ -3,10 +3,12 @@
 `fractals.rendering.probe` computes both from the counts.
 """
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,13 +56,26 @@ class ViewProbe:
     plan: Plan
     iterate: Callable[..., EscapeTile]
     threads: int = 0
+    seconds: float = field(default=0.0, init=False)  # that iterating took, without compiling
+    _compiled: bool = field(default=False, init=False)
     # The smooth counts of the view, where all samples escaped: the limit does not change these.
     _escaped: Floats | None = field(default=None, init=False)
 
     def counts(self, limit: int) -> tuple[Counts, Floats]:
         """Return all counts, and the smooth counts of the samples that escaped."""
-        counts, (smooth,) = self._results([self._iterated(limit)], limit)
+        with self._timed():
+            counts, (smooth,) = self._results([self._iterated(limit)], limit)
         return counts[0], smooth
+
+    @contextlib.contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Add the time of what is done to `seconds`."""
+        if not self._compiled:  # programs are compiled when they are first called
+            self._iterated(1)
+            self._compiled = True
+        begun = perf_counter()
+        yield
+        self.seconds += perf_counter() - begun
 
     def _iterated(
         self, limit: int, scale: Fraction = Fraction(1), size: tuple[int, int] = PROBE_SIZE
@@ -119,7 +134,8 @@ class ViewProbe:
         least = limit = self.plan.least_limit
         counts = np.empty(LIMIT_SIZE[::-1], np.int32)
         while True:
-            self.backend.to_host(self._iterated(limit, size=LIMIT_SIZE).count, counts)
+            with self._timed():
+                self.backend.to_host(self._iterated(limit, size=LIMIT_SIZE).count, counts)
             found = settled_limit(counts, limit, least)
             if found is not None:
                 return found
@@ -127,14 +143,18 @@ class ViewProbe:
             if prepare:
                 prepare(limit)
 
-    def deep_limit(self, limit: int, prepare: Callable[[int], None]) -> int:
-        """Return what `settled_limit` does, for a deep view; it is raised from `limit`."""
+    def deep_limit(self, limit: int, prepare: Callable[[int], None], patience: int = 0) -> int:
+        """Return what `settled_limit` does, for a deep view; it is raised from `limit`.
+
+        While no sample escapes, it is raised to `patience` at least.
+        """
         before = None  # samples that had not escaped at the limit before
         while True:
             counts, smooth = self.counts(limit)
             inside = int((counts == limit).sum())
             self._escaped = None if inside else smooth
             settled = is_settled(before, inside, counts.size)
+            settled = settled and (inside < counts.size or limit >= patience)
             if inside == 0 or settled or 4 * limit > MAX_ITERATIONS:
                 return limit_from(counts, limit, self.plan.least_limit)
             before, limit = inside, 4 * limit
@@ -146,7 +166,7 @@ class ViewProbe:
         if not plan.depth:
             return 0.0
         own = self._escaped
-        if own is None:  # here, where a program is compiled that was not called before
+        if own is None:
             _, own = self.counts(limit)
         # Only the iteration is done in threads, which would wait for each other in the rest.
         tiles: dict[int, EscapeTile] = {}
@@ -154,7 +174,8 @@ class ViewProbe:
         def probe(power: int) -> None:
             tiles[power] = self._iterated(limit, Fraction(2) ** power)
 
-        share([power for power in SCALES if power], probe, self.threads)
-        _, smooth = self._results(list(tiles.values()), limit)
+        with self._timed():
+            share([power for power in SCALES if power], probe, self.threads)
+            _, smooth = self._results(list(tiles.values()), limit)
         found = {0: own, **dict(zip(tiles, smooth, strict=True))}
         return count_offset({k: lowest_and_median(part) for k, part in found.items()}, plan.depth)
