@@ -18,7 +18,7 @@ from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
 
 
-LONG = 2**22  # a limit that no sample of a probe is iterated to in vain
+LONG = 2**22  # a limit beyond it says "no limit": no sample of a probe is iterated so far
 
 
 class Direct(GridMethod):
@@ -49,11 +49,12 @@ class Direct(GridMethod):
             self.probing = found.probing
         else:
             probe = self._probe()
+            probe.compile()
             if plan.probed:
-                self.max_iterations = probe.settled_limit()
+                self.max_iterations = probe.shallow_limit()
             limit = self.max_iterations
-            if limit > LONG:  # "no limit"
-                limit = min(limit, probe.settled_limit())
+            if limit > LONG and plan.depth and not plan.probed:
+                limit = min(limit, probe.shallow_limit())
             self.count_offset = probe.count_offset(limit)
             self.probing = probe.seconds
         self._compile()

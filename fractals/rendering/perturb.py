@@ -95,6 +95,7 @@ class Perturbation(GridMethod):
         else:
             last = self.max_iterations
             self._use(self._orbits(last))
+            probe.compile()
         if self.statistics.planes:
             counts, _ = probe.counts(last)
             self.note = self._slow_note(float(counts.mean()))
@@ -244,6 +245,7 @@ class Perturbation(GridMethod):
         if references[0].repeats:
             references = self._orbits(MIN_LIMIT)
         self._use(references)
+        probe.compile()
         length = max(len(reference.orbit) for reference in references)
         limit = max(1024, 4 * length if references[0].complete else length)
 
@@ -254,13 +256,13 @@ class Perturbation(GridMethod):
                 self._use(references)
 
         if not self.plan.probed:
-            limit = min(probe.deep_limit(limit, prepare, FIRST_LIMIT), self.max_iterations)
+            limit = min(probe.settled_limit(limit, prepare, FIRST_LIMIT), self.max_iterations)
             prepare(limit)
             return limit
         if self.plan.depth == 1:
-            return probe.deep_limit(limit, prepare)
+            return probe.settled_limit(limit, prepare)
         prepare(self.plan.least_limit)  # as for direct iteration
-        return probe.settled_limit(prepare)
+        return probe.shallow_limit(prepare)
 
 
 def _largest_c(plan: Plan) -> float:

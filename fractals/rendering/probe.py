@@ -49,7 +49,7 @@ def is_settled(before: int | None, inside: int, samples: int) -> bool:
     return before is not None and before - inside <= CHANGED * samples
 
 
-def settled_limit(counts: Counts, limit: int, least: int) -> int | None:
+def shallow_limit(counts: Counts, limit: int, least: int) -> int | None:
     """Return the limit of a view that is not deep, from the probe's counts under a limit.
 
     `least` is the limit by the zoom. None: the counts under 4 times the limit are needed.

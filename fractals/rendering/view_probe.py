@@ -27,7 +27,7 @@ from fractals.rendering.probe import (
     is_settled,
     limit_from,
     lowest_and_median,
-    settled_limit,
+    shallow_limit,
     smooth_counts,
 )
 from fractals.rendering.sampling import Samples, coordinates, indices
@@ -57,9 +57,13 @@ class ViewProbe:
     iterate: Callable[..., EscapeTile]
     threads: int = 0
     seconds: float = field(default=0.0, init=False)  # that iterating took, without compiling
-    _compiled: bool = field(default=False, init=False)
     # The smooth counts of the view, where all samples escaped: the limit does not change these.
     _escaped: Floats | None = field(default=None, init=False)
+
+    def compile(self) -> None:
+        """Compile the program, which is done when it is first called."""
+        self._iterated(1)
+        self.backend.synchronize()
 
     def counts(self, limit: int) -> tuple[Counts, Floats]:
         """Return all counts, and the smooth counts of the samples that escaped."""
@@ -70,9 +74,6 @@ class ViewProbe:
     @contextlib.contextmanager
     def _timed(self) -> Iterator[None]:
         """Add the time of what is done to `seconds`."""
-        if not self._compiled:  # programs are compiled when they are first called
-            self._iterated(1)
-            self._compiled = True
         begun = perf_counter()
         yield
         self.seconds += perf_counter() - begun
@@ -125,26 +126,28 @@ class ViewProbe:
     def _own_grid(self) -> tuple[Positions, Positions]:
         return coordinates(self._sized(Fraction(1), PROBE_SIZE))
 
-    def settled_limit(self, prepare: Callable[[int], None] | None = None) -> int:
-        """Return a limit of iterations beyond which few more samples escape.
+    def shallow_limit(self, prepare: Callable[[int], None] | None = None) -> int:
+        """Return a limit of iterations beyond which few more samples escape, of a view not deep.
 
         It is raised from that by the zoom; ``prepare(limit)`` is called before each higher one is
-        probed. For a view that is not deep.
+        probed.
         """
         least = limit = self.plan.least_limit
         counts = np.empty(LIMIT_SIZE[::-1], np.int32)
         while True:
             with self._timed():
                 self.backend.to_host(self._iterated(limit, size=LIMIT_SIZE).count, counts)
-            found = settled_limit(counts, limit, least)
+            found = shallow_limit(counts, limit, least)
             if found is not None:
                 return found
             limit *= 4
             if prepare:
                 prepare(limit)
 
-    def deep_limit(self, limit: int, prepare: Callable[[int], None], patience: int = 0) -> int:
-        """Return what `settled_limit` does, for a deep view; it is raised from `limit`.
+    def settled_limit(
+        self, limit: int, prepare: Callable[[int], None] | None = None, patience: int = 0
+    ) -> int:
+        """Return what `shallow_limit` does, for a deep view; it is raised from `limit`.
 
         While no sample escapes, it is raised to `patience` at least.
         """
@@ -158,7 +161,8 @@ class ViewProbe:
             if inside == 0 or settled or 4 * limit > MAX_ITERATIONS:
                 return limit_from(counts, limit, self.plan.least_limit)
             before, limit = inside, 4 * limit
-            prepare(limit)
+            if prepare:
+                prepare(limit)
 
     def count_offset(self, limit: int) -> float:
         """Return the count offset of the view, from probes of several widths."""
