@@ -17,7 +17,7 @@ from fractals.rendering.plan import Plan
 from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
 
-
+FEW = 1500  # a limit to which plain Python iterates a probe in a second; most wide views have it
 LONG = 2**22  # a limit beyond it says "no limit": no sample of a probe is iterated so far
 
 
@@ -42,11 +42,16 @@ class Direct(GridMethod):
     def _look(self) -> None:
         """Set the limit of iterations and the count offset from a probe of the view."""
         plan, backend = self.plan, self.backend
+        if backend.kind == "python" and not plan.depth and plan.least_limit <= FEW:
+            probe = self._probe()
+            if found := probe.limit_under(plan.least_limit):
+                self.max_iterations, self.probing = found, probe.seconds
+                return
         if backend.kind in ("python", "simulator"):  # the probe would take minutes there
             cpu = open_one_core(plan.precision)
-            found = Direct(cpu, self.scene, plan, plan.layers)
-            self.max_iterations, self.count_offset = found.max_iterations, found.count_offset
-            self.probing = found.probing
+            other = Direct(cpu, self.scene, plan, plan.layers)
+            self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
+            self.probing = other.probing
         else:
             probe = self._probe()
             probe.compile()

@@ -21,7 +21,7 @@ PATIENCE = 20  # seconds after which no further tile is measured
 # Seconds of the reference orbit, by its estimate, beyond which nothing is measured.
 MAX_REFERENCE = 20
 # Steps after which the samples that are measured are given up: their seconds grow with the limit.
-MAX_STEPS = 2**22
+MAX_STEPS = 2**20
 
 
 @dataclass(frozen=True)

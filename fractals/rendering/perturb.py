@@ -43,6 +43,9 @@ FIRST_LIMIT = 2**22
 # Iterations of a reference orbit that ends only if it escapes. More of it is computed if samples of
 # the probe turn out to need it.
 MIN_LIMIT = 2**14
+# Iterations under a limit that says "no limit", up to which such an orbit is computed and the probe
+# iterated while no sample escapes.
+PATIENCE = 2**20
 
 
 class Perturbation(GridMethod):
@@ -256,7 +259,7 @@ class Perturbation(GridMethod):
                 self._use(references)
 
         if not self.plan.probed:
-            limit = min(probe.settled_limit(limit, prepare, FIRST_LIMIT), self.max_iterations)
+            limit = min(probe.settled_limit(limit, prepare, PATIENCE), self.max_iterations)
             prepare(limit)
             return limit
         if self.plan.depth == 1:

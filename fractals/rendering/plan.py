@@ -100,6 +100,8 @@ class Plan:
     reach : Fraction, or None
         Of an exponential map of few octaves: at least the distance of every sample from the center.
         Tables are then made for samples so near, and their positions share the plan's exponent.
+    settled : bool
+        Whether `max_iterations` was found by a probe.
     """
 
     scene: Scene
@@ -129,6 +131,7 @@ class Plan:
     band: int
     keeps: Keeps
     reach: Fraction | None = None
+    settled: bool = False
 
     def __repr__(self) -> str:
         return (
@@ -188,7 +191,7 @@ class Plan:
     @property
     def probed(self) -> bool:
         """Tell whether a probe of the view finds the limit of iterations."""
-        return self.scene.iteration.max_iterations == "auto"
+        return self.scene.iteration.max_iterations == "auto" and not self.settled
 
     @property
     def least_limit(self) -> int:

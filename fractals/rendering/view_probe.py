@@ -132,17 +132,19 @@ class ViewProbe:
         It is raised from that by the zoom; ``prepare(limit)`` is called before each higher one is
         probed.
         """
-        least = limit = self.plan.least_limit
-        counts = np.empty(LIMIT_SIZE[::-1], np.int32)
-        while True:
-            with self._timed():
-                self.backend.to_host(self._iterated(limit, size=LIMIT_SIZE).count, counts)
-            found = shallow_limit(counts, limit, least)
-            if found is not None:
-                return found
+        limit = self.plan.least_limit
+        while (found := self.limit_under(limit)) is None:
             limit *= 4
             if prepare:
                 prepare(limit)
+        return found
+
+    def limit_under(self, limit: int) -> int | None:
+        """Return what `shallow_limit` does, if samples iterated up to `limit` tell it."""
+        counts = np.empty(LIMIT_SIZE[::-1], np.int32)
+        with self._timed():
+            self.backend.to_host(self._iterated(limit, size=LIMIT_SIZE).count, counts)
+        return shallow_limit(counts, limit, self.plan.least_limit)
 
     def settled_limit(
         self, limit: int, prepare: Callable[[int], None] | None = None, patience: int = 0
