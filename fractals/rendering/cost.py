@@ -10,7 +10,7 @@ from fractals.rendering.measured import is_measurable, look
 from fractals.rendering.plan import Plan
 from fractals.scene.numbers import scientific
 
-LONG = 3600  # seconds, beyond which a picture requires --force
+LONG = 3600  # seconds, beyond which a deep view requires --force
 
 
 def check_cost(planned: Plan, force: bool = False) -> None:
@@ -40,17 +40,19 @@ def check_cost(planned: Plan, force: bool = False) -> None:
 
 
 def check_time(planned: Plan, source: Method) -> None:
-    """Raise an `OptionError` for a picture that takes too long by the forecast of --dry-run.
+    """Raise an `OptionError` for a deep view that takes too long by the forecast of --dry-run.
 
     Parameters
     ----------
     source : Method
         What iterates its samples, ready.
     """
+    if not planned.deep:
+        return
     # Most pictures can't take so long: nothing is measured for them.
     limit, planes = source.max_iterations, planned.layers.statistics.planes
     steps = float(math.prod(planned.size) * planned.supersampling**2) * limit
-    steps *= forecast.statistics_cost(planes) + planned.layers.derivative
+    steps *= forecast.statistics_cost(planes)
     if forecast.statistics_seconds(planned.device, steps, True) / planned.threads > LONG:
         _check_seconds(planned, look(planned, source).seconds, limit)
 

@@ -49,7 +49,7 @@ from fractals.scene.layers import ResolvedLayer
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_queue, run_tiles
 
-STAGES = ("compile", "reference", "probe", "iterate", "color", "copy")
+STAGES = ("compile", "reference", "iterate", "color", "copy")
 Planes = Mapping[str, NDArray[Any]]
 
 
@@ -197,7 +197,8 @@ def open_drawing(
             source = make_source(backend, plan, find, watch, known)
         if source.note:
             options.on_message(source.note)
-        timings["reference"], timings["probe"] = source.reference, source.probing
+        timings["reference"] = source.reference
+        timings["reference" if plan.deep else "iterate"] += source.probing
     painter = Painter(backend, scene, plan, layers, dtype, values) if shading else None
     columns = None
     if painter and backend.kind in ("cuda", "simulator"):
