@@ -64,8 +64,11 @@ class Direct(GridMethod):
             self.probing = probe.seconds
         self._compile()
 
-    def _compile(self) -> None:
-        """Compile the program, and bring its inputs to the device."""
+    def _compile(self, limit: int = 0) -> None:
+        """Compile the program, and bring its inputs to the device.
+
+        `limit`: to which samples are iterated, where that is more than the picture's.
+        """
         backend, scene, plan = self.backend, self.scene, self.plan
         julia = scene.julia is not None
         options = EscapeOptions(
@@ -79,7 +82,7 @@ class Direct(GridMethod):
             explicit_positions=plan.explicit_positions,
         )
         most = self._steps_a_launch()
-        self.part = most if most < self.max_iterations else 0
+        self.part = most if most < max(limit, self.max_iterations) else 0
         self.run = backend.compile(
             escape.make_part_body if self.part else escape.make_body, options
         )
@@ -98,6 +101,8 @@ class Direct(GridMethod):
         probing: bool = False,
     ) -> EscapeTile:
         backend = self.backend
+        if probing and not self.part and max_iterations > self.max_iterations:
+            self._compile(max_iterations)  # launches of a GPU must be short
         tile, grid, last = self._outputs(shape, backend), SampleGrid(across, down), max_iterations
         if not self.part:
             self.run(tile, grid, self.point, np.int32(last))
