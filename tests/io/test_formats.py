@@ -18,9 +18,6 @@ FOLDERS = {"kfr": "kfr", "par": "par", "rustfractal-toml": "rust_fractal", "xpf"
 REFUSED = {
     "Waves_in_the_Night.par": "the formula 'Man-YZ-XZ'",
     "monument.par": "the formula 'minN-XY-YZrot'",
-    "barnsl4.xpf": "the formula 'barnsley'",
-    "head.xpf": "(plane 2) is unsupported",
-    "royal_fabric.xpf": "the formula 'spider'",
 }
 DRAWN = (
     "kfr/smurfix_kf2__00-3-Mandelbrot.kfr",

@@ -1,8 +1,8 @@
 """Derivatives, degrees and holomorphy of expression trees."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from fractals.formulas.language.parser import BENT, Tree, uses
+from fractals.formulas.language.parser import BENT, VARIABLES, Tree, uses
 
 MAX_DEGREE = 500
 
@@ -40,27 +40,28 @@ def power(a: Tree, n: int) -> Tree:
 
 
 def derivative(tree: Tree, name: str) -> Tree:
-    """Return the derivative of a holomorphic tree by "z" or "c"."""
-    return change(tree, *((ONE, ZERO) if name == "z" else (ZERO, ONE)))
+    """Return the derivative of a holomorphic tree by "z", "c" or "p"."""
+    return change(tree, *(ONE if name == variable else ZERO for variable in VARIABLES))
 
 
-def change(tree: Tree, dz: Tree, dc: Tree) -> Tree:
-    """Return how a tree changes, to first order, when z changes by `dz` and c by `dc`."""
+def change(tree: Tree, dz: Tree, dc: Tree, dp: Tree = ZERO) -> Tree:
+    """Return how a tree changes, to first order, when z, c and p change by `dz`, `dc` and `dp`."""
+    changes = dict(zip(VARIABLES, (dz, dc, dp), strict=True))
     known: dict[int, Tree] = {}  # by id, because derivatives contain the same trees many times
 
     def changed(tree: Tree) -> Tree:
         if id(tree) not in known:
-            known[id(tree)] = _changed(tree, changed, dz, dc)
+            known[id(tree)] = _changed(tree, changed, changes)
         return known[id(tree)]
 
     return changed(tree)
 
 
-def _changed(tree: Tree, changed: Callable[[Tree], Tree], dz: Tree, dc: Tree) -> Tree:
+def _changed(tree: Tree, changed: Callable[[Tree], Tree], changes: Mapping[str, Tree]) -> Tree:
     """Return the change of a tree; `changed` returns that of its parts."""
     kind = tree[0]
-    if kind in ("number", "z", "c"):
-        return {"number": ZERO, "z": dz, "c": dc}[kind]
+    if kind == "number" or kind in changes:
+        return changes.get(kind, ZERO)
     a, inner = tree[1], changed(tree[1])
     if kind == "neg":
         return minus(ZERO, inner)
@@ -77,7 +78,7 @@ def _changed(tree: Tree, changed: Callable[[Tree], Tree], dz: Tree, dc: Tree) ->
         if tree[2] == 0:
             return ZERO
         return times(times(("number", complex(tree[2])), power(a, tree[2] - 1)), inner)
-    if inner == ZERO:
+    if inner == ZERO or kind == "sign":
         return ZERO
     if kind in ("absx", "absy"):
         return (f"turn{kind[-1]}", a, inner)
@@ -127,9 +128,9 @@ def _degree(tree: Tree, known: dict[int, int | None]) -> int | None:
 
 def _degree_of_parts(tree: Tree, known: dict[int, int | None]) -> int | None:
     kind = tree[0]
-    if kind in ("number", "c"):
+    if kind in ("number", "c", "sign"):
         return 0
-    if kind == "z":
+    if kind in ("z", "p"):
         return 1
     inner = _degree(tree[1], known)
     if inner is None:

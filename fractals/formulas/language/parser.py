@@ -1,7 +1,8 @@
 """A user's own formula as text, such as "z**3 + c*sin(z)": read by a grammar, never evaluated.
 
-A tree is a tuple: ("number", value) with a complex value, ("z",), ("c",), (operator, left, right)
-with one of + - * /, ("neg", tree), ("power", tree, whole number), or (function, tree).
+A tree is a tuple: ("number", value) with a complex value, ("z",), ("c",), ("p",) for the z before,
+(operator, left, right) with one of + - * /, ("neg", tree), ("power", tree, whole number), or
+(function, tree).
 """
 
 import math
@@ -16,8 +17,9 @@ MAX_OPERATIONS = 80  # beside each other and in one another
 MAX_POWER = 64
 # What has a complex derivative, and what has not.
 HOLOMORPHIC = ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh")
-BENT = ("abs", "absx", "absy", "conj", "re", "im")
+BENT = ("abs", "absx", "absy", "conj", "re", "im", "sign")
 FUNCTIONS = (*HOLOMORPHIC, *BENT)
+VARIABLES = ("z", "c", "p")
 NUMBERS = {"i": 1j, "pi": complex(math.pi), "e": complex(math.e)}
 TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]+)"
@@ -44,7 +46,7 @@ class Token(NamedTuple):
 
 
 def parse(text: str) -> Tree:
-    """Return the tree of an expression in z and c.
+    """Return the tree of an expression in z, c and p, the z before.
 
     Raises
     ------
@@ -161,7 +163,7 @@ class _Parser:
             return ("number", complex(value))
         if token.kind == "name":
             self.at += 1
-            if token.text in ("z", "c"):
+            if token.text in VARIABLES:
                 return (token.text,)
             if token.text in NUMBERS:
                 return ("number", NUMBERS[token.text])
@@ -171,8 +173,8 @@ class _Parser:
                 return (token.text, self.enclosed())
             raise ExpressionError(
                 token.column,
-                f"unknown name '{token.text[:20]}'; there are z, c, "
-                + ", ".join((*NUMBERS, *FUNCTIONS)),
+                f"unknown name '{token.text[:20]}'; there are "
+                + ", ".join((*VARIABLES, *NUMBERS, *FUNCTIONS)),
             )
         if self.take("("):
             return self.enclosed()
@@ -207,7 +209,7 @@ def text_of(tree: Tree) -> str:
     if kind == "number":
         value = complex(tree[1])
         return "i" if value == 1j else repr(value.real)
-    if kind in ("z", "c"):
+    if kind in VARIABLES:
         return str(kind)
     if kind == "neg":
         return f"(-{text_of(tree[1])})"
