@@ -92,7 +92,10 @@ def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, A
 
 def read_resolved(path: Path) -> dict[str, Any]:
     """Return what the values "auto" of a picture's scene were, as a table; {} if not known."""
-    return checked(read_embedded(path).get(RESOLVED))
+    try:
+        return checked(read_embedded(path).get(RESOLVED))
+    except NoSceneError:  # a picture of another program
+        return {}
 
 
 def _read_any(source: str | Path, lost: list[str] | None) -> dict[str, Any]:
