@@ -300,7 +300,7 @@ class Scene(Table):
         """Return the scene as it is drawn: with the width in place of a frame."""
         if self.view.frame is None:
             return self
-        view = self.view.model_copy(update={"frame": None})
+        view = self.view.fitted(self.image.size).model_copy(update={"frame": None})
         return self.model_copy(update={"view": view})
 
     def make_formula(self) -> Formula:

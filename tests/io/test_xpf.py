@@ -123,6 +123,9 @@ ORBITS = [
     ),
     ('user)(usrform "C*Sin(z) + .5i")(julia #t)(juliaseed 1 0.3',
      lambda z, p, y: p * cmath.sin(z) + 0.5j, None, 1 + 0.3j, 4),
+    ('user)(usrform "z^2 + c', power(2), None, None, 4),
+    ('user)(bailout 120)(usrform "POWI(RABS(Z)+I*RABS(IM(Z));2)+C',
+     lambda z, p, y: complex(abs(z.real), abs(z.imag)) ** 2 + p, None, None, 120),
     ('user)(bailout 25)(usrform "z^2 + c")(usrformInit "0.1 + 2.5e-1i',
      power(2), 0.1 + 0.25j, None, 25),
     ('user)(usrform "POWD(Z;1.2)(1-C)-.25P^2', user, None, None, 4),
@@ -193,6 +196,25 @@ def compare(commands, counted, least=40):
             compared += 1
             assert int(found) in wanted, (pixel, found, wanted)
     assert compared > least
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Z^2+C", "mandelbrot"),
+        ("c + z*z", "mandelbrot"),
+        ("powi(z;2)+c", "mandelbrot"),
+        ("powd(z,5) + c", "multibrot,power=5"),
+        ("POWI(RABS(Z)+I*RABS(IM(Z));2)+C", "burning_ship"),
+        ("(abs(re(z))+abs(im(z))*i)^2+c", "expression"),
+    ],
+)
+def test_what_users_write_may_be_a_formula_of_ours(text, label):
+    scene, lost = read(f'user)(usrform "{text}")(view 0 0 1e-30 1e-30')
+    assert scene.make_formula().label.startswith(label)
+    assert lost == ()
+    started, _ = read(f'user)(usrform "{text}")(usrformInit "0.1")(perturbation 0 0')
+    assert started.make_formula().name == "expression"
 
 
 def test_every_formula_is_tried():

@@ -5,6 +5,7 @@ is c; in Newton's methods, octo and lambda it is the other way round. A "plane" 
 by a function of it.
 """
 
+import functools
 import math
 import re
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 
 from fractals.errors import SceneError
 from fractals.formulas.language import parser
+from fractals.formulas.language.parser import Tree
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._text import limit, lines_of, number, only_one, positive, real
 from fractals.io.foreign._view import FormulaMatch, Place, placed, power_of
@@ -293,7 +295,7 @@ def formula_of(state: Commands) -> tuple[XaosFormula, FormulaMatch, tuple[str, s
     logistic = name == "mlambda" and julia and Decimal(x) == Decimal("0.5") and not Decimal(y)
     if plane == "c" and logistic:
         return own, FormulaMatch("logistic", conjugate=True), None
-    if own.kin and plane == "c" and (julia or moved == "0"):
+    if own.kin and plane == "c" and (julia or moved == "0") and not first:
         return own._replace(early=own.early * (not julia)), own.kin, (x, y) if julia else None
     if not own.step:
         raise SceneError(f"line {line}: the formula '{name}', so drawn, is unsupported")
@@ -366,15 +368,32 @@ def _expression(state: Commands, key: str, variables: str) -> str:
         raise SceneError(f"line {line}: {error}") from None
 
 
+@functools.cache
+def spelled() -> dict[Tree, FormulaMatch]:
+    """Return formulas of this program by what users write for them."""
+    found = {f"z^{n}": power_of(n) for n in range(2, parser.MAX_POWER + 1)}
+    found |= {"z*z": power_of(2), "z*z*z": power_of(3)}
+    for y in ("im(z)", "re(im(z))"):  # of abs and rabs
+        found[f"(abs(re(z)) + i*abs({y}))^2"] = FormulaMatch("burning_ship")
+    return {
+        parser.parse(text): kin
+        for step, kin in found.items()
+        for text in (f"{step} + c", f"c + {step}")
+        if kin
+    }
+
+
 def _user(state: Commands) -> XaosFormula:
     """Return the user's own formula, whose orbits begin at the pixel or at an expression in c."""
     line = state.get("usrform", (1, []))[0]
     step = _expression(state, "usrform", "z c p")
     try:
-        parser.parse(step)
+        tree = parser.parse(step)
     except parser.ExpressionError as error:
         raise SceneError(f"line {line}: usrform: '{step[:80]}', {error}") from None
-    return XaosFormula(step, "-0.75 0 2.5 2.5", may_return=True)
+    kin = spelled().get(tree)
+    early = int(kin is not None)
+    return XaosFormula(step, "-0.75 0 2.5 2.5", kin=kin, early=early, may_return=True)
 
 
 def radius_of(state: Commands, own: XaosFormula, lost: list[str]) -> float:
