@@ -69,7 +69,7 @@ def film(
     60
     """
     scene, options = read_request(sources, keywords)
-    scene = scene.framed()
+    scene = scene.unframed()
     return Film(
         with_wishes(scene, Wishes(to, cycle, seconds, fps, preview), options.on_message),
         options,

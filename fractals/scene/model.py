@@ -296,7 +296,7 @@ class Scene(Table):
             table = merge(table, nest(key, value))
         return validate(table, "")
 
-    def framed(self) -> "Scene":
+    def unframed(self) -> "Scene":
         """Return the scene as it is drawn: with the width in place of a frame."""
         if self.view.frame is None:
             return self

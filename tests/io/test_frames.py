@@ -158,5 +158,5 @@ def test_stored_numbers_are_those_of_the_same_view(tmp_path):
 
     (tmp_path / "a.kfr").write_text("Re: 0\nIm: 0\nZoom: 4\n")
     scene = load_scene(tmp_path / "a.kfr")
-    assert differences(scene, scene.framed()) == []
+    assert differences(scene, scene.unframed()) == []
     assert formats.read(str(tmp_path / "a.kfr")).table["view"]["frame"] == ["0", "1"]

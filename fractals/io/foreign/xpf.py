@@ -306,18 +306,14 @@ def formula_of(state: Commands) -> tuple[XaosFormula, FormulaMatch, tuple[str, s
         c = plane
     if own.swapped:
         start, c = c, start
-    begin = own.begin.format(start=start, c=c)
-    if first:
-        begin = re.sub(r"\bc\b", c, first)
+    begin = re.sub(r"\bc\b", c, first) if first else own.begin.format(start=start, c=c)
     step = re.sub(r"\bc\b", c, own.step)
-    memoryless = not parser.uses(parser.parse(step), "p")
-    if own.may_return and memoryless and parser.uses(parser.parse(begin), "c"):
-        begin, step = _staying(begin, step, radius_of(state, own, []), name == "user")
-    if max(len(begin), len(step)) > parser.MAX_CHARACTERS:
-        raise SceneError(
-            f"line {line}: the formula '{name}', so drawn, has more than {parser.MAX_CHARACTERS} "
-            "characters as an expression"
-        )
+    try:
+        if own.may_return:
+            begin, step = _staying(begin, step, radius_of(state, own, []), name == "user")
+        parser.parse(begin), parser.parse(step)
+    except parser.ExpressionError as error:
+        raise SceneError(f"line {line}: the formula '{name}' as an expression: {error}") from None
     formula: dict[str, Any] = {"name": "expression", "step": step, "start": begin}
     if own.tolerance:
         formula |= {"tolerance": own.tolerance, "escapes": False}
@@ -350,8 +346,11 @@ def _phoenix(own: XaosFormula, memory: str) -> XaosFormula:
 def _staying(begin: str, step: str, radius: float, bounded: bool) -> tuple[str, str]:
     """Return start and step with which an orbit that begins outside stays there.
 
-    A start outside is moved far away; a step that may be bounded has to do that itself.
+    A start outside is moved far away; a step that may be bounded has to do that itself. A step with
+    p stays as it is, because p and sign exclude each other.
     """
+    if parser.uses(parser.parse(step), "p") or not parser.uses(parser.parse(begin), "c"):
+        return begin, step
     outside = "(1 + sign(abs({}) - " + repr(radius) + "))"  # 2, and 0 inside
     if bounded:
         return begin, f"{step} + 1e12*{outside.format('z')}"
