@@ -108,28 +108,28 @@ def _read_any(source: str | Path, lost: list[str] | None) -> dict[str, Any]:
     if suffix == ".json":
         return read_json(path)
     if suffix in formats.PICTURES:
-        return _read_picture(path, lost)
+        return _read_picture(name, lost)
     if suffix == ".fz":
         return dict(read_store_header(path)["scene"])
     if suffix == ".toml" and not name.lower().endswith(".f3.toml"):
         table = read_toml(path)
         if table.keys() <= {*Scene.model_fields, RESOLVED} or not formats.claimant(table):
             return table
-    return _told(path, formats.read(name), lost)
+    return _told(name, formats.read(name), lost)
 
 
-def _read_picture(path: Path, lost: list[str] | None) -> dict[str, Any]:
+def _read_picture(name: str, lost: list[str] | None) -> dict[str, Any]:
     """Return the scene in a picture of this program, or of another one."""
     try:
-        return read_embedded(path)
+        return read_embedded(Path(name))
     except NoSceneError:
-        if (imported := formats.read_picture(path)) is None:
+        if (imported := formats.read_picture(Path(name))) is None:
             raise
-    return _told(path, imported, lost)
+    return _told(name, imported, lost)
 
 
-def _told(path: Path, imported: Imported, lost: list[str] | None) -> dict[str, Any]:
+def _told(name: str, imported: Imported, lost: list[str] | None) -> dict[str, Any]:
     """Return what a file says, and add what was lost to a list."""
     if lost is not None:
-        lost += [f"{path}: {line}" for line in imported.lost]
+        lost += [f"{name}: {line}" for line in imported.lost]
     return dict(imported.table)
