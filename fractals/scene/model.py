@@ -398,7 +398,7 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
         old = merged.get(key)
         if key in TABLES and isinstance(value, Mapping) and isinstance(old, Mapping):
             kept = dict(old)
-            if any(value.get(key) is not None for key in SCALES):
+            if any(value.get(scale) is not None for scale in SCALES):
                 kept = {k: v for k, v in kept.items() if k not in SCALES}
             merged[key] = {**kept, **value}
         else:
