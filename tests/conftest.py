@@ -80,12 +80,12 @@ def no_lines_of_progress(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def no_number_is_lost(monkeypatch):
-    """Fail where a number of a picture is NaN."""
+def no_number_is_lost(monkeypatch, request):
+    """Fail where a number of a picture is NaN, unless the test says that there are poles."""
     found = []
     numbers.watch(monkeypatch, found)
     yield
-    assert not found, found
+    assert not found or request.node.get_closest_marker("poles"), found
 
 
 @pytest.fixture

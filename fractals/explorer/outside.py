@@ -43,7 +43,7 @@ def scene_of(table: Any, digits: int = MAX_DIGITS) -> Scene:
     if not isinstance(table, Mapping):
         raise SceneError(f"a scene is a table of keys, not {type(table).__name__}")
     _check_tree(table)
-    for key in ("center", "width", "zoom"):
+    for key in ("center", "width", "zoom", "frame"):
         view = table.get("view")
         if isinstance(view, Mapping):
             _check_numbers(f"view.{key}", view.get(key), digits)
@@ -166,7 +166,10 @@ def _read(name: str, entry: str, data: bytes) -> tuple[dict[str, Any], list[str]
     if suffix in formats.PICTURES:
         text = _text_in_picture(suffix, data)
         if text is None:
-            raise SceneError(f"{shown(name, 80)}: this picture carries no scene")
+            drawn = formats.in_picture(io.BytesIO(data), suffix)
+            if drawn is None:
+                raise SceneError(f"{shown(name, 80)}: this picture carries no scene")
+            return dict(drawn.table), [shown(printable(line)) for line in listed(drawn.lost)]
         return _without_resolved(parse_scene(text)), []
     if suffix == ".json":
         return _without_resolved(_table(parse_json(data))), []

@@ -113,10 +113,15 @@ class Place:
     @property
     def width_text(self) -> str:
         """Return the width as the scene has it."""
-        width, _ = place_of(self.origin, self.origin.make_formula())
-        given = self.origin.view.width
+        fitted = self.origin.view.fitted(self.size)
+        if self.scale == 0 and fitted.width:
+            return fitted.width
+        if fitted.width:
+            width = Fraction(fitted.width)
+        else:
+            width, _ = place_of(self.origin, self.origin.make_formula())
         if self.scale == 0:
-            return given or significant(width)
+            return significant(width)
         octaves, rest = divmod(self.scale, STEPS)
         return significant(width / Fraction(2 ** (rest / STEPS)) / Fraction(2) ** octaves)
 
@@ -154,7 +159,7 @@ class Place:
         return self.grid.in_pixels((point[0] - self.center[0], point[1] - self.center[1]))
 
     def moved(self, move: Move, size: tuple[int, int] | None = None) -> "Place":
-        """Return the place after a move; another size keeps center and width.
+        """Return the place after a move; another size keeps the center, and the width or frame.
 
         Raises
         ------
@@ -190,7 +195,8 @@ class Place:
         """Return the scene that is drawn: its text is the view that the user sees."""
         view = self.origin.view
         image = self.origin.image.model_copy(update={"size": self.size})
-        origin = self.origin.model_copy(update={"image": image})
+        view = view.fitted(self.size)
+        origin = self.origin.model_copy(update={"image": image, "view": view})
         fresh = not (self.scale or self.turn) and self.center == Place.of(origin, self.size).center
         if fresh and view.width is not None and view.center is not None:
             return origin
@@ -204,6 +210,7 @@ class Place:
             "center": (x, y),
             "width": self.width_text,
             "zoom": None,
+            "frame": None,
             "rotation": self.rotation,
         }
         return origin.model_copy(update={"view": view.model_copy(update=update)})

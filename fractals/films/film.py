@@ -69,8 +69,10 @@ def film(
     60
     """
     scene, options = read_request(sources, keywords)
+    scene = scene.unframed()
     return Film(
-        with_wishes(scene, Wishes(to, cycle, seconds, fps, preview), options.on_message), options
+        with_wishes(scene, Wishes(to, cycle, seconds, fps, preview), options.on_message),
+        options,
     )
 
 

@@ -1,6 +1,6 @@
 """A user's own formula, written as an expression in z and c, such as "z**3 + c*sin(z)".
 
-Several expressions, separated by semicolons, are iterated in turn.
+p is the z before, 0 at first. Several expressions, separated by semicolons, are iterated in turn.
 """
 
 from dataclasses import replace
@@ -24,8 +24,9 @@ def _text(value, key):
 
 def _stays(tree):
     """Tell whether the step maps 0 to 0, so that orbits from 0 stay."""
-    step = compose("", "", tree).step
-    return all(step(0.0, 0.0, a, b) == (0, 0) for a, b in ((0.3, 0.4), (-1.7, 0.9)))
+    own = compose("", "", tree)
+    zero = (0.0, 0.0)
+    return all(next(own.orbit(True, *zero, a, b)).z == zero for a, b in ((0.3, 0.4), (-1.7, 0.9)))
 
 
 def _whole(value, key, least, most):
@@ -47,29 +48,32 @@ def _repeats(given, count):
     return tuple(_whole(number, "each of repeats", 1, MAX_REPEATS) for number in numbers)
 
 
-def make(step="z**2 + c", start="", degree=0, tolerance=0.0, repeats="", loop=0):
+def make(step="z**2 + c", start="", degree=0, tolerance=0.0, escapes=True, repeats="", loop=0):
     texts = step.split(";") if isinstance(step, str) else [step]
     if len(texts) > MAX_STEPS:
         raise ValueError(f"step: {len(texts)} expressions in turn, and {MAX_STEPS} are the most")
     trees = [_text(text, "step") for text in texts]
     first = _text(start or ("c" if _stays(trees[0]) else "0"), "start")
-    if parser.uses(first, "z"):
-        raise ValueError("start is an expression in c alone")
     if isinstance(degree, bool) or not isinstance(degree, int) or not 0 <= degree <= 64:
         raise ValueError("degree is a whole number from 2 to 64, or 0: found from the expression")
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float):
         raise ValueError("tolerance is a number")
     if tolerance and not 1e-12 <= tolerance <= 1:
         raise ValueError("tolerance is from 1e-12 to 1, or 0: orbits end by escape alone")
+    if not isinstance(escapes, bool) or not (escapes or tolerance):
+        raise ValueError("escapes is true, or false with a tolerance: orbits end by it alone")
     times = _repeats(repeats, len(trees))
     _whole(loop, "loop", 0, len(trees) - 1)
     in_turn = len(trees) > 1
     if in_turn and tolerance:
         raise ValueError("tolerance: expressions in turn end by escape alone")
+    if in_turn and any(parser.uses(tree, "p") for tree in trees):
+        raise ValueError("step: expressions in turn take z and c, not p, the z before")
     given = {"step": str(step), "start": str(start), "degree": degree, "tolerance": tolerance}
+    given["escapes"] = escapes
     if in_turn:
         given |= {"repeats": "+".join(map(str, times)), "loop": loop}
-    usual = {"start": "", "degree": 0, "tolerance": 0, "loop": 0}
+    usual = {"start": "", "degree": 0, "tolerance": 0, "escapes": True, "loop": 0}
     usual["repeats"] = "+".join(["1"] * len(trees))
     formulas = [
         compose(
@@ -79,6 +83,7 @@ def make(step="z**2 + c", start="", degree=0, tolerance=0.0, repeats="", loop=0)
             first,
             degree=degree if degree > 1 else max(map(derivative.degree_of, trees)),
             tolerance=float(tolerance),
+            escapes=escapes,
             width="6",
             parameters={key: value for key, value in given.items() if value != usual.get(key)},
         )

@@ -23,7 +23,7 @@ def function_of(power, polynomial):
         tree = parser.parse(text)
     except parser.ExpressionError as error:
         raise ValueError(f"polynomial '{text[:60]}', {error}") from None
-    if not derivative.is_holomorphic(tree) or not parser.uses(tree, "z"):
+    if not derivative.is_holomorphic(tree) or not parser.uses(tree, "z") or parser.uses(tree, "p"):
         raise ValueError("polynomial is an expression in z without abs, conj, re and im")
     return tree
 
@@ -58,8 +58,6 @@ def composed(name, title, tree, polynomial, function, start, parameters):
         first = parser.parse(str(start) or ("0" if parser.uses(function, "c") else "c"))
     except parser.ExpressionError as error:
         raise ValueError(f"start '{str(start)[:60]}', {error}") from None
-    if parser.uses(first, "z"):
-        raise ValueError("start is an expression in c alone")
     return compose(
         name,
         title,

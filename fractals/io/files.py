@@ -170,13 +170,19 @@ def path_of(file: BinaryIO) -> str:
     return file.name if isinstance(file.name, str) else f"/proc/self/fd/{file.fileno()}"
 
 
+class NoSceneError(SceneError):
+    """A whole picture in which this program kept no scene."""
+
+
 def read_scene_text(path: str | Path) -> str:
     """Return the JSON of the scene inside a picture of this program. Nothing is decoded.
 
     Raises
     ------
     SceneError
-        The file is no picture of its suffix's type, is damaged, or carries no scene.
+        The file is no picture of its suffix's type, or is damaged.
+    NoSceneError
+        It carries no scene of this program.
     """
     name = shown(path, PATH_SHOWN)
     kind = "PNG" if Path(path).suffix.lower() == ".png" else "picture"
@@ -186,8 +192,9 @@ def read_scene_text(path: str | Path) -> str:
 
             text = exif.read_comment(path)
             if text is None:
-                raise SceneError(
-                    f"{name}: this picture carries no scene; only pictures drawn by fractals do"
+                raise NoSceneError(
+                    f"{name}: this picture carries no scene; only pictures drawn by fractals do, "
+                    "and those of Kalles Fraktaler and XaoS"
                 )
             return text
         with open(path, "rb") as file:
@@ -202,7 +209,10 @@ def read_scene_text(path: str | Path) -> str:
         reason = getattr(error, "strerror", None) or shown(error)
         raise SceneError(f"{name}: the {kind} is damaged or cut short ({reason})") from None
     if text is None:
-        raise SceneError(f"{name}: this PNG carries no scene; only pictures drawn by fractals do")
+        raise NoSceneError(
+            f"{name}: this PNG carries no scene; only pictures drawn by fractals do, "
+            "and those of Kalles Fraktaler and XaoS"
+        )
     return text
 
 

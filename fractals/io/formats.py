@@ -1,21 +1,28 @@
 """Files of other programs: their format found by the suffix, read within bounds, and written."""
 
+import contextlib
 import functools
 import itertools
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from fractals import catalog
 from fractals.errors import InputError, SceneError, listed, shown
-from fractals.io.files import PATH_SHOWN, printable, read_bytes, read_toml
+from fractals.io import png
+from fractals.io.files import PATH_SHOWN, lifted_limit, printable, read_bytes, read_toml
 from fractals.io.foreign import MAX_BYTES, Beside, Format, Imported
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")  # drawn here, with a scene inside
 OWN = (".toml", ".json", *PICTURES, ".fz")
 MAX_BESIDE = 10_000  # files of a folder that are looked at
+# By which a text in a picture is known as another program's.
+SIGNS = {
+    "kfr": re.compile(rb"^(Re|Im|Zoom|FractalType|HybridFormula):", re.MULTILINE),
+    "xpf": re.compile(rb"^\s*\((initstate|formula|view)\b", re.MULTILINE),
+}
 MAX_MESSAGE = 2000  # characters; the longest messages name the entries of a file
 MAX_LOST = 50  # lines; a location of Kalles Fraktaler has 100 keys at most
 
@@ -62,6 +69,51 @@ def _candidates(name: str) -> tuple[Format, ...]:
     return formats()
 
 
+def in_picture(file: BinaryIO, suffix: str) -> Imported | None:
+    """Return what another program says in a picture that it drew, or None.
+
+    Parameters
+    ----------
+    file : binary file
+        At its beginning.
+    suffix : str
+        Of its name, in lower case.
+
+    Raises
+    ------
+    SceneError
+        The text of another program is there, and is invalid.
+    """
+    for name, data in _texts(file, suffix):
+        if SIGNS[name].search(data):
+            found: Imported = catalog.load("format", name)().read(data, "")
+            with contextlib.suppress(Exception):  # Pillow raises many types for damaged data
+                return Imported({**_sized(file), **found.table}, found.lost)
+            return found
+    return None
+
+
+def _texts(file: BinaryIO, suffix: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the format and the text of the places where other programs keep theirs."""
+    if suffix in (".jpg", ".jpeg"):
+        from fractals.io import exif  # imports Pillow, which a PNG doesn't need
+
+        yield "kfr", exif.jpeg_comment(file)
+    for keyword, name in (("Comment", "kfr"), ("Metadata", "xpf")) if suffix == ".png" else ():
+        file.seek(0)
+        if png.begins(file):
+            yield name, (png.read_text(file, keyword, MAX_BYTES) or "").encode()
+
+
+def _sized(file: BinaryIO) -> dict[str, Any]:
+    """Return the size of a picture as a scene's table, for texts that name none."""
+    import PIL.Image
+
+    file.seek(0)
+    with lifted_limit(), PIL.Image.open(file, formats=("JPEG", "PNG")) as picture:
+        return {"image": {"size": list(picture.size)}}
+
+
 def read(source: str) -> Imported:
     """Return what a file says, such as ``"place.kfr"`` or, of many things, ``"many.par#name"``.
 
@@ -75,6 +127,11 @@ def read(source: str) -> Imported:
         form = claimant(read_toml(path))
     else:
         form = find(path.name)
+    if form is None and path.suffix.lower() == ".gif":
+        raise SceneError(
+            f"{shown(source, 300)}: the parameters inside GIFs of Fractint are not read: save them "
+            "there as an entry of a .par file (key b)"
+        )
     if form is None:
         raise SceneError(
             f"{shown(source, 300)}: not a scene: name a gallery scene, or a file that ends in "
@@ -82,11 +139,36 @@ def read(source: str) -> Imported:
         )
     data = read_bytes(path, MAX_BYTES)
     more = (_beside(path.parent),) if form.reads_beside else ()
-    try:
+    with _named(path):
         found = form.read(data, entry, *more)
-    except InputError as error:
+    return _shown(found)
+
+
+def read_picture(path: Path) -> Imported | None:
+    """Return what another program says in a picture that it drew, or None.
+
+    Raises
+    ------
+    SceneError
+        The file can't be read, or the text of another program is invalid.
+    """
+    with _named(path), path.open("rb") as file:
+        found = in_picture(file, path.suffix.lower())
+    return found and _shown(found)
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Begin errors with the path."""
+    try:
+        yield
+    except (InputError, OSError, ValueError) as error:
         text = shown(printable(str(error)), MAX_MESSAGE)
         raise SceneError(f"{shown(path, PATH_SHOWN)}: {text}") from None
+
+
+def _shown(found: Imported) -> Imported:
+    """Return the same with lines that fit on a terminal."""
     lost = [shown(printable(line), MAX_MESSAGE) for line in listed(found.lost, MAX_LOST)]
     return Imported(found.table, tuple(lost))
 
@@ -104,11 +186,9 @@ def entries(source: str) -> list[tuple[str, str]]:
     if entry or form is None or form.entries is None:
         return []
     more = (_beside(path.parent),) if form.reads_beside else ()
-    try:
-        found = form.entries(read_bytes(path, MAX_BYTES), *more)
-    except InputError as error:
-        text = shown(printable(str(error)), MAX_MESSAGE)
-        raise SceneError(f"{shown(path, PATH_SHOWN)}: {text}") from None
+    data = read_bytes(path, MAX_BYTES)
+    with _named(path):
+        found = form.entries(data, *more)
     return [(printable(name), shown(printable(about), MAX_MESSAGE)) for name, about in found]
 
 

@@ -9,7 +9,14 @@ from fractals import catalog
 from fractals.errors import OptionError, shown
 from fractals.io import formats
 from fractals.io.embed import embed_files
-from fractals.io.files import read_embedded, read_json, read_store_header, read_toml
+from fractals.io.files import (
+    NoSceneError,
+    read_embedded,
+    read_json,
+    read_store_header,
+    read_toml,
+)
+from fractals.io.foreign import Imported
 from fractals.io.summary import RESOLVED, checked
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene, merge, nest, validate
@@ -85,7 +92,10 @@ def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, A
 
 def read_resolved(path: Path) -> dict[str, Any]:
     """Return what the values "auto" of a picture's scene were, as a table; {} if not known."""
-    return checked(read_embedded(path).get(RESOLVED))
+    try:
+        return checked(read_embedded(path).get(RESOLVED))
+    except NoSceneError:  # a picture of another program
+        return {}
 
 
 def _read_any(source: str | Path, lost: list[str] | None) -> dict[str, Any]:
@@ -98,14 +108,28 @@ def _read_any(source: str | Path, lost: list[str] | None) -> dict[str, Any]:
     if suffix == ".json":
         return read_json(path)
     if suffix in formats.PICTURES:
-        return read_embedded(path)
+        return _read_picture(name, lost)
     if suffix == ".fz":
         return dict(read_store_header(path)["scene"])
     if suffix == ".toml" and not name.lower().endswith(".f3.toml"):
         table = read_toml(path)
         if table.keys() <= {*Scene.model_fields, RESOLVED} or not formats.claimant(table):
             return table
-    imported = formats.read(name)
+    return _told(name, formats.read(name), lost)
+
+
+def _read_picture(name: str, lost: list[str] | None) -> dict[str, Any]:
+    """Return the scene in a picture of this program, or of another one."""
+    try:
+        return read_embedded(Path(name))
+    except NoSceneError:
+        if (imported := formats.read_picture(Path(name))) is None:
+            raise
+    return _told(name, imported, lost)
+
+
+def _told(name: str, imported: Imported, lost: list[str] | None) -> dict[str, Any]:
+    """Return what a file says, and add what was lost to a list."""
     if lost is not None:
-        lost += [f"{source}: {line}" for line in imported.lost]
+        lost += [f"{name}: {line}" for line in imported.lost]
     return dict(imported.table)

@@ -330,6 +330,7 @@ def make_plan(
     if device not in LIMITS:
         kinds = ", ".join(LIMITS)
         raise OptionError(f"unknown kind of device '{device}': choose one of {kinds}")
+    scene = scene.unframed()
     formula, layers = scene.make_formula(), make_layers(scene)
     number = scene.iteration.number_type
     width, center = place_of(scene, formula)

@@ -41,7 +41,8 @@ def _facts(scene: Scene) -> dict[str, Any]:
         facts.pop(f"image.{key}", None)
     formula = scene.make_formula()
     width, center = place_of(scene, formula)
-    facts.pop("view.zoom", None)  # width and zoom can say the same
+    for key in ("view.zoom", "view.frame"):  # which can say the same as a width
+        facts.pop(key, None)
     if scene.julia:
         facts["julia"] = tuple(Decimal(part) for part in scene.julia)
     return facts | {

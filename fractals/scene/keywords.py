@@ -37,6 +37,7 @@ class SceneKeywords(TypedDict, total=False):
     center: PointLike | None
     width: Real | None
     zoom: Real | None
+    frame: PointLike | None
     rotation: float
     mirror: bool
     stretch: float

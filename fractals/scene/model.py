@@ -24,7 +24,7 @@ from fractals.errors import FractalsError, OptionError, SceneError, listed, show
 from fractals.kernels.formula import Formula
 from fractals.scene.film import Film
 from fractals.scene.keywords import SceneKeywords
-from fractals.scene.numbers import decimal_text
+from fractals.scene.numbers import decimal_text, width_in
 from fractals.scene.paint import Color, Finite, plain_name
 from fractals.scene.sizes import MAX_SIDE, size_of
 from fractals.scene.table import Table, explained, make_once
@@ -44,6 +44,15 @@ def _positive(text: str) -> str:
     if not Decimal(text) > 0:
         raise ValueError(f"'{shown(text, 40)}' is not greater than 0")
     return text
+
+
+def _frame(sides: tuple[str, str]) -> tuple[str, str]:
+    for text in sides:
+        if Decimal(text) < 0:
+            raise ValueError(f"'{shown(text, 40)}' is less than 0")
+    if not any(Decimal(text) for text in sides):
+        raise ValueError("one of the sides is greater than 0")
+    return sides
 
 
 def _near(point: tuple[str, str]) -> tuple[str, str]:
@@ -88,6 +97,7 @@ def _point(given: Any) -> Any:
     return given
 
 
+SCALES = ("width", "zoom", "frame")  # keys of a view that say how much of the plane it shows
 Coordinate = Annotated[str, BeforeValidator(decimal_text)]
 Length = Annotated[Coordinate, AfterValidator(_positive)]
 Point = Annotated[tuple[Coordinate, Coordinate], BeforeValidator(_point)]
@@ -148,6 +158,10 @@ class View(Table):
     center: Point | None = Field(None, description="decimal text; default: the formula's home")
     width: Length | None = Field(None, description="full width of the picture in the plane")
     zoom: Length | None = Field(None, description="instead of width: the home width divided by it")
+    frame: Annotated[Point, AfterValidator(_frame)] | None = Field(
+        None,
+        description="width and height that a picture of any shape shows in full; the width follows",
+    )
     rotation: Finite = Field(0.0, ge=-360, le=360, description="degrees, counter-clockwise")
     mirror: bool = Field(False, description="the imaginary axis points down")
     stretch: Finite = Field(
@@ -162,9 +176,16 @@ class View(Table):
 
     @model_validator(mode="after")
     def _one_scale(self) -> "View":
-        if self.width is not None and self.zoom is not None:
-            raise ValueError("width and zoom are both given: give one of them")
+        given = [key for key in SCALES if getattr(self, key) is not None]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} are both given: give one of them")
         return self
+
+    def fitted(self, size: tuple[int, int]) -> "View":
+        """Return the view of a picture of this size: a frame decides the width."""
+        if self.frame is None:
+            return self
+        return self.model_copy(update={"width": width_in(self.frame, size)})
 
 
 class Image(Table):
@@ -232,6 +253,12 @@ class Scene(Table):
     color: Color = Color()
     film: Film | None = Field(None, description="how the scene moves: see fractals film")
 
+    @model_validator(mode="after")
+    def _fits_the_frame(self) -> "Scene":
+        if self.view.frame is not None:  # a frozen model is set so while it is made
+            object.__setattr__(self, "view", self.view.fitted(self.image.size))
+        return self
+
     def __repr__(self) -> str:
         facts = {
             "title": self.title,
@@ -249,8 +276,8 @@ class Scene(Table):
         Parameters
         ----------
         **changes
-            Keys without their table, such as ``size``, ``palette`` or ``center``. A width replaces
-            a zoom, and a zoom a width.
+            Keys without their table, such as ``size``, ``palette`` or ``center``. Of a width, a
+            zoom and a frame the new one replaces the old one.
 
         Returns
         -------
@@ -268,6 +295,13 @@ class Scene(Table):
         for key, value in changes.items():
             table = merge(table, nest(key, value))
         return validate(table, "")
+
+    def unframed(self) -> "Scene":
+        """Return the scene as it is drawn: with the width in place of a frame."""
+        if self.view.frame is None:
+            return self
+        view = self.view.fitted(self.image.size).model_copy(update={"frame": None})
+        return self.model_copy(update={"view": view})
 
     def make_formula(self) -> Formula:
         """Return the formula itself, the same object for the same name and options."""
@@ -291,6 +325,8 @@ class Scene(Table):
     def to_values(self) -> dict[str, Any]:
         """Return plain values, except for a `Formula` object."""
         table = self.model_dump(mode="json", exclude_none=True, exclude={"formula"})
+        if self.view.frame is not None:
+            del table["view"]["width"]  # which follows
         for paint in (table["color"], *table["color"]["layers"]):
             if paint["mask"] == "auto":
                 del paint["mask"]
@@ -353,14 +389,17 @@ def nest(key: str, value: Any) -> dict[str, Any]:
 
 
 def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `first` with the keys of `second`, table by table; its width replaces a zoom."""
+    """Return `first` with the keys of `second`, table by table.
+
+    A width, zoom or frame of `second` replaces those of `first`.
+    """
     merged = dict(first)
     for key, value in second.items():
         old = merged.get(key)
         if key in TABLES and isinstance(value, Mapping) and isinstance(old, Mapping):
             kept = dict(old)
-            if any(value.get(size) is not None for size in ("width", "zoom")):
-                kept = {k: v for k, v in kept.items() if k not in ("width", "zoom")}
+            if any(value.get(scale) is not None for scale in SCALES):
+                kept = {k: v for k, v in kept.items() if k not in SCALES}
             merged[key] = {**kept, **value}
         else:
             merged[key] = value

@@ -2,11 +2,37 @@
 
 import math
 import re
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 from fractals.errors import shown
+
+# Widths that are computed are rounded to DIGITS; what is computed from one has more, so that it
+# gives it back.
+DIGITS = 25
+WIDTHS = Context(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
+EXACT = Context(prec=2 * DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
+
+
+def width_in(frame: tuple[str, str], size: tuple[int, int]) -> str:
+    """Return the width of the smallest picture of this shape that shows a frame in full.
+
+    Parameters
+    ----------
+    frame : (str, str)
+        Width and height in the plane, as decimal text.
+    size : (int, int)
+        Of the picture, in pixels.
+
+    Examples
+    --------
+    >>> width_in(("0", "4e-50"), (500, 500)), width_in(("2.5", "2.5"), (160, 90))
+    ('4E-50', '4.444444444444444444444444')
+    """
+    (least, height), (across, down) = map(Decimal, frame), map(Decimal, size)
+    for_height = EXACT.divide(EXACT.multiply(height, across), down)
+    return str(WIDTHS.plus(max(least, for_height)).normalize(WIDTHS))
 
 
 def log2(value: Fraction) -> float:

@@ -1,6 +1,7 @@
 """Formulas as text: the grammar, its errors, and functions made of trees."""
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -212,6 +213,7 @@ def test_an_expression_draws_what_the_formula_does():
     assert own.z.tobytes() == ours.z.tobytes()
 
 
+@pytest.mark.poles
 def test_poles_are_infinite_and_no_error():
     drawn = {"formula": "z^2 + c/z^2", "image": {"size": [9, 9], "supersampling": 1}}
     raws = [
@@ -219,6 +221,58 @@ def test_poles_are_infinite_and_no_error():
     ]
     assert (raws[0].count == raws[1].count).all()
     assert (raws[0].count == 1).all()  # 0 is a pole
+
+
+def test_p_is_the_z_before():
+    """As the formula phoenix, with its counts and its derivative."""
+    keys = {"size": (16, 9), "supersampling": 1, "max_iterations": 60, "width": "5"}
+    own, known = (
+        load_scene(formula=formula, **keys, center=("-0.35", "0"))
+        for formula in ("z^2 + c - 0.5*p", "phoenix")
+    )
+    drawn = [fractals.compute(each, device="python") for each in (own, known)]
+    assert np.array_equal(drawn[0].count, drawn[1].count)
+    numbers = (0.3, -0.7, 1.1, 0.2, -0.4, 0.6, 0.9, -0.1, 0.5, 0.8, -0.3, 0.7)
+    tangents = [each.make_formula().tangent(*numbers) for each in (own, known)]
+    assert tangents[0] == pytest.approx(tangents[1], abs=1e-15)
+    stays = load_scene(formula="z^2 + c*z + p").make_formula()  # at 0, so that it starts at c
+    assert stays.begin(False, 0.3, 0.4) == (0.3, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("abs(z) + p + c", "p, the z before, is not available beside abs, absx"),
+        ("z^2 + c; p", "expressions in turn take z and c, not p"),
+        ({"name": "expression", "step": "z^2", "start": "p"}, "start is an expression in c alone"),
+        ({"name": "newton", "polynomial": "z^3 - p"}, "polynomial is an expression in z without"),
+        ({"name": "newton", "start": "p"}, "start is an expression in c alone"),
+        ({"name": "expression", "step": "z^2 + c", "escapes": False}, "escapes is true, or false"),
+    ],
+)
+def test_where_p_and_escapes_have_no_place(formula, words):
+    with pytest.raises(SceneError) as caught:
+        load_scene(formula=formula)
+    assert words in str(caught.value)
+
+
+def test_sign_is_of_the_real_part():
+    step = load_scene(formula="sign(z)*c").make_formula().step
+    assert [step(x, 0.5, 2.0, 3.0) for x in (-0.1, 0.0, 0.1)] == [(-2, -3), (2, 3), (2, 3)]
+
+
+def test_an_orbit_may_end_by_its_tolerance_alone():
+    """Newton's method goes far away from near 0, and comes back."""
+    table = {"name": "expression", "step": "(2*z + 1/z^2)/3", "start": "c", "tolerance": 1e-3}
+    keys = {"center": ("3e-5", "0"), "width": "1e-5", "size": (4, 2), "supersampling": 1}
+    counts = [
+        fractals.compute(
+            formula={**table, "escapes": escapes}, device="python", escape_radius=1e8, **keys
+        ).count
+        for escapes in (True, False)
+    ]
+    assert (counts[0] < 3).all()
+    assert (counts[1] > 30).all()
 
 
 def test_bent_functions_are_not_holomorphic():

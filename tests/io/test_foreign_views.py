@@ -204,10 +204,10 @@ def test_xaos_julia_sets_are_conjugate_too():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("(view 0 0 1 1)\n(plane 1)", "line 2: (plane 1) is unsupported"),
-        ("(view 0 0 1 1)(perturbation 0.1 0)", "(perturbation 0.1 0) is unsupported"),
-        ("(formula 'catseye)", "line 1: the formula 'catseye' is unsupported"),
-        ('\n(formula \'user)(usrform "z^2 + p")', "line 2: 'p' in (usrform ...) is unsupported"),
+        ("(view 0 0 1 1)\n(plane 9)", "line 2: (plane 9) is unsupported"),
+        ("(view 0 0 1 1)(perturbation 0.1)", "(perturbation ...) has 2 arguments"),
+        ("(formula 'koch)", "line 1: the formula 'koch' is unsupported"),
+        ('\n(formula \'user)(usrform "z^2 + n")', "line 2: 'n' in (usrform ...) is unsupported"),
         ('(formula \'user)(usrform "z*(")', "line 1: usrform: 'z*(', column 4: a number, z,"),
         ("(formula 'phoenix)(julia #f)", "line 1: the formula 'phoenix', so drawn, is unsupported"),
         ("(view 0 0 1)", "line 1: (view ...) has 4 arguments"),

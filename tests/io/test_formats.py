@@ -15,11 +15,7 @@ from fractals.io.load import load_scene
 
 FOLDERS = {"kfr": "kfr", "par": "par", "rustfractal-toml": "rust_fractal", "xpf": "xpf"}
 # What can't be drawn, and words of the reason; all other samples become scenes.
-REFUSED = {
-    "barnsl4.xpf": "the formula 'barnsley'",
-    "head.xpf": "(plane 2) is unsupported",
-    "royal_fabric.xpf": "the formula 'spider'",
-}
+REFUSED = {}
 DRAWN = (
     "kfr/smurfix_kf2__00-3-Mandelbrot.kfr",
     "kfr/smurfix_kf2__01-2-Burning-Ship.kfr",

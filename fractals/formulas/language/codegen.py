@@ -28,7 +28,7 @@ NAMES = {
 # operation takes a CPU core about 0.01 s (measured with nested and with added functions).
 COSTS = {"exp": 10, "log": 10, "angle": 10, "sincos": 10, "sinhcosh": 10, "quotient": 3}
 MAX_COST = 1500  # of step, tangent and start together
-Z, DZ, DC = ("z",), ("dz",), ("dc",)
+Z, DZ, DC, DP = ("z",), ("dz",), ("dc",), ("dp",)
 
 
 def compose(
@@ -39,39 +39,53 @@ def compose(
     parameters: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Formula:
-    """Return the formula of an expression in z and c.
+    """Return the formula of an expression in z, c and p, the z before.
 
     Parameters
     ----------
     step, start : str or tree
-        Expressions in z and c, and in c alone.
+        Expressions in z, c and p, and in c alone.
     **settings
         Other attributes of `fractals.kernels.formula.Formula`.
 
     Raises
     ------
     ValueError
-        The program of the expressions, with their derivatives, has too many operations.
+        The program of the expressions, with their derivatives, has too many operations; or the
+        step takes p and has no complex derivative.
     """
     tree = parser.parse(step) if isinstance(step, str) else step
     first = parser.parse(start) if isinstance(start, str) else start
+    if parser.uses(first, "z") or parser.uses(first, "p"):
+        raise ValueError("start is an expression in c alone")
     holomorphic = derivative.is_holomorphic(tree) and derivative.is_holomorphic(first)
     derivatives = _tangent(tree, holomorphic), _tangent(first, holomorphic)
     check_cost(tree, derivatives[0], first, derivatives[1])
+    before = parser.uses(tree, "p")
+    if before and not holomorphic:
+        raise ValueError(
+            f"p, the z before, is not available beside {', '.join(parser.BENT)}: a step with p "
+            "needs a complex derivative"
+        )
+    # p is u + iv, and changes by r + is.
+    own, changes = ({"p": "uv"}, {"dp": "rs"}) if before else ({}, {})
     settings = {"degree": derivative.degree_of(tree), "can_return": True, **settings}
     return Formula(
         name=name,
         title=title,
-        step=compiled("step", "x, y, a, b", {"z": "xy", "c": "ab"}, (tree,)),
+        step=compiled(
+            "step", "x, y, a, b" + ", u, v" * before, {"z": "xy", "c": "ab", **own}, (tree,)
+        ),
         derivative=None,
         tangent=compiled(
             "tangent",
-            "x, y, p, q, a, b, e, f",
-            {"z": "xy", "c": "ab", "dz": "pq", "dc": "ef"},
+            "x, y, p, q, a, b, e, f" + ", u, v, r, s" * before,
+            {"z": "xy", "c": "ab", "dz": "pq", "dc": "ef", **own, **changes},
             (derivatives[0],),
         ),
         start=_start(first, derivatives[1]),
         holomorphic=holomorphic,
+        uses_previous=before,
         parameters=parameters or {},
         **settings,
     )
@@ -89,13 +103,16 @@ def _start(first: Tree, change: Tree) -> Any:
 def _tangent(tree: Tree, holomorphic: bool) -> Tree:
     if not holomorphic:
         return derivative.change(tree, DZ, DC)
-    by_z, by_c = (derivative.derivative(tree, name) for name in "zc")
-    return derivative.plus(derivative.times(by_z, DZ), derivative.times(by_c, DC))
+    total = derivative.ZERO
+    for name, own in zip(parser.VARIABLES, (DZ, DC, DP), strict=True):
+        by_name = derivative.derivative(tree, name)
+        total = derivative.plus(total, derivative.times(by_name, own))
+    return total
 
 
 def check_cost(*trees: Tree) -> None:
     """Raise a `ValueError` where programs that compute these trees take too long to compile."""
-    leaves = {"z": "xy", "c": "ab", "dz": "pq", "dc": "ef"}
+    leaves = {"z": "xy", "c": "ab", "p": "uv", "dz": "pq", "dc": "ef", "dp": "rs"}
     cost = 0
     for tree in trees:
         writer = Writer("x", leaves, MAX_COST)
@@ -514,6 +531,12 @@ def _im(to: _ComplexLines, a: Value) -> Value:
     return a[1], None
 
 
+def _sign(to: _ComplexLines, a: Value) -> Value:
+    """Return 1, or -1 where the real part is below 0."""
+    one = to.real(1.0)
+    return (to.let(f"select({a[0]} < zero, -{one}, {one})") if a[0] else one), None
+
+
 def _turnx(to: _ComplexLines, a: Value, change: Value) -> Value:
     """Return how absx(a) changes with a."""
     return _turned(to, a[0], change[0]), change[1]
@@ -587,4 +610,5 @@ WRITERS: dict[str, Callable[[_ComplexLines, Value], Value]] = {
     "ceil": _rounded(_ceil),
     "round": _rounded(_round),
     "trunc": _rounded(_trunc),
+    "sign": _sign,
 }

@@ -1,8 +1,16 @@
 """Derivatives, degrees and holomorphy of expression trees."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from fractals.formulas.language.parser import BENT, COMPARISONS, LOGIC, ROUNDED, Tree, uses
+from fractals.formulas.language.parser import (
+    BENT,
+    COMPARISONS,
+    LOGIC,
+    ROUNDED,
+    VARIABLES,
+    Tree,
+    uses,
+)
 
 MAX_DEGREE = 500
 
@@ -40,27 +48,28 @@ def power(a: Tree, n: int) -> Tree:
 
 
 def derivative(tree: Tree, name: str) -> Tree:
-    """Return the derivative of a holomorphic tree by "z" or "c"."""
-    return change(tree, *((ONE, ZERO) if name == "z" else (ZERO, ONE)))
+    """Return the derivative of a holomorphic tree by "z", "c" or "p"."""
+    return change(tree, *(ONE if name == variable else ZERO for variable in VARIABLES))
 
 
-def change(tree: Tree, dz: Tree, dc: Tree) -> Tree:
-    """Return how a tree changes, to first order, when z changes by `dz` and c by `dc`."""
+def change(tree: Tree, dz: Tree, dc: Tree, dp: Tree = ZERO) -> Tree:
+    """Return how a tree changes, to first order, when z, c and p change by `dz`, `dc` and `dp`."""
+    changes = dict(zip(VARIABLES, (dz, dc, dp), strict=True))
     known: dict[int, Tree] = {}  # by id, because derivatives contain the same trees many times
 
     def changed(tree: Tree) -> Tree:
         if id(tree) not in known:
-            known[id(tree)] = _changed(tree, changed, dz, dc)
+            known[id(tree)] = _changed(tree, changed, changes)
         return known[id(tree)]
 
     return changed(tree)
 
 
-def _changed(tree: Tree, changed: Callable[[Tree], Tree], dz: Tree, dc: Tree) -> Tree:
+def _changed(tree: Tree, changed: Callable[[Tree], Tree], changes: Mapping[str, Tree]) -> Tree:
     """Return the change of a tree; `changed` returns that of its parts."""
     kind = tree[0]
-    if kind in ("number", "z", "c"):
-        return {"number": ZERO, "z": dz, "c": dc}[kind]
+    if kind == "number" or kind in changes:
+        return changes.get(kind, ZERO)
     if kind in (*COMPARISONS, *LOGIC, *ROUNDED):
         return ZERO  # but where the value jumps
     if kind == "if":
@@ -84,7 +93,7 @@ def _changed(tree: Tree, changed: Callable[[Tree], Tree], dz: Tree, dc: Tree) ->
         if tree[2] == 0:
             return ZERO
         return times(times(("number", complex(tree[2])), power(a, tree[2] - 1)), inner)
-    if inner == ZERO:
+    if inner == ZERO or kind == "sign":
         return ZERO
     if kind in ("absx", "absy"):
         return (f"turn{kind[-1]}", a, inner)
@@ -142,10 +151,10 @@ def _degree(tree: Tree, known: dict[int, int | None]) -> int | None:
 
 def _degree_of_parts(tree: Tree, known: dict[int, int | None]) -> int | None:
     kind = tree[0]
-    if kind in ("number", "c", *COMPARISONS, *LOGIC):
+    if kind in ("number", "c", "sign", *COMPARISONS, *LOGIC):
         return 0
-    if len(tree) == 1:  # z, or another variable, which may grow in any way
-        return 1 if kind == "z" else None
+    if len(tree) == 1:  # z, the z before, or another variable, which may grow in any way
+        return 1 if kind in ("z", "p") else None
     if kind == "if":
         own = _degree(tree[2], known), _degree(tree[3], known)
         return None if None in own else max(own)  # type: ignore[type-var]

@@ -1,9 +1,9 @@
 """A user's own formula as text, such as "z**3 + c*sin(z)": read by a grammar, never evaluated.
 
-A tree is a tuple: ("number", value) with a complex value, ("z",), ("c",) or another variable,
-(operator, left, right), ("neg", tree), ("power", tree, whole number), ("pow", tree, tree),
-(function, tree), or ("if", condition, tree, tree). Comparisons are of real parts, and 1 or 0; a
-condition holds where its real part is not 0.
+A tree is a tuple: ("number", value) with a complex value, ("z",), ("c",), ("p",) for the z before,
+or another variable, (operator, left, right), ("neg", tree), ("power", tree, whole number), ("pow",
+tree, tree), (function, tree), or ("if", condition, tree, tree). Comparisons are of real parts, and
+1 or 0; a condition holds where its real part is not 0.
 """
 
 import math
@@ -23,10 +23,11 @@ HOLOMORPHIC = (
     *("asin", "acos", "atan", "asinh", "acosh", "atanh"),
 )
 ROUNDED = ("floor", "ceil", "round", "trunc")  # of both parts; constant between their steps
-BENT = ("abs", "absx", "absy", "conj", "re", "im", "flip", "norm", *ROUNDED)
+BENT = ("abs", "absx", "absy", "conj", "re", "im", "flip", "norm", "sign", *ROUNDED)
 FUNCTIONS = (*HOLOMORPHIC, *BENT)
 COMPARISONS = ("<=", ">=", "==", "!=", "<", ">")
 LOGIC = ("&&", "||")
+VARIABLES = ("z", "c", "p")
 NUMBERS = {"i": 1j, "pi": complex(math.pi), "e": complex(math.e)}
 LEVELS = (("||",), ("&&",), COMPARISONS, ("+", "-"), ("*", "/"))
 LEVEL_OF = {word: k for k, words in enumerate(LEVELS) for word in words}
@@ -55,7 +56,7 @@ class Token(NamedTuple):
 
 
 def parse(text: str) -> Tree:
-    """Return the tree of an expression in z and c.
+    """Return the tree of an expression in z, c and p, the z before.
 
     Raises
     ------
@@ -200,12 +201,12 @@ class _Parser:
                 if not self.take("("):
                     raise self.wrong(f"'(' after '{token.text}'")
                 return self.choice() if token.text == "if" else (token.text, self.enclosed())
-            if token.text in ("z", "c") or self.names is None:
+            if token.text in VARIABLES or self.names is None:
                 return (token.text,)
             raise ExpressionError(
                 token.column,
-                f"unknown name '{token.text[:20]}'; there are z, c, "
-                + ", ".join((*NUMBERS, *FUNCTIONS, "if")),
+                f"unknown name '{token.text[:20]}'; there are "
+                + ", ".join((*VARIABLES, *NUMBERS, *FUNCTIONS, "if")),
             )
         if self.take("("):
             return self.enclosed()

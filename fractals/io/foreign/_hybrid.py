@@ -53,8 +53,15 @@ def read_hybrid(text: str, where: str) -> FormulaMatch:
             raise _refused(text, where, f"1 to {MAX_LINES} lines in a group are expected")
         repeats.append(int(count))
         parsed.append([_line(line, text, where) for line in lines])
-    known = _known(parsed[0]) if len(parsed) == 1 else None
-    return known or match_of(parsed, repeats, int(loop), f"{where}: '{text[:80]}'")
+    where = f"{where}: '{text[:80]}'"
+    if len(parsed) == 1:
+        return match_of_lines(parsed[0], where)
+    return match_of(parsed, repeats, int(loop), where)
+
+
+def match_of_lines(lines: list[Line], where: str) -> FormulaMatch:
+    """Return the formula of one group."""
+    return _known(lines) or match_of([lines], [1], 0, where)
 
 
 def match_of(groups: list[list[Line]], repeats: list[int], loop: int, where: str) -> FormulaMatch:

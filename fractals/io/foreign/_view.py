@@ -2,18 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 from fractals import catalog
+from fractals.formulas.language import parser
 from fractals.io.foreign._text import negated
-from fractals.scene.model import Image
+from fractals.scene.numbers import EXACT as EXACT
+from fractals.scene.numbers import width_in
 
-SIZE: tuple[int, int] = Image.model_fields["size"].default
-# Widths are rounded to DIGITS; what is computed from one has more, so that it gives it back.
-DIGITS = 25
-WIDTHS = Context(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
-EXACT = Context(prec=2 * DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
+MULTIBROT = 8  # its highest power
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Place:
     center : (str, str)
         Decimal text.
     height : Decimal
-        Of the view in the plane.
+        Of the view in the plane, whatever the picture's shape.
     up : bool
         Whether the imaginary axis points up in its pictures.
     angle : float
@@ -53,6 +51,8 @@ class Place:
         In pixels; of a new scene where the file names none.
     julia : (str, str), optional
         The c of a Julia set.
+    width : Decimal
+        That a narrow picture shows in full, too.
     """
 
     center: tuple[str, str]
@@ -63,6 +63,7 @@ class Place:
     stretch_angle: float = 0.0
     size: tuple[int, int] | None = None
     julia: tuple[str, str] | None = None
+    width: Decimal = Decimal(0)
 
 
 def placed(kin: FormulaMatch, place: Place) -> dict[str, Any]:
@@ -76,7 +77,7 @@ def placed(kin: FormulaMatch, place: Place) -> dict[str, Any]:
     angle = -place.angle if turned else place.angle
     view = {
         "center": [place.center[0], flip(place.center[1])],
-        "width": width_of(place.height, place.size or SIZE),
+        "frame": [str(place.width), str(place.height)],
         "rotation": turn(angle),
     }
     if turned == place.up:
@@ -91,19 +92,13 @@ def placed(kin: FormulaMatch, place: Place) -> dict[str, Any]:
     return table
 
 
-def width_of(height: Decimal, size: tuple[int, int]) -> str:
-    """Return the width of a view of this height, for a picture of `size` pixels."""
-    across, down = map(Decimal, size)
-    return str(WIDTHS.divide(EXACT.multiply(height, across), down).normalize(WIDTHS))
-
-
 def zoom_of(height: Decimal, size: tuple[int, int]) -> str:
     """Return the shortest zoom, 4 / height, from which the same width is read."""
-    width = width_of(height, size)
+    width = width_in(("0", str(height)), size)
     zoom = EXACT.divide(Decimal(4), height)
     for digits in range(1, EXACT.prec):
         rounded = Context(digits, Emax=EXACT.Emax, Emin=EXACT.Emin).plus(zoom)
-        if width_of(EXACT.divide(Decimal(4), rounded), size) == width:
+        if width_in(("0", str(EXACT.divide(Decimal(4), rounded))), size) == width:
             return f"{rounded:E}".replace("E+", "E")
     return f"{zoom:E}".replace("E+", "E")
 
@@ -114,10 +109,12 @@ def height_of(table: Mapping[str, Any]) -> tuple[tuple[str, str], Decimal]:
     options = options_of(formula)
     home = catalog.load("formula", options.pop("name"))(**options)
     x, y = view.get("center") or home.center
+    across, down = table["image"]["size"]
     width = Decimal(view.get("width") or home.width)
+    if "frame" in view:
+        width = Decimal(width_in(view["frame"], (across, down)))
     if "zoom" in view:
         width = EXACT.divide(width, Decimal(view["zoom"]))
-    across, down = table["image"]["size"]
     return (x, y), EXACT.divide(EXACT.multiply(width, Decimal(down)), Decimal(across))
 
 
@@ -140,10 +137,12 @@ def turn(degrees: float) -> float:
 
 
 def power_of(power: int) -> FormulaMatch | None:
-    """Return the match of z**power + c, or None for other powers than 2 to 8."""
-    if not 2 <= power <= 8:
+    """Return the match of z**power + c, or None for powers that no expression has."""
+    if not 2 <= power <= parser.MAX_POWER:
         return None
-    formula = "mandelbrot" if power == 2 else {"name": "multibrot", "power": power}
+    formula: Any = "mandelbrot" if power == 2 else {"name": "multibrot", "power": power}
+    if power > MULTIBROT:
+        formula = {"name": "expression", "step": f"z^{power} + c"}
     return FormulaMatch(formula, conjugate=True)
 
 

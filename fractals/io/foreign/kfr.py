@@ -4,6 +4,7 @@ The view is 4 / Zoom high, and the imaginary axis points down unless ImagPointsU
 Colors go round in 1024 steps: step = f(count) / IterDiv + ColorOffset.
 """
 
+import functools
 import math
 import re
 from collections.abc import Mapping
@@ -14,7 +15,13 @@ from fractals.color import palette, spaces
 from fractals.color.palette import Palette
 from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
-from fractals.io.foreign._hybrid import read_hybrid, write_hybrid
+from fractals.io.foreign._hybrid import (
+    Line,
+    Term,
+    match_of_lines,
+    read_hybrid,
+    write_hybrid,
+)
 from fractals.io.foreign._text import (
     limit,
     lines_of,
@@ -48,12 +55,52 @@ NAMES = (
     "Perpendicular Mandelbrot, Perpendicular Burning Ship, Perpendicular Celtic, "
     "Perpendicular Buffalo"
 )
-TYPES = {  # of power 2
+SQUARES = {  # of power 2
     1: FormulaMatch("burning_ship"),
     2: FormulaMatch("buffalo"),
     3: FormulaMatch("celtic", conjugate=True),
     4: FormulaMatch("tricorn", conjugate=True),
     7: FormulaMatch("perpendicular_burning_ship", same=False, conjugate=True),  # (x - i|y|)²
+}
+# FractalType and powers: how z is folded before it is raised, and after.
+FOLDED = """
+1 345: absx absy
+2 345: / absx absy
+3 345: / absx
+4 45: negy
+5 2: negy / absx
+6 2: absx negy
+8 2: absx negy / absx
+9 2: absy negy / absx
+10 3: absx / absy negy
+11 3: absx
+12 3: absy
+13 3: / absy
+15 4: absy
+16 4: absx
+17 4: absx negy
+18 4: absy / absx
+19 4: absx / absx
+20 4: absx negy / absx
+21 4: / absy
+22 4: negy / absx
+27 5: absx
+28 5: absx negy
+29 5: negy / absx
+30 5: absx / absy negy
+"""
+MANDELBAR = (4, 3)  # -conj(z)³ + c; its hybrid formula is conj(z)³ + c
+# FractalType: the powers of z, and of z without the signs of its parts, that are multiplied.
+PRODUCTS = {33: (2, 2), 40: (3, 3)} | {
+    54 + k: (k + 1 - start, total - (k + 1 - start))
+    for total, start in ((2, 0), (3, 1), (4, 3), (5, 6), (6, 10))
+    for k in range(start, start + total - 1)
+}
+MOTH: Term = (frozenset({"absx", "absy"}), 1, 1 + 0j)
+IDENTITY: Term = (frozenset(), 1, 1 + 0j)
+LINES: dict[tuple[int, int], list[Line]] = {
+    (41, 2): [((MOTH[0], 2, 1 + 0j), MOTH, "-")],  # HPDZ Buffalo
+    (51, 4): [((frozenset(), 2, 1 + 0j), None, "+"), (IDENTITY, MOTH, "*")],  # Simonbrot 2
 }
 # a z² + z**power + c, or minus that power; a is 2, or of FactorAR and FactorAI
 SUMS = {42: 3, 43: -3, 44: -3, 45: 4, 46: -4, 47: 5, 48: -5, 49: 6, 50: -6}
@@ -71,7 +118,6 @@ METHODS = {2: "cube root", 4: "stretched", 9: "log log", 10: "arc tangent", 11: 
 DISTANCES = (5, 6, 7, 8)
 # Settings without an equivalent in a scene, and the value with which each does nothing.
 UNKNOWN = {
-    "Ratio": ("360", "the stretched view"),
     "Slopes": ("0", "slopes"),
     "MultiColor": ("0", "colors in waves"),
     "TextureEnabled": ("0", "the texture"),
@@ -87,7 +133,7 @@ UNKNOWN = {
 # Keys that are read, or that mean nothing without one of those settings.
 KNOWN = (
     "Re Im Zoom Iterations IterDiv ColorMethod ColorOffset Colors InteriorColor Smooth Power "
-    "FractalType SeedR SeedI RotateAngle Rotate StretchAngle StretchAmount ImagPointsUp "
+    "FractalType SeedR SeedI RotateAngle Rotate StretchAngle StretchAmount Ratio ImagPointsUp "
     "ImageWidth ImageHeight UseHybridFormula HybridFormula BailoutRadiusPreset "
     "BailoutRadiusCustom BailoutNormCustom SmoothMethod SmoothingMethod Differences BlendMC "
     "MultiColors SlopePower SlopeRatio SlopeAngle FactorAR FactorAI Period "
@@ -152,7 +198,12 @@ def formula_of(fields: Fields) -> FormulaMatch:
             raise SceneError(f"{where}: orbits that begin at {seed[:40]} and not at 0 are unknown")
     if whole(*given(fields, "UseHybridFormula", "0")):
         return read_hybrid(*given(fields, "HybridFormula", ""))
-    kin = power_of(power) if kind == 0 else TYPES.get(kind) if power == 2 else None
+    kin = power_of(power) if kind == 0 else SQUARES.get(kind) if power == 2 else None
+    if (kind, power) in native():
+        kin = match_of_lines(native()[kind, power], f"FractalType: {kind}, Power: {power}")
+    if (kind, power) == MANDELBAR:
+        step = {"name": "expression", "step": "-conj(z)^3 + c"}
+        kin = FormulaMatch(step, conjugate=True)
     if (kind == NOVA and 2 <= power <= 12) or (kind, power) == (97, 3):
         kin = FormulaMatch({"name": "nova", "power": power}, conjugate=True)
     if kind in SUMS and power == abs(SUMS[kind]):
@@ -163,6 +214,25 @@ def formula_of(fields: Fields) -> FormulaMatch:
         where = given(fields, "FractalType" if kind else "Power", "")[1]
         raise SceneError(f"{where}: the formula {name} with power {power} is unsupported")
     return kin
+
+
+@functools.cache
+def native() -> dict[tuple[int, int], list[Line]]:
+    """Return the lines of formulas that have a number of their own: FractalType and Power."""
+    found = dict(LINES)
+    for kind, powers in PRODUCTS.items():
+        one, two = (frozenset[str](), powers[0], 1 + 0j), (MOTH[0], powers[1], 1 + 0j)
+        found[kind, sum(powers)] = [(one, two, "*")]
+    for row in FOLDED.strip().splitlines():
+        name, _, folds = row.partition(":")
+        number, digits = name.split()
+        before, _, after = (frozenset(part.split()) for part in folds.partition("/"))
+        for power in map(int, digits):
+            lines: list[Line] = [((before, power, 1 + 0j), None, "+")]
+            if after:
+                lines.append(((after, 1, 1 + 0j), None, "+"))
+            found[int(number), power] = lines
+    return found
 
 
 def _sum(fields: Fields, power: int, sign: str) -> FormulaMatch:
@@ -189,16 +259,31 @@ def place_of(fields: Fields) -> Place | None:
     if abs(real(amount, where)) > MAX_STRETCH:
         raise SceneError(f"{where}: {amount[:40]} is beyond -{MAX_STRETCH} to {MAX_STRETCH}")
     along = real(*given(fields, "StretchAngle", "0"))
+    # There the view is longer along the angle, which turns as the imaginary axis points.
+    stretch, direction = 2 ** real(amount, where), turn(90 - along if up else 90 + along)
+    height = EXACT.divide(Decimal(4), positive(*given(fields, "Zoom", "1")))
+    if "StretchAmount" not in fields and stretch_of(fields) != 1:
+        # A stretch here keeps areas; the older key keeps the height.
+        stretch, direction = stretch_of(fields), 0.0
+        height = EXACT.divide(height, Decimal(stretch))
     return Place(
         center=(number(*given(fields, "Re", "0")), number(*given(fields, "Im", "0"))),
-        height=EXACT.divide(Decimal(4), positive(*given(fields, "Zoom", "1"))),
+        height=height,
         up=up,
         angle=angle,
-        # There the view is longer along the angle, which turns as the imaginary axis points.
-        stretch=2 ** real(amount, where),
-        stretch_angle=turn(90 - along if up else 90 + along),
+        stretch=stretch,
+        stretch_angle=direction,
         size=size,
     )
+
+
+def stretch_of(fields: Fields) -> float:
+    """Return how much wider things look by Ratio, the height of a view 640 wide; 360 is usual."""
+    text, where = given(fields, "Ratio", "360")
+    ratio = real(text, where) / 360
+    if not 4.0**-MAX_STRETCH <= ratio <= 4.0**MAX_STRETCH:
+        raise SceneError(f"{where}: {text[:40]} is too far from 360")
+    return math.sqrt(ratio)
 
 
 def radius_of(fields: Fields) -> float:
@@ -309,7 +394,7 @@ def _kind(formula: Any) -> tuple[tuple[int, int, str], FormulaMatch]:
         kin = power_of(power)
         if kin and formula in (kin.formula, {"name": "multibrot", "power": power}):
             return (0, power, ""), kin
-    for kind, kin in TYPES.items():
+    for kind, kin in SQUARES.items():
         if formula == kin.formula:
             return (kind, 2, ""), kin
     name = formula if isinstance(formula, str) else formula["name"]

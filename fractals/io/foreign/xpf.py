@@ -1,9 +1,11 @@
 """Positions of XaoS (`.xpf`): commands as s-expressions, such as ``(view -0.75 0 2.5 2.5)``.
 
 The imaginary axis points down there. "Julia" means there that orbits begin at the pixel and a seed
-is c; in the methods of Newton and in lambda it is the other way round.
+is c; in Newton's methods, octo and lambda it is the other way round. A "plane" replaces the pixel
+by a function of it.
 """
 
+import functools
 import math
 import re
 from collections.abc import Callable
@@ -12,9 +14,12 @@ from typing import Any, NamedTuple
 
 from fractals.errors import SceneError
 from fractals.formulas.language import parser
+from fractals.formulas.language.parser import Tree
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._text import limit, lines_of, number, only_one, positive, real
-from fractals.io.foreign._view import EXACT, SIZE, FormulaMatch, Place, placed, power_of
+from fractals.io.foreign._view import FormulaMatch, Place, placed, power_of
+from fractals.io.foreign._xaos_formula import translated
+from fractals.io.foreign._xaos_palette import DEFAULT, Segments, of_colors, of_seed
 
 MAX_COMMANDS = 10_000
 MAX_TOKENS = 100_000  # of a file: brackets, words and lines
@@ -27,102 +32,166 @@ class XaosFormula(NamedTuple):
 
     Attributes
     ----------
-    kin : FormulaMatch, or callable
-        ``kin(julia, seed)`` returns the formula of this program, or None if it is unsupported.
+    step : str
+        The next z, of z, c and p, the z before, which is 0 at first; "" if no expression has it.
     view : str
         The first view: center, width and height.
     seed : str
         Of its Julia sets, where a file names none.
     julia : bool
         Whether a Julia set is drawn where a file doesn't say.
-    bailout : str
-        The square of the escape radius, where that tells what is inside.
+    kin : FormulaMatch, optional
+        The formula of this program, with any c, or of a Julia set.
+    begin : str
+        Where orbits begin, of {start} and {c}.
+    zero : bool
+        Whether the orbits of c begin at the perturbation; if not, at its sum with c.
+    swapped : bool
+        Whether c and the start change places.
+    may_return : bool
+        Whether an orbit that begins outside may come back. There it ends before the first step.
+    early : int
+        By how many steps orbits begin earlier here.
+    square : str
+        The square of the escape radius, over the bailout that a file names.
+    fixed : str
+        The square of the escape radius, whatever a file names; "" if it is not fixed.
+    tolerance : float
+        Orbits end where a step is at most so long; 0: they end by escape alone.
     lost : str
         How the scene differs.
     """
 
-    kin: FormulaMatch | Callable[[bool, tuple[str, str]], FormulaMatch | None] | None
+    step: str
     view: str = "0 0 2.5 2.5"
     seed: str = "0 0"
     julia: bool = False
-    bailout: str = ""
+    kin: FormulaMatch | None = None
+    begin: str = "{start}"
+    zero: bool = False
+    swapped: bool = False
+    may_return: bool = False
+    early: int = 0
+    square: str = "1"
+    fixed: str = ""
+    tolerance: float = 0.0
     lost: str = ""
 
 
-def _newton(power: int, step: str) -> Callable[[bool, tuple[str, str]], FormulaMatch | None]:
+def _power(n: int, view: str = "0 0 2.5 2.5") -> XaosFormula:
+    return XaosFormula(f"z^{n} + c", view, kin=power_of(n), early=1)
+
+
+def _newton(step: str) -> XaosFormula:
     """Return Newton's method; its "Julia set" begins at the seed and adds the pixel."""
-
-    def kin(julia: bool, seed: tuple[str, str]) -> FormulaMatch:
-        if not julia:
-            return FormulaMatch({"name": "newton", "power": power}, conjugate=True)
-        return _own(f"{step} + c", f"{seed[0]} + {seed[1]}*i", tolerance=1e-3)
-
-    return kin
+    return XaosFormula(f"{step} + c", seed=ROOT, zero=True, swapped=True, tolerance=1e-3)
 
 
-def _lambda(julia: bool, seed: tuple[str, str]) -> FormulaMatch:
-    """Return the logistic map; c is the pixel, and orbits begin at the seed or there, too."""
-    if julia and Decimal(seed[0]) == Decimal("0.5") and not Decimal(seed[1]):
-        return FormulaMatch("logistic", conjugate=True)
-    return _own("c*z*(1 - z)", f"{seed[0]} + {seed[1]}*i" if julia else "c")
+def _magnet(number: int, step: str, view: str) -> XaosFormula:
+    kin = FormulaMatch(f"magnet{number}", conjugate=True)
+    return XaosFormula(step, view, kin=kin, zero=True, fixed="10000", lost=ATTRACTED)
 
 
-def _phoenix(julia: bool, seed: tuple[str, str]) -> FormulaMatch | None:
-    if not julia or abs(Decimal(seed[1])) > 2:
-        return None
-    return FormulaMatch({"name": "phoenix", "memory": float(seed[1])}, conjugate=True)
-
-
-def _own(step: str, start: str, **options: float) -> FormulaMatch:
-    return FormulaMatch({"name": "expression", "step": step, "start": start, **options})
-
-
-CONVERGED = "the test of having converged: a step below 1e-3, and here below 1e-6"
 ATTRACTED = "the test of having converged to 1, and that counts are reversed outside"
 ROOT = "1.0199502202048319698 0"
+OCTO = XaosFormula(
+    "(z - c)^3 + p + c", begin="{start} + {c}", zero=True, swapped=True, early=-1
+)  # of w, the sum of c and the z before, which is what escapes
 FORMULAS = {
-    "mandel": XaosFormula(power_of(2), "-0.75 0 2.5 2.5"),
-    "mandel3": XaosFormula(power_of(3)),
-    "mandel4": XaosFormula(power_of(4)),
-    "mandel5": XaosFormula(power_of(5)),
-    "mandel6": XaosFormula(power_of(6)),
-    "mandel9": XaosFormula(_own("z^9 + c", "0")),
-    "mbar": XaosFormula(FormulaMatch("tricorn", conjugate=True), "0 0 2.5 3.5"),
-    "trice": XaosFormula(_own("(z^2 + z)/2 + c", "c"), "0 0 2.5 4.5", bailout=BAILOUT),
-    "newton": XaosFormula(_newton(3, "(2*z + 1/z^2)/3"), seed=ROOT, lost=CONVERGED),
-    "newton4": XaosFormula(_newton(4, "(3*z + 1/z^3)/4"), seed=ROOT, lost=CONVERGED),
-    "phoenix": XaosFormula(_phoenix, seed="0.56667 -0.5", julia=True, bailout=BAILOUT),
-    "magnet": XaosFormula(
-        FormulaMatch("magnet1", conjugate=True), "1.5 0 3 4.4", bailout="10000", lost=ATTRACTED
+    "mandel": _power(2, "-0.75 0 2.5 2.5"),
+    "mandel3": _power(3),
+    "mandel4": _power(4),
+    "mandel5": _power(5),
+    "mandel6": _power(6),
+    "mandel9": _power(9),
+    "mbar": XaosFormula(
+        "conj(z)^2 + c", "0 0 2.5 3.5", kin=FormulaMatch("tricorn", conjugate=True), early=1
     ),
-    "magnet2": XaosFormula(
-        FormulaMatch("magnet2", conjugate=True), "1 0 3 3.2", bailout="10000", lost=ATTRACTED
+    "trice": XaosFormula("(z^2 + z)/2 + c", "0 0 2.5 4.5", may_return=True),
+    # z = c at first, so that z = 2 after a step, which must not be outside.
+    "catseye": XaosFormula("z/c + c/z", "0 0 2.5 4.5", may_return=True, square="1.0000000025"),
+    "newton": _newton("(2*z + 1/z^2)/3"),
+    "newton4": _newton("(3*z + 1/z^3)/4"),
+    "barnsley": XaosFormula(
+        "(z - sign(z))*c", seed="-0.6 1.1", julia=True, zero=True, may_return=True
     ),
-    "mlambda": XaosFormula(_lambda, "0.5 0 2.5 5.5", "0.5 0", julia=True, bailout=BAILOUT),
+    "barnsley2": XaosFormula(
+        "(z - sign(im(z*c)))*c", "0 0 2.5 5.5", "-0.6 1.1", True, zero=True, may_return=True
+    ),
+    "barnsley3": XaosFormula(
+        "z^2 - 1 + c*(re(z) - abs(re(z)))/2",
+        "0 0 2.5 3.5",
+        "0 0.4",
+        True,
+        zero=True,
+        may_return=True,
+    ),
+    "symbarn": XaosFormula(
+        "(z - sign(z) - i*sign(im(z)))*c", "0 0 8 1", "1.3 1.3", True, may_return=True, square="4"
+    ),
+    "octo": OCTO,
+    "octal": OCTO,  # its name before version 3.1
+    "phoenix": XaosFormula("", seed="0.56667 -0.5", julia=True),  # see `_phoenix`
+    "magnet": _magnet(1, "((z^2 + c - 1)/(2*z + c - 2))^2", "1.5 0 3 4.4"),
+    "magnet2": _magnet(
+        2,
+        "((z^3 + 3*(c - 1)*z + (c - 1)*(c - 2))/(3*z^2 + 3*(c - 2)*z + (c - 1)*(c - 2) + 1))^2",
+        "1 0 3 3.2",
+    ),
+    "mlambda": XaosFormula("c*z*(1 - z)", "0 0 2.5 5.5", "0.5 0", True, swapped=True),
+    "spider": XaosFormula("", "0 0 2.5 4.5", kin=FormulaMatch("spider", conjugate=True)),
 }
-SWAPPED = ("newton", "newton4", "mlambda")  # the seed of whose Julia sets is not c
-# Words that have the same meaning in expressions of XaoS and of scenes.
-WORDS = {"z", "c", *parser.NUMBERS, *parser.FUNCTIONS} - {
-    *("log", "conj", "norm", "flip", *parser.ROUNDED)
+PLANES = (
+    "c",
+    "(1/c)",
+    "(1/c + 0.25)",
+    "(c/2 - c^2/4)",
+    "(1/(2*c) - 1/(4*c^2))",
+    "((1/c + 1)/2 - (1/c + 1)^2/4)",
+    "(1/c - 1.40115)",
+)
+# Commands that change nothing in a picture, and what is lost of those that color it.
+QUIET = (
+    "initstate usleep wait textsleep range fastjulia fastrotate autorotate letterspersec cycling "
+    "cyclingspeed periodicity speedup maxstep fastmode rotationspeed zoomcenter intcoloring "
+    "outtcoloring"
+)
+FILTERS = {
+    "edge": "edges drawn as lines",
+    "edge2": "edges drawn as lines",
+    "threed": "the relief in three dimensions",
+    "starfield": "the field of stars",
+    "stereogram": "the stereogram",
+    "blur": "the blur of motion",
+    "emboss": "the emboss",
 }
-# Possessive (++), and never begun within a number, so that the search is linear in the length.
-IMAGINARY = re.compile(r"(?<![\d.])((?:\d++\.?+\d*+|\.\d++)(?:e[-+]?+\d++)?+)i\b", re.ASCII)
-# Commands that change nothing in a picture, that only color it, and that change it altogether.
-QUIET = "initstate usleep wait textsleep range fastjulia fastrotate autorotate letterspersec"
-COLORS = {
-    "palette": "the palette, which XaoS makes of random numbers",
-    "defaultpalette": "the palette",
-    "outcoloring": "the coloring outside",
-    "outtcoloring": "the coloring outside",
-    "incoloring": "the coloring inside",
-    "intcoloring": "the coloring inside",
-    "filter": "the filter",
-    "bailout": "the bailout",
+SHARP = ("anti", "truecolor", "palette", "interlace")  # filters that a picture here doesn't need
+OUTSIDE = {
+    1: "the count plus Re z",
+    2: "the count plus Im z",
+    3: "the count plus Re z / Im z",
+    4: "the count plus Re z + Im z + Re z / Im z",
+    5: "the count, downwards where Im z > 0",
+    6: "the count, downwards where Re z or Im z is small",
+    7: "the potential",
+    10: "true colors of Re z and Im z",
 }
-NOTHING = {("outcoloring", "0"), ("incoloring", "0"), ("plane", "0"), ("perturbation", "0 0")}
-WHOLLY = ("plane", "perturbation")
-READ = "view formula usrform usrformInit julia juliaseed angle maxiter"
-TOKEN = re.compile(r"""[()]|"[^"\n]*"|'?[^\s()"';]+|;[^\n]*|\n|["']""")
+INSIDE = {
+    1: "the size of the last z",
+    2: "the direction of the last z",
+    3: "Re z / Im z of the last z",
+    4: "the distance of the last z from c",
+    5: "waves of Re z Im z Re c Im c",
+    6: "|z|² cos (Re z)² of the last z",
+    7: "sin (Re² z - Im² z) of the last z",
+    8: "Re z Im z Re c Im c",
+    9: "squares of the last z",
+    10: "true colors of Re z and Im z",
+}
+DIRECTIONS = 20_000 / 256  # counts that a turn of the last z is worth (outcoloring 8)
+COLORED = "palette defaultpalette palettecolors shiftpalette outcoloring incoloring"
+READ = "view formula usrform usrformInit julia juliaseed angle maxiter bailout plane perturbation"
+TOKEN = re.compile(r"""[()]|"(?:[^"\\]++|\\.)*+"|'?[^\s()"';]+|;[^\n]*|\n|["']""", re.DOTALL)
 Commands = dict[str, tuple[int, list[str]]]  # name: line number and arguments; the last one counts
 
 
@@ -133,17 +202,13 @@ def read(data: bytes, entry: str) -> Imported:
     if not {"initstate", "view", "formula"} & state.keys():
         raise SceneError("no command of XaoS is there, such as (view -0.75 0 2.5 2.5)")
     own, kin, julia = formula_of(state)
-    converging = isinstance(kin.formula, dict) and "tolerance" in kin.formula
-    lost = [own.lost] if own.lost and not converging else []
-    for name, (line, values) in state.items():
-        said = " ".join(values)
-        if name in WHOLLY and (name, said) not in NOTHING:
-            raise SceneError(f"line {line}: ({name} {said[:60]}) is unsupported")
-        if name == "bailout" and own.bailout == BAILOUT:
-            continue
-        if name in COLORS and (name, said) not in NOTHING:
-            lost.append(f"{COLORS[name]}: ({name} {said[:60]})")
-        elif name not in (*QUIET.split(), *COLORS, *WHOLLY, *READ.split()):
+    lost = [own.lost] if own.lost else []
+    for name, (_, values) in state.items():
+        kind, _, which = name.partition(" '")
+        if kind == "filter":
+            if values[-1:] == ["#t"] and which not in SHARP:
+                lost.append(FILTERS.get(which, f"the filter '{which[:40]}', which is not known"))
+        elif name not in f"{QUIET} {COLORED} {READ}".split():
             lost.append(f"({name[:60]} ...), which is not known")
 
     view = arguments(state, "view", own.view.split(), number)
@@ -151,22 +216,16 @@ def read(data: bytes, entry: str) -> Imported:
     across, down = (positive(text, where) for text in view[2:])
     place = Place(
         center=(view[0], view[1]),
-        # All of the view is shown, whatever the picture's shape.
-        height=max(down, EXACT.divide(EXACT.multiply(across, Decimal(SIZE[1])), Decimal(SIZE[0]))),
+        height=down,
+        width=across,  # all of the view is shown, whatever the picture's shape
         up=False,
         angle=-arguments(state, "angle", ["0"], real)[0],
         julia=julia,
     )
     table = placed(kin, place)
-    steps = arguments(state, "maxiter", [LIMIT], lambda text, where: limit(text, where, lost))
-    table["iteration"] = {"max_iterations": steps[0]}
-    if own.bailout:
-        bailout = real(own.bailout, "")
-        if own.bailout == BAILOUT:
-            bailout = arguments(state, "bailout", [BAILOUT], real)[0]
-        table["iteration"]["escape_radius"] = min(math.sqrt(max(bailout, 4.0)), 1e9)
-    elif converging:
-        table["iteration"]["escape_radius"] = 1e9  # none escapes there
+    steps = arguments(state, "maxiter", [LIMIT], lambda text, where: limit(text, where, lost))[0]
+    table["iteration"] = {"max_iterations": steps, "escape_radius": radius_of(state, own, lost)}
+    table["color"] = color_of(state, own, kin, steps, lost)
     return Imported(table, tuple(lost))
 
 
@@ -179,11 +238,10 @@ def commands_of(lines: list[str]) -> Commands:
         token = match[0]
         if k >= MAX_TOKENS:
             raise SceneError(f"line {line}: a file has at most {MAX_TOKENS} brackets and words")
-        if token == "\n":
-            line += 1
-        elif token.startswith(";"):
+        line += token.count("\n")
+        if token == "\n" or token.startswith(";"):
             continue
-        elif token == "(":
+        if token == "(":
             if words is not None:
                 raise SceneError(f"line {line}: a list in a list is no command of XaoS")
             words, begun = [], line
@@ -197,7 +255,10 @@ def commands_of(lines: list[str]) -> Commands:
                 raise SceneError(f"line {line}: a file has at most {MAX_COMMANDS} commands")
             if words[0] == "initstate":
                 state = {}
-            state[words[0]] = begun, words[1:]
+            several = words[0] == "filter" and len(words) > 1  # each filter for itself
+            key = " ".join(words[: 1 + several])
+            state.pop(key, None)  # so that commands stand in the order in which they count
+            state[key] = begun, words[1 + several :]
             words = None
         else:
             words.append(token)
@@ -220,40 +281,201 @@ def formula_of(state: Commands) -> tuple[XaosFormula, FormulaMatch, tuple[str, s
     """Return the formula of XaoS, its match, and the c of a Julia set."""
     line, values = state.get("formula", (1, ["'mandel"]))
     name = values[0].removeprefix("'") if len(values) == 1 else ""
-    own = _user(state) if name == "user" else FORMULAS.get(name)
+    own, first = (_user(state) if name == "user" else FORMULAS.get(name)), ""
     if own is None:
         raise SceneError(f"line {line}: the formula '{name[:80]}' is unsupported")
+    if name == "user":
+        first = _expression(state, "usrformInit", "c")
     said = arguments(state, "julia", ["#t" if own.julia else "#f"], lambda value, where: value)
     x, y = arguments(state, "juliaseed", own.seed.split(), number)
-    julia = said == ["#t"]
-    kin = own.kin(julia, (x, y)) if callable(own.kin) else own.kin
-    if kin is None:
+    julia, plane = said == ["#t"], _plane(state)
+    moved = _complex(*arguments(state, "perturbation", ["0", "0"], number))
+    if name == "phoenix" and julia:
+        own, y = _phoenix(own, y), "0"
+    logistic = name == "mlambda" and julia and Decimal(x) == Decimal("0.5") and not Decimal(y)
+    if plane == "c" and logistic:
+        return own, FormulaMatch("logistic", conjugate=True), None
+    if own.kin and plane == "c" and (julia or moved == "0") and not first:
+        return own._replace(early=own.early * (not julia)), own.kin, (x, y) if julia else None
+    if not own.step:
         raise SceneError(f"line {line}: the formula '{name}', so drawn, is unsupported")
-    if name == "phoenix":
-        return own, kin, (x, "0")
-    return own, kin, (x, y) if julia and name not in SWAPPED else None
+    if julia:
+        start, c = plane, _complex(x, y)
+    else:
+        start = moved if own.zero else plane if moved == "0" else f"({plane} + {moved})"
+        c = plane
+    if own.swapped:
+        start, c = c, start
+    begin = re.sub(r"\bc\b", c, first) if first else own.begin.format(start=start, c=c)
+    step = re.sub(r"\bc\b", c, own.step)
+    try:
+        if own.may_return:
+            begin, step = _staying(begin, step, radius_of(state, own, []), name == "user")
+        parser.parse(begin), parser.parse(step)
+    except parser.ExpressionError as error:
+        raise SceneError(f"line {line}: the formula '{name}' as an expression: {error}") from None
+    formula: dict[str, Any] = {"name": "expression", "step": step, "start": begin}
+    if own.tolerance:
+        formula |= {"tolerance": own.tolerance, "escapes": False}
+    return own._replace(early=min(own.early, 0)), FormulaMatch(formula), None
+
+
+def _complex(x: str, y: str) -> str:
+    """Return a number as one operand of an expression."""
+    if Decimal(y):
+        return f"({x} + {y}*i)"
+    return f"({x})" if Decimal(x) else "0"
+
+
+def _plane(state: Commands) -> str:
+    """Return what takes the place of the pixel, in c."""
+    line, values = state.get("plane", (0, ["0"]))
+    if len(values) != 1 or values[0] not in map(str, range(len(PLANES))):
+        raise SceneError(f"line {line}: (plane {' '.join(values)[:60]}) is unsupported")
+    return PLANES[int(values[0])]
+
+
+def _phoenix(own: XaosFormula, memory: str) -> XaosFormula:
+    """Return z² + Re c + Im c p, of which only Re c is left as c."""
+    kin = None
+    if abs(Decimal(memory)) <= 2:
+        kin = FormulaMatch({"name": "phoenix", "memory": float(memory)}, conjugate=True)
+    return own._replace(kin=kin, step=f"z^2 + c + ({memory})*p")
+
+
+def _staying(begin: str, step: str, radius: float, bounded: bool) -> tuple[str, str]:
+    """Return start and step with which an orbit that begins outside stays there.
+
+    A start outside is moved far away; a step that may be bounded has to do that itself. A step with
+    p stays as it is, because p and sign exclude each other.
+    """
+    if parser.uses(parser.parse(step), "p") or not parser.uses(parser.parse(begin), "c"):
+        return begin, step
+    outside = "(1 + sign(abs({}) - " + repr(radius) + "))"  # 2, and 0 inside
+    if bounded:
+        return begin, f"{step} + 1e12*{outside.format('z')}"
+    return f"({begin})*(1 + 1e9*{outside.format(begin)})", step
+
+
+def _expression(state: Commands, key: str, variables: str) -> str:
+    """Return the expression that a user wrote, or ""."""
+    line, values = state.get(key, (state.get("usrform", (1, []))[0], []))
+    text = " ".join(values).replace('"', "")
+    try:
+        return translated(text, variables, key) if text.strip() else ""
+    except SceneError as error:
+        raise SceneError(f"line {line}: {error}") from None
+
+
+@functools.cache
+def spelled() -> dict[Tree, FormulaMatch]:
+    """Return formulas of this program by what users write for them."""
+    found = {f"z^{n}": power_of(n) for n in range(2, parser.MAX_POWER + 1)}
+    found |= {"z*z": power_of(2), "z*z*z": power_of(3)}
+    for y in ("im(z)", "re(im(z))"):  # of abs and rabs
+        found[f"(abs(re(z)) + i*abs({y}))^2"] = FormulaMatch("burning_ship")
+    return {
+        parser.parse(text): kin
+        for step, kin in found.items()
+        for text in (f"{step} + c", f"c + {step}")
+        if kin
+    }
 
 
 def _user(state: Commands) -> XaosFormula:
     """Return the user's own formula, whose orbits begin at the pixel or at an expression in c."""
     line = state.get("usrform", (1, []))[0]
-    texts = []
-    for key in ("usrform", "usrformInit"):
-        text = " ".join(state.get(key, (1, []))[1]).replace('"', "").lower()
-        if len(text) > parser.MAX_CHARACTERS:
-            raise SceneError(
-                f"line {line}: ({key} ...) is longer than {parser.MAX_CHARACTERS} characters"
-            )
-        texts.append(IMAGINARY.sub(r"(\1*i)", text))
-        words = re.findall(r"[a-z_]+", re.sub(r"[0-9.]e[-+]?[0-9]", "", texts[-1]))
-        if unknown := [word for word in words if word not in WORDS]:
-            raise SceneError(f"line {line}: '{unknown[0][:40]}' in ({key} ...) is unsupported")
+    step = _expression(state, "usrform", "z c p")
     try:
-        parser.parse(texts[0])
+        tree = parser.parse(step)
     except parser.ExpressionError as error:
-        raise SceneError(f"line {line}: usrform: '{texts[0][:80]}', {error}") from None
-    kin = _own(texts[0], texts[1].strip() or "c")
-    return XaosFormula(kin, "-0.75 0 2.5 2.5", bailout=BAILOUT)
+        raise SceneError(f"line {line}: usrform: '{step[:80]}', {error}") from None
+    kin = spelled().get(tree)
+    early = int(kin is not None)
+    return XaosFormula(step, "-0.75 0 2.5 2.5", kin=kin, early=early, may_return=True)
+
+
+def radius_of(state: Commands, own: XaosFormula, lost: list[str]) -> float:
+    """Return the escape radius; add a line to `lost` where a scene can't have it."""
+    if own.fixed:
+        return math.sqrt(float(own.fixed))
+    bailout = arguments(state, "bailout", [BAILOUT], real)[0]
+    square = bailout * float(own.square)
+    if square < 4:
+        lost.append(f"the bailout of {bailout:g}: {4 / float(own.square):g} is the least")
+    return min(math.sqrt(max(square, 4.0)), 1e9)
+
+
+def color_of(
+    state: Commands, own: XaosFormula, kin: FormulaMatch, steps: int, lost: list[str]
+) -> dict[str, Any]:
+    """Return the colors; add a line to `lost` for each setting without an equivalent."""
+    segments, shift = palette_of(state, steps, lost)
+    outside, inside = (_mode(state, name, lost) for name in ("outcoloring", "incoloring"))
+    count = len(segments.colors)
+    turn = count * segments.length
+    smooth = outside == 9 and not own.tolerance
+    color: dict[str, Any] = {
+        "palette": {
+            "stops": [[k / count, text] for k, text in enumerate(segments.colors)],
+            "space": "srgb",
+        },
+        "coloring": "smooth" if smooth else "count",
+        "transfer": "linear",
+        "density": 1 / turn,
+        "offset": (1 - own.early + shift) % turn / turn,
+        "inside": segments.colors[0],
+    }
+    if outside == 8:  # from a turn down to 0, from the positive real axis
+        density, first = (DIRECTIONS, 0.0) if kin.conjugate else (-DIRECTIONS, DIRECTIONS)
+        color |= {
+            "coloring": "final_angle",
+            "density": density / turn,
+            "offset": (first + 1 + shift) % turn / turn,
+        }
+        lost.append("the colors of a quarter of the directions (outcoloring 8)")
+    elif outside not in (0, 9):
+        words = OUTSIDE.get(outside, "an unknown rule")
+        lost.append(f"the coloring outside by {words} (outcoloring {outside}): it is by the count")
+    if inside:
+        words = INSIDE.get(inside, "an unknown rule")
+        lost.append(f"the coloring inside by {words} (incoloring {inside}): it is one color")
+    return color
+
+
+def _mode(state: Commands, name: str, lost: list[str]) -> int:
+    """Return the number of a coloring."""
+    _, values = state.get(name, (0, ["0"]))
+    if len(values) == 1 and re.fullmatch(r"\d{1,3}", values[0], re.ASCII):
+        return int(values[0])
+    lost.append(f"({name} {' '.join(values)[:60]}), which is not known")
+    return 0
+
+
+def palette_of(state: Commands, steps: int, lost: list[str]) -> tuple[Segments, int]:
+    """Return the palette, and by how many counts it is moved on."""
+    found, moved = of_colors(DEFAULT.split()), 0
+    given = [name for name in state if name in ("palette", "defaultpalette", "palettecolors")]
+    for name in given:  # the last one counts
+        _, values = state[name]
+        words = [word.strip('"') for word in values]
+        if name == "palettecolors":
+            if words and all(re.fullmatch("[0-9a-fA-F]{6}", word) for word in words[:1000]):
+                found = of_colors(words[:1000])
+                continue
+        elif all(re.fullmatch(r"-?\d{1,10}", word, re.ASCII) for word in words):
+            kind, *rest = map(int, words)
+            if name == "defaultpalette" and not rest:
+                found, moved = of_colors(DEFAULT.split()), kind
+                continue
+            if kind in (1, 2, 3) and len(rest) == 2:
+                found, moved = of_seed(kind, rest[0], steps), rest[1]
+                continue
+        lost.append(f"the palette: ({name} {' '.join(values)[:60]}), which is not known")
+    shift = state.get("shiftpalette", (0, ["0"]))[1]
+    if len(shift) == 1 and re.fullmatch(r"-?\d{1,10}", shift[0], re.ASCII):
+        moved += int(shift[0])
+    return found, moved
 
 
 def make() -> Format:
