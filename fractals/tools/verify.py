@@ -1,5 +1,10 @@
-"""Recomputes pixels of a picture: by plain Python, and in arbitrary precision where asked."""
+"""Recomputes pixels of a picture: by plain Python, and in arbitrary precision.
 
+Plain Python shares the orbit and the tables of a deep view with what it judges. So counts of deep
+views are also compared with exact ones: all of them where asked, else those that take little time.
+"""
+
+import math
 import random
 import warnings
 from collections.abc import Callable
@@ -15,6 +20,7 @@ from fractals.errors import SceneError
 from fractals.io.image import read_pixels
 from fractals.io.load import load_scene
 from fractals.kernels.formula import Formula
+from fractals.rendering import forecast
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing, open_plan
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan
@@ -25,6 +31,10 @@ from fractals.scene.model import Scene
 
 NEARBY = Fraction(1, 100_000)  # of a pixel: a count that changes when moved this far is chaotic
 SPARE_BITS = 64
+# Factors of the bits with which a count that differs is iterated again, until two agree.
+MORE_BITS = (2, 4, 8, 16)
+SECONDS = 5  # that exact counts take where nobody asked for them, by the estimate
+STEP_SECONDS = 8e-6  # of an exact step, beside its products
 
 
 @dataclass(frozen=True)
@@ -37,8 +47,11 @@ class Pixel:
         sRGB bytes in the picture, and as recomputed.
     wrong, unstable : int
         Samples whose count differs from the exact one: with a stable exact count, and with one that
-        changes when the sample moves by a hundred-thousandth of a pixel. Both are 0 unless asked
-        for.
+        changes when the sample moves by a hundred-thousandth of a pixel.
+    compared : int
+        Samples whose count was compared with the exact one.
+    counts : tuple of int, or None
+        Of the first wrong sample: its count, and the exact one as far as it was followed.
     """
 
     x: int
@@ -47,11 +60,25 @@ class Pixel:
     expected: tuple[int, ...]
     wrong: int = 0
     unstable: int = 0
+    compared: int = 0
+    counts: tuple[int, int] | None = None
 
     @property
     def right(self) -> bool:
         """Tell whether the picture has the right color here, from right counts."""
         return self.drawn == self.expected and not self.wrong
+
+    @property
+    def difference(self) -> str:
+        """Return what is wrong, in words."""
+        parts = []
+        if self.drawn != self.expected:
+            parts.append(f"is {self.drawn}, expected {self.expected}")
+        if self.counts:
+            parts.append(f"has the count {self.counts[0]}, exact {self.counts[1]}")
+        elif self.wrong:
+            parts.append("has a sample that is NaN (not a number)")
+        return ", and ".join(parts)
 
 
 def verify(
@@ -66,7 +93,8 @@ def verify(
     Parameters
     ----------
     exact : bool
-        Also iterate their samples in arbitrary precision, and compare the counts.
+        Also iterate all their samples in arbitrary precision, and compare the counts. False: one
+        sample a pixel, in deep views only, as far as that takes some seconds.
     seed : int
         Chooses the pixels.
     on_message : callable
@@ -87,45 +115,99 @@ def verify(
     width, height = scene.image.size
     drawing = open_drawing(plan, backend, options)
     chosen = random.Random(seed).sample(range(width * height), min(pixels, width * height))
-    return [_look(drawing, drawn, k % width, k // width, exact) for k in sorted(chosen)]
+    found: list[Pixel] = []
+    left = math.inf if exact else 0.0  # seconds for exact counts
+    for k in sorted(chosen):
+        left += SECONDS / len(chosen) if plan.deep else 0.0
+        pixel, spent = _look(drawing, drawn, k % width, k // width, exact, left)
+        found.append(pixel)
+        left -= spent
+    return found
 
 
-def _look(drawing: Drawing, drawn: Any, x: int, y: int, exact: bool) -> Pixel:
+def _look(
+    drawing: Drawing, drawn: Any, x: int, y: int, exact: bool, left: float
+) -> tuple[Pixel, float]:
+    """Return what is found at a pixel, and the estimated seconds of the exact counts.
+
+    Without `exact`, one sample is compared, if that takes no more than `left` seconds.
+    """
     tile = Tile(x, y, 1, 1)
     raw, pixels = drawing.source.iterate(tile), np.empty((1, 1, 3), drawing.dtype)
     draw_tile(drawing, tile, pixels)
     expected = pixels[0, 0]
-    wrong = unstable = 0
-    # The limit of a deep view is found when the view is drawn.
+    # The limit "auto" is found when the view is drawn.
     plan = replace(drawing.plan, max_iterations=drawing.source.max_iterations)
-    n = plan.supersampling
-    for v in range(n if exact else 0):
-        for u in range(n):
-            count = int(raw[0][v, u])
-            if count != exact_count(plan.scene, plan, x * n + u, y * n + v):
-                if _stable(plan.scene, plan, x * n + u, y * n + v):
-                    wrong += 1
-                else:
-                    unstable += 1
-    return Pixel(x, y, tuple(map(int, drawn[y, x])), tuple(map(int, expected)), wrong, unstable)
+    n, spent = plan.supersampling, 0.0
+    nan = np.isnan(raw.x) | np.isnan(raw.y)
+    wrong, unstable, compared, counts = int(nan.sum()), 0, 0, None
+    step = STEP_SECONDS + forecast.reference_seconds(_bits(plan), 1)
+    for v, u in np.ndindex(nan.shape) if exact else ((0, 0),):
+        count, place = int(raw.count[v, u]), (x * n + u, y * n + v)
+        if nan[v, u] or count * step > left - spent:  # NaN is counted already
+            continue
+        compared, spent = compared + 1, spent + count * step
+        # Few samples differ: only theirs are followed further.
+        most = plan.max_iterations if exact else min(plan.max_iterations, 2 * count + 1000)
+        found = _compared(plan, *place, count, most)
+        if found == count:
+            continue
+        if _stable(plan.scene, plan, *place, most):
+            wrong, counts = wrong + 1, counts or (count, found)
+        else:
+            unstable += 1
+    colors = tuple(map(int, drawn[y, x])), tuple(map(int, expected))
+    return Pixel(x, y, *colors, wrong, unstable, compared, counts), spent
 
 
-def _stable(scene: Scene, plan: Plan, column: int, row: int) -> bool:
-    moves = ((NEARBY, 0), (-NEARBY, 0), (0, NEARBY), (0, -NEARBY))
-    counts = {
-        exact_count(scene, plan, column + Fraction(dx), row + Fraction(dy)) for dx, dy in moves
-    }
-    return len(counts | {exact_count(scene, plan, column, row)}) == 1
+def _compared(plan: Plan, column: int, row: int, count: int, most: int) -> int:
+    """Return the count of a sample if it is right, else the exact one, at most `most`."""
+    # Whether a count is right is known after one step more.
+    sample, near = (plan.scene, plan, column, row), min(plan.max_iterations, count + 1)
+    found, more = exact_count(*sample, near), 1
+    for more in MORE_BITS:
+        if found == count:
+            return count
+        before, found = found, exact_count(*sample, near, more)
+        if found == before:
+            break
+    return exact_count(*sample, most, more)
 
 
-def exact_count(scene: Scene, plan: Plan, column: Fraction | int, row: Fraction | int) -> int:
+def _stable(scene: Scene, plan: Plan, column: int, row: int, most: int | None = None) -> bool:
+    moves = ((0, 0), (NEARBY, 0), (-NEARBY, 0), (0, NEARBY), (0, -NEARBY))
+    return len({exact_count(scene, plan, column + dx, row + dy, most) for dx, dy in moves}) == 1
+
+
+def _bits(plan: Plan) -> int:
+    """Return the bits of exact counts: more than the digits need, and than a plan's orbit has."""
+    return SPARE_BITS + max(int(4 * plan.digits) + 53, plan.bits)
+
+
+def exact_count(
+    scene: Scene,
+    plan: Plan,
+    column: Fraction | int,
+    row: Fraction | int,
+    most: int | None = None,
+    more: int = 1,
+) -> int:
     """Return the count of one sample, iterated in arbitrary precision.
 
-    `column` and `row` count samples from the top left one, and may lie between them.
+    Parameters
+    ----------
+    scene : Scene
+    plan : Plan
+    column, row : Fraction or int
+        In samples from the top left one; they may lie between samples.
+    most : int, optional
+        The limit of iterations; by default the plan's.
+    more : int
+        Multiplies the bits.
     """
     formula: Formula = scene.make_formula()
-    bits = SPARE_BITS + int(4 * plan.digits) + 53
-    with gmpy2.context(gmpy2.get_context(), precision=bits):
+    most = most or plan.max_iterations
+    with gmpy2.context(gmpy2.get_context(), precision=more * _bits(plan)):
         x, y = _position(scene, plan, column, row)
         a, b = gmpy2.mpfr(x), gmpy2.mpfr(y)
         z = formula.begin(scene.julia is not None, a, b)
@@ -133,14 +215,14 @@ def exact_count(scene: Scene, plan: Plan, column: Fraction | int, row: Fraction 
         if scene.julia:
             a, b = (gmpy2.mpfr(text) for text in scene.julia)
         bound = gmpy2.mpfr(scene.iteration.escape_radius) ** 2
-        for n in range(1, plan.max_iterations):
+        for n in range(1, most):
             z, before = formula.go_on(z, before, a, b, n - 1), z
             moved = (z[0] - before[0]) ** 2 + (z[1] - before[1]) ** 2
             if formula.tolerance and not moved > formula.tolerance**2:
                 return n
             if formula.escapes and z[0] * z[0] + z[1] * z[1] > bound:
                 return n
-        return plan.max_iterations
+        return most
 
 
 def _position(
