@@ -106,15 +106,17 @@ def plan_table(
     """Return how a scene would be drawn, as plain values; `keeps` is that of `make_plan`.
 
     measures : bool
-        Whether the seconds of deep views are measured on some samples, which compiles programs.
+        Whether the seconds of deep views are measured on some samples, and the limit "auto" is
+        found, which compiles programs.
     """
     import numpy as np
 
     from fractals.backends.devices import choose
     from fractals.io.escape_data import planes_for
-    from fractals.rendering.measured import is_measurable, measure
+    from fractals.rendering.measured import is_measurable, is_soon_open
     from fractals.rendering.options import RenderOptions
     from fractals.rendering.plan import make_plan
+    from fractals.rendering.render import measure
 
     device, note = choose(how["device"])
     if note:
@@ -123,12 +125,16 @@ def plan_table(
     planned = make_plan(scene, device.kind, how["interior_shortcuts"], cores, keeps)
     table = planned.to_table()
     table["measured"] = measures and is_measurable(planned)
-    if table["measured"]:
+    if table["measured"] or (measures and planned.probed and is_soon_open(planned)):
         options = RenderOptions(how["device"], how["threads"], how["interior_shortcuts"])
         with ProgressLine(0, program_of(scene)):
             found = measure(scene, options)
-        table["seconds"] = float(f"{found.seconds:.2g}")
-        table["max_iterations"] = found.max_iterations
+        if found:
+            table["seconds"] = float(f"{found.seconds:.2g}")
+            table["max_iterations"] = found.max_iterations
+        else:
+            table["measured"] = False
+            tell("the reference orbit alone takes longer than the forecast says")
     if keeps in ("store", "raw"):
         samples = math.prod(planned.size) * planned.supersampling**2
         pair = np.result_type(planned.precision, np.complex64)

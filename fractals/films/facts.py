@@ -3,12 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fractals.films.motion import Motion, Place, with_view
+from fractals.films.motion import Motion, with_view
 from fractals.films.tracks import Tracks, scene_of
 from fractals.rendering.drawing import open_drawing, open_plan
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Plan
+from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene
+
+MOST_KEYS = 16  # of a film, whose views are probed for the limit
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,8 @@ class Facts:
     Attributes
     ----------
     max_iterations : int
-        That of the deepest view: with less, its details were black.
+        The highest of the deepest view, the widest, and keys that are not deep: with less, details
+        were black.
     count_offset : float
         That of the widest view: with more, counts of wide views were below 0.
     """
@@ -32,29 +35,29 @@ class Facts:
 
 
 def find_facts(motion: Motion, tracks: Tracks, options: RenderOptions) -> Facts:
-    """Return the facts of a film, from probes of its widest and its deepest view."""
+    """Return the facts of a film, from probes of its widest and its deepest view, and of keys."""
     places = [
         (place, seconds)
         for part in motion.parts
         for place, seconds in ((part.start, part.begins), (part.end, part.ends))
     ]
     ordered = sorted(places, key=lambda each: each[0].width)
-    deepest, widest = (
-        _opened(motion.scene, tracks, each, options) for each in (ordered[0], ordered[-1])
-    )
-    return Facts(max(deepest[0], widest[0]), min(deepest[1], widest[1]))
+    scenes = [scene_of(tracks, with_view(motion.scene, place), at) for place, at in ordered]
+    deepest, widest = _opened(scenes[0], options), _opened(scenes[-1], options)
+    # Of views that are not deep, the limit depends more on the place than on the width.
+    between = filter(_is_shallow, scenes[1 : -1 : max(1, len(scenes) // MOST_KEYS)])
+    limits = [_opened(scene, options)[0] for scene in between]
+    return Facts(max(deepest[0], widest[0], *limits), min(deepest[1], widest[1]))
 
 
-def _opened(
-    scene: Scene, tracks: Tracks, at: tuple[Place, float], options: RenderOptions
-) -> tuple[int, float]:
-    seen = scene_of(tracks, with_view(scene, at[0]), at[1])
-    plan, backend = open_plan(seen, replace(options, force=True), "bands")
-    if not _probed(plan):
+def _opened(scene: Scene, options: RenderOptions) -> tuple[int, float]:
+    forced = replace(options, force=True)
+    plan, backend = open_plan(scene, forced, "bands")
+    if not (plan.deep or plan.probed or plan.depth > 0):
         return plan.max_iterations, 0.0
-    source = open_drawing(plan, backend, options, shading=False).source
+    source = open_drawing(plan, backend, forced, shading=False).source
     return source.max_iterations, source.count_offset
 
 
-def _probed(plan: Plan) -> bool:
-    return plan.deep or plan.depth > 0
+def _is_shallow(scene: Scene) -> bool:
+    return make_plan(scene).depth < 1

@@ -21,9 +21,10 @@ from fractals.films.plan import (
 from fractals.films.strip import Strip
 from fractals.films.tracks import Tracks
 from fractals.rendering.drawing import Drawing
-from fractals.rendering.measured import is_measurable, measure
+from fractals.rendering.measured import is_measurable
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
+from fractals.rendering.render import measure
 from fractals.rendering.tiles import Tile
 
 BANDS = 6  # of a strip, of which some samples are iterated
@@ -57,8 +58,8 @@ def with_measured_seconds(
     found = []
     for scene in frame_scenes(motion, tracks, chosen.part, facts):
         planned = make_plan(scene, "cpu", options.interior_shortcuts, threads_of(options))
-        seconds = measure(scene, quiet).seconds if is_measurable(planned) else planned.seconds
-        found.append(seconds)
+        measured = measure(scene, quiet) if is_measurable(planned) else None
+        found.append((measured or planned).seconds)
     frames = len(chosen.part.frames) if chosen.method == "frames" else 1
     return replace(chosen, iterating=frames * sum(found) / LOOKS)
 

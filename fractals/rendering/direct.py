@@ -17,6 +17,9 @@ from fractals.rendering.plan import Plan
 from fractals.scene.layers import Layers
 from fractals.scene.model import Scene
 
+FEW = 1500  # a limit to which plain Python iterates a probe in a second; most wide views have it
+LONG = 2**22  # a limit beyond it says "no limit": no sample of a probe is iterated so far
+
 
 class Direct(GridMethod):
     """Iterates each sample by itself."""
@@ -33,25 +36,39 @@ class Direct(GridMethod):
         if known:
             self.max_iterations, self.count_offset = known.max_iterations, known.count_offset
         self._compile()
-        if plan.depth and not known:
+        if not known and (plan.probed or plan.depth):
             self._look()
 
     def _look(self) -> None:
         """Set the limit of iterations and the count offset from a probe of the view."""
         plan, backend = self.plan, self.backend
+        if backend.kind == "python" and not plan.depth and plan.least_limit <= FEW:
+            probe = self._probe()
+            if found := probe.limit_under(plan.least_limit):
+                self.max_iterations, self.probing = found, probe.seconds
+                return
         if backend.kind in ("python", "simulator"):  # the probe would take minutes there
             cpu = open_one_core(plan.precision)
-            found = Direct(cpu, self.scene, plan, plan.layers)
-            self.max_iterations, self.count_offset = found.max_iterations, found.count_offset
+            other = Direct(cpu, self.scene, plan, plan.layers)
+            self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
+            self.probing = other.probing
         else:
             probe = self._probe()
+            probe.compile()
             if plan.probed:
-                self.max_iterations = probe.settled_limit(self.max_iterations)
-            self.count_offset = probe.count_offset(self.max_iterations)
+                self.max_iterations = probe.shallow_limit()
+            limit = self.max_iterations
+            if limit > LONG and plan.depth and not plan.probed:
+                limit = min(limit, probe.shallow_limit())
+            self.count_offset = probe.count_offset(limit)
+            self.probing = probe.seconds
         self._compile()
 
-    def _compile(self) -> None:
-        """Compile the program, and bring its inputs to the device."""
+    def _compile(self, limit: int = 0) -> None:
+        """Compile the program, and bring its inputs to the device.
+
+        `limit`: to which samples are iterated, where that is more than the picture's.
+        """
         backend, scene, plan = self.backend, self.scene, self.plan
         julia = scene.julia is not None
         options = EscapeOptions(
@@ -65,7 +82,7 @@ class Direct(GridMethod):
             explicit_positions=plan.explicit_positions,
         )
         most = self._steps_a_launch()
-        self.part = most if most < self.max_iterations else 0
+        self.part = most if most < max(limit, self.max_iterations) else 0
         self.run = backend.compile(
             escape.make_part_body if self.part else escape.make_body, options
         )
@@ -84,6 +101,8 @@ class Direct(GridMethod):
         probing: bool = False,
     ) -> EscapeTile:
         backend = self.backend
+        if probing and not self.part and max_iterations > self.max_iterations:
+            self._compile(max_iterations)  # launches of a GPU must be short
         tile, grid, last = self._outputs(shape, backend), SampleGrid(across, down), max_iterations
         if not self.part:
             self.run(tile, grid, self.point, np.int32(last))

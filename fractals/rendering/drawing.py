@@ -35,7 +35,7 @@ from fractals.kernels.layout import EscapeTile
 from fractals.kernels.tally import NONE_YET
 from fractals.rendering.antialias import Antialiasing
 from fractals.rendering.compiled_tiles import DrawTiles, StageTicks, tiles_drawn, tiles_kept
-from fractals.rendering.cost import check_cost
+from fractals.rendering.cost import check_cost, check_time
 from fractals.rendering.iteration import FindOrbit, GridMethod, Method, Stop, never
 from fractals.rendering.known import Known
 from fractals.rendering.options import RenderOptions
@@ -179,7 +179,7 @@ def open_drawing(
     Raises
     ------
     OptionError
-        `stored` has another size, or lacks what a layer needs.
+        `stored` has another size, or lacks what a layer needs; or the picture takes too long.
     """
     begun = perf_counter()
     timings = dict.fromkeys(STAGES, 0.0)
@@ -198,6 +198,7 @@ def open_drawing(
         if source.note:
             options.on_message(source.note)
         timings["reference"] = source.reference
+        timings["reference" if plan.deep else "iterate"] += source.probing
     painter = Painter(backend, scene, plan, layers, dtype, values) if shading else None
     columns = None
     if painter and backend.kind in ("cuda", "simulator"):
@@ -206,6 +207,8 @@ def open_drawing(
     with compilation_explained(plan):
         _draw_one_sample(drawing)
     timings["compile"] = perf_counter() - begun - sum(timings.values())
+    if stored is None and not options.force:
+        check_time(plan, source)
     for line in take_messages():
         options.on_message(line)
     return drawing

@@ -50,13 +50,12 @@ def statistics_cost(planes: int) -> float:
 
 
 def reference_length(scene: Scene, digits: int) -> int:
-    """Return an estimate of a reference orbit's length: periods in view grow with the digits."""
-    length = LENGTH_A_DIGIT * digits
-    if isinstance(scene.iteration.max_iterations, int):
-        return min(
-            scene.iteration.max_iterations, max(length, scene.iteration.max_iterations // 10)
-        )
-    return length
+    """Return an estimate of a reference orbit's length: periods in view grow with the digits.
+
+    A high limit says nothing of it: two thousand million stands for "no limit".
+    """
+    length, limit = LENGTH_A_DIGIT * digits, scene.iteration.max_iterations
+    return min(length, limit) if isinstance(limit, int) else length
 
 
 def reference_seconds(bits: int, length: int) -> float:

@@ -36,6 +36,7 @@ class Method(Protocol):
     max_iterations: int  # most steps; where the plan is probed, those that were found
     count_offset: float  # as of `fractals.io.escape_data.EscapeData`
     reference: float  # seconds that the reference orbit took
+    probing: float  # seconds that probing the view took
     note: str  # one line for the user, or nothing
     stage: str  # the stage to which the time of `iterate` is added, "iterate" or "copy"
 
@@ -86,7 +87,7 @@ class GridMethod:
         self.formula = plan.formula
         self.max_iterations = plan.max_iterations
         self.count_offset = 0.0
-        self.reference, self.note = 0.0, ""
+        self.reference, self.probing, self.note = 0.0, 0.0, ""
         self.nothing = backend.to_device(np.zeros((1, 1), backend.real))
         self.no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
         self.grid = TileGrid(backend, plan)

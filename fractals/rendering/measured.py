@@ -1,4 +1,4 @@
-"""The seconds that a deep picture takes, from some of its samples.
+"""The seconds that a picture takes: of a deep view, from some of its samples.
 
 How many steps the tables skip differs from view to view by a factor of a hundred, so a formula of
 the size and the digits alone is no forecast.
@@ -10,20 +10,23 @@ from time import perf_counter
 import numpy as np
 
 from fractals.rendering import forecast
-from fractals.rendering.drawing import open_drawing, open_plan
-from fractals.rendering.options import RenderOptions
+from fractals.rendering.iteration import Method
 from fractals.rendering.plan import Plan
 from fractals.rendering.tiles import Tile
-from fractals.scene.model import Scene
 
-TILES, SIDE = 6, 8  # across and down the picture; pixels of each, across and down
+TILES, SIDE = 6, 8  # across and down the picture; most pixels of each, across and down
+SHARE = 100  # of the pixels of a small picture, one in so many is measured
+STRIDE = 13  # from a tile to the next that is measured: few of them are spread over the picture
+PATIENCE = 20  # seconds after which no further tile is measured
 # Seconds of the reference orbit, by its estimate, beyond which nothing is measured.
 MAX_REFERENCE = 20
+# Steps after which the samples that are measured are given up: their seconds grow with the limit.
+MAX_STEPS = 2**20
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What some samples of a deep picture tell.
+    """What is known of a picture before it is drawn.
 
     Attributes
     ----------
@@ -41,32 +44,43 @@ def is_measurable(plan: Plan) -> bool:
     """Tell whether some samples of a plan tell its seconds, and are soon drawn.
 
     A GPU is not used to capacity by some samples. Direct iteration is estimated well without them.
-    Colorings that need the whole picture may need more memory than there is.
     """
+    return plan.deep and plan.device == "cpu" and is_soon_open(plan)
+
+
+def is_soon_open(plan: Plan) -> bool:
+    """Tell whether the reference orbit of a plan takes some seconds at most."""
     length = forecast.reference_length(plan.scene, plan.digits)
-    soon = forecast.reference_seconds(plan.bits, length) <= MAX_REFERENCE
-    return plan.deep and plan.device == "cpu" and soon and not plan.layers.whole
+    return not plan.deep or forecast.reference_seconds(plan.bits, length) <= MAX_REFERENCE
 
 
-def measure(scene: Scene, options: RenderOptions) -> Measured:
-    """Iterate some samples of a measurable picture, and return what they tell.
+def look(plan: Plan, source: Method) -> Measured:
+    """Return the forecast of a picture whose source is ready: what --dry-run and --force go by."""
+    limit = source.max_iterations
+    if not is_measurable(plan):
+        return Measured(replace(plan, max_iterations=limit).seconds, limit)
+    seconds = source.reference + source.probing + _measured(plan, source) / plan.threads
+    return Measured(seconds, limit)
 
-    The programs are compiled and the reference orbit is found as for the picture itself.
-    """
-    quiet = replace(options, force=True, progress=None, on_message=lambda line: None)
-    plan, backend = open_plan(scene, quiet, "bands")
-    drawing = open_drawing(plan, backend, quiet, shading=False)
+
+def _measured(plan: Plan, source: Method) -> float:
+    """Return the seconds of one thread for all samples, from those of some small tiles."""
     width, height = plan.size
-    side = min(SIDE, width, height)
+    side = int((width * height / SHARE) ** 0.5 / TILES)
+    side = min(max(side, 1), SIDE, width, height)
     starts = [np.linspace(0, length - side, TILES).astype(int) for length in (width, height)]
     tiles = [Tile(int(x), int(y), side, side) for y in starts[1] for x in starts[0]]
-    begun = perf_counter()
-    for tile in tiles:
-        drawing.source.iterate(tile)
-    share = len(tiles) * side**2 / (width * height)
-    seconds = (perf_counter() - begun) / share
+    limit = source.max_iterations
+    most = min(limit, MAX_STEPS)
+    passed = seconds = 0.0
+    for done in range(1, len(tiles) + 1):
+        begun = perf_counter()
+        counts = source.iterate(tiles[STRIDE * done % len(tiles)], most).count
+        spent = perf_counter() - begun
+        passed += spent
+        seconds += spent * (1 + (counts == most).mean() * (limit / most - 1))
+        if passed > PATIENCE:
+            break
+    seconds *= width * height / (done * side**2)
     samples = width * height * plan.supersampling**2
-    seconds += forecast.direct_seconds(plan.device, 0, samples)
-    return Measured(
-        drawing.timings["reference"] + seconds / plan.threads, drawing.source.max_iterations
-    )
+    return seconds + forecast.direct_seconds(plan.device, 0, samples)

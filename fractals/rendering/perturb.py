@@ -43,6 +43,9 @@ FIRST_LIMIT = 2**22
 # Iterations of a reference orbit that ends only if it escapes. More of it is computed if samples of
 # the probe turn out to need it.
 MIN_LIMIT = 2**14
+# Iterations under a limit that says "no limit", up to which such an orbit is computed and the probe
+# iterated while no sample escapes.
+PATIENCE = 2**20
 
 
 class Perturbation(GridMethod):
@@ -89,13 +92,18 @@ class Perturbation(GridMethod):
             return
         probe = self._probe()
         if plan.probed:
-            self.max_iterations = self._find_max_iterations(probe)
+            self.max_iterations = last = self._find_max_iterations(probe)
+        elif self.max_iterations > FIRST_LIMIT:  # "no limit": the orbit grows as it is needed
+            last = self._find_max_iterations(probe)
         else:
-            self._use(self._orbits(self.max_iterations))
+            last = self.max_iterations
+            self._use(self._orbits(last))
+            probe.compile()
         if self.statistics.planes:
-            counts, _ = probe.counts(self.max_iterations)
+            counts, _ = probe.counts(last)
             self.note = self._slow_note(float(counts.mean()))
-        self.count_offset = probe.count_offset(self.max_iterations)
+        self.count_offset = probe.count_offset(last)
+        self.probing = probe.seconds
 
     def _compile(self, near_radius: bool) -> None:
         """Compile the programs that iterate samples."""
@@ -229,7 +237,7 @@ class Perturbation(GridMethod):
         self.tables, self.probe_tables = copied[self.backend], copied[self.prober]
 
     def _find_max_iterations(self, probe: ViewProbe) -> int:
-        """Return the limit of iterations.
+        """Return a limit of iterations, and use orbits that are long enough for it.
 
         The limit is raised until few more samples of the probe escape.
         """
@@ -240,6 +248,7 @@ class Perturbation(GridMethod):
         if references[0].repeats:
             references = self._orbits(MIN_LIMIT)
         self._use(references)
+        probe.compile()
         length = max(len(reference.orbit) for reference in references)
         limit = max(1024, 4 * length if references[0].complete else length)
 
@@ -249,7 +258,14 @@ class Perturbation(GridMethod):
                 references = self._orbits(limit)
                 self._use(references)
 
-        return probe.settled_limit(limit, prepare)
+        if not self.plan.probed:
+            limit = min(probe.settled_limit(limit, prepare, PATIENCE), self.max_iterations)
+            prepare(limit)
+            return limit
+        if self.plan.depth == 1:
+            return probe.settled_limit(limit, prepare)
+        prepare(self.plan.least_limit)  # as for direct iteration
+        return probe.shallow_limit(prepare)
 
 
 def _largest_c(plan: Plan) -> float:

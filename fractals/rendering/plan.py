@@ -17,7 +17,7 @@ from fractals.rendering.precision import depth_of, needed_orbit_bits
 from fractals.rendering.probe import MIN_LIMIT
 from fractals.rendering.tiles import Tile, band_rows, make_tiles
 from fractals.scene import geometry
-from fractals.scene.geometry import limit_of, place_of
+from fractals.scene.geometry import limit_by_zoom, limit_of, place_of
 from fractals.scene.layers import Layers, make_layers
 from fractals.scene.model import Scene, View
 from fractals.scene.numbers import log2, scientific
@@ -100,6 +100,8 @@ class Plan:
     reach : Fraction, or None
         Of an exponential map of few octaves: at least the distance of every sample from the center.
         Tables are then made for samples so near, and their positions share the plan's exponent.
+    settled : bool
+        Whether `max_iterations` was found by a probe.
     """
 
     scene: Scene
@@ -129,6 +131,7 @@ class Plan:
     band: int
     keeps: Keeps
     reach: Fraction | None = None
+    settled: bool = False
 
     def __repr__(self) -> str:
         return (
@@ -172,9 +175,13 @@ class Plan:
         taken = forecast.memory(
             self.scene, self.precision, raw, self.tiles, self.band, self.threads, planes
         )
-        if self.deep:
-            taken += forecast.reference_length(self.scene, self.digits) * forecast.BYTES_A_POINT
-        return taken
+        return taken + self.orbit_memory
+
+    @property
+    def orbit_memory(self) -> int:
+        """Return about how many bytes the reference orbit and its tables take."""
+        length = forecast.reference_length(self.scene, self.digits) if self.deep else 0
+        return length * forecast.BYTES_A_POINT
 
     @property
     def pixel(self) -> Fraction:
@@ -184,12 +191,12 @@ class Plan:
     @property
     def probed(self) -> bool:
         """Tell whether a probe of the view finds the limit of iterations."""
-        return self.depth > 0 and self.scene.iteration.max_iterations == "auto"
+        return self.scene.iteration.max_iterations == "auto" and not self.settled
 
     @property
     def least_limit(self) -> int:
         """Return the least limit of iterations that a probe may find."""
-        return MIN_LIMIT if self.depth == 1 else limit_of(self.scene, self.formula, self.finest)
+        return MIN_LIMIT if self.depth == 1 else limit_by_zoom(self.formula, self.finest)
 
     @property
     def jittered(self) -> bool:

@@ -17,11 +17,18 @@ from fractals.scene.model import MAX_ITERATIONS
 Counts = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
-# Samples of the view, across and down, that are iterated before the picture.
+# Samples of the view, across and down, that are iterated before the picture; and those that tell
+# the limit of a view that is not deep.
 PROBE_SIZE = (32, 18)
-# Share of the probe's samples: the limit is high enough if fewer escape by a limit 4 times as high.
+LIMIT_SIZE = (48, 27)
+# Share of a deep view's samples: the limit is high enough if fewer escape by one 4 times as high.
 CHANGED = 1 / 256
 MIN_LIMIT = 1024
+# Share of the samples of other views. On the border about as many samples escape in 2n to 4n steps
+# as later, or fewer. So a limit of 4 times what this share exceeds leaves a quarter of it inside.
+LATE = 1 / 200
+# Share of the samples: the limit by the zoom is kept if no more escape beyond it.
+KEPT = 1 / 500
 # Shares of the sorted smooth counts whose means stand for the lowest and for the median. Means of
 # many samples change smoothly along a zoom; the least count jumps.
 LOWEST, MEDIAN = (0.0, 1 / 8), (3 / 8, 5 / 8)
@@ -42,8 +49,24 @@ def is_settled(before: int | None, inside: int, samples: int) -> bool:
     return before is not None and before - inside <= CHANGED * samples
 
 
+def shallow_limit(counts: Counts, limit: int, least: int) -> int | None:
+    """Return the limit of a view that is not deep, from the probe's counts under a limit.
+
+    `least` is the limit by the zoom. None: the counts under 4 times the limit are needed.
+    """
+    escaped = np.sort(counts[counts < limit], axis=None)[::-1]
+    late = int(LATE * counts.size)
+    found = 4 * int(escaped[late]) if escaped.size > late else 0
+    if found > limit and 4 * limit <= MAX_ITERATIONS:
+        return None
+    beyond = np.count_nonzero(escaped >= least)
+    if found <= least or (limit > least and beyond <= KEPT * counts.size):
+        return least
+    return min(found, MAX_ITERATIONS)
+
+
 def limit_from(counts: Counts, limit: int, least: int) -> int:
-    """Return the limit of a picture from the probe's counts under a limit.
+    """Return the limit of a deep picture from the probe's counts under a limit.
 
     Samples between those of the probe may take longer to escape.
     """

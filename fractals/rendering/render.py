@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import Any, Unpack
 
 from fractals.backends.base import Backend
@@ -11,6 +12,7 @@ from fractals.io.image import Image
 from fractals.io.load import Source
 from fractals.rendering.drawing import Drawing, compute_data, draw_all, open_drawing, open_plan
 from fractals.rendering.fit import fit_new_coloring, read_fitted_request
+from fractals.rendering.measured import MAX_REFERENCE, Measured, look
 from fractals.rendering.options import (
     RecolorKeywords,
     RenderKeywords,
@@ -124,6 +126,25 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData:
     return compute_data(*open_plan(scene, options, "raw"), options)
 
 
+def measure(scene: Scene, options: RenderOptions) -> Measured | None:
+    """Return the forecast of a picture, by the programs and the orbit that draw it.
+
+    None: its reference orbit takes longer than a forecast may.
+    """
+    begun = perf_counter()
+
+    def watch(_done: int, _tiles: int) -> None:
+        if perf_counter() - begun > 2 * MAX_REFERENCE:
+            raise TimeoutError
+
+    quiet = replace(options, force=True, progress=watch, on_message=lambda line: None)
+    plan, backend = open_plan(scene, quiet, "bands")
+    try:
+        return look(plan, open_drawing(plan, backend, quiet, shading=False).source)
+    except TimeoutError:
+        return None
+
+
 def find_max_iterations(*sources: Source, **keywords: Unpack[RenderKeywords]) -> int:
     """Return the most iterations with which a scene is drawn, also where it says "auto".
 
@@ -136,7 +157,7 @@ def find_max_iterations(*sources: Source, **keywords: Unpack[RenderKeywords]) ->
     # Colors change no count, and the search takes no longer for a larger picture.
     scene = scene.model_copy(update={"color": Color()})
     plan, backend = open_plan(scene, replace(options, force=True), "bands")
-    if not plan.deep:
+    if not plan.probed:
         return plan.max_iterations
     return open_drawing(plan, backend, options, shading=False).source.max_iterations
 

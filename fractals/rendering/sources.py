@@ -1,6 +1,8 @@
 """Makes the source of a plan: what iterates the samples of a tile."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from time import perf_counter
 
 from fractals.backends.base import Backend
 from fractals.deep import orbit_cache
@@ -8,7 +10,8 @@ from fractals.rendering.direct import Direct
 from fractals.rendering.iteration import FindOrbit, Method
 from fractals.rendering.known import Known
 from fractals.rendering.perturb import Perturbation
-from fractals.rendering.plan import Plan
+from fractals.rendering.plan import Plan, make_plan
+from fractals.rendering.probe import LIMIT_SIZE
 
 
 def make_source(
@@ -29,6 +32,34 @@ def make_source(
     known : Known, optional
         What another process has found. Nothing is probed then.
     """
+    begun = perf_counter()
+    if known is None and (limit := _limit_by_other_method(backend, plan, find_orbit, watch)):
+        plan = replace(plan, max_iterations=limit, settled=True)
+    begun = perf_counter() - begun
+    source: Direct | Perturbation
     if plan.deep:
-        return Perturbation(backend, plan.scene, plan, plan.layers, find_orbit, watch, known)
-    return Direct(backend, plan.scene, plan, plan.layers, known)
+        source = Perturbation(backend, plan.scene, plan, plan.layers, find_orbit, watch, known)
+    else:
+        source = Direct(backend, plan.scene, plan, plan.layers, known)
+    source.probing += begun
+    return source
+
+
+def _limit_by_other_method(
+    backend: Backend, plan: Plan, find_orbit: FindOrbit, watch: Callable[[int], None] | None
+) -> int | None:
+    """Return the limit "auto" of a view that is not deep, if its probe needs the other method.
+
+    Chaotic samples have other counts by the other method, and which one draws a picture depends on
+    its size. So the method of the probe is that of a picture of the probe's size.
+    """
+    coarser = plan.size[0] * plan.supersampling < LIMIT_SIZE[0]
+    either = (plan.deep or coarser) and plan.view.projection == "plane"
+    if not (plan.probed and plan.depth < 1 and either):
+        return None
+    image = plan.scene.image.model_copy(update={"size": LIMIT_SIZE, "supersampling": 1})
+    scene = plan.scene.model_copy(update={"image": image})
+    probed = make_plan(scene, plan.device, plan.interior_shortcuts, plan.threads)
+    if probed.deep == plan.deep:
+        return None
+    return make_source(backend, probed, find_orbit, watch).max_iterations

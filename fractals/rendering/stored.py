@@ -31,7 +31,7 @@ class Recoloring:
         The raw numbers are of another size, or a layer needs what they lack.
     """
 
-    reference, note, loop, stage = 0.0, "", "", "copy"
+    reference, probing, note, loop, stage = 0.0, 0.0, "", "", "copy"
 
     def __init__(self, backend: Backend, plan: Plan, layers: Layers, raw: EscapeData) -> None:
         raw.check(counts=False)

@@ -27,9 +27,13 @@ def home_width_of(scene: Scene, formula: Formula) -> Fraction:
 
 
 def limit_of(scene: Scene, formula: Formula, width: Fraction) -> int:
-    """Return `max_iterations`; "auto" doubles each time the zoom grows by a factor of 64."""
-    if isinstance(scene.iteration.max_iterations, int):
-        return scene.iteration.max_iterations
+    """Return `max_iterations`; where it is "auto", the limit by the zoom."""
+    limit = scene.iteration.max_iterations
+    return limit if isinstance(limit, int) else limit_by_zoom(formula, width)
+
+
+def limit_by_zoom(formula: Formula, width: Fraction) -> int:
+    """Return a limit of iterations that doubles each time the zoom grows by a factor of 64."""
     zoom = max(0.0, log2(Fraction(formula.width) / width))
     return int(min(1000 * 2 ** min(zoom / 6, 30), MAX_ITERATIONS))  # 30: no float overflows
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import fractals
 from fractals import OptionError, SceneError, load_scene
+from fractals.films.facts import find_facts
 from fractals.films.motion import (
     Easing,
     fixed_point,
@@ -18,6 +19,9 @@ from fractals.films.motion import (
     significant,
     with_view,
 )
+from fractals.films.tracks import Tracks
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.render import find_max_iterations
 from fractals.scene.geometry import matrix, place_of
 from fractals.scene.numbers import log2
 
@@ -277,3 +281,19 @@ def test_a_zoom_deeper_than_the_digits_of_the_center_goes_to_a_spiral():
     assert near.scene.view.center == fractals.load_scene("seahorse").view.center
     ship = fractals.film("armada", to="1e-20", seconds=1, device="cpu", on_message=told.append)
     assert ship.scene.view.center == fractals.load_scene("armada").view.center
+
+
+def test_the_limit_of_a_film_serves_keys_between_its_widest_and_its_deepest():
+    border = {"center": ["-1.2501", "0.003"], "width": "1e-4"}
+    keys = [
+        {"at": 0, "center": ["-1.3", "0.2"], "width": "0.1"},
+        {"at": 1, **border},
+        {"at": 2, "center": ["-1.2501", "0.0300"], "width": "9e-5"},
+    ]
+    motion = motion_of(*keys)
+    facts = find_facts(motion, Tracks(motion.scene), RenderOptions(device="cpu"))
+    limits = [
+        find_max_iterations("mandelbrot", center=key["center"], width=key["width"], device="cpu")
+        for key in keys
+    ]
+    assert facts.max_iterations == max(limits) == limits[1] > 10 * limits[2]

@@ -1,0 +1,122 @@
+"""Refusals before a picture is drawn, and the forecasts that they go by."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from support.deep import on_a_minibrot
+from support.scenes import scene
+
+import fractals
+from fractals.errors import OptionError
+from fractals.rendering import cost, measured, render
+from fractals.rendering.cost import check_cost
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import make_plan
+from fractals.rendering.view_probe import ViewProbe
+
+GIB = 2**30
+
+
+@pytest.mark.parametrize("keeps", ["pixels", "raw"])
+def test_a_picture_is_refused_above_nine_tenths_of_the_free_memory(monkeypatch, keeps):
+    planned = make_plan(scene(size=(8000, 6000)), keeps=keeps)
+    monkeypatch.setattr(cost, "memory_size", lambda: planned.memory / 0.89)
+    check_cost(planned)
+    monkeypatch.setattr(cost, "memory_size", lambda: planned.memory / 0.91)
+    with pytest.raises(OptionError, match=r"8000x6000 pixels of 1x1 samples need .* are free"):
+        check_cost(planned, force=True)
+
+
+def test_the_refusal_names_the_orbit_where_it_is_what_is_large(monkeypatch):
+    planned = make_plan(scene(width="1e-100000", size=(4, 4), max_iterations="auto"))
+    monkeypatch.setattr(cost, "memory_size", lambda: planned.orbit_memory)
+    with pytest.raises(OptionError, match=r"reference orbit of a width of 1e-100000 needs"):
+        check_cost(planned, force=True)
+
+
+NO_LIMIT = 2_000_000_000
+DEEP = scene(center=["0", "1"], width="1e-60", size=(12, 8))
+
+
+def test_a_huge_limit_takes_no_memory():
+    usual, huge = (make_plan(DEEP.replace(max_iterations=n)) for n in (20_000, NO_LIMIT))
+    assert huge.memory == usual.memory
+    assert huge.seconds == pytest.approx(usual.seconds)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        DEEP,  # the orbit of c = i comes back in all bits, to no period
+        scene(center=["-1.7685736562992577", "-0.0009642968513582"], width="1e-13", size=(12, 8)),
+        scene(julia=["0", "1"], center=["0", "0"], width="1e-60", size=(12, 8)),
+        scene("burning_ship", center=["-2", "0"], width="1e-30", size=(12, 8)),
+    ],
+    ids=["repeats", "escapes", "Julia", "kinks"],
+)
+def test_the_orbit_grows_as_it_is_needed_under_a_huge_limit(view):
+    options = {"device": "cpu", "on_message": str, "cache": False}
+    usual = fractals.compute(view, max_iterations=100_000, **options)
+    huge = fractals.compute(view, max_iterations=NO_LIMIT, **options)
+    assert usual.method == "perturbation"
+    assert usual.count.max() < 100_000
+    assert np.array_equal(usual.count, huge.count)
+    assert huge.max_iterations == NO_LIMIT
+
+
+def test_guard_and_dry_run_have_one_forecast(monkeypatch, run):
+    """The guard went by a formula that knew nothing of the view."""
+    drawn = on_a_minibrot(24, size=(64, 48), max_iterations=10**9)
+    monkeypatch.setattr(measured, "_measured", lambda plan, source: 28 * 3600.0 * plan.threads)
+    with pytest.raises(OptionError, match=r"takes about 28 hours .*--force"):
+        fractals.compute(drawn, device="cpu", on_message=str)
+    fractals.save_scene(drawn, "a.toml")
+    assert json.loads(run("render", "a.toml", "--cpu", "--dry-run", "--json")[1])[
+        "seconds"
+    ] == pytest.approx(28 * 3600, rel=0.1)
+    code, _, err = run("render", "a.toml", "--cpu")
+    assert code == 2
+    assert "--force" in err
+
+
+def test_nothing_is_measured_for_a_picture_that_is_soon_drawn(monkeypatch):
+    def fail(plan, source):
+        raise AssertionError
+
+    monkeypatch.setattr(measured, "_measured", fail)
+    fractals.compute(on_a_minibrot(24), device="cpu", on_message=str)
+
+
+def test_seconds_grow_with_a_limit_beyond_what_is_measured(monkeypatch):
+    """Samples that are inside take each step."""
+    drawn = scene(center=["-1.76", "0.003"], width="1e-30", size=(6, 4), max_iterations=4096)
+    options = RenderOptions(device="cpu", on_message=str, force=True)
+    usual = render.measure(drawn, options).seconds
+    monkeypatch.setattr(measured, "MAX_STEPS", 64)
+    assert math.isfinite(usual)
+    assert render.measure(drawn, options).seconds > usual / 10
+
+
+@pytest.mark.parametrize(
+    ("view", "stage"), [(on_a_minibrot(24), "reference"), (scene(), "iterate")], ids=["deep", ""]
+)
+def test_probing_is_not_booked_as_compiling(monkeypatch, view, stage):
+    """It took most of a picture's time there, with a warm cache."""
+    timed = ViewProbe._timed
+
+    def later(self):
+        self.seconds += 1000
+        return timed(self)
+
+    monkeypatch.setattr(ViewProbe, "_timed", later)
+    image = fractals.render(view, max_iterations="auto", device="cpu", on_message=str)
+    assert image.timings[stage] >= 1000
+
+
+def test_a_dry_run_tells_the_limit_that_the_picture_is_drawn_with(run):
+    view = ("--center=-1.2501,0.003", "--width", "1e-4", "--cpu")
+    planned = json.loads(run("render", *view, "--dry-run", "--json")[1])
+    drawn = json.loads(run("render", *view, "--size", "16x9", "--json")[1])
+    assert planned["max_iterations"] == drawn["max_iterations"] > 10_000
