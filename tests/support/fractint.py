@@ -4,7 +4,7 @@ import fractals
 from fractals.io.foreign import par
 from fractals.io.load import load_scene
 
-SIZE = (13, 9)  # places that are no round numbers: no orbit meets the radius exactly
+SIZE = (13, 10)  # places that are no round numbers: no orbit meets the radius exactly
 LIMIT = 20
 # Formulas whose orbits begin at 0, or a critical point, one step before those of Fractint.
 EARLIER = ("mandelbrot", "multibrot", "burning_ship", "phoenix")
