@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from time import monotonic
@@ -19,10 +20,11 @@ from fractals.errors import OptionError
 from fractals.explorer import protocol
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
-from fractals.explorer.views import Place, decimal_text, decimals, octaves, significant
+from fractals.explorer.views import Place, decimals, octaves, significant
 from fractals.rendering.cost import check_cost
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene, validate
+from fractals.scene.numbers import decimal_places
 
 MEMORY = 2**34  # bytes of address space of a process: Numba's libraries map some of these
 MAX_EXPORTS, MAX_SEARCHES = 2, 4  # of all clients together
@@ -84,7 +86,7 @@ class Jobs:
 
         def finish(facts: dict[str, Any]) -> None:
             if center := facts.get("center"):
-                x, y = (Fraction(text) for text in center)
+                x, y = (Fraction(Decimal(text)) for text in center)
                 session.found[message.job] = x, y
                 while len(session.found) > 16:
                     session.found.pop(next(iter(session.found)))
@@ -256,7 +258,7 @@ def searched(session: Session, message: protocol.Find) -> Scene:
     x, y = place.point(((x0 + x1) // 2, (y0 + y1) // 2))
     width = place.pixel * Fraction(x1 - x0, 16)
     places = decimals(width) + 8
-    center = decimal_text(x, places), decimal_text(y, places)
+    center = decimal_places(x, places), decimal_places(y, places)
     size = max(1, (x1 - x0) // 16), max(1, (y1 - y0) // 16)
     return scene.replace(center=center, width=significant(width), size=size)
 
