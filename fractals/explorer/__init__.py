@@ -2,6 +2,7 @@
 
 start.py       `fractals.explore`
 server.py      starts and ends the server; application.py serves its clients
+door.py        accepts connections, strangers last; tls.py: certificates
 gate.py        checks every request
 pages.py       what it answers over HTTP; previews.py: thumbnails; bookmarks.py: files of scenes
 protocol.py    parses messages, and packs tiles

@@ -130,3 +130,6 @@ async def _send(socket: WebSocket, outbox: Outbox) -> None:
             else:
                 await socket.send_text(content)
             outbox.sent(content)
+            # Neither of the two waits while there is room. The loop has to hear that the line was
+            # cut, because asyncio logs each further write, and other clients have to be served.
+            await asyncio.sleep(0)

@@ -8,6 +8,7 @@ that changes anything must come from a page of the server itself.
 import hmac
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from contextlib import AbstractContextManager, nullcontext
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
@@ -79,7 +80,8 @@ class Gate:
                 await receive()
                 await _refuse_websocket(scope, send, status)
                 return
-            await self.app(scope, receive, send)
+            with _served(scope):
+                await self.app(scope, receive, send)
             return
         send = _with_headers(send)
         if status:
@@ -87,7 +89,8 @@ class Gate:
         elif scope["path"] == ENTER:
             await self._enter(scope, send)
         else:
-            await self.app(scope, receive, send)
+            with _served(scope):
+                await self.app(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> int:
         """Return the status with which a request is refused; 0 where it may pass."""
@@ -141,6 +144,12 @@ class Gate:
         # A redirect keeps the token out of the page's address. Browsers hold a strict cookie back
         # on a redirect that another site began, but not on an address that a user opened.
         await _answer(send, 303, [(b"location", b"/"), (b"set-cookie", cookie.encode())])
+
+
+def _served(scope: Scope) -> AbstractContextManager[None]:
+    """Tell the connection that a guest's request is answered; a test may have no connection."""
+    visit = scope.get("state", {}).get("visit")
+    return visit.served() if visit else nullcontext()
 
 
 def _has_port(host: str) -> bool:
