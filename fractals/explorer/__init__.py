@@ -14,5 +14,6 @@ scheduler.py   one thread draws for all clients, the newest views first
 view_work.py   draws a view; passes.py: coarse, values, exact; tile_batches.py: runs tiles
 view_drawings.py, view_messages.py: opens what a view needs, and sends it; picture.py: keeps it
 views.py       exact moves; values.py: numbers for a shader; outside.py: scenes of strangers
-jobs.py        searches and exports, in processes of their own: work.py
+jobs.py        searches and exports, in processes of their own: processes.py, work.py
+compilers.py   visitors' formulas are compiled in such processes, too: programs.py
 """

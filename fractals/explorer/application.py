@@ -12,6 +12,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fractals.explorer import navigation, protocol, questions
 from fractals.explorer.bookmarks import Bookmarks
+from fractals.explorer.compilers import Compilers, own_label
 from fractals.explorer.gate import Gate
 from fractals.explorer.jobs import Jobs
 from fractals.explorer.outbox import Outbox
@@ -43,6 +44,9 @@ class Explorer:
         self.bookmarks = Bookmarks(None if terms.read_only else data)
         self.pages = Pages(terms, Thumbnails(self.engine, cache), self.jobs, self.bookmarks)
         self.sessions: set[Session] = set()
+        self.compilers = Compilers(device, self.engine.wake)
+        self.engine.elsewhere = self.compilers.compiled
+        self.engine.forbids = lambda scene: bool(own_label(scene)) or len(self.sessions) > 1
         self.handlers: dict[str, Callable[[Session, Any], None]] = {
             "bookmark": self.bookmarks.on_change,
             "bookmarks": self.bookmarks.on_list,
@@ -70,6 +74,7 @@ class Explorer:
         self.jobs.loop = asyncio.get_running_loop()
         yield
         self.engine.end()
+        self.compilers.end()
         self.jobs.end()
 
     async def client(self, socket: WebSocket) -> None:

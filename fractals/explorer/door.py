@@ -1,9 +1,9 @@
-"""Accepts connections: a bounded number, of which strangers get the smaller part.
+"""Accepts connections: a bounded number, and strangers make room for guests.
 
-A connection is a stranger's until it has sent a request that passes the gate. Strangers are limited
-before guests: they have to send a whole request within some seconds, and where too many wait, the
-oldest of the address that holds most of them makes room. So a guest's connection always finds
-room, because its request follows at once.
+A connection is a stranger's until it has sent a request that passes the gate. It has to send a
+whole request within some seconds. Where there are too many connections, a stranger's is ended for
+each new one: the oldest of the address that holds most of them. So a guest's connection always
+finds room, because its request follows at once.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ from fractals.explorer.scheduler import print_line
 REQUEST_SECONDS = 10.0  # from accepting a connection to the end of its first request's headers
 IDLE_SECONDS = 20.0  # from a guest's answer to the end of its next request's headers
 WATCH_SECONDS = 1.0  # between two looks for connections whose time is over
-STRANGERS = 64  # most connections that have not sent a guest's request
 PER_CLIENT = 8  # connections of a page: a WebSocket, and the 6 that a browser opens to one server
+OTHERS = 64  # connections besides these
 SPARE = 16  # least connections besides the WebSockets of all clients
 RESERVED = 48  # descriptors of other files: caches, pipes of searches and exports
 
@@ -155,17 +155,16 @@ class Door:
     def _makes_room(self) -> bool:
         """End a connection where another would be too many; tell whether there is room."""
         self.visits = [visit for visit in self.visits if visit.open]
-        full = len(self.visits) >= self.most
-        strangers = [v for v in self.visits if not (v.guest or v.ended)]
-        if strangers and (full or len(strangers) >= STRANGERS):
+        if len(self.visits) < self.most:
+            return True
+        idle = [visit for visit in self.visits if not (visit.busy or visit.ended)]
+        if strangers := [visit for visit in idle if not visit.guest]:
             held = Counter(visit.address for visit in strangers)
             most = max(held.values())
-            next(visit for visit in strangers if held[visit.address] == most).end()
-            return True
-        if full and (idle := [v for v in self.visits if not (v.busy or v.ended)]):
+            idle = [visit for visit in strangers if held[visit.address] == most]
+        if idle:
             idle[0].end()
-            return True
-        return not full
+        return bool(idle)
 
     async def _watch(self) -> None:
         while True:
@@ -200,7 +199,7 @@ def most_connections(clients: int) -> int:
     OptionError
         The process may not have as many open files.
     """
-    wanted = PER_CLIENT * clients + STRANGERS
+    wanted = PER_CLIENT * clients + OTHERS
     try:
         import resource
     except ImportError:  # Windows has no such limit

@@ -3,10 +3,8 @@
 import asyncio
 import contextlib
 import json
-import os
 import secrets
 import shutil
-import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -17,7 +15,7 @@ from time import monotonic
 from typing import Any
 
 from fractals.errors import OptionError
-from fractals.explorer import protocol
+from fractals.explorer import processes, protocol
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
 from fractals.explorer.views import Place, decimals, octaves, significant
@@ -26,12 +24,10 @@ from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene, validate
 from fractals.scene.numbers import decimal_places
 
-MEMORY = 2**34  # bytes of address space of a process: Numba's libraries map some of these
 MAX_EXPORTS, MAX_SEARCHES = 2, 4  # of all clients together
 MAX_SAMPLES = 2**33  # of an export
 KEPT_SECONDS = 600.0  # until an exported file is removed
 QUOTA = 2**31  # bytes of exported files that are kept
-PARENT = str(Path(__file__).parents[2])  # of the package, for processes
 LINE = 2**24  # bytes of a line of a process: a scene with all its digits
 
 
@@ -180,7 +176,7 @@ class Jobs:
         assert self.loop
         session.jobs[name] = job
         self.running.append(job)
-        line = json.dumps({**wanted, "memory": MEMORY, "scene": scene.to_table()}) + "\n"
+        line = json.dumps({**wanted, "scene": scene.to_table()}) + "\n"
 
         async def follow() -> None:
             try:
@@ -203,13 +199,10 @@ class Jobs:
         finish: Callable[[dict[str, Any]], None],
     ) -> None:
         if not job.cancelled:
-            paths = [PARENT, *filter(None, [os.environ.get("PYTHONPATH")])]
+            command, environment = processes.command()
             job.process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-P",  # never a package of this name in the current folder
-                "-m",
-                "fractals.explorer.work",
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+                *command,
+                env=environment,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=LINE,
@@ -229,7 +222,9 @@ class Jobs:
                     session.say("failed", job=name, cancelled=False, **said)
                     return
                 session.say(kind, job=name, **said)
-        message = "cancelled" if job.cancelled else "the process ended early"
+        message = (
+            "cancelled" if job.cancelled else "the process ended early, perhaps for lack of memory"
+        )
         session.say("failed", job=name, message=message, cancelled=job.cancelled)
 
     def _tidy(self) -> None:

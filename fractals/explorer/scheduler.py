@@ -14,14 +14,17 @@ import traceback
 from collections.abc import Callable, Generator, Hashable, Iterator
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import Any, TypeVar
 
 from fractals.backends.base import Backend
+from fractals.backends.compilation import Uncompiled, without_compiling
 from fractals.backends.devices import Choice, choose, open_chosen
-from fractals.errors import FractalsError, OptionError
+from fractals.errors import FractalsError
+from fractals.scene.model import Scene
 
 SMALL, VIEW, SHEET, IDLE = 0, 1, 2, 3  # which work comes first
-MAX_PROGRAMS = 100  # that users' expressions and options made: each stays in memory
 
+T = TypeVar("T")
 Steps = Iterator[float | None]  # None: go on; a time of `monotonic`: not before
 
 
@@ -35,8 +38,8 @@ class Work:
 
     Attributes
     ----------
-    key : hashable
-        Newer work of the same key replaces this.
+    key : tuple
+        The client, and a name; newer work of the same key replaces this.
     steps : generator
         Made in the drawing thread; it may raise `Stale`, or a `FractalsError`.
     ready : callable
@@ -45,7 +48,7 @@ class Work:
         Called with one line about an error.
     """
 
-    key: Hashable
+    key: tuple[Any, ...]
     make: Callable[["Work"], Steps]
     priority: int
     ready: Callable[[], bool] = lambda: True
@@ -54,6 +57,7 @@ class Work:
     not_before: float = 0.0
     served: int = 0
     seconds: float = 0.0
+    replaced: Callable[[], None] = lambda: None  # called when newer work replaces this
     _stale: threading.Event = field(default_factory=threading.Event)
 
     def stale(self) -> bool:
@@ -63,6 +67,7 @@ class Work:
     def replace(self) -> None:
         """Have the work end within a tile."""
         self._stale.set()
+        self.replaced()
 
     def check(self) -> None:
         """Raise `Stale` if newer work has replaced this."""
@@ -71,7 +76,15 @@ class Work:
 
 
 class Engine:
-    """The drawing thread, and the device that it draws on."""
+    """The drawing thread, and the device that it draws on.
+
+    Attributes
+    ----------
+    forbids : callable
+        Whether the thread must not compile the programs of a scene.
+    elsewhere : callable
+        Yields until programs of a scene are compiled in another process.
+    """
 
     def __init__(self, device: str = "auto", threads: int | None = None) -> None:
         self.request, self.threads = device, threads
@@ -81,7 +94,8 @@ class Engine:
         self._changed = threading.Condition()
         self._turn = itertools.count(1)
         self._ended = False
-        self._programs: set[str] = set()
+        self.forbids: Callable[[Scene], bool] = lambda scene: False
+        self.elsewhere: Callable[[Work, Scene, str], Steps] = lambda work, scene, what: iter(())
         self.thread = threading.Thread(target=self._run, name="fractals-explorer", daemon=True)
         self.thread.start()
 
@@ -100,16 +114,25 @@ class Engine:
             self._backends[number] = backend
         return self._backends[number]
 
-    def admit(self, label: str) -> None:
-        """Count a program that is not of the catalog; raise an `OptionError` if it is one too many.
+    def prepared(
+        self, work: Work, scene: Scene, what: str, prepare: Callable[[], T]
+    ) -> Generator[float | None, None, T]:
+        """Return what ``prepare()`` returns; a process compiles the programs that it lacks.
 
-        `label` is that of the formula or the statistic.
+        Meanwhile others are drawn for. The function may be called twice.
+
+        Parameters
+        ----------
+        what : str
+            Which programs of the scene the process compiles: see `fractals.explorer.work`.
         """
-        if label not in self._programs and len(self._programs) >= MAX_PROGRAMS:
-            raise OptionError(
-                f"the server has compiled {MAX_PROGRAMS} programs: restart it for more"
-            )
-        self._programs.add(label)
+        if self.forbids(scene):
+            try:
+                with without_compiling():
+                    return prepare()
+            except Uncompiled:
+                yield from self.elsewhere(work, scene, what)
+        return prepare()
 
     def submit(self, work: Work) -> None:
         """Add work in place of older work of the same key."""

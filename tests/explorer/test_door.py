@@ -145,7 +145,8 @@ def visits(monkeypatch, **counts):
 
 
 def test_room_is_made_by_the_address_that_holds_most(monkeypatch):
-    made = visits(monkeypatch, a_stranger=3, b_stranger=door.STRANGERS - 3, c_idle=9)
+    made = visits(monkeypatch, a_stranger=3, b_stranger=5, c_busy=door.OTHERS, c_idle=24)
+    assert len(made.visits) == made.most
     assert made._makes_room()
     (ended,) = [visit for visit in made.visits if visit.ended]
     assert (ended.address, ended.guest) == ("b", False)
@@ -153,9 +154,7 @@ def test_room_is_made_by_the_address_that_holds_most(monkeypatch):
 
 
 def test_guests_make_room_last(monkeypatch):
-    made = visits(
-        monkeypatch, a_busy=door.PER_CLIENT * 4 + door.STRANGERS - 2, a_idle=1, b_stranger=1
-    )
+    made = visits(monkeypatch, a_busy=door.PER_CLIENT * 4 + door.OTHERS - 2, a_idle=1, b_stranger=1)
     assert len(made.visits) == made.most
     for guest in (False, True):
         assert made._makes_room()
@@ -168,14 +167,14 @@ def test_guests_make_room_last(monkeypatch):
 def test_connections_stay_below_the_limit_of_files(monkeypatch):
     files = 1024
     monkeypatch.setattr(resource, "getrlimit", lambda _: (files, files))
-    assert most_connections(16) == 16 * door.PER_CLIENT + door.STRANGERS
+    assert most_connections(16) == 16 * door.PER_CLIENT + door.OTHERS
     files = 100
     assert most_connections(16) == 100 - door.RESERVED
     files = 70
     with pytest.raises(OptionError, match="16 clients require 80 open files, and 70 are the limit"):
         most_connections(16)
     files = resource.RLIM_INFINITY
-    assert most_connections(16) == 16 * door.PER_CLIENT + door.STRANGERS
+    assert most_connections(16) == 16 * door.PER_CLIENT + door.OTHERS
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no /proc: descriptors are unseen")
