@@ -4,8 +4,6 @@ import asyncio
 import contextlib
 import json
 import secrets
-import shutil
-import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -16,6 +14,7 @@ from typing import Any
 
 from fractals.errors import OptionError
 from fractals.explorer import processes, protocol
+from fractals.explorer.export_folder import ExportFolder, remove_leftovers
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
 from fractals.explorer.views import Place, decimals, octaves, significant
@@ -27,6 +26,7 @@ from fractals.scene.numbers import decimal_places
 MAX_EXPORTS, MAX_SEARCHES = 2, 4  # of all clients together
 MAX_SAMPLES = 2**33  # of an export
 KEPT_SECONDS = 600.0  # until an exported file is removed
+TIDY_SECONDS = 60.0  # between two looks for such files
 QUOTA = 2**31  # bytes of exported files that are kept
 LINE = 2**24  # bytes of a line of a process: a scene with all its digits
 
@@ -65,14 +65,14 @@ class Jobs:
         self.loop: asyncio.AbstractEventLoop | None = None
         self.running: list[Job] = []
         self.files: dict[str, Kept] = {}
-        self._folder: Path | None = None
+        self._folder: ExportFolder | None = None
 
     @property
     def folder(self) -> Path:
         """Return the private folder of exported files."""
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="fractals-export-"))  # mode 0700
-        return self._folder
+            self._folder = ExportFolder()
+        return self._folder.path
 
     def find(self, session: Session, message: protocol.Find) -> None:
         """Search a frame, or a rectangle of it."""
@@ -120,7 +120,7 @@ class Jobs:
             raise OptionError("this server is read-only: it exports nothing")
         check_cost(plan, force=True)
         self._check(session, message.job, "export", MAX_EXPORTS)
-        self._tidy()
+        self.tidy()
         name = secrets.token_hex(16)
         path = self.folder / f"{name}.{message.format}"
         wanted = {"do": "export", "path": str(path), "device": self.device, "threads": self.threads}
@@ -156,7 +156,7 @@ class Jobs:
         for job in self.running:
             job.kill()
         if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
 
     def _check(self, session: Session, name: int, kind: str, most: int) -> None:
         if name in session.jobs or any(job.kind == kind for job in session.jobs.values()):
@@ -227,13 +227,20 @@ class Jobs:
         )
         session.say("failed", job=name, message=message, cancelled=job.cancelled)
 
-    def _tidy(self) -> None:
+    async def tidy_now_and_then(self) -> None:
+        """Remove what killed servers have left, and then files that become old."""
+        await asyncio.to_thread(remove_leftovers)
+        while True:
+            await asyncio.sleep(TIDY_SECONDS)
+            self.tidy()
+
+    def tidy(self) -> None:
         """Remove exported files that are old, or exceed the quota."""
         total = sum(kept.bytes for kept in self.files.values())
         for name, kept in list(self.files.items()):
             if monotonic() - kept.since > KEPT_SECONDS or total > QUOTA:
                 total -= kept.bytes
-                del self.files[name]
+                self.files.pop(name, None)
                 kept.path.unlink(missing_ok=True)
 
 

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from fractals import catalog
 from fractals.color import palette
-from fractals.errors import FractalsError
+from fractals.errors import FractalsError, first_line
 from fractals.explorer import outside
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import Jobs
@@ -222,7 +222,7 @@ class Pages:
             error = f"the file did not arrive within {UPLOAD_SECONDS:.0f} s"
             return JSONResponse({"error": error}, status_code=408)
         except FractalsError as error:
-            line = str(error).splitlines()[0]
+            line = first_line(error)
         except ClientDisconnect:
             line = "the file is cut off"
         except Exception as error:

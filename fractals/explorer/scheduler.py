@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from fractals.backends.base import Backend
 from fractals.backends.compilation import Uncompiled, without_compiling
 from fractals.backends.devices import Choice, choose, open_chosen
-from fractals.errors import FractalsError
+from fractals.errors import FractalsError, first_line
 from fractals.scene.model import Scene
 
 SMALL, VIEW, SHEET, IDLE = 0, 1, 2, 3  # which work comes first
@@ -194,7 +194,7 @@ class Engine:
         except (StopIteration, Stale):
             pass
         except FractalsError as error:
-            work.failed(str(error).splitlines()[0])
+            work.failed(first_line(error))
         except MemoryError:
             work.failed("not enough memory: choose a smaller window or a simpler scene")
         except Exception as error:

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any
 
 from fractals.backends.probe import memory_size
-from fractals.errors import FractalsError
+from fractals.errors import FractalsError, first_line
 from fractals.scene.model import Scene, validate
 
 EVERY = 0.2  # seconds between two messages of progress
@@ -144,7 +144,7 @@ def main() -> None:
             found = export(scene, wanted["path"], wanted["device"], wanted["threads"])
         say(t="found", **found)
     except FractalsError as error:
-        say(t="failed", message=str(error).splitlines()[0])
+        say(t="failed", message=first_line(error))
     except MemoryError:
         say(t="failed", message="not enough memory: choose a smaller picture or rectangle")
     sys.stdout.flush()

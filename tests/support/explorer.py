@@ -79,6 +79,13 @@ class Client:
                 return found
             assert found["t"] not in ("error", "failed"), found
 
+    async def refused(self):
+        """Receive until a message about an error, and return its text."""
+        while True:
+            found = await self.receive()
+            if isinstance(found, dict) and found["t"] == "error":
+                return found["message"]
+
     async def exact(self, frame, **keys):
         return await self.until("drawn", frame=frame, **{"pass": "exact"}, **keys)
 
