@@ -26,8 +26,7 @@ def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
         request = Request(scene, 1, 0, (0.0, 0.0), False, values, False, lambda *_: None)
         ViewDrawings(engine, work, ViewMessages(request)).compile()
     elif what == "picture":
-        for _ in drawn(engine, work, scene):
-            pass
+        next(drawn(engine, work, scene), None)  # the first step draws a tile
     else:
         value_at(engine, scene, what)
     return {}

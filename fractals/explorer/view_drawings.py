@@ -85,12 +85,11 @@ class ViewDrawings:
         return Picture(self.request, drawing, single, values)
 
     def compile(self) -> None:
-        """Draw a tile of each pass, so that all programs of the view are compiled."""
+        """Draw a pixel, so that all programs of the view are compiled."""
         picture = self.picture(None)
         drawing = picture.drawing
         if not drawing.plan.layers.whole:
-            tile = Tile(0, 0, *(min(16, side) for side in drawing.plan.size))
-            rgb = np.empty((tile.height, tile.width, 3), drawing.dtype)
+            tile, rgb = Tile(0, 0, 1, 1), np.empty((1, 1, 3), drawing.dtype)
             draw_tile(self.iterating(drawing.plan, picture), tile, rgb, self.work.stale)
 
     def stored(self, plan: Plan, picture: Picture, raw: EscapeData) -> Drawing:

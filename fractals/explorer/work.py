@@ -25,7 +25,11 @@ LIBRARIES = 2**30  # bytes, of Numba and LLVM
 LIMITS = {
     "find": (0.2, 600, "the search took more than 10 minutes: search a smaller rectangle"),
     "export": (0.5, 0, ""),
-    "compile": (0.2, 120, "the formula took more than 2 minutes to compile: simplify it"),
+    "compile": (
+        0.2,
+        600,
+        "preparing took more than 10 minutes: simplify the formula, or lower max_iterations",
+    ),
 }
 
 
