@@ -15,6 +15,6 @@ view_work.py   draws a view; passes.py: coarse, values, exact; tile_batches.py: 
 view_drawings.py, view_messages.py: opens what a view needs, and sends it; picture.py: keeps it
 views.py       exact moves; values.py: numbers for a shader; outside.py: scenes of strangers
 jobs.py        searches and exports, in processes of their own: processes.py, work.py
-export_folder.py  where exported files lie
+               export_folder.py: where exported files lie
 compilers.py   visitors' formulas are compiled in such processes, too: programs.py
 """

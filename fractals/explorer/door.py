@@ -24,6 +24,7 @@ WATCH_SECONDS = 1.0  # between two looks for connections whose time is over
 PER_CLIENT = 8  # connections of a page: a WebSocket, and the 6 that a browser opens to one server
 OTHERS = 64  # connections besides these
 SPARE = 16  # least connections besides the WebSockets of all clients
+AT_ONCE = 8  # connections that are accepted before others are served
 RESERVED = 48  # descriptors of other files: caches, pipes of searches and exports
 
 
@@ -128,6 +129,7 @@ class Door:
     ) -> None:
         loop = asyncio.get_running_loop()
         listening.setblocking(False)
+        accepted = 0
         while True:
             try:
                 made, address = await loop.sock_accept(listening)
@@ -145,7 +147,9 @@ class Door:
                 task.add_done_callback(self._handshakes.discard)
             else:
                 made.close()
-            await asyncio.sleep(0)  # requests of others are answered while a flood comes in
+            accepted += 1
+            if accepted % AT_ONCE == 0:
+                await asyncio.sleep(0)  # requests are answered while a flood comes in
 
     def _tell(self, error: OSError) -> None:
         if not self._told:

@@ -177,6 +177,8 @@ async def _answer(send: Send, status: int, headers: Iterable[tuple[bytes, bytes]
         (b"cache-control", b"no-store"),
         *headers,
     ]
+    if status >= 400:  # requests of a stranger that follow in the same connection are not read
+        head.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": head})
     await send({"type": "http.response.body", "body": body})
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 PING_SECONDS = 20.0
+BACKLOG = 2048  # connections that wait to be accepted: beyond it, guests wait for a second
 
 
 @dataclass(frozen=True)
@@ -185,12 +186,14 @@ def _bound(address: Address) -> list[socket.socket]:
     """Return listening sockets: one, or at "localhost" one at 127.0.0.1 and one at ::1."""
     name = "127.0.0.1" if address.host == "localhost" else address.host
     family = socket.AF_INET6 if ":" in name else socket.AF_INET
-    first = socket.create_server((name, address.port), family=family)
+    first = socket.create_server((name, address.port), family=family, backlog=BACKLOG)
     found = [first]
     if address.host == "localhost":
         with contextlib.suppress(OSError):  # no IPv6, or another program has the port there
             port = first.getsockname()[1]
-            found.append(socket.create_server(("::1", port), family=socket.AF_INET6))
+            found.append(
+                socket.create_server(("::1", port), family=socket.AF_INET6, backlog=BACKLOG)
+            )
     return found
 
 
@@ -199,7 +202,7 @@ def _unix_socket(path: str) -> socket.socket:
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     made.bind(path)
     os.chmod(path, 0o600)  # before it listens: until then nobody can connect
-    made.listen(128)
+    made.listen(BACKLOG)
     return made
 
 

@@ -109,6 +109,16 @@ def test_a_guest_that_asks_no_more_is_closed(own_server, hurry, connect):
         assert is_closed(line)
 
 
+def test_a_stranger_gets_one_answer(own_server, connect):
+    port = own_server().port
+    line = connect(port, (GET + "\r\n").format(port=port).encode() * 50)
+    answers = b""
+    with contextlib.suppress(ConnectionError):  # what was not read is answered with a reset
+        while piece := line.recv(4096):
+            answers += piece
+    assert answers.count(b"HTTP/1.1") == answers.count(b"HTTP/1.1 401") == 1
+
+
 def test_idle_strangers_keep_no_guest_out(own_server, connect):
     server = own_server()
 
