@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import processes
-from fractals.explorer.scheduler import Steps, Work
+from fractals.explorer.scheduler import IDLE, Steps, Work, internal
 from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene
 
@@ -83,7 +83,8 @@ class Compilers:
             The client has compiled too much, or the process failed.
         """
         owner = work.key[0]
-        if label := own_label(scene):
+        label = own_label(scene)
+        if label and work.priority != IDLE:  # thumbnails are of the server's own bookmarks
             self.count(owner, label)
         order = self.order(owner, scene, what)
         ready, work.ready, work.replaced = work.ready, lambda: order.done, order.drop
@@ -139,8 +140,8 @@ class Compilers:
     def _follow(self, order: Order) -> None:
         try:
             order.error = _run(order)
-        except OSError as error:
-            order.error = f"no process can be started: {error.strerror or error}"
+        except Exception as error:
+            order.error = internal(error)
         order.done = True
         with self._lock:
             self._running.remove(order)

@@ -62,7 +62,7 @@ class Visit:
 
     def overdue(self, now: float) -> bool:
         """Tell whether its time is over; a guest may take long to receive an answer."""
-        unsent = self.guest and self.transport.get_write_buffer_size() > 0
+        unsent = self.guest and self.transport and self.transport.get_write_buffer_size() > 0
         return now > self.until and not self.busy and not unsent
 
     def end(self) -> None:
