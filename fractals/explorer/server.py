@@ -164,8 +164,10 @@ class Running:
 
         async def serve() -> None:
             accepting = asyncio.create_task(accept())
-            await server.serve(sockets=[])  # uvicorn itself accepts nothing
-            accepting.cancel()
+            try:
+                await server.serve(sockets=[])  # uvicorn itself accepts nothing
+            finally:
+                accepting.cancel()
 
         try:
             asyncio.run(serve())
