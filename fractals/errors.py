@@ -13,6 +13,7 @@ A message says what was given (quoted, by `shown`), what is allowed, and what to
 from collections.abc import Iterable
 from typing import Any
 
+MAX_LINE = 2000  # characters of a message
 MAX_SHOWN = 200  # characters of a given text in a message; longer texts are cut
 MAX_LINES = 10  # errors in a message; the rest are counted
 
@@ -70,6 +71,12 @@ def shown(given: Any, most: int = MAX_SHOWN) -> str:
     if not kept.isprintable():
         kept = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in kept)
     return kept + "..." * (len(text) > most)
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's message, escaped as by `shown`."""
+    lines = str(error).splitlines()
+    return shown(lines[0], MAX_LINE) if lines else "failed"
 
 
 def listed(lines: Iterable[str], most: int = MAX_LINES) -> list[str]:

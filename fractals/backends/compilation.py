@@ -1,4 +1,4 @@
-"""Tells when a thread begins to compile."""
+"""Tells when a thread begins to compile, and keeps a thread from compiling."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -18,7 +18,22 @@ class _Announcer(threading.local):
             say()
 
 
-_announcer = _Announcer()
+class Uncompiled(Exception):
+    """A program would have to be compiled, in a thread that must not compile."""
+
+
+class _Keeper(threading.local):
+    """Whether this thread must not compile."""
+
+    on = False
+
+    def check(self) -> None:
+        if self.on:
+            raise Uncompiled
+
+
+_announcer, _keeper = _Announcer(), _Keeper()
+numba_private.before_compiling(_keeper.check)
 numba_private.on_compiling(_announcer.begin, lambda: None)
 
 
@@ -33,3 +48,16 @@ def announced(say: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         _announcer.say = None
+
+
+@contextmanager
+def without_compiling() -> Iterator[None]:
+    """Raise `Uncompiled` where the calling thread would compile; code on disk is loaded.
+
+    Programs of the CPU only: those of a GPU compile.
+    """
+    _keeper.on = True
+    try:
+        yield
+    finally:
+        _keeper.on = False

@@ -265,6 +265,24 @@ def on_compiling(begin: Callable[[], None], end: Callable[[], None]) -> None:
     event.register("numba:compiler_lock", Listener())
 
 
+def before_compiling(call: Callable[[], None]) -> None:
+    """Have a function called in a thread before it compiles for the CPU what no store has.
+
+    The function may raise an error in place of compiling.
+
+    `numba.core.event` and the name of its event "numba:compile"; Numba 0.61.2 to 0.68.1.
+    """
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        def on_start(self, event: Any) -> None:
+            call()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Listener())
+
+
 def is_compiling() -> bool:
     """Tell whether the calling thread still holds Numba's compiler lock, which it may nest.
 

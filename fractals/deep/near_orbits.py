@@ -32,7 +32,7 @@ from fractals.deep.newton import (
     orbit_bits,
     solve_linear,
 )
-from fractals.deep.reference import Reference, compute_orbit
+from fractals.deep.reference import Reference, compute_orbit, fraction_of
 from fractals.kernels import near_orbits
 from fractals.kernels.floatexp import ZERO_EXPONENT
 from fractals.kernels.formula import Formula
@@ -198,8 +198,8 @@ class NearOrbits:
         while length < steps:
             length *= 4
         length = min(length, self.max_period)
-        center = Fraction(str(self.center[0])), Fraction(str(self.center[1]))
-        view_radius = Fraction(str(mpq(self.radius)))
+        center = fraction_of(self.center[0]), fraction_of(self.center[1])
+        view_radius = fraction_of(self.radius)
         bits = orbit_bits(self.center, log2(self.radius) - GUARD_BITS, length)
         show = self.progress
         found = compute_orbit(

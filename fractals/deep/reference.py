@@ -269,7 +269,7 @@ def compute_orbit(
                 repeats = n - saved_n
             if period:
                 size = max(abs(x), abs(y)) / (2 * long)
-                least_radius = _fraction(size) / Fraction(2) ** e * ROUNDING
+                least_radius = fraction_of(size) / Fraction(2) ** e * ROUNDING
             if period or repeats:
                 break
             if n & (n - 1) == 0:  # after Brent, 1980
@@ -328,7 +328,8 @@ def _plain(mantissas: NDArray[np.float64], exponents: NDArray[np.float64]) -> ND
     return np.ldexp(mantissas, np.clip(exponents, -2000, 2000).astype(np.int64))
 
 
-def _fraction(value: Any) -> Fraction:
+def fraction_of(value: Any) -> Fraction:
+    """Return the exact value of one of gmpy2's numbers."""
     ratio = gmpy2.mpq(value)
     return Fraction(int(ratio.numerator), int(ratio.denominator))
 

@@ -2,6 +2,7 @@
 
 start.py       `fractals.explore`
 server.py      starts and ends the server; application.py serves its clients
+door.py        accepts connections, strangers last; tls.py: certificates
 gate.py        checks every request
 pages.py       what it answers over HTTP; previews.py: thumbnails; bookmarks.py: files of scenes
 protocol.py    parses messages, and packs tiles
@@ -13,5 +14,7 @@ scheduler.py   one thread draws for all clients, the newest views first
 view_work.py   draws a view; passes.py: coarse, values, exact; tile_batches.py: runs tiles
 view_drawings.py, view_messages.py: opens what a view needs, and sends it; picture.py: keeps it
 views.py       exact moves; values.py: numbers for a shader; outside.py: scenes of strangers
-jobs.py        searches and exports, in processes of their own: work.py
+jobs.py        searches and exports, in processes of their own: processes.py, work.py
+               export_folder.py: where exported files lie
+compilers.py   visitors' formulas are compiled in such processes, too: programs.py
 """

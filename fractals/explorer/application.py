@@ -12,6 +12,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fractals.explorer import navigation, protocol, questions
 from fractals.explorer.bookmarks import Bookmarks
+from fractals.explorer.compilers import Compilers, own_label
 from fractals.explorer.gate import Gate
 from fractals.explorer.jobs import Jobs
 from fractals.explorer.outbox import Outbox
@@ -43,6 +44,10 @@ class Explorer:
         self.bookmarks = Bookmarks(None if terms.read_only else data)
         self.pages = Pages(terms, Thumbnails(self.engine, cache), self.jobs, self.bookmarks)
         self.sessions: set[Session] = set()
+        self.compilers = Compilers(device, self.engine.wake)
+        self.engine.elsewhere = self.compilers.compiled
+        self.engine.crowded = lambda: len(self.sessions) > 1
+        self.engine.forbids = lambda scene: bool(own_label(scene)) or self.engine.crowded()
         self.handlers: dict[str, Callable[[Session, Any], None]] = {
             "bookmark": self.bookmarks.on_change,
             "bookmarks": self.bookmarks.on_list,
@@ -68,8 +73,11 @@ class Explorer:
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: Any) -> AsyncIterator[None]:
         self.jobs.loop = asyncio.get_running_loop()
+        tidying = asyncio.create_task(self.jobs.tidy_now_and_then())
         yield
+        tidying.cancel()
         self.engine.end()
+        self.compilers.end()
         self.jobs.end()
 
     async def client(self, socket: WebSocket) -> None:
@@ -130,3 +138,6 @@ async def _send(socket: WebSocket, outbox: Outbox) -> None:
             else:
                 await socket.send_text(content)
             outbox.sent(content)
+            # Neither of the two waits while there is room. The loop has to hear that the line was
+            # cut, because asyncio logs each further write, and other clients have to be served.
+            await asyncio.sleep(0)

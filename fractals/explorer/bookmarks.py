@@ -1,5 +1,6 @@
 """Bookmarks: scenes as TOML files in the user's data folder."""
 
+import contextlib
 import re
 import secrets
 from decimal import Decimal
@@ -10,6 +11,7 @@ from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
 from fractals.explorer.session import Session
 from fractals.films.motion import significant
+from fractals.io.files import writing
 from fractals.io.save import save_scene
 from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene
@@ -52,7 +54,8 @@ class Bookmarks:
             raise OptionError("this server keeps no bookmarks")
         if len(self._names()) >= MAX_KEPT:
             raise OptionError(f"there are {MAX_KEPT} bookmarks: remove some")
-        self.where.mkdir(parents=True, exist_ok=True)
+        with writing(self.where):
+            self.where.mkdir(parents=True, exist_ok=True)
         titled = scene.replace(title=title) if title else scene
         save_scene(titled, self.where / f"{secrets.token_hex(16)}.toml")
 
@@ -60,7 +63,8 @@ class Bookmarks:
         """Remove a bookmark."""
         if self.where is None or name not in self._names():
             raise OptionError("there is no such bookmark")
-        (self.where / f"{name}.toml").unlink(missing_ok=True)
+        with writing(self.where):
+            (self.where / f"{name}.toml").unlink(missing_ok=True)
 
     def table(self) -> list[dict[str, Any]]:
         """Return the bookmarks, the newest first."""
@@ -106,10 +110,13 @@ class Bookmarks:
         return same[0].replace(film={"keys": keys}), len(scenes) - len(same)
 
     def _names(self) -> list[str]:
-        if self.where is None or not self.where.is_dir():
-            return []
-        paths = [path for path in self.where.glob("*.toml") if ID.fullmatch(path.stem)]
-        return [path.stem for path in sorted(paths, key=lambda p: -p.stat().st_mtime)]
+        found = []
+        with contextlib.suppress(OSError):  # the folder is missing, or can't be read
+            for path in self.where.glob("*.toml") if self.where else ():
+                with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+                    if ID.fullmatch(path.stem):
+                        found.append((-path.stat().st_mtime, path.stem))
+        return [name for _, name in sorted(found)]
 
     def on_list(self, session: Session, message: protocol.Bookmarks) -> None:
         """Answer the list."""

@@ -8,6 +8,7 @@ that changes anything must come from a page of the server itself.
 import hmac
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from contextlib import AbstractContextManager, nullcontext
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
@@ -79,7 +80,8 @@ class Gate:
                 await receive()
                 await _refuse_websocket(scope, send, status)
                 return
-            await self.app(scope, receive, send)
+            with _served(scope):
+                await self.app(scope, receive, send)
             return
         send = _with_headers(send)
         if status:
@@ -87,7 +89,8 @@ class Gate:
         elif scope["path"] == ENTER:
             await self._enter(scope, send)
         else:
-            await self.app(scope, receive, send)
+            with _served(scope):
+                await self.app(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> int:
         """Return the status with which a request is refused; 0 where it may pass."""
@@ -143,6 +146,12 @@ class Gate:
         await _answer(send, 303, [(b"location", b"/"), (b"set-cookie", cookie.encode())])
 
 
+def _served(scope: Scope) -> AbstractContextManager[None]:
+    """Tell the connection that a guest's request is answered; a test may have no connection."""
+    visit = scope.get("state", {}).get("visit")
+    return visit.served() if visit else nullcontext()
+
+
 def _has_port(host: str) -> bool:
     return host.rpartition(":")[2].isdecimal() and not host.endswith("]")
 
@@ -168,6 +177,8 @@ async def _answer(send: Send, status: int, headers: Iterable[tuple[bytes, bytes]
         (b"cache-control", b"no-store"),
         *headers,
     ]
+    if status >= 400:  # requests of a stranger that follow in the same connection are not read
+        head.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": head})
     await send({"type": "http.response.body", "body": body})
 

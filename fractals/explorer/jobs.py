@@ -3,33 +3,31 @@
 import asyncio
 import contextlib
 import json
-import os
 import secrets
-import shutil
-import sys
-import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from fractals.errors import OptionError
-from fractals.explorer import protocol
+from fractals.explorer import processes, protocol
+from fractals.explorer.export_folder import ExportFolder, remove_leftovers
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
-from fractals.explorer.views import Place, decimal_text, decimals, octaves, significant
+from fractals.explorer.views import Place, decimals, octaves, significant
 from fractals.rendering.cost import check_cost
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene, validate
+from fractals.scene.numbers import decimal_places
 
-MEMORY = 2**34  # bytes of address space of a process: Numba's libraries map some of these
 MAX_EXPORTS, MAX_SEARCHES = 2, 4  # of all clients together
 MAX_SAMPLES = 2**33  # of an export
 KEPT_SECONDS = 600.0  # until an exported file is removed
+TIDY_SECONDS = 60.0  # between two looks for such files
 QUOTA = 2**31  # bytes of exported files that are kept
-PARENT = str(Path(__file__).parents[2])  # of the package, for processes
 LINE = 2**24  # bytes of a line of a process: a scene with all its digits
 
 
@@ -67,14 +65,14 @@ class Jobs:
         self.loop: asyncio.AbstractEventLoop | None = None
         self.running: list[Job] = []
         self.files: dict[str, Kept] = {}
-        self._folder: Path | None = None
+        self._folder: ExportFolder | None = None
 
     @property
     def folder(self) -> Path:
         """Return the private folder of exported files."""
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="fractals-export-"))  # mode 0700
-        return self._folder
+            self._folder = ExportFolder()
+        return self._folder.path
 
     def find(self, session: Session, message: protocol.Find) -> None:
         """Search a frame, or a rectangle of it."""
@@ -84,7 +82,7 @@ class Jobs:
 
         def finish(facts: dict[str, Any]) -> None:
             if center := facts.get("center"):
-                x, y = (Fraction(text) for text in center)
+                x, y = (Fraction(Decimal(text)) for text in center)
                 session.found[message.job] = x, y
                 while len(session.found) > 16:
                     session.found.pop(next(iter(session.found)))
@@ -122,7 +120,7 @@ class Jobs:
             raise OptionError("this server is read-only: it exports nothing")
         check_cost(plan, force=True)
         self._check(session, message.job, "export", MAX_EXPORTS)
-        self._tidy()
+        self.tidy()
         name = secrets.token_hex(16)
         path = self.folder / f"{name}.{message.format}"
         wanted = {"do": "export", "path": str(path), "device": self.device, "threads": self.threads}
@@ -158,7 +156,7 @@ class Jobs:
         for job in self.running:
             job.kill()
         if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
 
     def _check(self, session: Session, name: int, kind: str, most: int) -> None:
         if name in session.jobs or any(job.kind == kind for job in session.jobs.values()):
@@ -178,7 +176,7 @@ class Jobs:
         assert self.loop
         session.jobs[name] = job
         self.running.append(job)
-        line = json.dumps({**wanted, "memory": MEMORY, "scene": scene.to_table()}) + "\n"
+        line = json.dumps({**wanted, "scene": scene.to_table()}) + "\n"
 
         async def follow() -> None:
             try:
@@ -201,13 +199,10 @@ class Jobs:
         finish: Callable[[dict[str, Any]], None],
     ) -> None:
         if not job.cancelled:
-            paths = [PARENT, *filter(None, [os.environ.get("PYTHONPATH")])]
+            command, environment = processes.command()
             job.process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-P",  # never a package of this name in the current folder
-                "-m",
-                "fractals.explorer.work",
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+                *command,
+                env=environment,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=LINE,
@@ -227,16 +222,25 @@ class Jobs:
                     session.say("failed", job=name, cancelled=False, **said)
                     return
                 session.say(kind, job=name, **said)
-        message = "cancelled" if job.cancelled else "the process ended early"
+        message = (
+            "cancelled" if job.cancelled else "the process ended early, perhaps for lack of memory"
+        )
         session.say("failed", job=name, message=message, cancelled=job.cancelled)
 
-    def _tidy(self) -> None:
+    async def tidy_now_and_then(self) -> None:
+        """Remove what killed servers have left, and then files that become old."""
+        await asyncio.to_thread(remove_leftovers)
+        while True:
+            await asyncio.sleep(TIDY_SECONDS)
+            self.tidy()
+
+    def tidy(self) -> None:
         """Remove exported files that are old, or exceed the quota."""
         total = sum(kept.bytes for kept in self.files.values())
         for name, kept in list(self.files.items()):
             if monotonic() - kept.since > KEPT_SECONDS or total > QUOTA:
                 total -= kept.bytes
-                del self.files[name]
+                self.files.pop(name, None)
                 kept.path.unlink(missing_ok=True)
 
 
@@ -256,7 +260,7 @@ def searched(session: Session, message: protocol.Find) -> Scene:
     x, y = place.point(((x0 + x1) // 2, (y0 + y1) // 2))
     width = place.pixel * Fraction(x1 - x0, 16)
     places = decimals(width) + 8
-    center = decimal_text(x, places), decimal_text(y, places)
+    center = decimal_places(x, places), decimal_places(y, places)
     size = max(1, (x1 - x0) // 16), max(1, (y1 - y0) // 16)
     return scene.replace(center=center, width=significant(width), size=size)
 

@@ -7,10 +7,8 @@ from fractals import catalog
 from fractals.errors import OptionError
 from fractals.explorer import outside
 from fractals.explorer.protocol import Open
-from fractals.explorer.scheduler import Engine
 from fractals.explorer.session import Session
 from fractals.explorer.views import text_of
-from fractals.scene.layers import make_layers
 from fractals.scene.model import Scene, validate
 
 
@@ -24,17 +22,17 @@ def requested_scene(session: Session, message: Open) -> Scene:
     if len(given) > 1:
         raise OptionError(f"{' and '.join(given)}: give one")
     if message.scene is not None:
-        return admitted(session.engine, outside.scene_of(message.scene))
+        return outside.scene_of(message.scene)
     if message.toml is not None:
-        return admitted(session.engine, outside.of_toml(message.toml))
+        return outside.of_toml(message.toml)
     if message.link is not None:
-        return admitted(session.engine, outside.of_link(message.link))
+        return outside.of_link(message.link)
     if message.gallery is not None:
         return outside.scene_of(catalog.read("gallery", message.gallery))
     if message.julia is not None:
         return julia_scene(session, message.julia.frame, message.julia.at)
     if message.formula is not None:
-        scene = admitted(session.engine, outside.scene_of({"formula": message.formula}))
+        scene = outside.scene_of({"formula": message.formula})
         return scene.model_copy(update={"color": session.color})
     return session.terms.scene
 
@@ -56,20 +54,10 @@ def repainted(session: Session, color: dict[str, Any]) -> Scene:
     """Return the newest frame's scene in other colors."""
     scene = session.frames.place(session.frames.newest).scene()
     painted = {**_drawable(scene.to_values()), "color": color}
-    found = admitted(session.engine, outside.scene_of(painted))
+    found = outside.scene_of(painted)
     return scene.model_copy(update={"color": found.color})
 
 
 def _drawable(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys that decide which colors a scene may have."""
     return {key: table[key] for key in ("formula", "julia") if key in table}
-
-
-def admitted(engine: Engine, scene: Scene) -> Scene:
-    """Return a scene, unless it needs one program of its own too many."""
-    if getattr(scene.formula, "model_extra", None):
-        engine.admit(scene.make_formula().label)
-    for layer in make_layers(scene).drawn:
-        if layer.coloring.statistic and layer.paint.coloring.model_extra:
-            engine.admit(layer.coloring.statistic_label)
-    return scene

@@ -22,6 +22,7 @@ from fractals.io.files import (
 from fractals.io.foreign import MAX_BYTES
 from fractals.io.summary import RESOLVED
 from fractals.scene.model import Scene, validate
+from fractals.scene.numbers import LONG_INTEGER, MAX_BITS
 
 MAX_DIGITS = 20_000  # of a coordinate: its picture takes minutes
 MAX_EXPONENT = 20_000
@@ -88,7 +89,7 @@ def _check_numbers(key: str, given: Any, digits: int) -> None:
 
 
 def _check_tree(table: Any) -> None:
-    """Raise a `SceneError` for numbers that are not finite, or too many values."""
+    """Raise a `SceneError` for numbers that are not finite or too long, or too many values."""
     waiting, count = [table], 0
     while waiting:
         part = waiting.pop()
@@ -101,6 +102,8 @@ def _check_tree(table: Any) -> None:
             waiting += part
         elif isinstance(part, float) and not math.isfinite(part):
             raise SceneError("a number is not finite")
+        elif isinstance(part, int) and part.bit_length() > MAX_BITS:
+            raise SceneError(LONG_INTEGER)
 
 
 def of_toml(text: str) -> Scene:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from fractals import catalog
 from fractals.color import palette
-from fractals.errors import FractalsError
+from fractals.errors import FractalsError, first_line
 from fractals.explorer import outside
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import Jobs
@@ -41,6 +41,7 @@ TYPES = {
 }
 STRIP = (256, 16)  # pixels of a palette's thumbnail
 UPLOAD_SECONDS = 20.0
+MAX_ARRIVING = 4 * MAX_BYTES  # of all uploads together; slow ones hold little
 KEEP = {"cache-control": "private, max-age=86400"}
 FRESH = {"cache-control": "no-cache"}
 
@@ -133,6 +134,7 @@ class Pages:
     thumbnails: Thumbnails
     jobs: Jobs
     bookmarks: Bookmarks
+    arriving: int = 0
     uploads: asyncio.Semaphore = dataclasses.field(default_factory=lambda: asyncio.Semaphore(2))
 
     def routes(self) -> list[Route]:
@@ -204,19 +206,30 @@ class Pages:
             error = f"a file has at most {MAX_BYTES // 2**20} MiB"
             return JSONResponse({"error": error}, status_code=413)
         data = bytearray()
-        async with self.uploads:
+        try:
             async with asyncio.timeout(UPLOAD_SECONDS):
                 async for piece in request.stream():
                     data += piece
+                    self.arriving += len(piece)
                     if len(data) > MAX_BYTES:
                         return Response(status_code=413)
-            name = request.query_params.get("name", "")[:300]
-            try:
+                    if self.arriving > MAX_ARRIVING:
+                        error = "others send files at the moment: try again"
+                        return JSONResponse({"error": error}, status_code=503)
+            async with self.uploads:
+                name = request.query_params.get("name", "")[:300]
                 return JSONResponse(await asyncio.to_thread(uploaded, name, bytes(data)))
-            except FractalsError as error:
-                line = str(error).splitlines()[0]
-            except Exception as error:
-                line = internal(error)
+        except TimeoutError:
+            error = f"the file did not arrive within {UPLOAD_SECONDS:.0f} s"
+            return JSONResponse({"error": error}, status_code=408)
+        except FractalsError as error:
+            line = first_line(error)
+        except ClientDisconnect:
+            line = "the file is cut off"
+        except Exception as error:
+            line = internal(error)
+        finally:
+            self.arriving -= len(data)
         return JSONResponse({"error": line}, status_code=400)
 
 

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from fractals.explorer.picture import Picture, at_one_sample
 from fractals.explorer.scheduler import Steps
-from fractals.explorer.tile_batches import SIDES, TileBatches, tile_side, tiles_outwards
+from fractals.explorer.tile_batches import (
+    SIDES,
+    STEP_SECONDS,
+    TILE_SECONDS,
+    TileBatches,
+    tile_side,
+    tiles_outwards,
+)
 from fractals.explorer.view_drawings import ViewDrawings
 from fractals.explorer.view_messages import ViewMessages
 from fractals.io.escape_data import EscapeData, arrays_of
@@ -42,7 +49,7 @@ class Passes:
 
     def coarse(self, rate: float) -> Steps:
         """Draw one sample in some pixels; `rate`: samples a second, where none was measured."""
-        begun, picture, request = monotonic(), self.picture, self.request
+        picture, request = self.picture, self.request
         step = coarse_step(picture, picture.rate or rate)
         across, down = (-(-side // step) for side in request.scene.image.size)
         single = picture.single
@@ -64,13 +71,18 @@ class Passes:
                 single.backend.to_host(rgb, pixels[window])
 
         threads = max(1, single.backend.threads)
-        rows = max(1, down // (4 * threads))
+        rows = max(
+            1, min(down // (4 * threads), int((picture.rate or rate) * TILE_SECONDS / across))
+        )
         strips = [Tile(0, y, across, min(rows, down - y)) for y in range(0, down, rows)]
-        self.batches.run(strips, draw)
+        seconds = 0.0
+        for spent in self.batches.paced(coarse, strips, draw):
+            seconds += spent
+            if spent > STEP_SECONDS:
+                yield None
         for layer, part in zip(picture.values.layers, values, strict=True):
             layer.settle(part)
         picture.values.settled = True
-        seconds = monotonic() - begun
         if picture.raw is None:
             picture.rate = across * down / max(seconds, 1e-4) / threads
         self.messages.layers(picture.values)
@@ -123,7 +135,7 @@ class Passes:
                 copy_numbers(single, raw, {n: part[tile.window()] for n, part in planes.items()})
                 self.messages.values(picture.values, tile, picture.values.plain(tile, raw))
 
-        yield from self.batches.steps(picture, self._tiles(side), draw)
+        yield from self.batches.steps(picture, single, self._tiles(side), draw)
         if planes:
             picture.raw = _escape_data(single, planes, at_one_sample(single.plan.scene))
         self.messages.drawn("values", picture, monotonic() - begun)
@@ -142,7 +154,7 @@ class Passes:
                 self.messages.pixels(tile, rgb)
 
         side = tile_side(picture.rate, drawing.plan.supersampling)
-        yield from self.batches.steps(picture, self._tiles(side), draw)
+        yield from self.batches.steps(picture, drawing, self._tiles(side), draw)
         self.messages.drawn("exact", picture, monotonic() - begun)
 
     def _exact_drawing(self) -> Generator[float | None, None, Drawing]:
@@ -168,7 +180,7 @@ class Passes:
             copy_numbers(drawing, raw, {k: part[window] for k, part in planes.items()})
 
         tiles = self._tiles(tile_side(self.picture.rate, n))
-        yield from self.batches.steps(self.picture, tiles, keep)
+        yield from self.batches.steps(self.picture, drawing, tiles, keep)
         return _escape_data(drawing, planes, self.request.scene)
 
     def _tiles(self, side: int) -> list[Tile]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fractals import __version__
 from fractals.backends.cache_folder import reason
 from fractals.explorer.scheduler import IDLE, Engine, Work
-from fractals.rendering.drawing import draw_tile, open_drawing
+from fractals.rendering.drawing import Drawing, draw_tile, open_drawing
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
 from fractals.rendering.render import draw_image
@@ -36,7 +36,7 @@ def small(scene: Scene, width: int = SIDE, high: int = 0, samples: int = 1) -> S
     return scene.model_copy(update={"image": scene.image.model_copy(update=update)})
 
 
-def drawn(engine: Engine, work: Work, scene: Scene) -> Generator[None, None, Pixels]:
+def drawn(engine: Engine, work: Work, scene: Scene) -> Generator[float | None, None, Pixels]:
     """Yield after each part of a small picture, and return its pixels."""
     backend = engine.backend(scene.iteration.number_type)
     plan = make_plan(scene, backend.kind, threads=backend.threads or 1)
@@ -45,12 +45,21 @@ def drawn(engine: Engine, work: Work, scene: Scene) -> Generator[None, None, Pix
         work.check()
 
     options = RenderOptions(force=True, progress=watch, on_message=lambda line: None)
-    if plan.layers.whole:
-        return draw_image(plan, backend, options).pixels
-    drawing = open_drawing(plan, backend, options)
-    width, height = plan.size
+    whole, (width, height) = plan.layers.whole, plan.size
     pixels = np.empty((height, width, 3), np.uint8)
     tiles = [Tile(0, y, width, min(ROWS, height - y)) for y in range(0, height, ROWS)]
+
+    def opened() -> Drawing:
+        drawing = open_drawing(plan, backend, options, shading=not whole)
+        if whole:
+            drawing.source.iterate(tiles[0], stop=work.stale)
+        else:
+            draw_tile(drawing, tiles[0], pixels[tiles[0].window()], work.stale)
+        return drawing
+
+    drawing = yield from engine.prepared(work, scene, "picture", opened)
+    if whole:
+        return draw_image(plan, backend, options).pixels
 
     def one(tile: Tile) -> dict[str, float]:
         if not work.stale():

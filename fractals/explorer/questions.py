@@ -13,7 +13,7 @@ from fractals.explorer import outside, protocol
 from fractals.explorer.opening import julia_scene
 from fractals.explorer.previews import drawn, small
 from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
-from fractals.explorer.scheduler import SHEET, Steps, Work
+from fractals.explorer.scheduler import SHEET, Engine, Steps, Work
 from fractals.explorer.session import Session
 from fractals.explorer.views import SIXTEENTHS, significant, text_of
 from fractals.rendering.drawing import open_drawing, sampled
@@ -64,22 +64,25 @@ def pick(session: Session, message: protocol.Pick) -> None:
         if message.full:
             yield None
             at = scene.replace(center=center, width=significant(place.pixel), max_iterations=limit)
+            name = "period" if inside else "distance"
+            found = yield from session.engine.prepared(
+                work, at, name, lambda: value_at(session.engine, at, name)
+            )
             if inside:
-                found = value_at(session, at, "period")
                 answer["period"] = found and round(found / GOLDEN)
-            elif found := value_at(session, at, "distance"):
+            elif found:
                 answer["distance"] = significant(Fraction(found) / 1000 * place.pixel)
         session.say("picked", **answer)
 
     session.ask("pick", steps, message)
 
 
-def value_at(session: Session, scene: Scene, coloring: str) -> float | None:
+def value_at(engine: Engine, scene: Scene, coloring: str) -> float | None:
     """Return a coloring's value at the center of a view; None where it has none."""
     try:
         one = scene.replace(coloring=coloring, layers=[], size=(1, 1), transfer="linear")
         one = one.replace(mask="auto", range=None) if one.color.range else one
-        backend = session.engine.backend(one.iteration.number_type)
+        backend = engine.backend(one.iteration.number_type)
         plan = make_plan(one.replace(supersampling=1, antialias="grid"), backend.kind)
         options = RenderOptions(force=True, on_message=lambda line: None)
         drawing = sampled(open_drawing(plan, backend, options, shading=False))

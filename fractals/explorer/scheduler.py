@@ -7,6 +7,7 @@ the same client; tiles that are being drawn then end early.
 
 import contextlib
 import itertools
+import math
 import secrets
 import sys
 import threading
@@ -14,13 +15,21 @@ import traceback
 from collections.abc import Callable, Generator, Hashable, Iterator
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from fractals.backends.base import Backend
+from fractals.backends.compilation import Uncompiled, without_compiling
 from fractals.backends.devices import Choice, choose, open_chosen
-from fractals.errors import FractalsError, OptionError
+from fractals.errors import FractalsError, first_line
+from fractals.scene.model import Scene
 
 SMALL, VIEW, SHEET, IDLE = 0, 1, 2, 3  # which work comes first
-MAX_PROGRAMS = 100  # that users' expressions and options made: each stays in memory
+
+T = TypeVar("T")
+PATIENCE = 5.0  # seconds of a step, after which work ends if other clients wait
+PENALTY = 20.0  # seconds for which a client whose work so ended comes last
+STARVING = "others wait, and this view takes long: lower max_iterations, or choose another place"
 
 Steps = Iterator[float | None]  # None: go on; a time of `monotonic`: not before
 
@@ -35,8 +44,8 @@ class Work:
 
     Attributes
     ----------
-    key : hashable
-        Newer work of the same key replaces this.
+    key : tuple
+        The client, and a name; newer work of the same key replaces this.
     steps : generator
         Made in the drawing thread; it may raise `Stale`, or a `FractalsError`.
     ready : callable
@@ -45,7 +54,7 @@ class Work:
         Called with one line about an error.
     """
 
-    key: Hashable
+    key: tuple[Any, ...]
     make: Callable[["Work"], Steps]
     priority: int
     ready: Callable[[], bool] = lambda: True
@@ -53,25 +62,41 @@ class Work:
     steps: Steps | None = None
     not_before: float = 0.0
     served: int = 0
-    seconds: float = 0.0
+    replaced: Callable[[], None] = lambda: None  # called when newer work replaces this
+    until: float = math.inf  # when the step should end
+    others_wait: Callable[[], bool] = lambda: False
+    starving: bool = False  # whether it ends because others wait
     _stale: threading.Event = field(default_factory=threading.Event)
 
     def stale(self) -> bool:
-        """Tell whether newer work has replaced this."""
-        return self._stale.is_set()
+        """Tell whether newer work has replaced this, or others wait for too long."""
+        if monotonic() > self.until and not self.starving and self.others_wait():
+            self.starving = True
+        return self.starving or self._stale.is_set()
 
     def replace(self) -> None:
         """Have the work end within a tile."""
         self._stale.set()
+        self.replaced()
 
     def check(self) -> None:
-        """Raise `Stale` if newer work has replaced this."""
+        """Raise `Stale` if the work should end."""
         if self.stale():
             raise Stale
 
 
 class Engine:
-    """The drawing thread, and the device that it draws on."""
+    """The drawing thread, and the device that it draws on.
+
+    Attributes
+    ----------
+    forbids : callable
+        Whether the thread must not compile the programs of a scene.
+    crowded : callable
+        Whether several clients share the thread.
+    elsewhere : callable
+        Yields until programs of a scene are compiled in another process.
+    """
 
     def __init__(self, device: str = "auto", threads: int | None = None) -> None:
         self.request, self.threads = device, threads
@@ -81,7 +106,10 @@ class Engine:
         self._changed = threading.Condition()
         self._turn = itertools.count(1)
         self._ended = False
-        self._programs: set[str] = set()
+        self._late: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+        self.crowded: Callable[[], bool] = lambda: False
+        self.forbids: Callable[[Scene], bool] = lambda scene: False
+        self.elsewhere: Callable[[Work, Scene, str], Steps] = lambda work, scene, what: iter(())
         self.thread = threading.Thread(target=self._run, name="fractals-explorer", daemon=True)
         self.thread.start()
 
@@ -100,23 +128,45 @@ class Engine:
             self._backends[number] = backend
         return self._backends[number]
 
-    def admit(self, label: str) -> None:
-        """Count a program that is not of the catalog; raise an `OptionError` if it is one too many.
+    def prepared(
+        self, work: Work, scene: Scene, what: str, prepare: Callable[[], T]
+    ) -> Generator[float | None, None, T]:
+        """Return what ``prepare()`` returns; a process compiles the programs that it lacks.
 
-        `label` is that of the formula or the statistic.
+        Meanwhile others are drawn for. The function may be called twice.
+
+        Parameters
+        ----------
+        what : str
+            Which programs of the scene the process compiles: see `fractals.explorer.work`.
         """
-        if label not in self._programs and len(self._programs) >= MAX_PROGRAMS:
-            raise OptionError(
-                f"the server has compiled {MAX_PROGRAMS} programs: restart it for more"
-            )
-        self._programs.add(label)
+        if self.forbids(scene):
+            try:
+                with without_compiling():
+                    return prepare()
+            except (Uncompiled, Stale) as error:
+                if isinstance(error, Stale) and not work.starving:
+                    raise
+                work.starving = False
+                yield from self.elsewhere(work, scene, what)
+                work.until = math.inf  # what the process could not do is done here
+        return prepare()
 
     def submit(self, work: Work) -> None:
         """Add work in place of older work of the same key."""
+
+        def others_wait() -> bool:
+            now = monotonic()
+            with self._changed:
+                others = [each for each in self._work.values() if each.key[0] is not work.key[0]]
+                return any(each.not_before <= now and each.ready() for each in others)
+
         with self._changed:
             if old := self._work.pop(work.key, None):
                 old.replace()
             self._work[work.key] = work
+            work.not_before = self._late.get(work.key[0], 0.0)
+            work.others_wait = others_wait
             self._changed.notify()
 
     def cancel(self, key: Hashable) -> None:
@@ -161,17 +211,21 @@ class Engine:
 
     def _step(self, work: Work) -> None:
         work.served, begun = next(self._turn), monotonic()
+        work.until = begun + PATIENCE
         try:
             if work.steps is None:
                 work.steps = work.make(work)
             work.check()
             work.not_before = next(work.steps) or 0.0
-            work.seconds += monotonic() - begun
             return
-        except (StopIteration, Stale):
+        except StopIteration:
             pass
+        except Stale:
+            if work.starving:
+                self._late[work.key[0]] = monotonic() + PENALTY
+                work.failed(STARVING)
         except FractalsError as error:
-            work.failed(str(error).splitlines()[0])
+            work.failed(first_line(error))
         except MemoryError:
             work.failed("not enough memory: choose a smaller window or a simpler scene")
         except Exception as error:

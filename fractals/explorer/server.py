@@ -3,6 +3,7 @@
 The packages of the extra `explore` are imported when a server is started.
 """
 
+import asyncio
 import contextlib
 import os
 import socket
@@ -15,14 +16,17 @@ from typing import TYPE_CHECKING
 from fractals.errors import FractalsError, OptionError
 
 if TYPE_CHECKING:
+    import ssl
+
     import uvicorn
 
     from fractals.explorer.application import Explorer
+    from fractals.explorer.door import Door
     from fractals.explorer.session import Terms
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 PING_SECONDS = 20.0
-CONNECTIONS = 64  # sockets besides those of clients
+BACKLOG = 2048  # connections that wait to be accepted: beyond it, guests wait for a second
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,8 @@ class Running:
 
     explorer: "Explorer"
     address: Address
+    door: "Door"
+    tls: "ssl.SSLContext | None" = None
     sockets: list[socket.socket] = field(default_factory=list)
     port: int = 0
     server: "uvicorn.Server | None" = None
@@ -84,9 +90,15 @@ class Running:
         Raises
         ------
         FractalsError
-            The address is in use, or not one of this machine.
+            The address is in use, or not one of this machine; a file of TLS can't be used.
+        OptionError
+            The process may not have as many open files as the clients need.
         """
-        running = cls(explorer, address)
+        from fractals.explorer.door import Door
+        from fractals.explorer.tls import make_context
+
+        tls = make_context(address.cert, address.key) if address.cert and address.key else None
+        running = cls(explorer, address, Door(explorer.terms.clients), tls)
         try:
             if address.uds:
                 running.sockets = [_unix_socket(address.uds)]
@@ -119,8 +131,10 @@ class Running:
     def serve(self) -> None:
         """Serve until `close`, or Ctrl-C."""
         import uvicorn
+        from uvicorn.protocols.http.h11_impl import H11Protocol
 
         from fractals.explorer import protocol
+        from fractals.explorer.door import Visit
 
         config = uvicorn.Config(
             self.explorer.gate,
@@ -132,18 +146,31 @@ class Running:
             ws_per_message_deflate=False,
             ws_ping_interval=PING_SECONDS,
             ws_ping_timeout=PING_SECONDS,
-            limit_concurrency=self.explorer.terms.clients + CONNECTIONS,
             timeout_keep_alive=20,
             timeout_graceful_shutdown=1,
             server_header=False,
             proxy_headers=False,
-            ssl_certfile=self.address.cert,
-            ssl_keyfile=self.address.key,
         )
-        self.server = uvicorn.Server(config)
-        self.server.should_exit = self._closed
+        server = self.server = uvicorn.Server(config)
+        server.should_exit = self._closed
+
+        def speaker(visit: Visit) -> H11Protocol:
+            return H11Protocol(config, server.server_state, {"visit": visit})
+
+        async def accept() -> None:
+            while not server.started:
+                await asyncio.sleep(0.01)
+            await self.door.serve(self.sockets, speaker, self.tls)
+
+        async def serve() -> None:
+            accepting = asyncio.create_task(accept())
+            try:
+                await server.serve(sockets=[])  # uvicorn itself accepts nothing
+            finally:
+                accepting.cancel()
+
         try:
-            self.server.run(sockets=self.sockets)
+            asyncio.run(serve())
         finally:
             for each in self.sockets:
                 each.close()
@@ -158,15 +185,17 @@ class Running:
 
 
 def _bound(address: Address) -> list[socket.socket]:
-    """Return listening sockets; a local address listens at 127.0.0.1 and ::1."""
+    """Return listening sockets: one, or at "localhost" one at 127.0.0.1 and one at ::1."""
     name = "127.0.0.1" if address.host == "localhost" else address.host
     family = socket.AF_INET6 if ":" in name else socket.AF_INET
-    first = socket.create_server((name, address.port), family=family)
+    first = socket.create_server((name, address.port), family=family, backlog=BACKLOG)
     found = [first]
-    if name == "127.0.0.1":
+    if address.host == "localhost":
         with contextlib.suppress(OSError):  # no IPv6, or another program has the port there
             port = first.getsockname()[1]
-            found.append(socket.create_server(("::1", port), family=socket.AF_INET6))
+            found.append(
+                socket.create_server(("::1", port), family=socket.AF_INET6, backlog=BACKLOG)
+            )
     return found
 
 
@@ -175,7 +204,7 @@ def _unix_socket(path: str) -> socket.socket:
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     made.bind(path)
     os.chmod(path, 0o600)  # before it listens: until then nobody can connect
-    made.listen(128)
+    made.listen(BACKLOG)
     return made
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from time import monotonic
 from typing import Any
 
-from fractals.errors import FractalsError, OptionError
+from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import outside, protocol
 from fractals.explorer.frames import Frames
 from fractals.explorer.outbox import Outbox
@@ -124,8 +124,7 @@ class Session:
             else:
                 self.handlers[message.t](self, message)
         except FractalsError as error:
-            line = str(error).splitlines()[0] if str(error) else "failed"
-            self.say("error", **{**protocol.names_of(text), "message": line})
+            self.say("error", **{**protocol.names_of(text), "message": first_line(error)})
 
     def _welcome(self, message: Hello) -> None:
         """Answer what the server is and allows."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Unpack
 
-from fractals.errors import FractalsError, OptionError
+from fractals.errors import FractalsError, OptionError, shown
 from fractals.explorer import server
 from fractals.explorer.server import Running
 from fractals.io.load import Source, load_scene
@@ -71,7 +71,7 @@ class ExploreOptions:
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= most:
                 raise OptionError(
-                    f"{name} {value!r:.20}: give a whole number from {least} to {most}"
+                    f"{name} {shown(value, 20)}: give a whole number from {least} to {most}"
                 )
 
 

@@ -1,18 +1,26 @@
 """TileBatches: runs the tiles of a view in all threads, some in each step of the engine."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 
+from fractals.errors import OptionError
 from fractals.explorer.picture import Picture
 from fractals.explorer.scheduler import Engine, Steps, Work
 from fractals.explorer.view_messages import ViewMessages
+from fractals.rendering.drawing import Drawing
 from fractals.rendering.tiles import Tile
 from fractals.threads import run_tiles
 
 MAX_SECONDS = 60.0  # of work on a view, until the user says to go on
 TILE_SECONDS = 0.02  # of a thread: stale work ends within about this time
 SIDES = (256, 128, 64, 32)  # pixels of a tile
+SLOW_SIDES = (32, 16, 8, 4)  # where others would wait too long; they iterate more slowly
+SLOW_SECONDS = 0.25  # of such a tile
+MAX_LIMIT = 10**8  # iterations of a sample while others are connected: some seconds
+MAX_STEPS = 2**31  # iterations of a tile while others are connected: some seconds
+STEP_SECONDS = 0.25  # of a step of the engine, where it has more tiles than threads
 LONG = 3600.0  # seconds until paused work looks again whether it may go on
 
 
@@ -45,18 +53,70 @@ class TileBatches:
         run_tiles(list(tiles), unless_stale, self.engine.backend("float64").threads)
         self.work.check()
 
-    def steps(self, picture: Picture, tiles: Sequence[Tile], draw: Callable[[Tile], None]) -> Steps:
-        """Run tiles, some for each thread in a step of the engine."""
-        threads = max(1, picture.drawing.backend.threads)
-        for k in range(0, len(tiles), 4 * threads):
+    def paced(
+        self, drawing: Drawing, tiles: Sequence[Tile], draw: Callable[[Tile], None]
+    ) -> Iterator[float]:
+        """Run tiles, four for each thread at once or fewer slow ones; yield seconds after each.
+
+        While several clients are connected, tiles are so small that each ends in some seconds even
+        if every sample takes all iterations: the CPU's loop can't be stopped.
+
+        Raises
+        ------
+        OptionError
+            A single sample could take much longer.
+        """
+        limit, direct = drawing.source.max_iterations, drawing.plan.method == "direct"
+        most = MAX_STEPS // (limit * drawing.plan.supersampling**2) if direct else MAX_STEPS
+        threads = max(1, drawing.backend.threads)
+        waiting, count = deque(tiles), 4 * threads
+        while waiting:
+            batch: list[Tile] = []
+            while waiting and len(batch) < count:
+                tile = waiting.popleft()
+                if self.engine.crowded():
+                    if direct and limit > MAX_LIMIT:
+                        raise OptionError(
+                            f"others are connected: lower max_iterations to {MAX_LIMIT}"
+                        )
+                    tile, *rest = smaller(tile, most)
+                    waiting.extendleft(reversed(rest))
+                batch.append(tile)
             begun = monotonic()
-            self.run(tiles[k : k + 4 * threads], draw)
-            picture.seconds += monotonic() - begun
+            self.run(batch, draw)
+            seconds = monotonic() - begun
+            count = threads if seconds > STEP_SECONDS else 4 * threads
+            yield seconds
+
+    def steps(
+        self,
+        picture: Picture,
+        drawing: Drawing,
+        tiles: Sequence[Tile],
+        draw: Callable[[Tile], None],
+    ) -> Steps:
+        """Run tiles, some for each thread in a step of the engine."""
+        for seconds in self.paced(drawing, tiles, draw):
+            picture.seconds += seconds
             if picture.seconds > self.allowed:
                 self.messages.paused(self.allowed)
                 while picture.seconds > self.allowed:
                     yield monotonic() + LONG
             yield None
+
+
+def smaller(tile: Tile, most: int) -> list[Tile]:
+    """Return a tile in parts of at most so many pixels, or of one."""
+    if tile.width * tile.height <= max(1, most):
+        return [tile]
+    x, y, width, height = tile
+    if width >= height:
+        half = width // 2
+        parts = [Tile(x, y, half, height), Tile(x + half, y, width - half, height)]
+    else:
+        half = height // 2
+        parts = [Tile(x, y, width, half), Tile(x, y + half, width, height - half)]
+    return [each for part in parts for each in smaller(part, most)]
 
 
 def tile_side(rate: float, n: int) -> int:
@@ -69,8 +129,10 @@ def tile_side(rate: float, n: int) -> int:
     n : int
         Samples across a pixel.
     """
-    pixels = rate * TILE_SECONDS / n**2
-    return next((side for side in SIDES if side * side <= pixels), SIDES[-1])
+    pixels, slow = (rate * seconds / n**2 for seconds in (TILE_SECONDS, SLOW_SECONDS))
+    found = [side for side in SIDES if side * side <= pixels]
+    found += [side for side in SLOW_SIDES if side * side <= slow]
+    return found[0] if found else SLOW_SIDES[-1]
 
 
 def tiles_outwards(size: tuple[int, int], focus: tuple[float, float], side: int) -> list[Tile]:

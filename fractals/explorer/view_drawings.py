@@ -3,6 +3,8 @@
 from dataclasses import replace
 from time import monotonic
 
+import numpy as np
+
 from fractals.backends.compilation import announced
 from fractals.explorer.picture import (
     Picture,
@@ -16,7 +18,7 @@ from fractals.explorer.scheduler import Engine, Work
 from fractals.explorer.values import ViewValues
 from fractals.explorer.view_messages import ViewMessages
 from fractals.io.escape_data import EscapeData
-from fractals.rendering.drawing import Drawing, open_drawing, pixel_type, sampled
+from fractals.rendering.drawing import Drawing, draw_tile, open_drawing, pixel_type, sampled
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, make_plan
 from fractals.rendering.shading import Painter
@@ -81,6 +83,14 @@ class ViewDrawings:
         one = Tile(0, 0, 1, 1)
         values.plain(one, single.source.iterate(one, 1))  # compiles: the coarse picture is timed
         return Picture(self.request, drawing, single, values)
+
+    def compile(self) -> None:
+        """Draw a pixel, so that all programs of the view are compiled."""
+        picture = self.picture(None)
+        drawing = picture.drawing
+        if not drawing.plan.layers.whole:
+            tile, rgb = Tile(0, 0, 1, 1), np.empty((1, 1, 3), drawing.dtype)
+            draw_tile(self.iterating(drawing.plan, picture), tile, rgb, self.work.stale)
 
     def stored(self, plan: Plan, picture: Picture, raw: EscapeData) -> Drawing:
         """Return a drawing that colors raw numbers of all samples."""

@@ -3,8 +3,9 @@
 The engine runs its steps. `fractals.explorer.passes` has the passes.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from time import monotonic
+from typing import Any
 
 from fractals.explorer.passes import Passes
 from fractals.explorer.picture import Picture, Request, same_values
@@ -26,7 +27,7 @@ class ViewWork:
     request : Request
     before : Picture, optional
         The view that was drawn before, of the same client.
-    key : hashable
+    key : tuple
         The key of the work; newer work of the same key replaces it.
     ready, failed : callable
         As of `Work`.
@@ -44,11 +45,11 @@ class ViewWork:
         engine: Engine,
         request: Request,
         before: Picture | None,
-        key: Hashable,
+        key: tuple[Any, ...],
         ready: Callable[[], bool],
         failed: Callable[[str], None],
     ) -> None:
-        self.request, self.before = request, before
+        self.engine, self.request, self.before = engine, request, before
         self.rate = before.rate if before else 0.0
         self.begun = monotonic()
         self.picture: Picture | None = None
@@ -69,7 +70,10 @@ class ViewWork:
     def _passes(self, work: Work) -> Steps:
         request, messages = self.request, self.messages
         messages.status("preparing")
-        picture = self.drawings.picture(self.before)
+        what = "values" if request.values else "pixels"
+        picture = yield from self.engine.prepared(
+            work, request.scene, what, lambda: self.drawings.picture(self.before)
+        )
         self.before = None  # its arrays are large
         with messages.lock:
             self.picture = picture

@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 
 from fractals.errors import OptionError
 from fractals.scene.geometry import Matrix, finest, home_width_of, matrix, place_of
 from fractals.scene.model import Scene
-from fractals.scene.numbers import log2
+from fractals.scene.numbers import decimal_places, log2
 
 SIXTEENTHS = 16  # of a pixel
 STEPS = 64  # of an octave
@@ -128,7 +129,7 @@ class Place:
     @property
     def width(self) -> Fraction:
         """Return the width."""
-        return Fraction(self.width_text)
+        return Fraction(Decimal(self.width_text))
 
     @property
     def pixel(self) -> Fraction:
@@ -203,7 +204,7 @@ class Place:
         width = self.width
         least = finest(view, width, self.size) / self.size[0] / image.supersampling
         places = decimals(least) + SPARE_DIGITS
-        x, y = (decimal_text(part, places) for part in self.center)
+        x, y = (decimal_places(part, places) for part in self.center)
         if fresh:
             x, y = view.center or (x, y)
         update = {
@@ -219,20 +220,6 @@ class Place:
 def decimals(size: Fraction) -> int:
     """Return the decimals of a number that tell points this far apart from each other."""
     return max(0, math.ceil(-log2(size) * math.log10(2)))
-
-
-def decimal_text(value: Fraction, places: int) -> str:
-    """Return a number rounded to decimal places, without zeros at its end.
-
-    Examples
-    --------
-    >>> decimal_text(Fraction(-1, 8), 5), decimal_text(Fraction(2, 3), 2)
-    ('-0.125', '0.67')
-    """
-    digits = str(abs(round(value * 10**places))).zfill(places + 1)
-    whole, part = digits[: len(digits) - places], digits[len(digits) - places :].rstrip("0")
-    sign = "-" if value < 0 and (part or whole.strip("0")) else ""
-    return f"{sign}{whole}.{part}" if part else f"{sign}{whole}"
 
 
 def significant(value: Fraction) -> str:
@@ -251,7 +238,7 @@ def significant(value: Fraction) -> str:
         mantissa, exponent = mantissa // 10, exponent + 1
     if -5 < exponent < WIDTH_DIGITS:
         places = WIDTH_DIGITS - 1 - exponent
-        return decimal_text(Fraction(mantissa, 10**places), places)
+        return decimal_places(Fraction(mantissa, 10**places), places)
     digits = str(mantissa).rstrip("0")
     return digits[0] + ("." + digits[1:] if digits[1:] else "") + f"e{exponent}"
 
@@ -292,7 +279,7 @@ def text_of(place: Place, at: tuple[int, int]) -> tuple[str, str]:
     """Return the coordinates of a pixel as text, with the digits that tell pixels apart."""
     x, y = place.point(at)
     places = decimals(place.pixel) + 3
-    return decimal_text(x, places), decimal_text(y, places)
+    return decimal_places(x, places), decimal_places(y, places)
 
 
 def zoom_text(home: float) -> str:

@@ -1,4 +1,4 @@
-"""A process of its own for a search or an export: `python -m fractals.explorer.work`.
+"""A process of its own for a search, an export or a compiler: `python -m fractals.explorer.work`.
 
 It reads one line of JSON, what to do, from stdin, and writes lines of JSON to stdout. It ends when
 stdin is closed, so it never outlives the server by much, whatever ends that.
@@ -7,16 +7,30 @@ stdin is closed, so it never outlives the server by much, whatever ends that.
 import contextlib
 import json
 import os
+import signal
 import sys
 import threading
 from time import monotonic
 from typing import Any
 
-from fractals.errors import FractalsError
+from fractals.backends.probe import memory_size
+from fractals.errors import FractalsError, first_line
 from fractals.scene.model import Scene, validate
 
 EVERY = 0.2  # seconds between two messages of progress
 NICE = 10  # drawing the view comes first
+LIBRARIES = 2**30  # bytes, of Numba and LLVM
+# Of each kind of work: share of the free memory, seconds of CPU time, and what to do beyond these.
+# At most four searches, two exports and two compilers run at once.
+LIMITS = {
+    "find": (0.2, 600, "the search took more than 10 minutes: search a smaller rectangle"),
+    "export": (0.5, 0, ""),
+    "compile": (
+        0.2,
+        600,
+        "preparing took more than 10 minutes: simplify the formula, or lower max_iterations",
+    ),
+}
 
 
 def say(**keys: Any) -> None:
@@ -38,14 +52,36 @@ class Said:
             say(t="progress", what=what, done=int(done), of=int(of))
 
 
-def limit_memory(most: int) -> None:
-    """Have the system refuse more memory than this to the process."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
+def limit(share: float, seconds: int, message: str) -> None:
+    """Have the system limit the process.
 
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    Parameters
+    ----------
+    share : float
+        Of the memory that is free now, and that the process may take besides LIBRARIES.
+    seconds : int
+        Of all its threads' CPU time; 0: any time. Then it says `message`, and ends.
+    """
     with contextlib.suppress(OSError, AttributeError):
         os.nice(NICE)
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    most = LIBRARIES + int(share * memory_size())
+    with contextlib.suppress(ValueError, OSError):
+        # Not the address space, of which threads and drivers reserve much more than they use.
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+    def end(*_: object) -> None:
+        say(t="failed", message=message)
+        os._exit(0)
+
+    if seconds:
+        signal.signal(signal.SIGXCPU, end)
+        with contextlib.suppress(ValueError, OSError):
+            # The signal waits while LLVM works; the second limit kills.
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 30))
 
 
 def end_with_stdin() -> None:
@@ -99,18 +135,22 @@ def main() -> None:
     """Do what the line on stdin says."""
     wanted = json.loads(sys.stdin.readline())
     end_with_stdin()
-    limit_memory(wanted["memory"])
+    limit(*LIMITS[wanted["do"]])
     try:
         scene = validate(wanted["scene"], "")
         if wanted["do"] == "find":
             found = find(scene, wanted["what"], wanted["fraction"])
+        elif wanted["do"] == "compile":
+            from fractals.explorer.programs import compile_programs
+
+            found = compile_programs(scene, wanted["what"], wanted["device"])
         else:
             found = export(scene, wanted["path"], wanted["device"], wanted["threads"])
         say(t="found", **found)
     except FractalsError as error:
-        say(t="failed", message=str(error).splitlines()[0])
+        say(t="failed", message=first_line(error))
     except MemoryError:
-        say(t="failed", message="not enough memory")
+        say(t="failed", message="not enough memory: choose a smaller picture or rectangle")
     sys.stdout.flush()
     os._exit(0)  # the thread that reads stdin would keep the process waiting
 

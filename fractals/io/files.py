@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from fractals.errors import FractalsError, SceneError, shown
 from fractals.io import png
-from fractals.scene.numbers import ExactFloat
+from fractals.scene.numbers import LONG_INTEGER, ExactFloat
 
 SCENE_KEY = "fractals:scene"  # of the iTXt chunk
 HEADER = "header.json"  # of a store: see `fractals.io.store`
@@ -253,7 +253,12 @@ def parse_json(text: str | bytes) -> Any:
             f"{len(text)} bytes with {count} brackets and commas: a scene has at most "
             f"{MAX_JSON_BYTES} with {MAX_SIGNS}"
         )
-    return json.loads(text, parse_float=ExactFloat)
+    try:
+        return json.loads(text, parse_float=ExactFloat)
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise
+    except ValueError:
+        raise ValueError(LONG_INTEGER) from None
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -272,7 +277,12 @@ def parse_toml(text: str) -> dict[str, Any]:
     words = re.split(r"[^0-9A-Za-z_]+", bare)
     if any(len(word) > MAX_INTEGER and word[:2] in ("0x", "0o", "0b") for word in words):
         raise ValueError(f"an integer has more than {MAX_INTEGER} digits")
-    return tomllib.loads(text, parse_float=ExactFloat)
+    try:
+        return tomllib.loads(text, parse_float=ExactFloat)
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:
+        raise ValueError(LONG_INTEGER) from None
 
 
 def parse_scene(text: str | bytes) -> dict[str, Any]:

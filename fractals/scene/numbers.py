@@ -59,12 +59,16 @@ def decimal_places(value: Fraction, places: int) -> str:
     >>> decimal_places(Fraction(-1, 3), 5), decimal_places(Fraction(5, 2), 4)
     ('-0.33333', '2.5')
     """
-    whole, part = divmod(abs(round(value * 10**places)), 10**places)
-    digits = str(part).zfill(places).rstrip("0") if places else ""
-    sign = "-" if value < 0 and (whole or digits) else ""
-    return f"{sign}{whole}" + (f".{digits}" if digits else "")
+    # By way of Decimal, because Python refuses to write integers of more than 4300 digits.
+    digits = str(Decimal(abs(round(value * 10**places)))).zfill(places + 1)
+    whole, part = digits[: len(digits) - places], digits[len(digits) - places :].rstrip("0")
+    sign = "-" if value < 0 and (part or whole != "0") else ""
+    return f"{sign}{whole}.{part}" if part else f"{sign}{whole}"
 
 
+# Python refuses to read and to write integers of more than 4300 digits, which 14,000 bits have.
+MAX_BITS = 14_000
+LONG_INTEGER = "an integer has too many digits: write it as text, in quotes"
 # Of a number in a scene: they bound the work of parsing numbers from a file.
 MAX_DIGITS = 150_000
 MAX_EXPONENT = 1_000_000
@@ -92,6 +96,8 @@ class ExactFloat(float):
 def decimal_text(given: Any) -> str:
     """Return a number as decimal text, or raise a `ValueError` that says what is wrong with it."""
     given = given.text if isinstance(given, ExactFloat) else given
+    if isinstance(given, int) and given.bit_length() > MAX_BITS:
+        raise ValueError(LONG_INTEGER)
     text = str(given).strip() if isinstance(given, str | int | float | Decimal) else ""
     if isinstance(given, bool) or len(text) > MAX_DIGITS + 20:
         size = f"{len(text)} characters" if text else repr(given)

@@ -33,6 +33,7 @@ from fractals.rendering.render import compute, render
 from fractals.scene.geometry import matrix, place_of
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene
+from fractals.scene.numbers import decimal_places, log2
 from fractals.tools import sheet
 
 COUNT, MAX_COUNT = 6, 100  # views
@@ -251,19 +252,13 @@ def _window(scene: Scene, x: float, y: float) -> Scene:
     a, b, c, d = matrix(scene.view)
     u, v = center[0] + a * right + b * up, center[1] + c * right + d * up
     narrow = width / SHARE
-    places = len(str(int(across / narrow))) + SPARE_DIGITS
+    places = math.ceil(log2(across / narrow) * math.log10(2)) + SPARE_DIGITS
     return scene.replace(
         title="A detail",
         note="",
-        center=(_text(u, places), _text(v, places)),
+        center=(decimal_places(u, places), decimal_places(v, places)),
         width=rounded(mpfr(mpq(narrow))),
     )
-
-
-def _text(value: Fraction, places: int) -> str:
-    """Return a number with decimal places."""
-    digits = str(abs(round(value * 10**places))).zfill(places + 1)
-    return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"
 
 
 def _centered(window: Scene, number: int) -> tuple[Scene, str]:

@@ -1,7 +1,11 @@
 """A server in a thread, and a client that speaks the protocol of the explorer."""
 
 import asyncio
+import contextlib
 import json
+import re
+import subprocess
+import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -20,6 +24,7 @@ KEYS = (
     *("kind", "form", "layer", "frame", "x", "y", "w", "h"),
     *("step", "_", "paint", "low", "high", "bytes"),
 )
+LOCAL = Address()
 PATIENCE = 240  # seconds: programs may have to be compiled
 
 
@@ -74,6 +79,13 @@ class Client:
                 return found
             assert found["t"] not in ("error", "failed"), found
 
+    async def refused(self):
+        """Receive until a message about an error, and return its text."""
+        while True:
+            found = await self.receive()
+            if isinstance(found, dict) and found["t"] == "error":
+                return found["message"]
+
     async def exact(self, frame, **keys):
         return await self.until("drawn", frame=frame, **{"pass": "exact"}, **keys)
 
@@ -118,10 +130,10 @@ class Server:
         return asyncio.run(whole())
 
 
-def start(tmp_path, **terms):
+def start(tmp_path, address=LOCAL, **terms):
     scene = fractals.load_scene("seahorse")
     explorer = Explorer(Terms(scene, **terms), "cpu", data=tmp_path / "bookmarks")
-    running = Running.listen(explorer, Address())
+    running = Running.listen(explorer, address)
     thread = threading.Thread(target=running.serve, daemon=True)
     thread.start()
     deadline = time.monotonic() + 30
@@ -129,3 +141,27 @@ def start(tmp_path, **terms):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     return Server(running), thread
+
+
+@contextlib.contextmanager
+def process(tmp_path, *arguments, descriptors=None):
+    """Run `fractals explore` as a process, and give it, the URL of its page and its messages.
+
+    `descriptors`: the limit of its open files.
+    """
+    messages = tmp_path / "messages"
+    limit = f"ulimit -n {descriptors}; " if descriptors else ""
+    options = ["--no-browser", "--cpu", *map(str, arguments)]
+    with messages.open("wb") as err:
+        command = [sys.executable, "-m", "fractals", "explore", *options]
+        made = subprocess.Popen(["sh", "-c", f'{limit}exec "$@"', "sh", *command], stderr=err)
+    try:
+        deadline = time.monotonic() + 60
+        while not (found := re.search(r"exploring at (\S+)", messages.read_text())):
+            assert made.poll() is None, messages.read_text()
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        yield made, found[1], messages
+    finally:
+        made.terminate()
+        made.wait(20)

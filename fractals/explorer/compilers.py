@@ -1,0 +1,180 @@
+"""Compilers: processes that compile the programs of a scene, while the drawing thread goes on.
+
+Numba compiles in the calling thread, for up to half a minute, and nothing can stop it. So the
+drawing thread ends an attempt to compile a visitor's own formula, and a process compiles it. The
+process writes the code to the cache of compiled code, from which the drawing thread then loads it.
+Its memory is free once it ends.
+"""
+
+import contextlib
+import json
+import subprocess
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from fractals.errors import FractalsError, OptionError
+from fractals.explorer import processes
+from fractals.explorer.scheduler import IDLE, Steps, Work, internal
+from fractals.scene.layers import make_layers
+from fractals.scene.model import Scene
+
+MAX_RUNNING = 2  # processes of all clients together
+MAX_A_MINUTE = 6  # formulas and statistics of its own, for a client
+MINUTE = 60.0  # seconds
+
+
+@dataclass(eq=False)
+class Order:
+    """A scene whose programs are to be compiled.
+
+    Attributes
+    ----------
+    owner : object
+        The client; one process at a time works for it.
+    line : str
+        What the process reads.
+    error : str
+        Why it failed, once it is done.
+    """
+
+    owner: object
+    line: str
+    error: str = ""
+    done: bool = False
+    dropped: bool = False
+    made: subprocess.Popen[str] | None = field(default=None, repr=False)
+
+    def drop(self) -> None:
+        """End the process; nobody waits for it."""
+        self.dropped = True
+        if self.made:
+            with contextlib.suppress(OSError):
+                self.made.kill()
+
+
+class Compilers:
+    """Starts the processes, and counts what clients have compiled.
+
+    Parameters
+    ----------
+    device : str
+        As requested of the server.
+    wake : callable
+        Called in another thread when programs are compiled.
+    """
+
+    def __init__(self, device: str, wake: Callable[[], None]) -> None:
+        self.device, self.wake = device, wake
+        self._lock = threading.Lock()
+        self._running: list[Order] = []
+        self._waiting: list[Order] = []
+        self._compiled: WeakKeyDictionary[Any, dict[str, float]] = WeakKeyDictionary()
+
+    def compiled(self, work: Work, scene: Scene, what: str) -> Steps:
+        """Yield, and go on when a process has compiled programs of a scene.
+
+        Raises
+        ------
+        FractalsError
+            The client has compiled too much, or the process failed.
+        """
+        owner = work.key[0]
+        label = own_label(scene)
+        if label and work.priority != IDLE:  # thumbnails are of the server's own bookmarks
+            self.count(owner, label)
+        order = self.order(owner, scene, what)
+        ready, work.ready, work.replaced = work.ready, lambda: order.done, order.drop
+        if work.stale():  # since before
+            order.drop()
+        yield None
+        work.ready = ready
+        if order.error:
+            raise FractalsError(order.error)
+
+    def count(self, owner: object, label: str) -> None:
+        """Count a formula that a client has compiled, or raise an `OptionError`.
+
+        More programs of the same formula count once.
+        """
+        now = monotonic()
+        known = self._compiled.setdefault(owner, {})
+        recent = {name: since for name, since in known.items() if now - since < MINUTE}
+        if label not in recent and len(recent) >= MAX_A_MINUTE:
+            raise OptionError(
+                f"{MAX_A_MINUTE} formulas of your own are compiled in a minute: wait a moment"
+            )
+        self._compiled[owner] = {label: now, **recent}
+
+    def order(self, owner: object, scene: Scene, what: str) -> Order:
+        """Return an order that waits, or runs already; `wake` is called when it is done."""
+        table = {"do": "compile", "what": what, "device": self.device}
+        line = json.dumps({**table, "scene": scene.to_table()}) + "\n"
+        made = Order(owner, line)
+        with self._lock:
+            self._waiting.append(made)
+        self._start()
+        return made
+
+    def end(self) -> None:
+        """End all processes."""
+        with self._lock:
+            self._waiting.clear()
+            for each in self._running:
+                each.drop()
+
+    def _start(self) -> None:
+        """Start what waits, as far as there is room: one process for each client."""
+        with self._lock:
+            self._waiting = [each for each in self._waiting if not each.dropped]
+            for each in list(self._waiting):
+                busy = {order.owner for order in self._running}
+                if len(self._running) < MAX_RUNNING and each.owner not in busy:
+                    self._waiting.remove(each)
+                    self._running.append(each)
+                    threading.Thread(target=self._follow, args=(each,), daemon=True).start()
+
+    def _follow(self, order: Order) -> None:
+        try:
+            order.error = _run(order)
+        except Exception as error:
+            order.error = internal(error)
+        order.done = True
+        with self._lock:
+            self._running.remove(order)
+        self.wake()
+        self._start()
+
+
+def _run(order: Order) -> str:
+    """Run a process to its end, and return a line about its error."""
+    command, environment = processes.command()
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as made:
+        order.made = made
+        if order.dropped:
+            order.drop()
+        assert made.stdin
+        assert made.stdout
+        with contextlib.suppress(ConnectionError):
+            made.stdin.write(order.line)
+            made.stdin.flush()
+        lines = made.stdout.read().splitlines()
+    said = json.loads(lines[-1]) if lines else {}
+    if said.get("t") == "found":
+        return ""
+    return str(said.get("message", "compiling ended early, perhaps for lack of memory"))
+
+
+def own_label(scene: Scene) -> str:
+    """Return a text for a visitor's own expressions and options; "" where there are none."""
+    parts = []
+    if getattr(scene.formula, "model_extra", None):
+        parts.append(scene.make_formula().label)
+    for layer in make_layers(scene).drawn:
+        if layer.coloring.statistic and layer.paint.coloring.model_extra:
+            parts.append(layer.coloring.statistic_label)
+    return " ".join(parts)

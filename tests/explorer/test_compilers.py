@@ -1,0 +1,222 @@
+"""Visitors' own formulas are compiled in processes: others are drawn for meanwhile."""
+
+import asyncio
+import json
+import subprocess
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numba.core import event
+from support.explorer import SIZE, Client
+
+import fractals
+from fractals.errors import OptionError
+from fractals.explorer import compilers, processes
+from fractals.explorer.compilers import Compilers, own_label
+
+SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
+SCENE = fractals.load_scene(size=(8, 6))
+
+
+def new_formula():
+    """Return a formula that no test has compiled."""
+    return f"z^2 + c + {time.time_ns() % 10**12 + 1}e-30*z"
+
+
+@pytest.fixture
+def compiling():
+    """Return the threads of this process that compile during a test."""
+    threads = []
+
+    class Listener(event.Listener):
+        def on_start(self, event):
+            threads.append(threading.current_thread())
+
+        def on_end(self, event):
+            pass
+
+    listener = Listener()
+    event.register("numba:compile", listener)
+    yield threads
+    event.unregister("numba:compile", listener)
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """Have processes wait for an event, and compile nothing; keep their orders."""
+    state = SimpleNamespace(go_on=threading.Event(), orders=[])
+
+    def wait(order):
+        state.orders.append(order)
+        while not (state.go_on.is_set() or order.dropped):
+            time.sleep(0.01)
+        return ""
+
+    monkeypatch.setattr(compilers, "_run", wait)
+    yield state
+    state.go_on.set()
+
+
+def test_an_own_formula_is_compiled_elsewhere(own_server, compiling):
+    scene = fractals.load_scene(formula=new_formula(), max_iterations=100, size=SIZE)
+
+    async def talk(client):
+        await client.say("open", frame=1, scene=scene.to_table())
+        await client.exact(1)
+        return client.pixels
+
+    server = own_server()
+    pixels = server.run(talk)
+    assert server.explorer.engine.thread not in compiling
+    assert np.array_equal(pixels, fractals.render(scene, device="cpu").pixels)
+
+
+@pytest.mark.slow
+def test_previews_and_questions_are_compiled_elsewhere(own_server, compiling):
+    async def talk(client):
+        await client.say("open", frame=1, formula=new_formula())
+        await client.exact(1)
+        await client.ask("pick", "picked", frame=1, at=[0, 0], full=True)
+        await client.say("julia", seq=1, frame=1, at=[700, 500], size=32)
+        while not any(tile.kind == 5 for tile in client.tiles):
+            await client.receive()
+
+    server = own_server()
+    server.run(talk, values=False)
+    assert server.explorer.engine.thread not in compiling
+
+
+def test_others_are_drawn_for_while_a_formula_is_compiled(own_server, held):
+    server = own_server()
+
+    async def both():
+        async with server.connect() as one, server.connect() as two:
+            slow, quick = Client(one, SIZE), Client(two, SIZE)
+            for client in (slow, quick):
+                await client.say("hello", v=1, size=list(SIZE))
+                await client.until("welcome")
+            held.go_on.set()
+            await quick.say("open", frame=1, scene=SEAHORSE)
+            await quick.exact(1)
+            held.go_on.clear()
+            await slow.say("open", frame=1, formula=new_formula())
+            await slow.until("status", what="compiling")
+            for frame in range(2, 5):
+                await quick.say("view", frame=frame, base=frame - 1, by=[16, 0])
+                await quick.exact(frame)
+            assert not any(text["t"] == "drawn" for text in slow.texts)
+            held.go_on.set()
+            await slow.exact(1)
+
+    asyncio.run(both())
+
+
+def test_a_newer_view_ends_the_process(own_server, held):
+    async def talk(client):
+        await client.say("open", frame=1, formula=new_formula())
+        await client.until("status", what="compiling")
+        while not held.orders:
+            await asyncio.sleep(0.01)
+        await client.say("open", frame=2, scene=SEAHORSE)
+        await client.exact(2)
+
+    own_server().run(talk)
+    assert [order.dropped for order in held.orders] == [True]
+
+
+def test_many_formulas_of_one_client_leave_them_to_others(own_server, held):
+    server = own_server()
+
+    async def both():
+        async with server.connect() as one, server.connect() as two:
+            greedy, other = Client(one, SIZE), Client(two, SIZE)
+            for client in (greedy, other):
+                await client.say("hello", v=1, size=list(SIZE))
+                await client.until("welcome")
+            for k in range(1, 101):
+                await greedy.say("open", frame=k, formula=f"z^2+c+{k}e-9*z")
+            assert "wait a moment" in await greedy.refused()
+            held.go_on.set()
+            await other.say("open", frame=1, formula=new_formula())
+            await other.exact(1)
+
+    asyncio.run(both())
+    labels = {json.loads(order.line)["scene"]["formula"] for order in held.orders}
+    assert len(labels) <= compilers.MAX_A_MINUTE + 1
+
+
+def test_processes_take_turns(held):
+    made = Compilers("cpu", lambda: None)
+    clients = [object.__new__(Client) for _ in range(3)]
+    orders = [made.order(clients[k], SCENE, "values") for k in (0, 0, 1, 2)]
+    while len(held.orders) < compilers.MAX_RUNNING:
+        time.sleep(0.01)
+    assert set(held.orders) == {orders[0], orders[2]}  # one for each client
+    orders[1].drop()
+    held.go_on.set()
+    while not orders[3].done:
+        time.sleep(0.01)
+    assert orders[1] not in held.orders
+
+
+def test_what_is_compiled_is_counted_for_each_client(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(compilers, "monotonic", lambda: now[0])
+    made = Compilers("cpu", lambda: None)
+    one, two = (object.__new__(Client) for _ in range(2))
+    for k in range(compilers.MAX_A_MINUTE):
+        made.count(one, f"formula {k}")
+    made.count(one, "formula 0")  # again: another program of the same
+    made.count(two, "formula 7")
+    with pytest.raises(OptionError, match="6 formulas of your own are compiled in a minute"):
+        made.count(one, "formula 8")
+    now[0] = compilers.MINUTE
+    made.count(one, "formula 8")
+
+
+def test_labels_tell_own_formulas_and_statistics():
+    assert own_label(fractals.load_scene("seahorse")) == ""
+    assert own_label(fractals.load_scene(formula="burning_ship", coloring="smooth")) == ""
+    labels = [
+        own_label(fractals.load_scene(formula="z^2+c+1")),
+        own_label(fractals.load_scene(formula="z^2+c+2")),
+        own_label(fractals.load_scene(coloring={"name": "stripe_average", "density": 4})),
+    ]
+    assert len(set(labels) - {""}) == 3
+
+
+def run_process(code, **wanted):
+    """Run the process of a search with other functions in it, and return its last line."""
+    line = json.dumps({"do": "find", "what": "period", "fraction": 0.5, **wanted})
+    command, environment = processes.command()
+    command = [*command[:-2], "-c", f"from fractals.explorer import work\n{code}\nwork.main()"]
+    line = line[:-1] + f', "scene": {json.dumps(SCENE.to_table())}}}\n'
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
+    ) as made:
+        made.stdin.write(line)
+        made.stdin.flush()
+        return json.loads(made.stdout.read().splitlines()[-1])
+
+
+def test_a_search_is_bounded_in_time():
+    code = """
+def find(*_):
+    while True:
+        pass
+work.find, work.LIMITS["find"] = find, (0.2, 1, work.LIMITS["find"][2])
+"""
+    assert "search a smaller rectangle" in run_process(code)["message"]
+
+
+def test_a_search_is_bounded_in_memory():
+    code = """
+import numpy as np
+def find(*_):
+    return {"period": len(np.ones(work.LIBRARIES // 4))}
+work.find, work.memory_size = find, lambda: 0
+"""
+    assert "not enough memory" in run_process(code)["message"]

@@ -1,0 +1,135 @@
+"""Files of a server: exports that a killed one left, bookmarks that can't be kept; bad files."""
+
+import asyncio
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from support.explorer import process
+
+from fractals.errors import FractalsError, first_line
+from fractals.explorer import jobs
+from fractals.explorer.bookmarks import Bookmarks
+from fractals.explorer.export_folder import ExportFolder, remove_leftovers
+from fractals.explorer.jobs import Jobs, Kept
+
+posix = pytest.mark.skipif(os.name != "posix", reason="folders are locked on POSIX systems")
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """Have temporary files in an empty folder."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
+@posix
+def test_leftovers_of_killed_servers_are_removed(temporary, tmp_path):
+    code = "from fractals.explorer.export_folder import *; f = ExportFolder(); print(f.path)"
+    code += "; (f.path / 'a.png').write_text('x'); sys.stdout.flush(); os.kill(os.getpid(), 9)"
+    command = [sys.executable, "-c", f"import os, sys; {code}"]
+    killed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    left, link = Path(killed.stdout.strip()), temporary / "fractals-export-link"
+    assert (left / "a.png").exists()
+    (temporary / "fractals-export-file").write_text("not a folder")
+    (temporary / "other").mkdir()
+    link.symlink_to(tmp_path)
+    running = ExportFolder()
+    remove_leftovers()
+    names = {path.name for path in temporary.iterdir()}
+    assert names == {"fractals-export-file", "fractals-export-link", "other", running.path.name}
+    running.remove()
+    assert not running.path.exists()
+
+
+@posix
+def test_a_server_begins_with_removing_leftovers(temporary, tmp_path):
+    left = temporary / "fractals-export-abc"
+    left.mkdir()
+    with process(tmp_path, "--threads", 1):
+        deadline = time.monotonic() + 60
+        while left.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+def test_exported_files_are_removed_by_age(temporary, monkeypatch):
+    made = Jobs("cpu", 1)
+    path = made.folder / "a.png"
+    path.write_bytes(b"x")
+    made.files["a"] = Kept(path, 1)
+    made.tidy()
+    assert path.exists()
+    made.files["a"].since -= jobs.KEPT_SECONDS + 1
+    monkeypatch.setattr(jobs, "TIDY_SECONDS", 0.01)
+
+    async def wait():
+        tidying = asyncio.create_task(made.tidy_now_and_then())
+        while path.exists():
+            await asyncio.sleep(0.01)
+        tidying.cancel()
+
+    asyncio.run(asyncio.wait_for(wait(), 60))
+    made.end()
+    assert not made.files
+
+
+def test_a_bookmark_that_cannot_be_kept_is_one_line(own_server, tmp_path):
+    (tmp_path / "bookmarks").write_text("a file in place of the folder")
+
+    async def talk(client):
+        await client.say("open", frame=1)
+        await client.until("placed")
+        await client.say("bookmark", frame=1)
+        kept = await client.refused()
+        await client.say("bookmark", remove="0" * 32)
+        return kept, await client.refused()
+
+    kept, removed = own_server().run(talk)
+    assert "bookmarks' can't be written: File exists" in kept
+    assert "no such bookmark" in removed
+    assert Bookmarks(tmp_path / "bookmarks" / "deeper").table() == []
+
+
+CONTROL = "\x1b[31m\x07\x9b\u202e"
+FILES = {
+    "a.par": f"one {{ type={CONTROL} }}",
+    "b.map": f"{CONTROL} 0 0",
+    "c.toml": f'["{CONTROL}"]',
+    "d.json": json.dumps({CONTROL: 1}),
+    "e.kfr": f"Re: {CONTROL}\nIm: 0\nZoom: 1\n",
+    "f.ugr": f"{CONTROL} {{",
+    "g.gpl": f"GIMP Palette\n{CONTROL} 1 2",
+    "h.xpf": f"(formula '{CONTROL})",
+    f"{CONTROL}.toml": "[[",
+    "i.ggr": f"GIMP Gradient\nName: x\n{CONTROL}",
+}
+
+
+@pytest.mark.parametrize("name", FILES, ids=ascii)
+def test_errors_about_files_hold_no_control_characters(server, name):
+    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    own = {"Authorization": f"Bearer {server.token}"}
+    path = "/upload?name=" + "".join(f"%{byte:02x}" for byte in name.encode())
+    line.request("POST", path, FILES[name].encode(), own)
+    answer = json.loads(line.getresponse().read())
+    line.close()
+    assert answer["error"].isprintable()
+    assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202e]", answer["error"])
+
+
+def test_the_first_line_of_an_error():
+    assert first_line(FractalsError("a\x1bb\nsecond")) == "a\\x1bb"
+    assert first_line(FractalsError("")) == "failed"

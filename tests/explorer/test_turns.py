@@ -1,0 +1,144 @@
+"""Clients take turns: a view that takes long leaves the drawing thread to others."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+import fractals
+from fractals.errors import OptionError
+from fractals.explorer import scheduler, tile_batches
+from fractals.explorer.scheduler import PENALTY, STARVING, VIEW, Engine, Stale, Work
+from fractals.explorer.tile_batches import TileBatches, smaller, tile_side
+from fractals.rendering.tiles import Tile
+
+SCENE = fractals.load_scene("seahorse", size=(8, 6))
+
+
+class Owner:
+    """A client."""
+
+
+@pytest.fixture
+def engine():
+    made = Engine("cpu", 1)
+    yield made
+    made.end()
+    made.thread.join(20)
+
+
+def endless(work):
+    while True:
+        work.check()
+
+
+def test_work_that_takes_long_ends_if_others_wait(engine, monkeypatch):
+    monkeypatch.setattr(scheduler, "PATIENCE", 0.05)
+    said, drawn, one, two = [], threading.Event(), Owner(), Owner()
+
+    def quick(work):
+        drawn.set()
+        yield None
+
+    engine.submit(Work((one, "view"), endless, VIEW, failed=said.append))
+    assert not drawn.wait(0.3)  # alone, it may take as long as it likes
+    assert said == []
+    engine.submit(Work((two, "view"), quick, VIEW))
+    assert drawn.wait(60)
+    assert said == [STARVING]
+    again = Work((one, "view"), endless, VIEW)
+    engine.submit(again)
+    assert again.not_before > scheduler.monotonic() + PENALTY / 2
+
+
+def test_preparing_goes_on_in_a_process_if_others_wait(engine, monkeypatch):
+    monkeypatch.setattr(scheduler, "PATIENCE", 0.05)
+    asked, done, one, two = [], threading.Event(), Owner(), Owner()
+    engine.forbids = lambda scene: True
+
+    def elsewhere(work, scene, what):
+        asked.append(what)
+        yield None
+
+    engine.elsewhere = elsewhere
+
+    def prepare():
+        if not asked:  # a long reference orbit, say
+            endless(first)
+        return 7
+
+    def steps(work):
+        found = yield from engine.prepared(work, SCENE, "values", prepare)
+        assert found == 7
+        done.set()
+
+    first = Work((one, "view"), steps, VIEW)
+    engine.submit(first)
+    engine.submit(Work((two, "view"), lambda work: iter([None]), VIEW))
+    assert done.wait(60)
+    assert asked == ["values"]
+
+
+def test_replaced_work_is_not_prepared_elsewhere(engine):
+    engine.forbids = lambda scene: True
+    engine.elsewhere = lambda work, scene, what: pytest.fail("nobody waits for it")
+    work = Work((Owner(), "view"), endless, VIEW)
+    work.replace()
+    with pytest.raises(Stale):
+        next(engine.prepared(work, SCENE, "values", work.check))
+
+
+def batches(crowded, limit=1000, supersampling=1, method="direct"):
+    """Return a function that runs tiles, and gives these as they were drawn."""
+    engine = SimpleNamespace(
+        crowded=lambda: crowded, backend=lambda number: SimpleNamespace(threads=0)
+    )
+    drawing = SimpleNamespace(
+        source=SimpleNamespace(max_iterations=limit),
+        plan=SimpleNamespace(supersampling=supersampling, method=method),
+        backend=SimpleNamespace(threads=1),
+    )
+    work = SimpleNamespace(stale=lambda: False, check=lambda: None)
+    made = TileBatches(engine, work, SimpleNamespace())
+
+    def run(tiles):
+        drawn = []
+        for _ in made.paced(drawing, tiles, drawn.append):
+            pass
+        return drawn
+
+    return run
+
+
+TILES = [Tile(0, 0, 256, 256), Tile(256, 0, 44, 256)]
+
+
+def test_tiles_are_small_where_each_sample_may_take_long():
+    assert batches(False, 10**9)(TILES) == TILES
+    assert batches(True, 1000)(TILES) == TILES
+    assert batches(True, 10**7, method="perturbation")(TILES) == TILES
+    for limit, supersampling in ((10**6, 1), (10**7, 2)):
+        found = batches(True, limit, supersampling)(TILES)
+        most = tile_batches.MAX_STEPS // (limit * supersampling**2)
+        assert max(tile.width * tile.height for tile in found) <= most
+        points = [(x, y) for t in found for x, y in pixels(t)]
+        assert sorted(points) == sorted(point for t in TILES for point in pixels(t))
+    with pytest.raises(OptionError, match="others are connected: lower max_iterations"):
+        batches(True, 10**9)(TILES)
+
+
+def pixels(tile):
+    return [
+        (x, y)
+        for x in range(tile.x, tile.x + tile.width)
+        for y in range(tile.y, tile.y + tile.height)
+    ]
+
+
+def test_sides_of_tiles():
+    assert smaller(Tile(3, 4, 1, 1), 0) == [Tile(3, 4, 1, 1)]
+    assert tile_side(1e9, 1) == 256
+    assert tile_side(60_000, 1) == 32
+    assert tile_side(5_000, 1) == 32  # 0.2 s; smaller ones iterate more slowly
+    assert tile_side(1_100, 1) == 16
+    assert tile_side(10, 4) == 4
