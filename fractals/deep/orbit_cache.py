@@ -7,7 +7,6 @@ import math
 import os
 import tempfile
 import threading
-import zipfile
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,14 +15,20 @@ from pathlib import Path
 
 import numpy as np
 
-from fractals.backends.cache_folder import orbits_folder, reason, report, trusted_folder
+from fractals.backends.cache_folder import (
+    open_own,
+    orbits_folder,
+    reason,
+    report,
+    trusted_folder,
+)
 from fractals.deep.reference import Reference, compute_orbit
 from fractals.deep.shifted import is_near, is_power, shifted
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import TINY_INDEX
 
 # Version of the files' contents. Another number makes all orbits on disk unknown.
-VERSION = 4
+VERSION = 5
 # Points times bits of precision. A smaller orbit is computed in about as long as a file takes to
 # read, so it is not cached.
 MIN_WORK = 2**22
@@ -216,7 +221,9 @@ def _fraction(text: str) -> Fraction:
 def _load(path: Path) -> Kept | None:
     """Return the orbit of a file; None if there is none."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open_own(path) as opened, np.load(opened, allow_pickle=False) as file:
+            if str(file["name"]) != path.stem:
+                raise ValueError("the orbit of another center")
             period, escaped, bits, max_iterations, repeats = map(int, file["facts"])
             view_radius, least_radius = (_fraction(text) for text in map(str, file["radii"]))
             orbit, tiny, *lists = (file[name] for name in ("orbit", *LISTS))
@@ -226,7 +233,7 @@ def _load(path: Path) -> Kept | None:
         return Kept(found, max_iterations, view_radius or None)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile):
+    except Exception:  # NumPy and zipfile raise a dozen kinds about damaged files
         with contextlib.suppress(OSError):
             path.unlink()  # a damaged file is removed, and its orbit computed anew
         return None
@@ -251,6 +258,7 @@ def _save(path: Path, kept: Kept) -> None:
                     orbit=found.orbit,
                     facts=np.array(facts, np.int64),
                     radii=np.array(radii),
+                    name=np.array(path.stem),
                     **lists,
                 )
             written = os.path.getsize(name)
@@ -271,7 +279,8 @@ def _tidy(where: Path, written: int) -> None:
         if unseen[where] <= UNSEEN * MAX_BYTES:
             return
         unseen[where] = 0
-    files = sorted(where.iterdir(), key=lambda file: file.stat().st_mtime, reverse=True)
+    files = [path for pattern in ("*.npz", "*.part") for path in where.glob(pattern)]
+    files = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
     total = 0
     for file in files:
         total += file.stat().st_size
