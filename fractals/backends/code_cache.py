@@ -3,8 +3,8 @@
 Numba's cache does not notice an edit in another file than the kernel's, so the folder on the disk
 is named after the text of the whole package: an edit anywhere starts an empty one. In it each
 program has a folder of its own, so that two processes that fill it at once only ever write the same
-thing. Each file begins with a digest of its place and its content, because a power failure or a full
-disk leaves damaged files, and damaged machine code, or that of another program, must not be run.
+thing. Each file begins with a digest of its place and its content, because a power failure or a
+full disk leaves damaged files, and damaged machine code, or another program's, must not be run.
 """
 
 import contextlib

@@ -221,7 +221,6 @@ def declare(function: Any, result: Callable[..., Any]) -> None:
     `numba.core.typing.templates.AbstractTemplate`, its `metadata`, `infer`, `infer_global` and
     `signature`; Numba 0.61.2 to 0.68.1. The target "cpu" is more specific than Numba's "generic".
     """
-
     template = _quick_template(function, result)
     templates.infer(template)
     templates.infer_global(function, numba.types.Function(template))

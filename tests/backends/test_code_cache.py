@@ -301,7 +301,7 @@ def test_a_whole_file_that_cannot_be_loaded_stays(tmp_path):
 
 @pytest.mark.parametrize("other", [("text", "other key"), ("other text", "key")])
 def test_code_copied_from_elsewhere_is_removed(other, tmp_path):
-    """The digest is that of the program and the signature, too: a backup may restore files wrongly."""
+    """A backup may restore files wrongly: the digest is that of program and signature, too."""
     text, key = other
     own = code_cache.Store(str(tmp_path / "own"), "text")
     foreign = code_cache.Store(str(tmp_path / "foreign"), text)
