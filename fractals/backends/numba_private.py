@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import llvmlite.binding
 import numba
 import numpy as np
-from numba.core import event, extending
+from numba.core import event
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
@@ -248,9 +248,9 @@ def declare_for_now(
     it declares stays for ever, in lists of all targets.
 
     `make_overload_template`, `insert_global` of the typing context and `insert_func_defn` of
-    `CPUContext`, `_overload_default_jit_options`; Numba 0.61.2 to 0.68.1.
+    `CPUContext`; Numba 0.61.2 to 0.68.1.
     """
-    settings = {**extending._overload_default_jit_options, **options}
+    settings = {"nopython": True, **options}
     other = templates.make_overload_template(
         function, lambda *args, **kwargs: function, settings, False, "never"
     )

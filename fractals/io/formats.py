@@ -13,6 +13,24 @@ from fractals.io.foreign import MAX_BYTES, Format, Imported
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")  # drawn here, with a scene inside
 OWN = (".toml", ".json", *PICTURES, ".fz")
+# Files of other programs that hold something else, or in a language that is not read.
+OTHERS = {
+    **dict.fromkeys((".flame", ".flam3"), "flames are not drawn here"),
+    ".fct": "parameters of Gnofract 4D are not read",
+    ".cfrm": "colorings of Gnofract 4D are not read: 'fractals list colorings' shows those here",
+    ".uxf": "transforms of Gnofract 4D are not read",
+    ".cs": "color schemes of this kind are not read: save the colors as .gpl, .ggr or .map",
+    ".ase": "palettes of Adobe's programs are not read: save the colors as .gpl",
+    ".fparm": "parameters of GAPFixFractal are not read",
+    ".frm": "files of formulas are not read: write one as an expression, as in --formula 'z^3 + c'",
+    **dict.fromkeys((".ufm", ".ucl"), "formulas and classes of Ultra Fractal are not read"),
+    **dict.fromkeys((".upr", ".upx"), "parameters of Ultra Fractal are not read; its .ugr is"),
+    ".l": "L-systems are not drawn here",
+    ".ifs": "iterated function systems are not drawn here",
+    ".kfs": "settings of Kalles Fraktaler hold no place and no colors: name its .kfr or .kfp",
+    ".xaf": "animations of XaoS are not read; its .xpf is",
+    ".gif": "a GIF carries no scene that is read",
+}
 MAX_MESSAGE = 2000  # characters; the longest messages name the entries of a file
 MAX_LOST = 50  # lines; a location of Kalles Fraktaler has 100 keys at most
 
@@ -73,6 +91,8 @@ def read(source: str) -> Imported:
     else:
         form = find(path.name)
     if form is None:
+        if other := OTHERS.get(path.suffix.lower()):
+            raise SceneError(f"{shown(source, 300)}: {other}")
         raise SceneError(
             f"{shown(source, 300)}: not a scene: name a gallery scene, or a file that ends in "
             f"{suffixes()}"
@@ -84,7 +104,15 @@ def read(source: str) -> Imported:
         text = shown(printable(str(error)), MAX_MESSAGE)
         raise SceneError(f"{shown(path, PATH_SHOWN)}: {text}") from None
     lost = [shown(printable(line), MAX_MESSAGE) for line in listed(found.lost, MAX_LOST)]
+    if _is_one_color(found.table):
+        lost.append("all colors of the palette are the same")
     return Imported(found.table, tuple(lost))
+
+
+def _is_one_color(table: Mapping[str, Any]) -> bool:
+    palette = table.get("color", {}).get("palette")
+    stops = palette.get("stops", ()) if isinstance(palette, Mapping) else ()
+    return len({stop if isinstance(stop, str) else str(stop[-1]) for stop in stops}) == 1
 
 
 def entries(source: str) -> list[tuple[str, str]]:

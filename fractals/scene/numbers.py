@@ -42,7 +42,40 @@ def decimal_places(value: Fraction, places: int) -> str:
 # Of a number in a scene: they bound the work of parsing numbers from a file.
 MAX_DIGITS = 150_000
 MAX_EXPONENT = 1_000_000
-DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+DECIMAL = re.compile(rf"[+-]?{NUMBER}", re.ASCII)
+COMPLEX = re.compile(rf"([+-]?{NUMBER})??\s*(?:([+-]?)\s*({NUMBER})?\s*\*?\s*[ij])?", re.ASCII)
+# Minus signs of web pages and papers, which look like the keyboard's.
+MINUS = str.maketrans(dict.fromkeys("\u2212\u2013\ufe63\uff0d", "-"))
+
+
+def plain_minus(text: str) -> str:
+    """Return a number's text with the keyboard's minus sign in place of a page's."""
+    return text if text.isascii() else text.translate(MINUS)
+
+
+def point_text(text: str) -> tuple[str, str] | None:
+    """Return the two parts of a point: ``X,Y`` in brackets or without, or ``X+Yi``; or None.
+
+    Examples
+    --------
+    >>> point_text("(-0.75, 0.1)"), point_text("-0.75 - 1e-3i"), point_text("i"), point_text("x")
+    (('-0.75', '0.1'), ('-0.75', '-1e-3'), ('0', '1'), None)
+    """
+    text = plain_minus(text).strip()
+    if text[:1] + text[-1:] in ("()", "[]"):
+        text = text[1:-1].strip()
+    if "," in text:
+        x, _, y = (part.strip() for part in text.partition(","))
+        return (x, y) if x and y and "," not in y else None
+    found = COMPLEX.fullmatch(text) if len(text) <= 2 * MAX_DIGITS + 50 else None
+    if not found or not text:
+        return None
+    if text[-1] not in "ij":
+        return text, "0"
+    if found[1] and not found[2]:  # two numbers in a row
+        return None
+    return found[1] or "0", f"{found[2]}{found[3] or '1'}".removeprefix("+")
 
 
 class ExactFloat(float):
@@ -67,6 +100,7 @@ def decimal_text(given: Any) -> str:
     """Return a number as decimal text, or raise a `ValueError` that says what is wrong with it."""
     given = given.text if isinstance(given, ExactFloat) else given
     text = str(given).strip() if isinstance(given, str | int | float | Decimal) else ""
+    text = plain_minus(text)
     if isinstance(given, bool) or len(text) > MAX_DIGITS + 20:
         size = f"{len(text)} characters" if text else repr(given)
         raise ValueError(f"{size}: a number has at most {MAX_DIGITS} digits")
