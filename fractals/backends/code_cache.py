@@ -7,7 +7,6 @@ thing. Each file begins with a digest of its place and its content, because a po
 full disk leaves damaged files, and damaged machine code, or another program's, must not be run.
 """
 
-import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -106,12 +105,12 @@ class Store:
         except FileNotFoundError:
             return None
         except (OSError, ValueError):
-            report(
-                "a file of compiled code that is damaged, or that others could have written, "
-                f"was removed, and is compiled anew: '{path}'"
-            )
-            with contextlib.suppress(OSError):
+            kind = "a file of compiled code that is damaged, or that others could have written"
+            try:
                 path.unlink()
+                report(f"{kind}, was removed, and is compiled anew: '{path}'")
+            except OSError:  # such as a folder of this name
+                report(f"{kind}, is not used: delete '{path}'")
             return None
         try:
             return rebuild(pickle.loads(data))
