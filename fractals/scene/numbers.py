@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -42,9 +43,7 @@ def decimal_places(value: Fraction, places: int) -> str:
 # Of a number in a scene: they bound the work of parsing numbers from a file.
 MAX_DIGITS = 150_000
 MAX_EXPONENT = 1_000_000
-NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-DECIMAL = re.compile(rf"[+-]?{NUMBER}", re.ASCII)
-COMPLEX = re.compile(rf"([+-]?{NUMBER})??\s*(?:([+-]?)\s*({NUMBER})?\s*\*?\s*[ij])?", re.ASCII)
+DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 # Minus signs of web pages and papers, which look like the keyboard's.
 MINUS = str.maketrans(dict.fromkeys("\u2212\u2013\ufe63\uff0d", "-"))
 
@@ -68,14 +67,25 @@ def point_text(text: str) -> tuple[str, str] | None:
     if "," in text:
         x, _, y = (part.strip() for part in text.partition(","))
         return (x, y) if x and y and "," not in y else None
-    found = COMPLEX.fullmatch(text) if len(text) <= 2 * MAX_DIGITS + 50 else None
-    if not found or not text:
+    if not text or len(text) > 2 * MAX_DIGITS + 50:
         return None
     if text[-1] not in "ij":
-        return text, "0"
-    if found[1] and not found[2]:  # two numbers in a row
-        return None
-    return found[1] or "0", f"{found[2]}{found[3] or '1'}".removeprefix("+")
+        return (text, "0") if DECIMAL.fullmatch(text) else None
+    text = text[:-1].rstrip().removesuffix("*")
+    at = max(_signs(text), default=0)  # where the imaginary part begins
+    real, sign, size = text[:at].strip(), text[at : at + 1], text[at + 1 :].strip()
+    if sign not in ("+", "-"):
+        sign, size = "", text[at:].strip()
+    imaginary = sign.replace("+", "") + (size or "1")
+    both = DECIMAL.fullmatch(real or "0") and DECIMAL.fullmatch(imaginary)
+    return (real or "0", imaginary) if both and size[:1] not in ("+", "-") else None
+
+
+def _signs(text: str) -> Iterator[int]:
+    """Yield the places of signs that are no exponent's."""
+    for k, character in enumerate(text):
+        if character in "+-" and text[k - 1 : k].lower() != "e":
+            yield k
 
 
 class ExactFloat(float):

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from support.deadline import deadline
 
 import fractals
 from fractals.errors import FractalsError, SceneError
@@ -162,6 +163,12 @@ def test_a_point_is_read_as_people_write_it(text, point):
         assert (scene.julia if key == "julia" else scene.view.center) == point
     made = {"view": {"center": (point[0].replace("-", "\u2212"), point[1])}}
     assert fractals.load_scene(made).view.center == point
+
+
+def test_long_texts_of_points_take_no_time():
+    for text in ("1" * 100_000 + "x", "1 " * 50_000 + "i", "1-" * 50_000 + "i", "-" * 100_000):
+        with deadline(10), pytest.raises(FractalsError):
+            fractals.load_scene(center=text)
 
 
 @pytest.mark.parametrize("text", ["", "x", "1,2,3", "1 2", "1+2", "1i2", "(1,2", "1,5 + 2,5i"])
