@@ -23,11 +23,13 @@ Scenes are given by name, file, table or `Scene`, and by keywords:
 (9, 16, 3)
 """
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # that of `typing`, whose import takes most of the time before `cli.run`
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from fractals.backends.devices import devices
     from fractals.backends.probe import Device
     from fractals.catalog import names
@@ -163,7 +165,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import a public name on first use, because importing all of them takes 0.2 s."""
     if name not in _HOMES:
         hint = f": {_MEANT[name]}" if name in _MEANT else ""

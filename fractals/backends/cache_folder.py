@@ -1,17 +1,20 @@
 """Folders of this user's caches: whether a folder can be trusted, and messages about caches.
 
-A cache of compiled code is executed, so a folder that another user can write to must not be used:
-whoever plants a file there runs code as this user.
+A cache of compiled code is executed, so what another user could have written must not be used:
+whoever plants a file there runs code as this user. Folders are checked, and each file that is read:
+a folder that is closed to others today may have been open when a file was planted in it.
 """
 
 import contextlib
 import hashlib
 import os
 import re
+import secrets
 import stat
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 
 class UntrustedFolderError(OSError):
@@ -51,7 +54,14 @@ def contents(name: str) -> list[Path]:
     """Return the files of a cache, one of `CACHES`."""
     folder = CACHES[name]()
     found = (path for pattern in PATTERNS[name] for path in folder.glob(pattern))
-    return [path for path in found if path.is_file() and not path.is_symlink()]
+    real = os.path.realpath(folder)
+    return [
+        path
+        for path in found
+        if path.is_file()
+        and os.path.realpath(path).startswith(os.path.join(real, ""))
+        and not path.is_symlink()
+    ]
 
 
 def empty_cache(name: str) -> int:
@@ -133,6 +143,9 @@ def trusted_folder(path: str | os.PathLike[str]) -> Path:
     path = Path(path)
     if not path.is_absolute() and path.parts[:1] == ("~",):
         raise UntrustedFolderError("this user has no home folder")
+    for part in (*reversed(path.absolute().parents), path):
+        if part.is_symlink() and not part.exists():
+            raise UntrustedFolderError(f"'{part}' is a link to a folder that does not exist")
     path = Path(os.path.realpath(path))
     for folder in (*reversed(path.parents), path):
         if not folder.exists():
@@ -153,11 +166,78 @@ def check_chain(chain: Sequence[tuple[str, os.stat_result]], user: int) -> None:
             raise UntrustedFolderError(f"others can write to '{folder}': chmod go-w it")
         # Nobody but the owner and root gets below a folder without rights for others.
         closed = closed or not info.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-    folder, info = chain[-1]
+    check_own(*chain[-1], user)
+
+
+def check_own(name: str | os.PathLike[str], info: os.stat_result, user: int) -> None:
+    """Check that a folder or file is this user's alone.
+
+    Raises
+    ------
+    UntrustedFolderError
+        It belongs to another user, or others can write to it. The advice is to delete it: what
+        others wrote stays when its mode is changed.
+    """
     if info.st_uid != user:
-        raise UntrustedFolderError(f"'{folder}' belongs to another user")
+        raise UntrustedFolderError(f"'{name}' belongs to another user: delete it")
     if info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise UntrustedFolderError(f"others can write to '{folder}': chmod go-w it")
+        raise UntrustedFolderError(f"others can write to '{name}': delete it")
+
+
+def check_own_folder(folder: Path) -> None:
+    """Check a folder within a trusted one, without following a link: see `check_own`."""
+    info = os.lstat(folder)
+    if not stat.S_ISDIR(info.st_mode):
+        raise UntrustedFolderError(f"'{folder}' is not a folder: delete it")
+    if os.name != "nt":
+        check_own(folder, info, os.geteuid())
+
+
+def open_own(path: Path) -> BinaryIO:
+    """Open a file of a cache to read it.
+
+    Raises
+    ------
+    OSError
+        It is missing, a link, a pipe, a device or the like, for which opening could wait for ever.
+    UntrustedFolderError
+        Others could have written it.
+    """
+    flags = os.O_RDONLY
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"):
+        flags |= getattr(os, name, 0)
+    descriptor = os.open(path, flags)
+    try:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
+            raise OSError(f"'{path}' is not a regular file")
+        if os.name != "nt":
+            check_own(path, info, os.geteuid())
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_own(path: Path, most: int) -> bytes:
+    """Return the content of a file of a cache; a larger one is an `OSError`: see `open_own`."""
+    with open_own(path) as file:
+        if os.fstat(file.fileno()).st_size > most:
+            raise OSError(f"'{path}' is larger than {most} bytes")
+        return file.read(most)
+
+
+def write_own(path: Path, data: bytes) -> None:
+    """Write a file of a cache, for this user alone; it appears whole or not at all."""
+    new = path.with_suffix(f".{secrets.token_hex(8)}.part")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        with os.fdopen(os.open(new, flags, 0o600), "wb") as file:
+            file.write(data)
+        os.replace(new, path)
+    finally:
+        with contextlib.suppress(OSError):
+            new.unlink()
 
 
 def _others_write(info: os.stat_result) -> bool:

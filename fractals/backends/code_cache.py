@@ -3,17 +3,15 @@
 Numba's cache does not notice an edit in another file than the kernel's, so the folder on the disk
 is named after the text of the whole package: an edit anywhere starts an empty one. In it each
 program has a folder of its own, so that two processes that fill it at once only ever write the same
-thing. Each file begins with a digest of the rest, because a power failure or a full disk leaves
-damaged files, and damaged machine code must not be run.
+thing. Each file begins with a digest of its place and its content, because a power failure or a
+full disk leaves damaged files, and damaged machine code, or another program's, must not be run.
 """
 
-import contextlib
 import dataclasses
 import functools
 import hashlib
 import os
 import pickle
-import secrets
 import shutil
 import sys
 import tempfile
@@ -32,25 +30,30 @@ import numpy as np
 
 from fractals.backends import numba_private
 from fractals.backends.cache_folder import (
+    check_own_folder,
     compiled_folder,
+    read_own,
     reason,
     report,
     short_name,
     source_digest,
     trusted_folder,
+    write_own,
 )
+from fractals.errors import shown
 from fractals.kernels.formula import Formula
 
 T = TypeVar("T")
 
 KEEP = 30 * 86400  # seconds; folders that nobody used for longer are removed
-# In memory; a picture takes 3 to 10, each as code and as a `Run`, and half a megabyte of memory.
+# In memory; a picture takes 3 to 10, each as code and as a `Run`, and some 30 KB of memory.
 MAX_PROGRAMS = 192
 # Modules whose names mean the same in every process: changes come with new versions of Python and
 # Numba, by which the folder is named.
 KNOWN_MODULES = ("builtins", "math", "cmath", "operator", "numpy", "fractals")
 PLAIN = bool, int, float, complex, str, bytes, np.generic, type(None)
-MARK = b"fractals compiled code 1\n"  # how a file begins: a digest and a pickle follow
+MARK = b"fractals compiled code 2\n"  # how a file begins: a digest and a pickle follow
+MAX_BYTES = 2**26  # of a file; a program takes 30 KB to 1 MB
 
 NUMBERED = numba_private.number_functions_at_random()
 
@@ -58,49 +61,77 @@ NUMBERED = numba_private.number_functions_at_random()
 class Store:
     """The folder of one program on the disk: a file for each of its signatures.
 
-    A file that is damaged, or can't be loaded, is removed and counts as missing. A file that can't
-    be written is left out. Both are reported to the user.
+    The digest of a file is that of the program's text, of the key and of the data, so a file copied
+    from elsewhere is noticed like a damaged one. It is removed and counts as missing, as does what
+    is no file of this user alone. A file that can't be loaded stays, because the reason lies
+    elsewhere, such as in another Numba. A file that can't be written is left out. All of this is
+    reported to the user.
+
+    Parameters
+    ----------
+    folder : str
+        Within a folder of `trusted_folder`.
+    text : str
+        All that tells the program from others.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, text: str = "") -> None:
         self.folder = folder
+        self._text = text
 
     def _path(self, key: str) -> Path:
         return Path(self.folder, f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.code")
+
+    def _digest(self, key: str, data: bytes) -> bytes:
+        names = repr((self._text, key)).encode("utf-8", "surrogatepass")
+        return hashlib.sha256(b"%d %b%b" % (len(names), names, data)).digest()
 
     def load(self, key: str, rebuild: Callable[[Any], T]) -> T | None:
         """Return what `rebuild` makes of the data kept under a key; None where there are none."""
         path = self._path(key)
         try:
-            content = path.read_bytes()
-        except OSError:
+            check_own_folder(path.parent)
+        except FileNotFoundError:
             return None
-        end = len(MARK) + hashlib.sha256().digest_size
-        digest, data = content[len(MARK) : end], content[end:]
+        except OSError as error:
+            report(f"compiled code is not used, and every start compiles anew: {reason(error)}")
+            return None
         try:
-            if not content.startswith(MARK) or hashlib.sha256(data).digest() != digest:
-                raise ValueError("damaged")
-            return rebuild(pickle.loads(data))
-        except Exception:  # whatever Numba or LLVM raises about code that they can't load
-            report(f"a damaged file of compiled code was removed, and is compiled anew: '{path}'")
-            with contextlib.suppress(OSError):
+            content = read_own(path, MAX_BYTES)
+            end = len(MARK) + hashlib.sha256().digest_size
+            digest, data = content[len(MARK) : end], content[end:]
+            if not content.startswith(MARK) or digest != self._digest(key, data):
+                raise ValueError("damaged, or copied from elsewhere")
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError):
+            kind = "a file of compiled code that is damaged, or that others could have written"
+            try:
                 path.unlink()
+                report(f"{kind}, was removed, and is compiled anew: '{path}'")
+            except OSError:  # such as a folder of this name
+                report(f"{kind}, is not used: delete '{path}'")
+            return None
+        try:
+            return rebuild(pickle.loads(data))
+        except Exception as error:  # whatever Numba or LLVM raises about code that they can't load
+            kind = type(error).__name__
+            report(
+                f"Numba {numba.__version__} can't load compiled code, so every start compiles anew "
+                f"({kind}: {shown(error, 120)}): '{path}'"
+            )
             return None
 
     def save(self, key: str, data: bytes) -> None:
         """Keep data in a file that appears whole or not at all."""
         path = self._path(key)
-        new = path.with_suffix(f".{secrets.token_hex(8)}.part")
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
-            new.write_bytes(MARK + hashlib.sha256(data).digest() + data)
-            os.replace(new, path)
+            check_own_folder(path.parent)
+            write_own(path, MARK + self._digest(key, data) + data)
         except OSError as error:
             base = Path(self.folder).parent
-            report(f"compiled code can't be kept in '{base}': {error.strerror or error}")
-        finally:
-            with contextlib.suppress(OSError):
-                new.unlink()
+            report(f"compiled code can't be kept in '{base}': {reason(error)}")
 
 
 class _Programs:
@@ -181,7 +212,8 @@ def _store(identity: tuple[Any, ...]) -> Store | None:
     if path is None:
         return None
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-    return Store(os.path.join(path, f"{short_name('-'.join(map(_label, identity)))}-{digest}"))
+    name = short_name("-".join(map(_label, identity)))
+    return Store(os.path.join(path, f"{name}-{digest}"), text)
 
 
 def _is_ours(function: Any) -> bool:
@@ -397,8 +429,8 @@ def folder() -> str | None:
         with tempfile.TemporaryFile(dir=path):
             pass
         os.utime(path)
-        for other in path.parent.glob("fractals-*"):
-            if time.time() - other.stat().st_mtime > KEEP:
+        for other in path.parent.glob("fractals-" + "[0-9a-f]" * 16):
+            if time.time() - other.lstat().st_mtime > KEEP:
                 shutil.rmtree(other, ignore_errors=True)
     except OSError as error:
         report(f"compiled code is not kept, so every start compiles anew: {reason(error)}")

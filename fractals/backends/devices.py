@@ -1,12 +1,14 @@
 """Chooses a device and opens its backend; Numba is imported only when a backend is opened."""
 
+import os
+import re
 from dataclasses import replace
 from typing import NamedTuple
 
 from fractals.backends import cpu, cuda, probe, python
 from fractals.backends.base import Backend, Limits
 from fractals.backends.probe import Device
-from fractals.errors import DeviceError, OptionError
+from fractals.errors import DeviceError, OptionError, shown
 from fractals.threads import core_count
 
 LIMITS = {
@@ -106,6 +108,7 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
     """Return a backend for a device that iterates in `number`, "float64" or "float32"."""
     if device.kind == "python":
         return python.PythonBackend(number)
+    _check_environment()
     if device.kind == "cpu":
         from fractals.backends.cpu.backend import CpuBackend
 
@@ -116,6 +119,21 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
         return CudaBackend(number, simulated=True, steps=cuda.SIMULATED_STEPS)
     steps = cuda.steps_per_launch(device.rate(number))
     return CudaBackend(number, device.indices, steps=steps)
+
+
+def _check_environment() -> None:
+    """Raise a `DeviceError` about a variable with which Numba compiles nothing, or ends Python."""
+    for name, usable, meaning in (
+        ("NUMBA_DISABLE_JIT", r"0*|.*[^0-9].*", "switches Numba's compiler off"),
+        ("NUMBA_NUM_THREADS", r"0*[1-9].*|.*[^0-9-].*|", "is no number of threads"),
+        ("NUMBA_CPU_FEATURES", r"([+-][^,]+(,|$))*", "is not a list such as +avx2,-fma"),
+    ):
+        given = os.environ.get(name, "").strip()
+        if not re.fullmatch(usable, given):
+            raise DeviceError(
+                f"{name}={shown(given, 40)} {meaning}: unset it, or give --device python, which is "
+                "slow"
+            )
 
 
 def open_one_core(number: str = "float64") -> Backend:

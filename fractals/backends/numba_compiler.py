@@ -48,7 +48,11 @@ from fractals.backends.numba_lowering import (
     extract_value,
     leave_out_unused,
 )
-from fractals.backends.numba_private import add_runtime_symbols
+from fractals.backends.numba_private import (
+    add_runtime_symbols,
+    memory_of_its_own,
+    without_source,
+)
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
@@ -384,7 +388,8 @@ class _Passes(PassManager):  # type: ignore[misc]
 class _Compiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler with the passes of `_PASSES` alone.
 
-    `declares_all`: functions may use all that Numba knows, not only `_MODULES`.
+    `declares_all`: functions may use all that Numba knows, not only `_MODULES`. `declared`: lets
+    Numba know the functions that it inlines.
 
     `CompilerBase._compile_core`; Numba 0.61.2 to 0.68.1. The rest is documented by Numba.
     """
@@ -392,17 +397,26 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
     steps: tuple[Any, ...] = (*_PASSES, NoPythonBackend)
     library_class: Any = _Library
     declares_all = False
+    declared: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
 
     def __init__(self, typing: Any, target: Any, *settings: Any) -> None:
         with contextlib.nullcontext() if self.declares_all else _few_declarations(typing, target):
             super().__init__(typing, target, *settings)
 
     def _compile_core(self) -> Any:
-        context = self.state.targetctx  # made for this function
+        context = self.state.targetctx = self.context()
         context.__class__ = Context
-        with _quick_compiler():
+        with _quick_compiler(), self.declared():
             context.get_abi_sizeof = cpu_target.target_context.get_abi_sizeof
-            return with_room(super()._compile_core)
+            return self.kept(with_room(super()._compile_core))
+
+    def context(self) -> Any:
+        """Return what the function is compiled for."""
+        return memory_of_its_own(self.state.targetctx)
+
+    def kept(self, made: Any) -> Any:
+        """Return what is kept of the compiled function."""
+        return without_source(made, cpu_target.target_context)
 
     def define_pipelines(self) -> Any:
         state = self.state
@@ -421,21 +435,32 @@ class _InlinedCompiler(_Compiler):
     steps = (*_PASSES, _TellCallers, NoPythonBackend)
     library_class = _InlinedLibrary
 
+    def context(self) -> Any:
+        return self.state.targetctx
+
+    def kept(self, made: Any) -> Any:
+        return made._replace(type_annotation=None, metadata=None)
+
     def define_pipelines(self) -> Any:
         self.state.flags.no_compile = True
         return super().define_pipelines()
 
 
-def numeric(packed: bool = False, foreign: bool = False) -> dict[str, Any]:
+def numeric(
+    packed: bool = False,
+    foreign: bool = False,
+    declared: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
+) -> dict[str, Any]:
     """Return options of a function that only uses numbers and arrays it is given.
 
     It has no references to count. `packed`: it is a program of SIMD packs; `foreign`: parts of it
-    are not of this package, and may use all that Numba knows.
+    are not of this package, and may use all that Numba knows; `declared`: within what it returns,
+    Numba knows the functions that are inlined.
 
     `_nrt` is private: Numba 0.61.2 to 0.68.1.
     """
     library = _PackLibrary if packed else _Library
-    body = {"library_class": library, "declares_all": foreign}
+    body = {"library_class": library, "declares_all": foreign, "declared": staticmethod(declared)}
     return {"_nrt": False, "pipeline_class": type("_Numeric", (_Compiler,), body)}
 
 

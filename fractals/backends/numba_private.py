@@ -84,12 +84,13 @@ class _CodeCache(_Cache):  # type: ignore[misc]
         add_runtime_symbols()
         return self._store.load(
             _key(sig, target_context.codegen()),
-            lambda data: CompileResult._rebuild(target_context, *data),
+            lambda parts: _loaded(target_context, parts),
         )
 
     def save_overload(self, sig: Any, data: Any) -> None:
         if not (data.lifted or data.library.has_dynamic_globals):
-            self._store.save(_key(sig, data.codegen), dumps(data._reduce()))
+            parts = vars(data.library).pop("parts", None) or data._reduce()
+            self._store.save(_key(sig, data.codegen), dumps(parts))
 
     def enable(self) -> None:
         pass
@@ -114,6 +115,40 @@ def keep_code(dispatcher: Any, store: Store) -> None:
     Numba 0.61.2 to 0.68.1.
     """
     dispatcher._cache = _CodeCache(store)
+
+
+def memory_of_its_own(context: Any) -> Any:
+    """Return what Numba compiles for, with memory for code that is freed with the code.
+
+    Numba has one piece of memory for all code of a process, and never frees any of it.
+
+    `BaseContext.subtarget`, `CPUContext._internal_codegen` and its class; Numba 0.61.2 to 0.68.1.
+    """
+    return context.subtarget(_internal_codegen=type(context.codegen())("program"))
+
+
+def without_source(made: Any, context: Any) -> Any:
+    """Return compiled code as it would be loaded: machine code, without LLVM's and Numba's text.
+
+    The text of a program takes a megabyte. `parts` of its library is what a store keeps.
+
+    `CompileResult._reduce` and `_rebuild`, `CodeLibrary.has_dynamic_globals` and `_shared_module`,
+    `BaseContext.remove_user_function`; Numba 0.61.2 to 0.68.1.
+    """
+    if made.lifted or made.library.has_dynamic_globals:
+        return made
+    parts = made._reduce()
+    loaded = _loaded(context, parts)
+    loaded.library.parts = parts
+    with contextlib.suppress(KeyError):
+        context.remove_user_function(made.entry_point)
+    return loaded
+
+
+def _loaded(context: Any, parts: Any) -> Any:
+    loaded = CompileResult._rebuild(memory_of_its_own(context), *parts)
+    loaded.library._shared_module = None  # what other functions would inline
+    return loaded
 
 
 def add_runtime_symbols() -> None:
@@ -186,15 +221,61 @@ def declare(function: Any, result: Callable[..., Any]) -> None:
     `numba.core.typing.templates.AbstractTemplate`, its `metadata`, `infer`, `infer_global` and
     `signature`; Numba 0.61.2 to 0.68.1. The target "cpu" is more specific than Numba's "generic".
     """
+    template = _quick_template(function, result)
+    templates.infer(template)
+    templates.infer_global(function, numba.types.Function(template))
 
+
+def _quick_template(function: Any, result: Callable[..., Any]) -> Any:
     def generic(_template: Any, args: Any, kws: Any) -> Any:
         found = None if kws else result(*args)
         return None if found is None else templates.signature(found, *args)
 
     body = {"key": function, "metadata": {"target": "cpu"}, "generic": generic}
-    template = type(f"Quick_{function.__name__}", (templates.AbstractTemplate,), body)
-    templates.infer(template)
-    templates.infer_global(function, numba.types.Function(template))
+    return type(f"Quick_{function.__name__}", (templates.AbstractTemplate,), body)
+
+
+def declare_for_now(
+    function: Any,
+    result: Callable[..., Any],
+    lower: Callable[..., Any],
+    options: dict[str, Any],
+) -> None:
+    """Declare a function until `forget`: see `declare`.
+
+    ``lower(context, builder, signature, arguments)`` makes the code of a call. Where `result` gives
+    None, Numba compiles the function with these options. `numba.extending` has no such thing: what
+    it declares stays for ever, in lists of all targets.
+
+    `make_overload_template`, `insert_global` of the typing context and `insert_func_defn` of
+    `CPUContext`; Numba 0.61.2 to 0.68.1.
+    """
+    settings = {"nopython": True, **options}
+    other = templates.make_overload_template(
+        function, lambda *args, **kwargs: function, settings, False, "never"
+    )
+    whole = numba.types.Function((_quick_template(function, result), other))
+    cpu_target.typing_context.insert_global(function, whole)
+    cpu_target.target_context.insert_func_defn(
+        [(lower, function, (numba.types.VarArg(numba.types.Any),))]
+    )
+
+
+def forget(function: Any) -> None:
+    """Have Numba forget a function of `declare_for_now`, and the code that it made of it.
+
+    `_lookup_global` and `_remove_global` of the typing context, `remove_user_function` and
+    `_get_constants` of `CPUContext`, `OverloadSelector._cache`, and `_impl_cache` and the like of
+    an overload; Numba 0.61.2 to 0.68.1.
+    """
+    typing, target = cpu_target.typing_context, cpu_target.target_context
+    whole = typing._lookup_global(function)
+    for template in whole.templates:
+        for name in ("_impl_cache", "_compiled_overloads", "_inline_overloads"):
+            vars(template).get(name, {}).clear()  # each refers to itself by way of its code
+    typing._remove_global(function)
+    target.remove_user_function(function)
+    target._get_constants._cache.pop((whole,), None)
 
 
 def typing_context() -> Any:

@@ -8,12 +8,15 @@ code; NO_COLOR switches colors off. The user's file of defaults: see `fractals.c
 import gc
 import os
 import sys
-from typing import NoReturn
 
-# Click and the modules of the verbs are imported inside `main`, where an interrupt is caught.
+TYPE_CHECKING = False  # as in `fractals`
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+# All others are imported inside `run` and `main`, where an interrupt is caught.
 
 
-def run() -> NoReturn:
+def run() -> "NoReturn":
     """Run the command line as a process of its own."""
     gc.set_threshold(100_000)  # imports create many objects and no garbage: 20 ms less at the start
     try:
@@ -31,7 +34,7 @@ def run() -> NoReturn:
         gc.freeze()  # objects need not be freed one by one when the process ends
 
 
-def main(arguments: list[str] | None = None) -> NoReturn:
+def main(arguments: list[str] | None = None) -> "NoReturn":
     """Run the command line; every error ends in one line and an exit code, never a traceback."""
     interrupted = 130
     try:

@@ -70,7 +70,7 @@ def convert_command(source: str, target: str, overwrite: bool, as_json: bool) ->
         tell_lost(lost)
         write_out(data)
         return
-    with written(target) as file:
+    with written(target, overwrite) as file:
         file.write(data)
     report_lost(target, lost, as_json)
 

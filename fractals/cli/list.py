@@ -145,7 +145,7 @@ def write_preview(what: str, path: str, overwrite: bool) -> None:
     names, scene = catalog.names("palette"), load_scene("gallery:seahorse")
     with ProgressLine(program=program_of(scene)):
         data = sheet.png(sheet.assemble(list(sheet.cells(scene, "palettes"))))
-    with written(path) as file:
+    with written(path, overwrite) as file:
         file.write(data)
     tell(f"{path}: {len(names)} palettes")
 

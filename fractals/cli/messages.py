@@ -14,6 +14,7 @@ import click
 from fractals.errors import FractalsError
 
 MAX_LINES = 10  # of errors, or of lost settings; a file can hold thousands of wrong keys
+MIN_WORD = 40  # characters that stay of a long word, such as a path
 MAX_LENGTH = 200  # characters of a line; names and values of a file can be megabytes long
 MINUTE, HOUR, DAY, YEAR = 60.0, 3600.0, 86_400.0, 31_557_600.0  # seconds
 
@@ -89,15 +90,26 @@ def escaped(text: str) -> str:
 
 
 def shortened(text: str, length: int = MAX_LENGTH) -> str:
-    """Return text of at most `length` characters, cut in its middle.
+    """Return text of at most `length` characters.
 
-    The beginning names what is wrong, and the end says what to do.
+    Long words, such as paths and numbers, are cut in their middle, the longest first. If that is
+    not enough, the text is: its beginning names what is wrong, and its end says what to do.
 
     Examples
     --------
     >>> shortened("0123456789", 7)
     '012...9'
+    >>> shortened("/a/long/path/to/the/folder/of/some/fractals/sea.fct: not a scene", 60)
+    '/a/long/path/to...lder/of/some/fractals/sea.fct: not a scene'
     """
+    words = re.split(r"(\s)", text)
+    for k in sorted(range(len(words)), key=lambda k: -len(words[k])):
+        excess, size = len("".join(words)) - length, len(words[k])
+        if excess <= 0 or size <= MIN_WORD:
+            break
+        kept = max(MIN_WORD, size - excess) - 3
+        words[k] = f"{words[k][: kept // 3]}...{words[k][size - kept + kept // 3 :]}"
+    text = "".join(words)
     if len(text) <= length:
         return text
     end = (length - 3) // 3

@@ -179,7 +179,9 @@ scene_options = together(
     ),
 )
 picture_options = together(
-    option("--bits", metavar="N", section="Picture", help="Bits per channel: 8, or 16 (PNG only)."),
+    option(
+        "--bits", metavar="N", section="Picture", help="Bits per channel: 8, or 16 (PNG or TIFF)."
+    ),
     option(
         "--dpi",
         metavar="N",

@@ -11,10 +11,12 @@ import click
 
 from fractals.cli.messages import choices
 from fractals.errors import OptionError, shown
+from fractals.scene.numbers import plain_minus, point_text
 from fractals.scene.sizes import MAX_SIDE, NAMED_SIZES
 
 INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0}
 PHYSICAL = re.compile(r"([\d.]+)x([\d.]+)([a-z]+)(?:@([\d.]+)([a-z]+))?", re.ASCII)
+UNIT_TWICE = re.compile(r"([\d.]+)([a-z]+)x([\d.]+)\2(?![a-z])", re.ASCII)  # 44inx33in
 PAPERS = {  # short and long side in mm: ISO 216, and the sizes of North America
     **{"a0": (841, 1189), "a1": (594, 841), "a2": (420, 594), "a3": (297, 420), "a4": (210, 297)},
     **{"a5": (148, 210), "a6": (105, 148)},
@@ -56,7 +58,8 @@ def whole(text: str) -> int | None:
     (1000000, 12, None, None)
     """
     try:
-        number = Decimal(text.strip()) if text.isascii() and "_" not in text else None
+        text = plain_minus(text).strip()
+        number = Decimal(text) if text.isascii() and "_" not in text else None
     except InvalidOperation:
         return None
     if number is None or not number.is_finite() or not -20 < number.adjusted() < 20:
@@ -65,11 +68,11 @@ def whole(text: str) -> int | None:
 
 
 def parse_point(text: str, key: str) -> tuple[str, str]:
-    """Return the two parts of ``X,Y``."""
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) != 2 or not all(parts):
+    """Return the two parts of ``X,Y``, or of ``X+Yi``."""
+    parts = point_text(text)
+    if parts is None:
         raise OptionError(f"--{key}: '{shown(text, 40)}' is not two numbers X,Y such as -0.75,0.1")
-    return parts[0], parts[1]
+    return parts
 
 
 def parse_numbers(text: str, key: str) -> tuple[Decimal, Decimal]:
@@ -123,7 +126,7 @@ def parse_part(text: str) -> tuple[int, int]:
 def exact(text: str) -> Decimal | None:
     """Return a finite decimal number, or None for any other text."""
     try:
-        number = Decimal(text.strip())
+        number = Decimal(plain_minus(text).strip())
     except InvalidOperation:
         return None
     return number if number.is_finite() and abs(number.adjusted()) < 1_000_000 else None
@@ -207,7 +210,7 @@ def _number(text: str) -> int | float | str:
     """Return a whole number, another, or the text."""
     for kind in (int, float):
         with contextlib.suppress(ValueError):
-            return kind(text)
+            return kind(plain_minus(text))
     return text
 
 
@@ -219,7 +222,8 @@ def physical_size(text: str, current: tuple[int, int]) -> re.Match[str] | None:
     >>> physical_size("A4@150dpi", (640, 480))[0], physical_size("a4", (480, 640))[0]
     ('297x210mm@150dpi', '210x297mm')
     """
-    text = text.strip().lower()
+    text = text.strip().lower().replace('"', "in")
+    text = UNIT_TWICE.sub(r"\1x\3\2", text, count=1)
     if paper := PAPER.fullmatch(text):
         short, long = PAPERS[paper[1]]
         sides = (long, short) if current[0] >= current[1] else (short, long)
@@ -238,6 +242,8 @@ def parse_size(text: str, current: tuple[int, int], dpi: float | None = None) ->
     ((3508, 2480), (1000, 2000))
     >>> parse_size("50%", (640, 480)), parse_size("10x5in@100dpi", (1, 1))
     ((320, 240), (1000, 500))
+    >>> parse_size("10inx5in@100dpi", (1, 1))
+    (1000, 500)
     >>> parse_size("320x", (640, 480)), parse_size("x120", (640, 480))
     ((320, 240), (160, 120))
     """
@@ -280,7 +286,7 @@ def _wrong_size(text: str) -> str:
         return f"'{text}' is one number: write {text}x for the width, or {text}x{text}"
     named = ", ".join(NAMED_SIZES)
     return (
-        f"'{shown(text, 40)}' is not a size: use 1920x1080, 640x, 300%, 30x20cm, 30x20cm@300dpi, "
+        f"'{shown(text, 40)}' is not a size: use 1920x1080, 640x, 300%, 30x20cm, 12x8in@300dpi, "
         f"A3, {named}"
     )
 
@@ -355,7 +361,7 @@ def _has_separators(text: str) -> bool:
 
 def _float(text: str) -> float | None:
     try:
-        number = float(text)
+        number = float(plain_minus(text))
     except ValueError:
         return None
     return number if math.isfinite(number) else None

@@ -7,7 +7,6 @@ import math
 import os
 import tempfile
 import threading
-import zipfile
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,7 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from fractals.backends.cache_folder import orbits_folder, reason, report, trusted_folder
+from fractals.backends.cache_folder import (
+    open_own,
+    orbits_folder,
+    reason,
+    report,
+    trusted_folder,
+)
 from fractals.deep.reference import Reference, compute_orbit
 from fractals.deep.shifted import is_near, is_power, shifted
 from fractals.kernels.formula import Formula
@@ -221,7 +226,9 @@ def _fraction(text: str) -> Fraction:
 def _load(path: Path) -> Kept | None:
     """Return the orbit of a file; None if there is none."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open_own(path) as opened, np.load(opened, allow_pickle=False) as file:
+            if str(file["name"]) != path.stem:
+                raise ValueError("the orbit of another center")
             period, escaped, bits, max_iterations, repeats = map(int, file["facts"])
             view_radius, least_radius = (_fraction(text) for text in map(str, file["radii"]))
             arrays = {name: file[name] for name in ("orbit", *LISTS)}
@@ -237,7 +244,7 @@ def _load(path: Path) -> Kept | None:
         return Kept(found, max_iterations, view_radius or None)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile):
+    except Exception:  # NumPy and zipfile raise a dozen kinds about damaged files
         with contextlib.suppress(OSError):
             path.unlink()  # a damaged file is removed, and its orbit computed anew
         return None
@@ -262,6 +269,7 @@ def _save(path: Path, kept: Kept) -> None:
                     orbit=found.orbit,
                     facts=np.array(facts, np.int64),
                     radii=np.array(radii),
+                    name=np.array(path.stem),
                     **lists,
                 )
             written = os.path.getsize(name)
@@ -282,7 +290,8 @@ def _tidy(where: Path, written: int) -> None:
         if unseen[where] <= UNSEEN * MAX_BYTES:
             return
         unseen[where] = 0
-    files = sorted(where.iterdir(), key=lambda file: file.stat().st_mtime, reverse=True)
+    files = [path for pattern in ("*.npz", "*.part") for path in where.glob(pattern)]
+    files = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
     total = 0
     for file in files:
         total += file.stat().st_size

@@ -11,7 +11,7 @@ from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
 from fractals.explorer.session import Session
 from fractals.films.motion import significant
-from fractals.io.files import writing
+from fractals.io.files import open_inside, read_most, writing
 from fractals.io.save import save_scene
 from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene
@@ -42,9 +42,9 @@ class Bookmarks:
             return None
         path = self.where / f"{name}.toml"
         try:
-            if path.stat().st_size > MAX_FILE:
-                return None
-            return outside.of_toml(path.read_text("utf-8"))
+            with open_inside(path) as file:  # a pipe would be waited for
+                data = read_most(file, MAX_FILE)
+            return None if len(data) > MAX_FILE else outside.of_toml(data.decode("utf-8"))
         except (OSError, ValueError, FractalsError):
             return None
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals import __version__
-from fractals.backends.cache_folder import reason
+from fractals.backends.cache_folder import read_own, reason, write_own
 from fractals.explorer.scheduler import IDLE, Engine, Work
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing
 from fractals.rendering.options import RenderOptions
@@ -26,6 +26,7 @@ Pixels = NDArray[np.uint8]
 SIDE = 256  # pixels of a thumbnail's width
 ROWS = 16  # of a tile
 MAX_KEPT = 512  # thumbnails in memory
+MAX_FILE = 2**22  # bytes of one
 
 
 def small(scene: Scene, width: int = SIDE, high: int = 0, samples: int = 1) -> Scene:
@@ -117,7 +118,7 @@ class Thumbnails:
         if self.folder is None:
             return None
         try:
-            data = (self.folder / f"{key}.png").read_bytes()
+            data = read_own(self.folder / f"{key}.png", MAX_FILE)
         except OSError:
             return None
         self._remember(key, data)
@@ -128,9 +129,7 @@ class Thumbnails:
         if self.folder is not None:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                part = self.folder / f"{key}.part"
-                part.write_bytes(data)
-                part.replace(self.folder / f"{key}.png")
+                write_own(self.folder / f"{key}.png", data)
             except OSError as error:
                 self.folder = None
                 from fractals.explorer.scheduler import print_line

@@ -48,7 +48,7 @@ def check_output(path: str | Path, overwrite: bool) -> None:
     name = shown(path, PATH_SHOWN)
     if os.path.isdir(path):
         raise FractalsError(f"'{name}' is a folder: name a file")
-    if os.path.exists(path) and not overwrite:
+    if os.path.lexists(path) and not overwrite:  # a link to nothing, too: its target is written
         raise FractalsError(f"'{name}' exists already: name another file, or give --overwrite")
     check_folder(path)
     try:
@@ -231,12 +231,22 @@ def lifted_limit() -> Iterator[None]:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the table in a TOML file, or raise a `SceneError`."""
-    return _parsed(path, lambda: parse_toml(read_bytes(path, MAX_TOML_BYTES).decode("utf-8")))
+    return _parsed(path, lambda: parse_toml(text_of(read_bytes(path, MAX_TOML_BYTES))))
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """Return the table in a JSON file, or raise a `SceneError`."""
-    return _parsed(path, lambda: parse_json(read_bytes(path, MAX_JSON_BYTES)))
+    return _parsed(path, lambda: parse_json(text_of(read_bytes(path, MAX_JSON_BYTES))))
+
+
+def text_of(data: bytes, errors: str = "strict") -> str:
+    """Return the text of a file: UTF-8, or UTF-16 where it begins with a byte order mark.
+
+    Programs of Windows write either mark. What is no text of its kind is a `ValueError`, unless
+    `errors` says otherwise, as in `bytes.decode`.
+    """
+    utf16 = len(data) > 2 and data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    return data.decode("utf-16" if utf16 else "utf-8-sig", errors)
 
 
 def read_embedded(path: Path) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from typing import Any
 
 from fractals.errors import InputError, SceneError, shown
 from fractals.io import palettes
-from fractals.io.files import read_bytes
+from fractals.io.files import read_bytes, text_of
 from fractals.scene.film import MAX_POINTS, flattened
+from fractals.scene.numbers import plain_minus
 
 SUFFIXES = (".csv", ".tsv", ".txt")
 MAX_BYTES = 16 * 2**20
@@ -68,19 +69,19 @@ def read_points(path: Path) -> list[list[Any]]:
     """
     name = shown(path)
     try:
-        text = read_bytes(path, MAX_BYTES).decode("utf-8-sig")
+        text = text_of(read_bytes(path, MAX_BYTES))
     except UnicodeDecodeError:
-        raise SceneError(f"{name}: not UTF-8 text") from None
+        raise SceneError(f"{name}: neither UTF-8 nor UTF-16 text") from None
     points: list[list[Any]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         mark = next((mark for mark in ",;\t" if mark in line), None)
-        cells = next(csv.reader([line], delimiter=mark)) if mark else line.split()
-        cells = [cell.strip() for cell in cells]
         try:
+            cells = next(csv.reader([line], delimiter=mark)) if mark else line.split()
+            cells = [plain_minus(cell.strip()) for cell in cells]
             values = [float(cell) for cell in cells]
-        except ValueError:
+        except (ValueError, csv.Error):  # a cell may be too long for csv
             if not points and number == 1:
                 continue
             raise SceneError(f"{name}: line {number}: '{shown(line, 40)}' is no point") from None

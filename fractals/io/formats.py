@@ -23,6 +23,23 @@ SIGNS = {
     "kfr": re.compile(rb"^(Re|Im|Zoom|FractalType|HybridFormula):", re.MULTILINE),
     "xpf": re.compile(rb"^\s*\((initstate|formula|view)\b", re.MULTILINE),
 }
+# Files of other programs that hold something else, or in a language that is not read.
+OTHERS = {
+    **dict.fromkeys((".flame", ".flam3"), "flames are not drawn here"),
+    ".fct": "parameters of Gnofract 4D are not read",
+    ".cfrm": "colorings of Gnofract 4D are not read: 'fractals list colorings' shows those here",
+    ".uxf": "transforms of Gnofract 4D are not read",
+    ".cs": "color schemes of this kind are not read: save the colors as .gpl, .ggr or .map",
+    ".ase": "palettes of Adobe's programs are not read: save the colors as .gpl",
+    ".fparm": "parameters of GAPFixFractal are not read",
+    ".frm": "files of formulas are not read: write one as an expression, as in --formula 'z^3 + c'",
+    **dict.fromkeys((".ufm", ".ucl"), "formulas and classes of Ultra Fractal are not read"),
+    **dict.fromkeys((".upr", ".upx"), "parameters of Ultra Fractal are not read; its .ugr is"),
+    ".l": "L-systems are not drawn here",
+    ".ifs": "iterated function systems are not drawn here",
+    ".kfs": "settings of Kalles Fraktaler hold no place and no colors: name its .kfr or .kfp",
+    ".xaf": "animations of XaoS are not read; its .xpf is",
+}
 MAX_MESSAGE = 2000  # characters; the longest messages name the entries of a file
 MAX_LOST = 50  # lines; a location of Kalles Fraktaler has 100 keys at most
 
@@ -133,6 +150,8 @@ def read(source: str) -> Imported:
             "there as an entry of a .par file (key b)"
         )
     if form is None:
+        if other := OTHERS.get(path.suffix.lower()):
+            raise SceneError(f"{shown(source, 300)}: {other}")
         raise SceneError(
             f"{shown(source, 300)}: not a scene: name a gallery scene, or a file that ends in "
             f"{suffixes()}"
@@ -170,7 +189,15 @@ def _named(path: Path) -> Iterator[None]:
 def _shown(found: Imported) -> Imported:
     """Return the same with lines that fit on a terminal."""
     lost = [shown(printable(line), MAX_MESSAGE) for line in listed(found.lost, MAX_LOST)]
+    if _is_one_color(found.table):
+        lost.append("all colors of the palette are the same")
     return Imported(found.table, tuple(lost))
+
+
+def _is_one_color(table: Mapping[str, Any]) -> bool:
+    palette = table.get("color", {}).get("palette")
+    stops = palette.get("stops", ()) if isinstance(palette, Mapping) else ()
+    return len({stop if isinstance(stop, str) else str(stop[-1]) for stop in stops}) == 1
 
 
 def entries(source: str) -> list[tuple[str, str]]:

@@ -242,7 +242,7 @@ class PictureFile:
     def __init__(
         self, path: str | Path | BinaryIO, picture: Picture, overwrite: bool = False
     ) -> None:
-        self._path = path
+        self._path, self._overwrite = path, overwrite
         self.file_format = "PNG"
         if isinstance(path, str | Path):
             self.file_format = format_of(path)
@@ -256,7 +256,7 @@ class PictureFile:
     def open(self) -> Iterator[BinaryIO]:
         """Open the file: a path appears under its name only once it is written to the end."""
         if isinstance(self._path, str | Path):
-            with written(self._path) as file:
+            with written(self._path, self._overwrite) as file:
                 yield file
         else:
             yield self._path

@@ -109,7 +109,9 @@ def read(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
     """Return the palette in a file, and what was lost; see `find`."""
     try:
         if path.suffix.lower() == ".toml":
-            return _of_table(read_toml(path)), ()
+            table = read_toml(path)
+            if not formats.claimant(table):
+                return _of_table(table), ()
         imported = formats.read(f"{path}#{entry}" if entry else str(path))
         color = dict(imported.table.get("color", {}))
         table = color.pop("palette", None)

@@ -351,10 +351,10 @@ def make_plan(
         lacking = sample_bits + MIN_SPARE_BITS - BITS[number]
         deep = lacking > 0
         if deep:
-            most = BITS[number] - MIN_SPARE_BITS
-            wider = range(math.ceil(lacking))
+            most, last = BITS[number] - MIN_SPARE_BITS, math.ceil(lacking)
+            wider = range(max(0, last - 4096), last)  # not the narrowest, of a million digits
             octaves = bisect.bisect_left(wider, True, key=lambda k: bits_of(k)[2] <= most)
-            _refuse_deep(formula, number, finest * 2**octaves)
+            _refuse_deep(formula, number, log2(finest) + wider.start + octaves)
     if deep:
         layers.check_deep()
     _check_range(scene, formula, number)
@@ -410,8 +410,13 @@ def make_plan(
 CHAINS = ": only one f(z) + c of powers, minus signs, conj and at most two absx or absy goes deeper"
 
 
-def _refuse_deep(formula: Formula, precision: str, least: Fraction) -> None:
-    """Raise the error for a deep view in float32, or of a formula without a perturbed step."""
+def _refuse_deep(formula: Formula, precision: str, log2_least: float) -> None:
+    """Raise the error for a deep view in float32, or of a formula without a perturbed step.
+
+    The least width is known by its logarithm, because the view's may have a million digits.
+    """
+    whole = math.floor(log2_least)
+    least = Fraction(2.0 ** (log2_least - whole)) * Fraction(2) ** whole
     if precision == "float32":
         raise OptionError(
             f"the view is too deep for float32, which can go down to a width of "

@@ -24,7 +24,7 @@ from fractals.errors import FractalsError, OptionError, SceneError, listed, show
 from fractals.kernels.formula import Formula
 from fractals.scene.film import Film
 from fractals.scene.keywords import SceneKeywords
-from fractals.scene.numbers import decimal_text, width_in
+from fractals.scene.numbers import decimal_text, point_text, width_in
 from fractals.scene.paint import Color, Finite, plain_name
 from fractals.scene.sizes import MAX_SIDE, size_of
 from fractals.scene.table import Table, explained, make_once
@@ -89,6 +89,8 @@ def _bits(given: Any) -> int:
 def _point(given: Any) -> Any:
     if isinstance(given, complex):
         return given.real, given.imag
+    if isinstance(given, str) and (found := point_text(given)):
+        return found
     if not isinstance(given, tuple | list):
         raise ValueError(
             f"'{shown(given, 40)}' is not a point: give two numbers such as ('-0.75', '0.1'), "

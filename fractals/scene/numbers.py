@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterator
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -73,6 +74,48 @@ LONG_INTEGER = "an integer has too many digits: write it as text, in quotes"
 MAX_DIGITS = 150_000
 MAX_EXPONENT = 1_000_000
 DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+# Minus signs of web pages and papers, which look like the keyboard's.
+MINUS = str.maketrans(dict.fromkeys("\u2212\u2013\ufe63\uff0d", "-"))
+
+
+def plain_minus(text: str) -> str:
+    """Return a number's text with the keyboard's minus sign in place of a page's."""
+    return text if text.isascii() else text.translate(MINUS)
+
+
+def point_text(text: str) -> tuple[str, str] | None:
+    """Return the two parts of a point: ``X,Y`` in brackets or without, or ``X+Yi``; or None.
+
+    Examples
+    --------
+    >>> point_text("(-0.75, 0.1)"), point_text("-0.75 - 1e-3i"), point_text("i"), point_text("x")
+    (('-0.75', '0.1'), ('-0.75', '-1e-3'), ('0', '1'), None)
+    """
+    text = plain_minus(text).strip()
+    if text[:1] + text[-1:] in ("()", "[]"):
+        text = text[1:-1].strip()
+    if "," in text:
+        x, _, y = (part.strip() for part in text.partition(","))
+        return (x, y) if x and y and "," not in y else None
+    if not text or len(text) > 2 * MAX_DIGITS + 50:
+        return None
+    if text[-1] not in "ij":
+        return (text, "0") if DECIMAL.fullmatch(text) else None
+    text = text[:-1].rstrip().removesuffix("*")
+    at = max(_signs(text), default=0)  # where the imaginary part begins
+    real, sign, size = text[:at].strip(), text[at : at + 1], text[at + 1 :].strip()
+    if sign not in ("+", "-"):
+        sign, size = "", text[at:].strip()
+    imaginary = sign.replace("+", "") + (size or "1")
+    both = DECIMAL.fullmatch(real or "0") and DECIMAL.fullmatch(imaginary)
+    return (real or "0", imaginary) if both and size[:1] not in ("+", "-") else None
+
+
+def _signs(text: str) -> Iterator[int]:
+    """Yield the places of signs that are no exponent's."""
+    for k, character in enumerate(text):
+        if character in "+-" and text[k - 1 : k].lower() != "e":
+            yield k
 
 
 class ExactFloat(float):
@@ -99,6 +142,7 @@ def decimal_text(given: Any) -> str:
     if isinstance(given, int) and given.bit_length() > MAX_BITS:
         raise ValueError(LONG_INTEGER)
     text = str(given).strip() if isinstance(given, str | int | float | Decimal) else ""
+    text = plain_minus(text)
     if isinstance(given, bool) or len(text) > MAX_DIGITS + 20:
         size = f"{len(text)} characters" if text else repr(given)
         raise ValueError(f"{size}: a number has at most {MAX_DIGITS} digits")

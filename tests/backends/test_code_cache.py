@@ -19,9 +19,11 @@ from math import floor
 from pathlib import Path
 from types import SimpleNamespace
 
+import llvmlite.binding
 import numba
 import numpy as np
 import pytest
+from numba.core.registry import CPUDispatcher, cpu_target
 
 import fractals
 from fractals import catalog
@@ -242,7 +244,7 @@ DAMAGES = {
     "a pickle": lambda data: pickle.dumps(list(range(100))),
     "twice": lambda data: data + data,
     "reversed": lambda data: data[::-1],
-    "another mark": lambda data: data.replace(b"code 1", b"code 0", 1),
+    "another mark": lambda data: data.replace(b"code 2", b"code 0", 1),
     **{
         f"a bit in the {name}": functools.partial(lambda place, data: flipped(data, place), place)
         for name, place in PIECES.items()
@@ -279,22 +281,46 @@ def test_a_damaged_file_is_removed_and_compiled_anew(damage, tmp_path):
     assert [path] == [one for one in tmp_path.rglob("*") if one.is_file()]
 
 
-def test_whole_files_that_cannot_be_loaded_are_removed(tmp_path):
+def test_a_whole_file_that_cannot_be_loaded_stays(tmp_path):
+    """The reason lies elsewhere, as in another Numba: the message says which."""
     store = code_cache.Store(str(tmp_path / "program"))
     store.save("key", pickle.dumps(("no", "code")))
+    cache_folder.take_messages()
 
     def rebuild(data):
-        raise RuntimeError("of LLVM")
+        raise AttributeError("_rebuild has another name")
 
     assert store.load("key", rebuild) is None
-    assert not list(tmp_path.rglob("*.code"))
+    assert list(tmp_path.rglob("*.code"))
+    (line,) = cache_folder.take_messages()
+    assert "damaged" not in line
+    assert f"Numba {numba.__version__}" in line
+    assert "_rebuild has another name" in line
+    assert store.load("key", list) == ["no", "code"]
+
+
+@pytest.mark.parametrize("other", [("text", "other key"), ("other text", "key")])
+def test_code_copied_from_elsewhere_is_removed(other, tmp_path):
+    """A backup may restore files wrongly: the digest is that of program and signature, too."""
+    text, key = other
+    own = code_cache.Store(str(tmp_path / "own"), "text")
+    foreign = code_cache.Store(str(tmp_path / "foreign"), text)
+    own.save("key", pickle.dumps("own"))
+    foreign.save(key, pickle.dumps("foreign"))
+    shutil.copy(foreign._path(key), own._path("key"))
+    cache_folder.take_messages()
+    assert own.load("key", str) is None
+    (line,) = cache_folder.take_messages()
+    assert "copied" in line or "damaged" in line
+    own.save("key", pickle.dumps("own"))
+    assert own.load("key", str) == "own"
 
 
 def test_a_full_disk_fails_no_program(tmp_path, monkeypatch):
-    def full(path, data):
+    def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    monkeypatch.setattr("os.replace", full)
     cache_folder.take_messages()
     assert compiled(tmp_path) == 0
     assert compiled(tmp_path) == 0
@@ -322,6 +348,80 @@ def test_a_folder_that_others_can_write_to_is_refused(tmp_path, mode):
     folder.chmod(mode)
     with pytest.raises(cache_folder.UntrustedFolderError, match="others can write"):
         cache_folder.trusted_folder(folder)
+
+
+@on_unix
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "link", "dangling", "huge"])
+def test_what_is_no_file_of_code_is_never_waited_for(kind, tmp_path):
+    store = code_cache.Store(str(tmp_path / "program"))
+    store.save("key", pickle.dumps("code"))
+    path = store._path("key")
+    kept = path.rename(tmp_path / "kept")
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "huge":
+        with path.open("wb") as file:
+            file.truncate(2**40)
+    else:
+        target = {"device": "/dev/zero", "link": kept, "dangling": tmp_path / "none"}[kind]
+        path.symlink_to(target)
+    found = []
+
+    def load_twice():
+        found.append(store.load("key", str))
+        store.save("key", pickle.dumps("code"))
+        found.append(store.load("key", str))
+
+    thread = threading.Thread(target=load_twice, daemon=True)
+    thread.start()
+    thread.join(60)  # what waits for a pipe takes no CPU time, so `deadline` would not end it
+    assert found == [None, None if kind == "folder" else "code"]
+    assert kept.exists()
+    assert not (tmp_path / "none").exists()
+
+
+@on_unix
+@pytest.mark.parametrize("whose", ["file", "folder"])
+@pytest.mark.parametrize("how", ["another user's", "writable", "a link"])
+def test_code_that_others_could_have_written_is_not_run(whose, how, tmp_path, monkeypatch):
+    """What was planted while the folder was open stays there when its mode is changed."""
+    store = code_cache.Store(str(tmp_path / "program"))
+    store.save("key", pickle.dumps("planted"))
+    path = store._path("key")
+    at = path if whose == "file" else path.parent
+    if how == "a link":
+        at.symlink_to(at.rename(tmp_path / "elsewhere"))
+    elif how == "writable":
+        at.chmod(0o777)
+    else:
+        by_name = os.lstat if whose == "folder" else os.fstat
+
+        def other(given):
+            info = by_name(given)
+            named = given == at if whose == "folder" else stat.S_ISREG(info.st_mode)
+            found = SimpleNamespace(**{n: getattr(info, n) for n in dir(info) if n[:3] == "st_"})
+            found.st_uid += 4321 * named
+            return found
+
+        monkeypatch.setattr(os, by_name.__name__, other)
+    cache_folder.take_messages()
+    assert store.load("key", str) is None
+    (line,) = cache_folder.take_messages()
+    assert str(at) in line
+    assert "chmod" not in line
+    monkeypatch.undo()
+    assert path.exists() == (whose == "folder")
+
+
+@on_unix
+def test_a_link_to_nothing_is_not_followed(tmp_path, monkeypatch):
+    (tmp_path / "cache").symlink_to(tmp_path / "none")
+    for name in ("cache", "cache/below"):
+        with pytest.raises(cache_folder.UntrustedFolderError, match="does not exist"):
+            cache_folder.trusted_folder(tmp_path / name)
+    assert not (tmp_path / "none").exists()
 
 
 ROOT, USER, OTHER = 0, 1000, 1001
@@ -573,6 +673,33 @@ def test_two_threads_compile_at_once_each_in_its_own_folder(tmp_path):
         assert list(pool.map(compile_one, ["one", "two"])) == [2.0, 3.0]
     assert before == numba.config.CACHE_DIR
     assert [len(list((tmp_path / name).glob("*.code"))) for name in ("one", "two")] == [1, 1]
+
+
+def test_memory_of_own_formulas_is_freed():
+    """What Numba and LLVM know of a program's functions is forgotten once it is compiled."""
+
+    def draw(k):
+        fractals.compute(formula=f"z^2+c+{k}e-9*z", size=(8, 6), max_iterations=9, device="cpu")
+        gc.collect()
+
+    def alive():
+        kinds = [type(thing) for thing in gc.get_objects()]
+        return kinds.count(llvmlite.binding.ModuleRef), kinds.count(CPUDispatcher)
+
+    draw(1)  # and what all programs share
+    draw(2)
+    known = len(cpu_target.typing_context._globals)
+    (modules, dispatchers) = alive()
+    draw(3)
+    assert len(cpu_target.typing_context._globals) - known <= 2  # the program's own
+    more, functions = alive()
+    assert more - modules <= 2  # an empty module, and one that stands for the machine code
+    assert functions - dispatchers <= 1
+    code_cache.forget_programs()
+    gc.collect()
+    fewer, left = alive()
+    assert fewer <= modules - 2  # those of the formulas before are freed, too
+    assert left < dispatchers
 
 
 def test_a_later_picture_loads_no_program(monkeypatch):

@@ -53,6 +53,17 @@ def test_lines_are_short_and_keep_their_end():
     assert text.endswith("give --force")
 
 
+def test_a_long_path_is_cut_and_not_the_words_about_it(run, tmp_path):
+    folder = tmp_path / ("folder" * 20) / ("other" * 20)
+    folder.mkdir(parents=True)
+    (folder / "a.txt").write_text("")
+    code, _, err = run("show", folder / "a.txt")
+    assert code == 3
+    assert err.rstrip().endswith(".xpf")
+    assert ": not a scene: name a gallery scene, or a file that ends in .toml .json .png" in err
+    assert len(err) <= 212
+
+
 def test_quiet_prints_errors_only(run):
     assert run("render", "-q", *SMALL)[2] == ""
     assert run("--quiet", "render", *SMALL, "--overwrite")[2] == ""

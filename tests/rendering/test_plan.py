@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracle import naive
+from support.deadline import deadline
 from support.scenes import scene
 
 import fractals
@@ -409,3 +410,8 @@ def test_planning_loads_no_numba():
         "sys.exit(any(name.split('.')[0] == 'numba' for name in sys.modules))\n"
     )
     assert subprocess.run([sys.executable, "-c", script]).returncode == 0
+
+
+def test_a_refusal_makes_no_number_of_a_million_digits():
+    with deadline(8), pytest.raises(OptionError, match="no perturbed step"):
+        fractals.plan(formula="collatz", center=("0.5", "0"), width="1e-999999", device="cpu")

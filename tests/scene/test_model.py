@@ -180,7 +180,7 @@ BAD = [
         {"view": {"center": ["nan", "inf"]}},
         ["view.center.0: 'nan' is not a decimal", "view.center.1: 'inf'"],
     ),
-    ({"view": {"center": "0,0"}}, ["view.center: "]),
+    ({"view": {"center": "0;0"}}, ["view.center: "]),
     ({"view": {"center": ["0"]}}, ["view.center: value 2 is missing"]),
     ({"view": {"width": "0"}}, ["view.width: '0' is not greater than 0"]),
     ({"view": {"width": "-1"}}, ["view.width: '-1' is not greater than 0"]),

@@ -22,6 +22,7 @@ from fractals.color import trap_image
 from fractals.errors import MAX_LINES, FractalsError
 from fractals.io import png
 from fractals.io.escape_data import EscapeData
+from fractals.io.film_files import read_points
 from fractals.io.image import read_pixels
 from fractals.io.load import load_scene
 
@@ -61,6 +62,9 @@ TEXTS = {
             "iteration": {"escape_radius": 1e4, "precision": "float64"},
         }
     ),
+    "d.toml": "palette = [0, 7, 100, 32, 107, 203, 237, 255, 255]\niteration_division = 100.0\n"
+    "image_width = 64\nimage_height = 48\niterations = 100\n",
+    "a.csv": "t, x\n0, -1.5\n0.5, \u22122e-3\n# c\n1, 3\n",
     "a.map": "0 0 0 black\n255 128 9\n; comment\n12 13 14\n",
     "a.gpl": "GIMP Palette\nName: two\nColumns: 3\nChannels: RGBA\n# c\n  0   9 200\tx\n1 2 3\n",
     "a.ggr": "GIMP Gradient\nName: g\n2\n"
@@ -70,6 +74,7 @@ TEXTS = {
     "gradient:\n index=-3 color=7\n}\n",
     "expression": "z^2 + c*sin(1/(z - 2.5*i)) + exp(-z)^-3",
     "number": "+1.25e-3",
+    "point": "(-1.25e-3 + 0.5i)",
     "size": "100x70.5cm@300dpi",
 }
 PIECES = """
@@ -264,6 +269,10 @@ class Fuzz:
             load_scene({"formula": {"name": "newton", "polynomial": text}}).make_formula()
         elif kind == "number":
             load_scene({"view": {"center": [text, "0"], "zoom": text}, "julia": ["0", text]})
+        elif kind == "point":
+            load_scene({"view": {"center": text}})
+        elif kind == "a.csv":
+            read_points(path)
         elif kind == "size":
             parse_size(text, (64, 48))
         elif kind == "picture":

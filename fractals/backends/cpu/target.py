@@ -189,7 +189,7 @@ def make_target(number, jit):
 @functools.cache
 def cpu_target(number):
     """Return the target for loops compiled on the CPU."""
-    return make_target(number, functools.cache(inlined.jit))
+    return make_target(number, inlined.jit)
 
 
 def compile_loop(make_body, number, options, checked=False):
@@ -222,14 +222,16 @@ def compile_body(make, make_body, number, options, checked=False, as_argument=Fa
 
     def compiled(store):
         foreign = code_cache.is_foreign(make_body, *options)
+        with inlined.functions_of_a_program() as functions:
+            body = make()
         jit = numba.njit(
             nogil=True,
             error_model="numpy",
             boundscheck=checked,
             no_cfunc_wrapper=not as_argument,
-            **numba_compiler.numeric(packed, foreign),
+            **numba_compiler.numeric(packed, foreign, lambda: inlined.declared(functions)),
         )
-        dispatcher = jit(make())
+        dispatcher = jit(body)
         if store:
             numba_private.keep_code(dispatcher, store)
         return dispatcher

@@ -290,8 +290,14 @@ _plains: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 def trace(function: Any) -> None:
     """Have calls of a function compiled from its trace, where it has one for their types."""
-    if not isinstance(function, python_types.FunctionType) or function in _traceable:
-        return
+    if isinstance(function, python_types.FunctionType) and function not in _traceable:
+        result, lower = declaration(function)
+        numba_private.declare(function, result)
+        lower_builtin(function, types.VarArg(types.Any))(lower)
+
+
+def declaration(function: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return what tells the type of a call from its trace, and what makes its code."""
     _traceable.add(function)
     traces: dict[tuple[Any, ...], Trace | None] = {}
 
@@ -307,8 +313,7 @@ def trace(function: Any) -> None:
     def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return traces[signature.args].make(context, builder, arguments)  # type: ignore[union-attr]
 
-    numba_private.declare(function, result)
-    lower_builtin(function, types.VarArg(types.Any))(lower)
+    return result, lower
 
 
 def count_operations(function: Any, kinds: tuple[Any, ...]) -> float:

@@ -10,7 +10,7 @@ from fractals.color.gradient import sampled
 from fractals.color.palette import Palette
 from fractals.color.spaces import ENTRIES, srgb_from_linear
 from fractals.errors import SceneError
-from fractals.io.files import printable
+from fractals.io.files import printable, text_of
 
 # Of a palette file; the largest known, of 587 gradients, has 2 MiB. A line takes 1 microsecond.
 MAX_BYTES, MAX_LINES = 8 * 2**20, 500_000
@@ -19,6 +19,8 @@ MAX_BYTES, MAX_LINES = 8 * 2**20, 500_000
 def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
     """Yield each line's number, from 1, and its text without blanks around it.
 
+    Lines end as on any system, and a file ends with ^Z, as on DOS.
+
     Raises
     ------
     SceneError
@@ -26,23 +28,30 @@ def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
     """
     if len(data) > MAX_BYTES:
         raise SceneError(f"{len(data)} bytes: a palette file has at most {MAX_BYTES}")
-    for number, line in enumerate(io.BytesIO(data), 1):
+    whole = text_of(data, "replace").partition("\x1a")[0]
+    for number, line in enumerate(io.StringIO(whole, newline=None), 1):
         if number > MAX_LINES:
             raise SceneError(f"line {number}: a palette file has at most {MAX_LINES} lines")
-        if b"\0" in line:
+        if "\0" in line:
             raise SceneError(f"line {number}: a zero byte, so this is no text")
-        text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip()
+        text = line.strip()
         yield number, text if text.isprintable() else printable(text)
 
 
-def triple(number: int, text: str) -> str:
-    """Return the color, as ``"#rrggbb"``, of a line that begins with red, green and blue."""
+def triple(number: int, text: str) -> tuple[str, bool]:
+    """Return the color, as ``"#rrggbb"``, of a line that begins with red, green and blue.
+
+    Also return whether a number was above 255, for which 255 is taken.
+    """
     parts = text.split(None, 3)[:3]
-    good = [p for p in parts if p.isascii() and p.isdecimal() and len(p) < 9 and int(p) <= 255]
+    good = [int(p) for p in parts if p.isascii() and p.isdecimal() and len(p) < 9]
     if len(good) < 3:
         raise SceneError(f"line {number}: {text[:40]!r} is not three numbers from 0 to 255")
-    red, green, blue = map(int, good)
-    return f"#{red:02x}{green:02x}{blue:02x}"
+    red, green, blue = (min(value, 255) for value in good)
+    return f"#{red:02x}{green:02x}{blue:02x}", max(good) > 255
+
+
+ABOVE = "numbers above 255: 255 is taken"
 
 
 def palette_of_scene(table: Mapping[str, Any], name: str) -> tuple[Palette, tuple[str, ...]]:

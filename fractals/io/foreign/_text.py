@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from fractals.errors import SceneError, shown
-from fractals.io.files import parse_toml
+from fractals.io.files import parse_toml, text_of
 from fractals.io.foreign import MAX_BYTES
 from fractals.scene.model import MAX_ITERATIONS
 from fractals.scene.numbers import decimal_text
@@ -17,7 +17,7 @@ def lines_of(data: bytes) -> list[str]:
     """Return the lines of a text file, without their ends."""
     if len(data) > MAX_BYTES:
         raise SceneError(f"{len(data)} bytes: a file has at most {MAX_BYTES}")
-    text = data.partition(b"\x1a")[0].decode("utf-8-sig", "replace")  # the end of a file of DOS
+    text = text_of(data, "replace").partition("\x1a")[0]  # the end of a file of DOS
     lines = re.split(r"\r\n|\r|\n", text)
     if len(lines) > MAX_LINES:
         raise SceneError(f"{len(lines)} lines: a file has at most {MAX_LINES}")

@@ -8,7 +8,13 @@ from fractals.color.gradient import evenly
 from fractals.color.palette import MAX_STOPS
 from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
-from fractals.io.foreign._palette_file import bytes_of, numbered_lines, palette_of_scene, triple
+from fractals.io.foreign._palette_file import (
+    ABOVE,
+    bytes_of,
+    numbered_lines,
+    palette_of_scene,
+    triple,
+)
 
 HEADER = "GIMP Palette"
 KEY = re.compile(r"([A-Za-z]+):\s*(.*)")
@@ -18,6 +24,7 @@ def read(data: bytes, entry: str = "") -> Imported:
     """Return the palette of a `.gpl` file: its colors in equal steps round."""
     colors: list[str] = []
     keys: dict[str, str] = {}
+    lost: list[str] = []
     for number, line in numbered_lines(data):
         if number == 1:
             if line != HEADER:
@@ -25,11 +32,14 @@ def read(data: bytes, entry: str = "") -> Imported:
         elif (key := KEY.fullmatch(line)) and not colors:
             keys[key[1].lower()] = key[2].strip()
         elif line and not line.startswith("#"):
-            colors.append(triple(number, line))
+            color, above = triple(number, line)
+            colors.append(color)
+            lost += [ABOVE] * (above and ABOVE not in lost)
             if len(colors) > MAX_STOPS:
                 raise SceneError(f"line {number}: a palette has at most {MAX_STOPS} colors")
-    lost = ("alpha: colors are opaque",) if keys.get("channels", "").upper() == "RGBA" else ()
-    return Imported({"color": {"palette": evenly(colors, keys.get("name", ""))}}, lost)
+    if keys.get("channels", "").upper() == "RGBA":
+        lost.append("alpha: colors are opaque")
+    return Imported({"color": {"palette": evenly(colors, keys.get("name", ""))}}, tuple(lost))
 
 
 def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:

@@ -4,22 +4,33 @@ from collections.abc import Mapping
 from typing import Any
 
 from fractals.color.gradient import evenly
-from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
-from fractals.io.foreign._palette_file import bytes_of, numbered_lines, palette_of_scene, triple
+from fractals.io.foreign._palette_file import (
+    ABOVE,
+    bytes_of,
+    numbered_lines,
+    palette_of_scene,
+    triple,
+)
 
 MAX_COLORS = 256
 
 
 def read(data: bytes, entry: str = "") -> Imported:
-    """Return the palette of a `.map` file: its colors in equal steps round."""
-    colors = []
+    """Return the palette of a `.map` file: its colors in equal steps round.
+
+    Fractint reads as many colors as a screen has, and nothing after them.
+    """
+    colors: list[str] = []
+    lost: list[str] = []
     for number, line in numbered_lines(data):
+        if len(colors) == MAX_COLORS:
+            break
         if line and not line.startswith((";", "#")):
-            colors.append(triple(number, line))
-        if len(colors) > MAX_COLORS:
-            raise SceneError(f"line {number}: a .map file has at most {MAX_COLORS} colors")
-    return Imported({"color": {"palette": evenly(colors)}})
+            color, above = triple(number, line)
+            colors.append(color)
+            lost += [ABOVE] * (above and ABOVE not in lost)
+    return Imported({"color": {"palette": evenly(colors)}}, tuple(lost))
 
 
 def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:

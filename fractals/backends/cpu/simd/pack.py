@@ -25,10 +25,10 @@ with a function of packs is set in `fractals.backends.cpu.simd.control`.
 
 import operator
 
-import llvmlite.binding
 from llvmlite import ir
 from llvmlite.ir import IRBuilder
 from numba.core import cgutils, config, types
+from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic as numba_intrinsic
 from numba.extending import lower_builtin, models, register_model, type_callable
 
@@ -48,9 +48,9 @@ NAMES = {types.float64: "f64", types.float32: "f32", types.int64: "i64", types.i
 
 def host_features():
     """Return the names of the CPU's features that Numba compiles for."""
-    if config.CPU_FEATURES is not None:
-        return {name[1:] for name in config.CPU_FEATURES.split(",") if name.startswith("+")}
-    return {name for name, on in llvmlite.binding.get_host_cpu_features().items() if on}
+    given = config.CPU_FEATURES
+    features = get_host_cpu_features() if given is None else given  # without AVX, where asked for
+    return {name[1:] for name in features.split(",") if name.startswith("+")}
 
 
 def register_bytes(features):
