@@ -28,6 +28,9 @@ from fractals.rendering.options import RenderOptions
 def test_the_client_that_waited_longest_comes_first():
     engine, served, all_there = Engine("python"), [], threading.Event()
 
+    class Client:
+        pass
+
     def work_of(client):
         def steps(work):
             all_there.wait(10)
@@ -35,16 +38,17 @@ def test_the_client_that_waited_longest_comes_first():
                 served.append(client)
                 yield None
 
-        return Work(client, steps, VIEW)
+        return Work((client, "view"), steps, VIEW)
 
-    for client in "abc":
+    clients = [Client() for _ in range(3)]
+    for client in clients:
         engine.submit(work_of(client))
     all_there.set()
-    while any(engine.busy(client) for client in "abc"):
+    while any(engine.busy((client, "view")) for client in clients):
         engine.thread.join(0.01)
     engine.end()
-    turns = [served[k : k + 3] for k in range(0, 12, 3)]
-    assert all(sorted(turn) == ["a", "b", "c"] for turn in turns), turns
+    turns = [{*served[k : k + 3]} for k in range(0, 12, 3)]
+    assert all(turn == {*clients} for turn in turns)
 
 
 def test_what_says_that_tiles_are_there_is_synced_last(tmp_path, monkeypatch):

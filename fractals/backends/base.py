@@ -80,13 +80,21 @@ class Run:
         Why a program that iterates is not compiled to packs or packets; empty where it is.
     program : object, optional
         The program as an argument of other compiled code.
+    scratch_sizes : callable, optional
+        Returns the sizes of the two arrays in which `program` works, for rows of some samples.
     """
 
     def __init__(
-        self, call: Callable[..., None], loop: str, reason: str = "", program: Any = None
+        self,
+        call: Callable[..., None],
+        loop: str,
+        reason: str = "",
+        program: Any = None,
+        scratch_sizes: Any = None,
     ) -> None:
         self._call = call
         self.loop, self.reason, self.program = loop, reason, program
+        self.scratch_sizes = scratch_sizes
 
     @property
     def label(self) -> str:

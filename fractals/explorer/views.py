@@ -118,7 +118,7 @@ class Place:
         if self.scale == 0 and fitted.width:
             return fitted.width
         if fitted.width:
-            width = Fraction(fitted.width)
+            width = Fraction(Decimal(fitted.width))
         else:
             width, _ = place_of(self.origin, self.origin.make_formula())
         if self.scale == 0:

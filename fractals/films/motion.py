@@ -19,7 +19,7 @@ from fractals.errors import OptionError
 from fractals.scene.film import Film, Key
 from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene
-from fractals.scene.numbers import decimal_places, log2
+from fractals.scene.numbers import decimal_places, log2, power_of_two
 
 Point = tuple[Fraction, Fraction]
 
@@ -218,18 +218,6 @@ class Part:
     def _time(self, seconds: float) -> float:
         length = self.ends - self.begins
         return (seconds - self.begins) / length if length else 1.0
-
-
-def power_of_two(exponent: float) -> Fraction:
-    """Return 2**exponent as an exact fraction of a rounded mantissa, at any size.
-
-    Examples
-    --------
-    >>> power_of_two(-2.0), power_of_two(0.5) == Fraction(2**0.5)
-    (Fraction(1, 4), True)
-    """
-    whole = math.floor(exponent)
-    return Fraction(2.0 ** (exponent - whole)) * Fraction(2) ** whole
 
 
 def _direction(degrees: float) -> Point:

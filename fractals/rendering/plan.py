@@ -22,7 +22,7 @@ from fractals.scene import geometry
 from fractals.scene.geometry import limit_by_zoom, limit_of, place_of
 from fractals.scene.layers import Layers, make_layers
 from fractals.scene.model import Scene, View
-from fractals.scene.numbers import log2, scientific
+from fractals.scene.numbers import log2, power_of_two, scientific
 
 BITS = {"float64": 53, "float32": 24}
 # log2 of the samples' distance, below which each difference has an exponent of its own: squares of
@@ -340,7 +340,7 @@ def make_plan(
 
     def bits_of(octaves: int) -> tuple[int, float, float]:
         """Return digits, the bits of places, and those of all numbers, of a view so much wider."""
-        wider = _two_to(log2(width) + octaves) if octaves else width
+        wider = power_of_two(log2(width) + octaves) if octaves else width
         farther = spacing + octaves
         digits, first = depth_of(scene, formula, wider, center, farther)
         orbits = needed_orbit_bits(scene.julia, formula, wider, center, farther)
@@ -411,18 +411,12 @@ def make_plan(
 CHAINS = ": only one f(z) + c of powers, minus signs, conj and at most two absx or absy goes deeper"
 
 
-def _two_to(exponent: float) -> Fraction:
-    """Return a power of two, rounded: quick where the exact number has a million digits."""
-    whole = math.floor(exponent)
-    return Fraction(2.0 ** (exponent - whole)) * Fraction(2) ** whole
-
-
 def _refuse_deep(formula: Formula, precision: str, log2_least: float) -> None:
     """Raise the error for a deep view in float32, or of a formula without a perturbed step.
 
     The least width is known by its logarithm, because the view's may have a million digits.
     """
-    least = _two_to(log2_least)
+    least = power_of_two(log2_least)
     if precision == "float32":
         raise OptionError(
             f"the view is too deep for float32, which can go down to a width of "

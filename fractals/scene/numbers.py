@@ -100,7 +100,7 @@ def point_text(text: str) -> tuple[str, str] | None:
     if not text or len(text) > 2 * MAX_DIGITS + 50:
         return None
     if text[-1] not in "ij":
-        return (text, "0") if DECIMAL.fullmatch(text) else None
+        return None  # one number: the other is missing
     text = text[:-1].rstrip().removesuffix("*")
     at = max(_signs(text), default=0)  # where the imaginary part begins
     real, sign, size = text[:at].strip(), text[at : at + 1], text[at + 1 :].strip()
@@ -154,3 +154,15 @@ def decimal_text(given: Any) -> str:
     if len(exponent) > 9 or abs(Decimal(text).adjusted()) > MAX_EXPONENT:
         raise ValueError(f"'{shown(text, 40)}' is beyond 1e±{MAX_EXPONENT}")
     return text
+
+
+def power_of_two(exponent: float) -> Fraction:
+    """Return 2**exponent as an exact fraction of a rounded mantissa, at any size.
+
+    Examples
+    --------
+    >>> power_of_two(-2.0), power_of_two(0.5) == Fraction(2**0.5)
+    (Fraction(1, 4), True)
+    """
+    whole = math.floor(exponent)
+    return Fraction(2.0 ** (exponent - whole)) * Fraction(2) ** whole

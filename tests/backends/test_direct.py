@@ -50,7 +50,7 @@ class Both:
             return direct.make_body(target.cpu_target(number), packed)
 
         self.wave = target.compile_body(make, direct.make_body, number, (packed,))
-        self.derivative = derivative
+        self.derivative, self.packed = derivative, packed
 
     def compare(self, drawn):
         """Assert that both fill their arrays with the same bits; return the counts."""
@@ -69,7 +69,7 @@ class Both:
             count = np.full((height, width), -7, np.int32)
             filled.append(EscapeTile(count, *z, *slopes, none))
         self.plain(0, 0, 1, 1, filled[0], *rest)
-        numbers, places = direct.scratch_sizes(width)
+        numbers, places = direct.scratch_sizes(width, self.packed)
         scratch = np.full(numbers, np.nan, self.real), np.full(places, -1, f"i{point.itemsize}")
         self.wave(EscapeTile(*(part.reshape(-1) for part in filled[1])), *rest, *scratch)
         for plain, wave in zip(*filled, strict=True):

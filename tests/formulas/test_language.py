@@ -213,7 +213,7 @@ def test_an_expression_draws_what_the_formula_does():
     assert own.z.tobytes() == ours.z.tobytes()
 
 
-@pytest.mark.poles
+@pytest.mark.unwatched
 def test_poles_are_infinite_and_no_error():
     drawn = {"formula": "z^2 + c/z^2", "image": {"size": [9, 9], "supersampling": 1}}
     raws = [

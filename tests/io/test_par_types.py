@@ -320,7 +320,7 @@ def test_every_type_is_tried():
     assert not OTHERS.keys() & TYPES.keys()
 
 
-@pytest.mark.poles
+@pytest.mark.unwatched
 @pytest.mark.parametrize(("entry", "count"), COUNTS, ids=[row[0] for row in COUNTS])
 def test_counts_are_fractints(entry, count):
     """Pixel by pixel of the first view."""

@@ -222,7 +222,7 @@ def test_every_formula_is_tried():
     assert names == {*FORMULAS, "user"} - {"octo", "octal", "spider"}  # see below
 
 
-@pytest.mark.poles
+@pytest.mark.unwatched
 @pytest.mark.filterwarnings("ignore:the formula .* has no degree")
 @pytest.mark.parametrize(
     ("commands", "step", "begin", "p", "radius2"), ORBITS, ids=[row[0] for row in ORBITS]

@@ -403,14 +403,20 @@ def test_orbits_used_last_stay_within_the_bound(monkeypatch, tmp_path):
 def test_files_of_orbits_are_looked_at_now_and_then(monkeypatch, tmp_path):
     """Else a pan, which writes a file at each move, looks at thousands each time."""
     Counted(monkeypatch, tmp_path)
-    looked = mock.Mock(side_effect=Path.iterdir)
-    monkeypatch.setattr(Path, "iterdir", lambda folder: looked(folder))
+    looked, glob = [], Path.glob
+
+    def noted(folder, pattern):
+        if (folder.name, pattern) == ("orbits", "*.npz"):
+            looked.append(folder)
+        return glob(folder, pattern)
+
+    monkeypatch.setattr(Path, "glob", noted)
     for k in range(5):
         fractals.compute(on_a_minibrot(40 + k), device="cpu")
-    assert looked.call_count == 1
+    assert len(looked) == 1
     monkeypatch.setattr(orbit_cache, "MAX_BYTES", 5000)
     fractals.compute(on_a_minibrot(45), device="cpu")
-    assert looked.call_count == 2
+    assert len(looked) == 2
     assert sum(file.stat().st_size for file in (tmp_path / "orbits").iterdir()) <= 5000
 
 
@@ -463,7 +469,7 @@ def test_the_next_picture_of_an_orbit_makes_no_tables_and_reads_no_file(monkeypa
     first = fractals.compute(drawn, device="cpu")
     (before,) = perturb_tables.last_tables
     loaded = mock.Mock(side_effect=FileNotFoundError)
-    monkeypatch.setattr(np, "load", loaded)  # which reads the files of orbits
+    monkeypatch.setattr(orbit_cache, "open_own", loaded)
     again = fractals.compute(drawn, device="cpu")
     assert loaded.call_count == 0
     assert perturb_tables.last_tables == [before]

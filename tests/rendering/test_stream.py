@@ -99,6 +99,7 @@ def test_few_bands_are_alive_however_slow_the_writing(monkeypatch, fine, device)
     assert 2 <= most <= forecast.MAX_BANDS
 
 
+@pytest.mark.unwatched
 def test_memory_is_that_of_the_bands(tmp_path):
     drawn = scene(size=(1000, 16000), max_iterations=1, coloring="count")
     plan = make_plan(drawn, threads=2, keeps="bands")

@@ -142,13 +142,15 @@ class CpuBackend(HostMemory):
         wave = self._compiled(direct.make_body, (options,), as_argument=True, packed=True)
         real, number = REAL[self._number], self.real
         index = np.dtype(f"int{real.bitwidth}")  # as wide as a number, so that both fill a pack
+        sizes = functools.partial(direct.scratch_sizes, options=options)
 
         def run(tile, *inputs):
-            numbers, places = direct.scratch_sizes(tile.count.shape[1], options.statistics.planes)
+            numbers, places = sizes(tile.count.shape[1])
             scratch = SCRATCH.empty((numbers,), number), SCRATCH.empty((places,), index)
             wave(EscapeTile(*(part.reshape(-1) for part in tile)), *inputs, *scratch)
 
-        return Run(run, "packs", program=FunctionArgument.of(wave, direct.signature(real)))
+        whole = FunctionArgument.of(wave, direct.signature(real))
+        return Run(run, "packs", program=whole, scratch_sizes=sizes)
 
     def _compiled(self, make_body, options, **settings):
         def make():

@@ -47,7 +47,6 @@ from fractals.backends.cpu.simd.pack import (
     truncate,
 )
 from fractals.backends.cpu.statistics_stores import make_statistics_stores
-from fractals.kernels.formula import MAX_MEMORY
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import make_near, make_orbit, state_size
 from fractals.kernels.primitives import number, select
@@ -81,9 +80,7 @@ FIRST_SEARCH, SEARCHED, MANY = 96, 128, 16
 PERIODIC_BLOCK, SHARE = 48, 16
 SAMPLES = 18432  # most samples in one list: the states left after 16 steps fit into a core's cache
 ROOM = 528  # elements behind a list, which a pack may read or write
-# Rows of the list without statistics: state three times, c twice, an earlier z. Rows that a formula
-# doesn't use are never touched, and take no memory.
-MAX_ROWS = 3 * (2 + MAX_MEMORY) + 2 * 2 + 2
+STATE = 8  # numbers of a state for which the list has rows in any case
 
 
 def make_body(target, options):
@@ -113,8 +110,8 @@ def make_body(target, options):
     saved = other + size
     pending = saved + 2
     few, vectors, unroll = pack_shape(size, options)
-    list_rows = MAX_ROWS + 3 * planes
-    c_rows = list_rows - 2  # of a Julia set's c, whose lanes have none of their own
+    list_height = list_rows(options)
+    c_rows = list_height - 2  # of a Julia set's c, whose lanes have none of their own
     keep_row = 4 if derivative else 2  # of statistics, after z and dz of replayed lanes
 
     near = make_near(target, formula, derivative)
@@ -570,7 +567,7 @@ def make_body(target, options):
         width = columns.shape[1] // height if explicit else columns.shape[1]
         lines, room = max(1, SAMPLES // width), len(places) // 3
         lists = numbers, places, room
-        us, vs = numbers[list_rows * room : -room], numbers[(list_rows + 1) * room :]
+        us, vs = numbers[list_height * room : -room], numbers[(list_height + 1) * room :]
         for i in range(width):
             us[i], vs[i] = columns[0, i], columns[1, i]
         for i in range(width, width + ROOM):
@@ -620,7 +617,14 @@ def signature(real):
     return tile, grid, line, types.int32, line, places
 
 
-def scratch_sizes(width, planes=0):
+def list_rows(options):
+    """Return the rows of the list: the state three times, c twice, and an earlier z."""
+    own = state_size(options.formula, options.derivative)
+    size = max(STATE, own) + options.statistics.planes
+    return 3 * size + 2 * 2 + 2
+
+
+def scratch_sizes(width, options):
     """Return the elements of `numbers` and `places` for rows of `width` samples."""
     room = max(SAMPLES, width) + ROOM
-    return (MAX_ROWS + 3 * planes + 2) * room, 3 * room
+    return (list_rows(options) + 2) * room, 3 * room

@@ -30,6 +30,8 @@ _declared: collections.Counter[Any] = collections.Counter()
 
 def jit(function: Any) -> Any:
     """Let a function be called from compiled code, into which it is inlined; return it."""
+    if function is None:  # a formula may lack one
+        return None
     if _making and not _is_lasting(function):
         _making[-1].add(function)
     elif function not in _lasting:

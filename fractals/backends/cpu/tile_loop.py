@@ -377,7 +377,7 @@ def compile_tile_loop(backend, number, work, dtype=None):
     rooms = [(samples, np.int32), (samples, real), (samples, real), (slope, real), (slope, real)]
     rooms += [(max(1, work.planes * samples), real)]
     parts = [(2 * columns, real), (2 * int(tiles[:, 3].max()) * n, real)]
-    numbers, places = direct.scratch_sizes(columns, work.planes)
+    numbers, places = work.iterate.scratch_sizes(columns)
     scratch = [(numbers, real), (places, f"int{8 * np.dtype(real).itemsize}")]
 
     def made(rooms):

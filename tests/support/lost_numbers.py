@@ -20,7 +20,7 @@ def lost(backend, tile):
     """Return the names of the arrays of an `EscapeTile` that hold a NaN."""
     found = []
     for name, array in zip(tile._fields[1:], tile[1:], strict=True):
-        if array.size > 1:  # one element stands for none
+        if np.prod(getattr(array, "shape", ())) > 1:  # one element stands for none
             numbers = np.empty(array.shape, array.dtype)
             backend.to_host(array, numbers)
             if np.isnan(numbers).any():
