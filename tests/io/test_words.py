@@ -154,7 +154,6 @@ def test_a_palette_of_rust_fractal_merges_with_a_place(tmp_path):
         ("1e-5-2.5e+3j", ("1e-5", "-2.5e+3")),
         ("0.25*i", ("0", "0.25")),
         ("-i", ("0", "-1")),
-        ("-2", ("-2", "0")),
     ],
 )
 def test_a_point_is_read_as_people_write_it(text, point):
