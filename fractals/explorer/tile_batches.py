@@ -106,7 +106,7 @@ class TileBatches:
 
 
 def smaller(tile: Tile, most: int) -> list[Tile]:
-    """Return a tile in parts of at most so many pixels, or of one."""
+    """Return a tile in parts of at most `most` pixels, or of one pixel."""
     if tile.width * tile.height <= max(1, most):
         return [tile]
     x, y, width, height = tile

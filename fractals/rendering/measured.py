@@ -15,7 +15,7 @@ from fractals.rendering.plan import Plan
 from fractals.rendering.tiles import Tile
 
 TILES, SIDE = 6, 8  # across and down the picture; most pixels of each, across and down
-SHARE = 100  # of the pixels of a small picture, one in so many is measured
+SHARE = 100  # of a small picture, one pixel in 100 is measured
 STRIDE = 13  # from a tile to the next that is measured: few of them are spread over the picture
 PATIENCE = 20  # seconds after which no further tile is measured
 # Seconds of the reference orbit, by its estimate, beyond which nothing is measured.

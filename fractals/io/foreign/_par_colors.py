@@ -98,7 +98,7 @@ def all_colors(fields: Entry, beside: Beside, lost: list[str]) -> list[str]:
 
 
 def _outside(fields: Entry, colors: list[str], lost: list[str]) -> dict[str, Any]:
-    """Return the coloring outside where it is one of ours."""
+    """Return the coloring outside, if this program has the same one."""
     outside = fields.get("outside", ("iter", ""))[0].lower()
     parts = number(*fields.get("decomp", ("0", "decomp")))
     count = int(float(parts)) if abs(float(parts)) <= 256 else 0

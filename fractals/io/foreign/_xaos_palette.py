@@ -59,7 +59,7 @@ def of_seed(kind: int, seed: int, counts: int) -> Segments:
         1: dark and any colors in turn; 2: black, any color, white; 3: black, two hues, white, two
         hues.
     counts : int
-        The first so many counts have their colors; those beyond begin again.
+        How many counts get colors of their own; further counts repeat these.
     """
     numbers = _Random(seed)
     seed = numbers.below(LIMITS)
