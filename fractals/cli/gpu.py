@@ -259,7 +259,7 @@ def predict_command(
     number = cast(prediction.Precision, precision)
     if instructions is None:
         name = scene.make_formula().name
-        instructions = prediction.instructions(name, number)
+        instructions = prediction.instructions_per_iteration(name, number)
         doubles = prediction.doubles(name, number) if doubles is None else doubles
     elif doubles is None:
         doubles = instructions if number == "float64" else 0.0

@@ -19,7 +19,7 @@ MAX_APART = 2**8
 # In plane units: float64 has no low part of a difference that is much smaller.
 MIN_APART = 1e-270
 # Points times bits of an orbit that is worth it: it takes some milliseconds to compute.
-MIN_WORK = 2**20
+MIN_SHIFTED_WORK = 2**20
 
 
 def is_power(formula: Formula) -> bool:
@@ -32,7 +32,7 @@ def is_near(known: Reference, apart: Point, view_radius: Fraction) -> bool:
     far = max(map(abs, apart))
     return (
         MIN_APART < far < MAX_APART * view_radius
-        and len(known.orbit) * known.bits >= MIN_WORK
+        and len(known.orbit) * known.bits >= MIN_SHIFTED_WORK
         and not known.repeats
         and not len(known.tiny)
     )
@@ -63,7 +63,7 @@ def shifted(
         return None
     room = min(max_iterations, 2 * len(known.orbit)) + 1
     points, found, size = np.empty((room, 2)), np.zeros(3, np.int64), np.zeros(1)
-    run = open_one_core().compile(shifted_orbit.make_body, formula.degree)
+    run = open_one_core().compile(shifted_orbit.make_shifted_body, formula.degree)
     shift = tuple((float(part), float(part - Fraction(float(part)))) for part in apart)
     gate = view_gate(view_radius, bits)
     radii = end_radii(escape_radius)

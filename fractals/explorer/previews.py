@@ -37,7 +37,7 @@ def small(scene: Scene, width: int = SIDE, high: int = 0, samples: int = 1) -> S
     return scene.model_copy(update={"image": scene.image.model_copy(update=update)})
 
 
-def drawn(engine: Engine, work: Work, scene: Scene) -> Generator[float | None, None, Pixels]:
+def draw_preview(engine: Engine, work: Work, scene: Scene) -> Generator[float | None, None, Pixels]:
     """Yield after each part of a small picture, and return its pixels."""
     backend = engine.backend(scene.iteration.number_type)
     plan = make_plan(scene, backend.kind, threads=backend.threads or 1)
@@ -102,7 +102,7 @@ class Thumbnails:
         def steps(work: Work) -> Any:
             data = self._read(key)
             if data is None:
-                pixels = yield from drawn(self.engine, work, scene)
+                pixels = yield from draw_preview(self.engine, work, scene)
                 data = png_of(pixels)
                 self._keep(key, data)
             found(data)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from fractals.explorer.picture import Request
-from fractals.explorer.previews import drawn
+from fractals.explorer.previews import draw_preview
 from fractals.explorer.questions import value_at
 from fractals.explorer.scheduler import IDLE, Engine, Work
 from fractals.explorer.view_drawings import ViewDrawings
@@ -26,7 +26,7 @@ def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
         request = Request(scene, 1, 0, (0.0, 0.0), False, values, False, lambda *_: None)
         ViewDrawings(engine, work, ViewMessages(request)).compile()
     elif what == "picture":
-        next(drawn(engine, work, scene), None)  # the first step draws a tile
+        next(draw_preview(engine, work, scene), None)  # the first step draws a tile
     else:
         value_at(engine, scene, what)
     return {}

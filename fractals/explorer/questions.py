@@ -11,7 +11,7 @@ from fractals.color import palette as palettes
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
 from fractals.explorer.opening import julia_scene
-from fractals.explorer.previews import drawn, small
+from fractals.explorer.previews import draw_preview, small
 from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
 from fractals.explorer.scheduler import SHEET, Engine, Steps, Work
 from fractals.explorer.session import Session
@@ -105,7 +105,7 @@ def julia(session: Session, message: protocol.Julia) -> None:
     scene = small(julia_scene(session, message.frame, message.at), message.size, message.size)
 
     def steps(work: Work) -> Steps:
-        pixels = yield from drawn(session.engine, work, scene)
+        pixels = yield from draw_preview(session.engine, work, scene)
         _put_preview(session, message.seq, 0, pixels)
 
     session.ask("julia", steps, message)
@@ -202,7 +202,7 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
         index = 0
         for label, mutated in surprises.mutations(scene, message.seed):
             try:
-                pixels = yield from drawn(session.engine, work, small(mutated))
+                pixels = yield from draw_preview(session.engine, work, small(mutated))
             except FractalsError:
                 continue
             if surprises.is_flat(pixels):

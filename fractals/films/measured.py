@@ -29,7 +29,9 @@ from fractals.rendering.tiles import Tile
 
 BANDS = 6  # of a strip, of which some samples are iterated
 PIECES, ACROSS, DOWN = 8, 64, 8  # of a band: how many, and their samples
-COLORED = 40e6  # samples a second that a thread colors, blurs and averages for a strip (measured)
+STRIP_COLORED = (
+    40e6  # samples a second that a thread colors, blurs and averages for a strip (measured)
+)
 
 
 def is_soon_measured(
@@ -84,7 +86,9 @@ def _strip_samples(strip: Strip, threads: int) -> tuple[int, float]:
     tables = len(set(map(maker.group, strip.bands)))
     opened *= tables / max(1, len(looks) - 1)
     samples = texels * (1 + added)
-    return round(samples.sum()), opened + float(np.dot(samples, seconds + 1 / COLORED)) / threads
+    return round(samples.sum()), opened + float(
+        np.dot(samples, seconds + 1 / STRIP_COLORED)
+    ) / threads
 
 
 def _look(maker: BandMaker, drawing: Drawing, refined: bool) -> tuple[float, float]:

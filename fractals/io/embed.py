@@ -10,7 +10,12 @@ from fractals.color import trap_image
 from fractals.errors import SceneError, shown
 from fractals.io import film_files, palettes
 
-SUFFIXES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}  # of trap pictures
+PICTURE_SUFFIXES = {
+    ".png": "PNG",
+    ".jpg": "JPEG",
+    ".jpeg": "JPEG",
+    ".webp": "WEBP",
+}  # of trap pictures
 
 
 def embed_files(
@@ -81,8 +86,8 @@ def read_trap_image(name: str, folder: Path = Path(), from_file: bool = False) -
     elif os.path.isfile(folder / name):
         path = folder / name
     label = shown(path)
-    if path.suffix.lower() not in SUFFIXES:
-        ends = " ".join(SUFFIXES)
+    if path.suffix.lower() not in PICTURE_SUFFIXES:
+        ends = " ".join(PICTURE_SUFFIXES)
         raise SceneError(
             f"'{shown(name, 80)}' is no picture: name a file ({ends}), or {trap_image.BUILT_IN}"
         )
@@ -95,4 +100,4 @@ def read_trap_image(name: str, folder: Path = Path(), from_file: bool = False) -
         data = path.read_bytes()
     except OSError as error:
         raise SceneError(f"{label}: {error.strerror or error}") from None
-    return trap_image.encode(trap_image.opened(data, SUFFIXES[path.suffix.lower()], label))
+    return trap_image.encode(trap_image.opened(data, PICTURE_SUFFIXES[path.suffix.lower()], label))

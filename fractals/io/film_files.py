@@ -12,7 +12,7 @@ from fractals.io.files import read_bytes, text_of
 from fractals.scene.film import MAX_POINTS, flattened
 from fractals.scene.numbers import plain_minus
 
-SUFFIXES = (".csv", ".tsv", ".txt")
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
 MAX_BYTES = 16 * 2**20
 MAX_COLUMNS = 20
 
@@ -37,7 +37,7 @@ def embed(film: Mapping[str, Any], folder: Path, from_file: bool) -> dict[str, A
     if isinstance(tracks, Mapping):
         embedded["tracks"] = {
             name: read_points(_found(points, folder, from_file))
-            if isinstance(points, str) and points.lower().endswith(SUFFIXES)
+            if isinstance(points, str) and points.lower().endswith(TABLE_SUFFIXES)
             else points
             for name, points in tracks.items()
         }

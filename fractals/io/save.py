@@ -6,7 +6,7 @@ from fractals.errors import OptionError
 from fractals.io.files import check_output, written
 from fractals.scene.model import Scene
 
-SUFFIXES = (".toml", ".json")
+SCENE_SUFFIXES = (".toml", ".json")
 
 
 def save_scene(scene: Scene, path: str | Path, overwrite: bool = False) -> None:
@@ -45,6 +45,6 @@ def check_suffix(path: str | Path) -> str:
         It names no format of scenes.
     """
     suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
+    if suffix not in SCENE_SUFFIXES:
         raise OptionError(f"'{path}': a scene is written to a .toml or .json file")
     return suffix

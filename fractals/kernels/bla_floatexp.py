@@ -148,7 +148,7 @@ def make_entries(target, formula):
     return single, joined
 
 
-def make_tree_body(target, formula):
+def make_floatexp_tree_body(target, formula):
     """Return the body that fills the tree.
 
     Parameters

@@ -77,7 +77,7 @@ def make_steps(target, options):
     return steps
 
 
-def make_body(target, options):
+def make_statistics_body(target, options):
     """Return the body that fills count, z, dz and the statistics.
 
     Parameters

@@ -87,7 +87,7 @@ def make_derivative(target, degree):
     return derivative
 
 
-def make_body(target, degree):
+def make_shifted_body(target, degree):
     """Return the body that follows an orbit of z -> z**degree + c from 0.
 
     Parameters

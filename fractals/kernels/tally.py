@@ -7,7 +7,7 @@ ROWS = 3  # of the result: least, greatest, inside
 NONE_YET = 2**62  # the least count of no samples
 
 
-def make_body(target):
+def make_tally_body(target):
     """Return the body that fills ``found`` (int32, shape (ROWS, columns)).
 
     ``body(i0, j0, di, dj, found, count, max_iterations)``. In a column where no sample escaped, the

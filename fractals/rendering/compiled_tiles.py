@@ -20,7 +20,7 @@ from fractals.rendering.plan import Plan
 from fractals.rendering.shading import Painter
 from fractals.threads import Queue
 
-STAGES = ("iterate", "color", "copy")
+TILE_STAGES = ("iterate", "color", "copy")
 
 # What a thread calls until no tile is left. It returns the ticks of the processor's clock that each
 # stage took.
@@ -62,7 +62,7 @@ def tiles_drawn(
 
         def draw(queue: Queue, *where: Any) -> StageTicks:
             laps = run(queue.cells, *where)
-            tally.add(*map(int, laps[len(STAGES) :]))
+            tally.add(*map(int, laps[len(TILE_STAGES) :]))
             return _spent(laps)
 
         return draw
@@ -116,4 +116,4 @@ def _iterating(plan: Plan, method: Direct) -> Work:
 
 
 def _spent(laps: NDArray[np.int64]) -> StageTicks:
-    return dict(zip(STAGES, laps[: len(STAGES)].tolist(), strict=True))
+    return dict(zip(TILE_STAGES, laps[: len(TILE_STAGES)].tolist(), strict=True))

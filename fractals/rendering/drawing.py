@@ -204,7 +204,7 @@ def open_drawing(
     painter = Painter(backend, scene, plan, layers, dtype, values) if shading else None
     columns = None
     if painter and backend.kind in ("cuda", "simulator"):
-        columns = backend.compile(tally_counts.make_body)
+        columns = backend.compile(tally_counts.make_tally_body)
     drawing = Drawing(plan, backend, source, painter, timings, count_columns=columns)
     with compilation_explained(plan):
         _draw_one_sample(drawing)

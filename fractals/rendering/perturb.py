@@ -124,7 +124,7 @@ class Perturbation(GridMethod):
         self.point: tuple[Any, ...] = ()
         if self.statistics.planes:
             options = replace(options, statistics=self.statistics.compiled())
-            self.run = backend.compile(perturb_statistics.make_body, options)
+            self.run = backend.compile(perturb_statistics.make_statistics_body, options)
             c = map(Decimal, self.scene.julia) if self.scene.julia else plan.center
             point = [*map(float, c), 0.0, *self.statistics.constants()]
             self.point = (backend.to_device(np.array(point, backend.real)),)

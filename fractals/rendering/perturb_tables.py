@@ -188,7 +188,7 @@ class TableMaker:
             return np.zeros((1, FLOATEXP_SIZE))
         sizes = bla.level_sizes(len(orbit))
         tree = np.zeros((max(1, sum(sizes)), FLOATEXP_SIZE))
-        fill = self.cpu.compile(bla_floatexp.make_tree_body, self.formula)
+        fill = self.cpu.compile(bla_floatexp.make_floatexp_tree_body, self.formula)
         fill(tree, orbit, tiny, levels, ends, float(self.escape_radius**2))
         return tree
 

@@ -113,7 +113,7 @@ def test_what_needs_exponents_at_every_step_says_so(floatexp):
 
 def test_statistics_of_deep_views_say_so(compiled):
     drawn = deep_scene("mandelbrot", False, 24, coloring="stripe_average", **SMALL)
-    run = compiled(drawn, perturb_statistics.make_body)
+    run = compiled(drawn, perturb_statistics.make_statistics_body)
     assert run.loop == "plain"
     assert "need every step" in run.reason
 

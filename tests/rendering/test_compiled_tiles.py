@@ -73,7 +73,7 @@ def test_pictures_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads):
     expected = tile_by_tile(monkeypatch, fractals.render, drawn, **options)
     assert image.pixels.dtype == expected.pixels.dtype
     assert np.array_equal(image.pixels, expected.pixels)
-    assert all(image.timings[stage] > 0 for stage in compiled_tiles.STAGES)
+    assert all(image.timings[stage] > 0 for stage in compiled_tiles.TILE_STAGES)
 
 
 @pytest.mark.parametrize("strips", [True, False], ids=["strips", "rectangles"])

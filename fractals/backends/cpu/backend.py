@@ -54,7 +54,7 @@ class CpuBackend(HostMemory):
             return self._fastest(self._in_packs, "", make_body, options)
         if make_body is perturb.make_body:
             return self._fastest(self._in_packets, _alone(*options), make_body, options)
-        if make_body is perturb_statistics.make_body:
+        if make_body is perturb_statistics.make_statistics_body:
             return self._plain(make_body, options, "statistics of deep views need every step")
         if make_body is shade.make_position_body:
             return self._by_position(*options)

@@ -103,7 +103,7 @@ def card(name: str) -> Card:
     return CARDS[key]
 
 
-def instructions(formula: str, precision: Precision) -> float:
+def instructions_per_iteration(formula: str, precision: Precision) -> float:
     """Return the counted machine instructions an iteration of a formula, without dz.
 
     Raises
@@ -121,7 +121,11 @@ def instructions(formula: str, precision: Precision) -> float:
 
 def doubles(formula: str, precision: Precision) -> float:
     """Return how many of a formula's counted instructions are float64 arithmetic."""
-    return instructions(formula, precision) - NOT_DOUBLE if precision == "float64" else 0.0
+    return (
+        instructions_per_iteration(formula, precision) - NOT_DOUBLE
+        if precision == "float64"
+        else 0.0
+    )
 
 
 def predict(warp_steps: int, instructions: float, on: Card, doubles: float = 0.0) -> Prediction:
