@@ -25,13 +25,13 @@ import numpy as np
 
 import fractals
 from fractals import catalog
-from fractals.cli.values import parse_size
-from fractals.color import spaces, trap_image
+from fractals.cli.command import parse_size
+from fractals.color import palette, trap_image
 from fractals.errors import FractalsError, OptionError, SceneError
-from fractals.kernels.statistics import INSIDE_TOO
+from fractals.kernels.orbit import INSIDE_TOO
 from fractals.rendering.drawing import open_drawing, open_plan, shade_tile
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.tiles import Tile
+from fractals.rendering.plan import Tile
 from fractals.scene.model import Scene
 from fractals.tools.bench import report
 
@@ -176,7 +176,7 @@ def in_numpy(scene: Scene, raw: Any, coloring: Any, value: Callable[[Raw], Any])
     light = np.where(shown[..., None], light, table[-1])
     height, across = light.shape[0] // n, light.shape[1] // n
     light = light.reshape(height, n, across, n, 3).mean(axis=(1, 3))
-    encode = spaces.encoding()
+    encode = palette.encoding()
     return encode[(light * (len(encode) - 1) + 0.5).astype(np.int32)]
 
 

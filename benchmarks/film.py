@@ -36,8 +36,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, installed or not
 
 import fractals
-from fractals.films.facts import Facts, find_facts
-from fractals.films.frames import Frames
+from fractals.films.frames import Facts, Frames, find_facts
 from fractals.films.gather import Gather
 from fractals.films.motion import make_motion
 from fractals.films.plan import open_strip

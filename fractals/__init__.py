@@ -44,23 +44,19 @@ if TYPE_CHECKING:
         OptionError,
         SceneError,
     )
-    from fractals.explorer.server import Running
-    from fractals.explorer.start import explore
+    from fractals.explorer.server import Running, explore
     from fractals.films.film import Film, film
     from fractals.io.escape_data import EscapeData
     from fractals.io.formula_file import load_formula
     from fractals.io.image import Image
-    from fractals.io.load import load_scene
-    from fractals.io.save import save_scene
+    from fractals.io.load import load_scene, save_scene
     from fractals.kernels.coloring import Coloring
     from fractals.kernels.formula import Formula
     from fractals.rendering.compute_store import Computed, compute_to
     from fractals.rendering.find import find_misiurewicz, find_nucleus, find_period
     from fractals.rendering.fit import fit_colors
-    from fractals.rendering.plan import Plan, plan
-    from fractals.rendering.render import compute, recolor, render
-    from fractals.rendering.stream import Rendered, recolor_to, render_to
-    from fractals.rendering.tiles import Tile
+    from fractals.rendering.plan import Plan, Tile, plan
+    from fractals.rendering.render import Rendered, compute, recolor, recolor_to, render, render_to
     from fractals.scene.model import Scene, View
     from fractals.tools.interesting import Suggestion, find_interesting
 
@@ -81,17 +77,17 @@ _HOMES = {
     "OptionError": "errors",
     "Palette": "color.palette",
     "Plan": "rendering.plan",
-    "Rendered": "rendering.stream",
+    "Rendered": "rendering.render",
     "Running": "explorer.server",
     "Scene": "scene.model",
     "SceneError": "errors",
     "Suggestion": "tools.interesting",
-    "Tile": "rendering.tiles",
+    "Tile": "rendering.plan",
     "View": "scene.model",
     "compute": "rendering.render",
     "compute_to": "rendering.compute_store",
     "devices": "backends.devices",
-    "explore": "explorer.start",
+    "explore": "explorer.server",
     "film": "films.film",
     "find_interesting": "tools.interesting",
     "find_misiurewicz": "rendering.find",
@@ -103,10 +99,10 @@ _HOMES = {
     "names": "catalog",
     "plan": "rendering.plan",
     "recolor": "rendering.render",
-    "recolor_to": "rendering.stream",
+    "recolor_to": "rendering.render",
     "render": "rendering.render",
-    "render_to": "rendering.stream",
-    "save_scene": "io.save",
+    "render_to": "rendering.render",
+    "save_scene": "io.load",
 }
 
 _MEANT = {  # what people type first

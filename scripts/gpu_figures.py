@@ -14,7 +14,7 @@ from fractals.backends.cuda.backend import BLOCK
 from fractals.errors import OptionError
 from fractals.rendering.drawing import open_drawing, open_plan, shade_tile
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.tiles import Tile
+from fractals.rendering.plan import Tile
 from fractals.threads import run_tiles
 from fractals.tools.bench import measure as bench
 

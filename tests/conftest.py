@@ -11,7 +11,7 @@ import pytest
 from support import facts, lost_numbers
 
 import fractals
-from fractals.cli import main, progress
+from fractals.cli import main, messages
 
 # Each run compiles from scratch, because code cached by an earlier run could hide a mistake. Set
 # NUMBA_CACHE_DIR to reuse compiled code between runs.
@@ -75,8 +75,8 @@ def compiled(request):
 @pytest.fixture(autouse=True)
 def no_lines_of_progress(monkeypatch):
     """Leave out the lines that only appear on a slow machine or before a program is cached."""
-    monkeypatch.setattr(progress, "COMPILES", 10**9)
-    monkeypatch.setattr(progress, "EVERY", 10.0**9)
+    monkeypatch.setattr(messages, "COMPILES", 10**9)
+    monkeypatch.setattr(messages, "EVERY", 10.0**9)
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from support.drawings import opened
 from support.scenes import scene
 
 import fractals
-from fractals.color.spaces import srgb_from_linear
+from fractals.color.palette import srgb_from_linear
 from fractals.errors import InputError, OptionError, SceneError
 from fractals.io.image import PictureFile
 from fractals.kernels.primitives import fma

@@ -20,8 +20,7 @@ from support.scenes import scene
 import fractals
 from fractals.cli import outcome
 from fractals.explorer.scheduler import VIEW, Engine, Work
-from fractals.films.plan import segments_of
-from fractals.films.timeline import Timeline
+from fractals.films.plan import Timeline, segments_of
 from fractals.rendering.options import RenderOptions
 
 

@@ -37,17 +37,24 @@ from yardstick import BITS, FLAGS, WIDTHS, Library, build, find_compiler
 from fractals import Scene
 from fractals.backends.cpu import naive
 from fractals.backends.cpu.simd.pack import REGISTER
-from fractals.cli.values import parse_size
+from fractals.cli.command import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
 from fractals.io.files import written
 from fractals.rendering import plan
-from fractals.rendering.compiled_tiles import KeepTiles, tiles_kept
-from fractals.rendering.drawing import Drawing, open_drawing, open_plan, run_compiled
+from fractals.rendering.drawing import (
+    Drawing,
+    KeepTiles,
+    open_drawing,
+    open_plan,
+    run_compiled,
+    tiles_kept,
+)
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.sampling import coordinates
 from fractals.threads import Queue, run_threads
-from fractals.tools.bench import ladder, report
 from fractals.tools.bench import measure as bench
+from fractals.tools.bench import measure as ladder
+from fractals.tools.bench import report
 
 ALGORITHMS = ("wave", "stream")
 VIEWS: dict[str, tuple[str, tuple[str, str], str]] = {

@@ -43,7 +43,8 @@ from fractals.rendering.drawing import open_drawing, open_plan
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
 from fractals.scene.numbers import scientific
-from fractals.tools.bench import ladder, report
+from fractals.tools.bench import measure as ladder
+from fractals.tools.bench import report
 
 PIXELS = 200  # whose counts are judged
 FLAVORS = {

@@ -9,7 +9,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import fractals
 from fractals import catalog
-from fractals.cli.list import about_name
+from fractals.cli.convert import about_name
 from fractals.color.palette import load
 from fractals.explorer.pages import THUMBNAILS
 from fractals.io.load import load_scene

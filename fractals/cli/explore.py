@@ -4,10 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import fractals
-from fractals.cli.command import option, verb
-from fractals.cli.completion import FILE
-from fractals.cli.defaults import scene_table
-from fractals.cli.messages import tell
+from fractals.cli.command import FILE, Whole, option, verb
+from fractals.cli.messages import ProgressLine, tell
 from fractals.cli.options import (
     color_options,
     device_options,
@@ -15,11 +13,10 @@ from fractals.cli.options import (
     output_option,
     overwrite_option,
     scene_arguments,
+    scene_table,
     view_options,
 )
-from fractals.cli.progress import ProgressLine
 from fractals.cli.scenes import default_output, requested_scene
-from fractals.cli.values import Whole
 from fractals.errors import FractalsError, OptionError
 
 # The options of `fractals.explore` that have the same name on the command line.

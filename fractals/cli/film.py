@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fractals.cli.command import option, verb
-from fractals.cli.completion import FILE, words
-from fractals.cli.defaults import scene_table
-from fractals.cli.messages import Verbosity, about, duration, print_json, tell, write_out
+from fractals.cli.command import FILE, Whole, option, verb, words
+from fractals.cli.messages import (
+    ProgressLine,
+    Verbosity,
+    about,
+    duration,
+    print_json,
+    program_of,
+    tell,
+    write_out,
+)
 from fractals.cli.options import (
     cluster_options,
     cluster_request,
@@ -24,10 +31,9 @@ from fractals.cli.options import (
     overwrite_option,
     scene_arguments,
     scene_options,
+    scene_table,
 )
-from fractals.cli.progress import ProgressLine, program_of
 from fractals.cli.scenes import default_output, requested_scene
-from fractals.cli.values import Whole
 from fractals.errors import OptionError, shown
 
 if TYPE_CHECKING:

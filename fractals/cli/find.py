@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fractals
-from fractals.cli.command import Parts, epilog, option, together, verb
-from fractals.cli.messages import print_json, tell, write_out
+from fractals.cli.command import Parts, Whole, epilog, option, together, verb, whole
+from fractals.cli.messages import ProgressLine, print_json, program_of, tell, write_out
 from fractals.cli.options import (
     device_options,
     device_request,
@@ -19,9 +19,7 @@ from fractals.cli.options import (
     scene_arguments,
     view_options,
 )
-from fractals.cli.progress import ProgressLine, program_of
 from fractals.cli.scenes import requested_scene
-from fractals.cli.values import Whole, whole
 from fractals.errors import FractalsError, OptionError, shown
 
 if TYPE_CHECKING:
@@ -368,7 +366,7 @@ def parse_fractions(text: str) -> list[float]:
 def check_target(output: str, overwrite: bool) -> None:
     """Refuse an output that can't be written, before the search."""
     from fractals.io.files import check_output
-    from fractals.io.save import check_suffix
+    from fractals.io.load import check_suffix
 
     if output != "-":
         check_suffix(output)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from fractals.cli.command import Parts, epilog, option, together, verb
-from fractals.cli.completion import FILE, words
+from fractals.cli.command import FILE, Parts, epilog, option, together, verb, words
 from fractals.cli.messages import print_json, tell, write_out
 from fractals.cli.options import (
     json_option,
@@ -103,15 +102,15 @@ def divergence_command(
     """
     from fractals.io.files import check_output, written
     from fractals.tools import sheet
-    from fractals.tools.gpu import divergence
+    from fractals.tools.gpu import access
 
     if output is not None:
         if Path(output).suffix.lower() != ".png":
             raise OptionError(f"--output: '{shown(output, 80)}' does not end in .png")
         check_output(output, overwrite)
-    shapes = [parse_block(text) for text in blocks] or divergence.BLOCKS
+    shapes = [parse_block(text) for text in blocks] or access.BLOCKS
     count = counts_of(requested_scene(scenes, options))
-    found = [divergence.measure(count, shape) for shape in shapes]
+    found = [access.measure(count, shape) for shape in shapes]
     if as_json:
         print_json({"divergence": [each.to_table() for each in found]})
     else:
@@ -122,7 +121,7 @@ def divergence_command(
         write_out("\n".join(rows) + "\n")
     if output is not None:
         with written(output, overwrite) as file:
-            file.write(sheet.png(divergence.draw(found)))
+            file.write(sheet.png(access.draw(found)))
         tell(f"{output}: a warp is white where all of its lanes are busy")
 
 
@@ -253,24 +252,24 @@ def predict_command(
     The time is what the card's cores need to issue the instructions of all iterations. Copies,
     colors and launches come on top, so a measured time is longer.
     """
-    from fractals.tools.gpu import divergence, prediction
+    from fractals.tools.gpu import access, machine
 
     scene = requested_scene(scenes, options)
-    number = cast(prediction.Precision, precision)
+    number = cast(machine.Precision, precision)
     if instructions is None:
         name = scene.make_formula().name
-        instructions = prediction.instructions_per_iteration(name, number)
-        doubles = prediction.doubles(name, number) if doubles is None else doubles
+        instructions = machine.instructions_per_iteration(name, number)
+        doubles = machine.doubles(name, number) if doubles is None else doubles
     elif doubles is None:
         doubles = instructions if number == "float64" else 0.0
     if (cores is None) != (clock is None):
         raise OptionError("--cores and --clock are given together")
     if cores is not None and clock is not None:
-        cards = [prediction.Card("this card", cores, clock, share(double))]
+        cards = [machine.Card("this card", cores, clock, share(double))]
     else:
-        cards = [prediction.card(card)] if card else list(prediction.CARDS.values())
-    busy = divergence.measure(counts_of(scene), parse_block(block))
-    found = [prediction.predict(busy.warp_steps, instructions, each, doubles) for each in cards]
+        cards = [machine.card(card)] if card else list(machine.CARDS.values())
+    busy = access.measure(counts_of(scene), parse_block(block))
+    found = [machine.predict(busy.warp_steps, instructions, each, doubles) for each in cards]
     if as_json:
         table = {
             **busy.to_table(),

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fractals.cli.command import option, verb
-from fractals.cli.completion import FILE
+from fractals.cli.command import FILE, option, verb
 from fractals.cli.messages import tell, write_out
 from fractals.cli.options import overwrite_option
 from fractals.errors import FractalsError, OptionError, shown
 
 if TYPE_CHECKING:
-    from fractals.tools.learn.steps import Step
+    from fractals.tools.learn.run import Step
 
 MODES = ("start", "check", "page", "report")
 
@@ -61,7 +60,7 @@ def learn_command(
     scripts save their picture there.
     """
     from fractals.tools.learn import run
-    from fractals.tools.learn.steps import all_steps, find_step, start
+    from fractals.tools.learn.run import all_steps, find_step, start
 
     chosen = [name for name in MODES if modes[name]]
     if len(chosen) > 1:

@@ -3,14 +3,20 @@
 import contextlib
 import io
 import json
+import math
 import os
 import re
 import sys
-from collections.abc import Iterable
-from typing import Any
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from fractals.cli.signals import is_compiling
 from fractals.errors import FractalsError
 
 MAX_LINES = 10  # of errors, or of lost settings; a file can hold thousands of wrong keys
@@ -185,3 +191,292 @@ def choices(names: Iterable[object]) -> str:
     """
     *others, last = map(str, names)
     return f"{', '.join(others)} or {last}" if others else last
+
+
+# The progress of long work: a bar on a terminal, otherwise a line now and then.
+
+
+if TYPE_CHECKING:
+    from fractals.scene.model import Scene
+
+FIRST, EVERY = 0.5, 10.0  # seconds: before a bar is shown, and between two lines
+LOOK = 0.1  # seconds between two looks at whether a program is compiled
+COMPILES = 3  # looks in a row that must see the compiler: helpers compile in less than 0.3 s
+COMPILE_SECONDS = 2  # of processor time: 0.9 s for smooth, 1.3 s for deep views (measured)
+
+
+class ProgressLine:
+    """Shows the progress of one task, and says at once that a program is compiled.
+
+    Parameters
+    ----------
+    pixels : int
+        Pixels of all tiles together, for the speed; 0 where the steps are no tiles.
+    program : str
+        What would be compiled; "": nothing is watched.
+    task : str
+        What is done while there are no numbers of steps.
+    """
+
+    def __init__(self, pixels: int = 0, program: str = "", task: str = "") -> None:
+        self.pixels, self.program, self.task = pixels, program, task
+        self._begun = self._last = monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+        self._ended = threading.Event()
+
+    def __enter__(self) -> "ProgressLine":
+        if self.program or self.task:
+            try:
+                threading.Thread(target=self._watch, daemon=True).start()
+            except RuntimeError:
+                self._ended.set()  # no more threads: the work itself reports it
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._ended.set()
+        if self._bar:
+            self._bar.stop()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how many tiles are done."""
+        if done:
+            self._ended.set()  # what draws is compiled
+        share = done / max(total, 1)
+        seconds = monotonic() - self._begun
+        left = f", {about(seconds / share - seconds)} left" if 0 < share < 1 else ""
+        line = f"{100 * share:.0f} % done after {duration(seconds)}{left}"
+        if not done:
+            line = f"preparing the first tile, {duration(seconds)} so far"
+        speed = f"{self.pixels * share / max(seconds, 1e-9) / 1e6:.2f} Mpixel/s"
+        if done < total:
+            self.show("", done, total, line, f"tiles  {speed}")
+
+    def search(self, what: str, done: int, total: int) -> None:
+        """Show how many steps of a search are done, of at most `total`."""
+        seconds = duration(monotonic() - self._begun)
+        self.show(what, done, total, f"{what}: step {done}, at most {total}, after {seconds}")
+
+    def show(self, what: str, done: int, total: int, line: str, note: str = "") -> None:
+        """Show numbers as a bar on a terminal, and as `line` elsewhere."""
+        now = monotonic()
+        if Verbosity.quiet:
+            return
+        if self._bar:
+            self._bar.update(self._task, description=what, completed=done, total=total, note=note)
+        elif sys.stderr is not None and sys.stderr.isatty():
+            if now - self._begun > FIRST:
+                self._start_bar(what, total, note)
+        elif now - self._last > EVERY:
+            self._last = now
+            tell(line)
+
+    def _start_bar(self, what: str, total: int, note: str) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import TimeRemainingColumn as Remaining
+
+        texts = [TextColumn("{task.description}")] if what else []
+        columns = [*texts, BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}")]
+        columns += [Remaining()] if self.pixels else []
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(what, total=total, note=note)
+        self._bar.start()
+
+    def _watch(self) -> None:
+        """Say when the compiler is at work, and every `EVERY` seconds that a task goes on."""
+        seen, last = 0, monotonic()
+        while not self._ended.wait(LOOK):
+            frames = sys._current_frames() if self.program else {}
+            seen = seen + 1 if any(map(is_compiling, frames.values())) else 0
+            if seen == COMPILES:
+                tell(
+                    f"compiling the program for {self.program}: about {COMPILE_SECONDS} s, "
+                    "the first time only"
+                )
+                self.program = ""
+                if not self.task:
+                    return
+            if self.task and monotonic() - last > EVERY:
+                last = monotonic()
+                tell(f"{self.task}, {duration(last - self._begun)} so far")
+
+
+def program_of(scene: "Scene") -> str:
+    """Return what the compiled program of a scene is for: formula and colorings.
+
+    Examples
+    --------
+    >>> from fractals.scene.model import Scene
+    >>> program_of(Scene())
+    'mandelbrot, smooth'
+    """
+    paints = [scene.color, *scene.color.layers]
+    formula = scene.make_formula().name + (" (Julia set)" if scene.julia else "")
+    return ", ".join(dict.fromkeys([formula, *(paint.coloring.name for paint in paints)]))
+
+
+# What drawing verbs print at their end: the closing line, JSON, the plan, and hints.
+
+
+if TYPE_CHECKING:
+    from fractals.io.summary import Summary
+    from fractals.rendering.plan import Keeps
+    from fractals.scene.model import Scene
+
+MIN_BYTES = 4096  # of a small picture, whose scene takes most of them
+# What the keys of a plan mean, where one word does not say it.
+LABELS = {
+    "digits": "digits needed",
+    "bits": "bits of the orbit",
+    "finest": "narrowest width",
+    "file": "file of numbers",
+    "noise": "wrong counts",
+}
+UNIFORM = 100  # pixels per byte: PNGs of one color have 300 or more (measured)
+
+
+def report(
+    drawn: Any, output: str, method: str, as_json: bool, lost: list[str] | None = None
+) -> None:
+    """Say what was done: one line on stderr, or JSON on stdout."""
+    width, height = drawn.scene.image.size
+    summary: Summary | None = getattr(drawn, "summary", None)
+    if as_json:
+        facts: dict[str, Any] = {
+            "output": output,
+            "device": drawn.device,
+            "method": method,
+            "precision": drawn.precision,
+            "loop": getattr(drawn, "loop", ""),
+            "size": [width, height],
+            "supersampling": drawn.scene.image.supersampling,
+            **(summary.to_table() if summary else {}),
+            "timings": drawn.timings,
+            "lost": settings(lost or []),
+        }
+        print_json(facts)
+        return
+    loop: str = getattr(drawn, "loop", "")
+    if Verbosity.verbose and loop:
+        tell(f"loop: {loop}")
+    times = seconds_line(drawn.timings)
+    parts = [f"{width}x{height}", drawn.device, method, drawn.precision]
+    parts += [str(summary)] if summary else []
+    tell(f"{output}: {', '.join(parts)}, {times}")
+
+
+def seconds_line(timings: Mapping[str, float]) -> str:
+    """Return the times of the stages that took any."""
+    parts = [f"{stage} {value:.2f}" for stage, value in timings.items() if value > 0]
+    return f"{sum(timings.values()):.2f} s ({', '.join(parts)})"
+
+
+def hint_at_one_color(path: str, scene: "Scene") -> None:
+    """Say what to do where a picture shows no detail."""
+    color = one_color(path, scene)
+    if color is None:
+        return
+    from fractals.color.palette import parse_color, srgb_from_linear
+
+    inside = [
+        round(255 * float(part)) for part in srgb_from_linear(parse_color(scene.color.inside))
+    ]
+    moves = "zoom out (--zoom x0.1), or move to the edge of the set (--pan 0.5,0, --at X,Y)"
+    if list(color) == inside and not scene.color.layers:
+        tell(
+            "every pixel lies inside the set, or reached the maximum of iterations: "
+            f"{moves}; or raise --max-iterations"
+        )
+    else:
+        tell(f"every pixel has the same color: {moves}")
+
+
+def one_color(path: str, scene: "Scene") -> tuple[int, ...] | None:
+    """Return the color of a picture of a single color; None of any other picture."""
+    import PIL.Image
+
+    from fractals.io.files import lifted_limit
+
+    width, height = scene.image.size
+    try:
+        if Path(path).stat().st_size > MIN_BYTES + width * height // UNIFORM or width * height < 2:
+            return None  # a compressed picture with any detail is larger, and need not be read
+        with lifted_limit(), PIL.Image.open(path) as picture:
+            ranges: Any = picture.convert("RGB").getextrema()
+    except (OSError, ValueError):
+        return None
+    if any(least != most for least, most in ranges):
+        return None
+    return tuple(least for least, _ in ranges)
+
+
+def plan_table(
+    scene: "Scene", how: Mapping[str, Any], keeps: "Keeps", measures: bool = False
+) -> dict[str, Any]:
+    """Return how a scene would be drawn, as plain values; `keeps` is that of `make_plan`.
+
+    measures : bool
+        Whether the seconds of deep views are measured on some samples, and the limit "auto" is
+        found, which compiles programs.
+    """
+    import numpy as np
+
+    from fractals.backends.devices import choose
+    from fractals.io.escape_data import planes_for
+    from fractals.rendering.measured import is_measurable, is_soon_open
+    from fractals.rendering.options import RenderOptions
+    from fractals.rendering.plan import make_plan
+    from fractals.rendering.render import measure
+
+    device, note = choose(how["device"])
+    if note:
+        tell(note)
+    cores = how["threads"] or device.cores or 1
+    planned = make_plan(scene, device.kind, how["interior_shortcuts"], cores, keeps)
+    table = planned.to_table()
+    table["measured"] = measures and is_measurable(planned)
+    if table["measured"] or (measures and planned.probed and is_soon_open(planned)):
+        options = RenderOptions(how["device"], how["threads"], how["interior_shortcuts"])
+        with ProgressLine(0, program_of(scene)):
+            found = measure(scene, options)
+        if found:
+            table["seconds"] = float(f"{found.seconds:.2g}")
+            table["max_iterations"] = found.max_iterations
+        else:
+            table["measured"] = False
+            tell("the reference orbit alone takes longer than the forecast says")
+    if keeps in ("store", "raw"):
+        samples = math.prod(planned.size) * planned.supersampling**2
+        pair = np.result_type(planned.precision, np.complex64)
+        table["file"] = samples * sum(d.itemsize for d in planes_for(planned.layers, pair).values())
+    return table
+
+
+def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
+    """Print how a scene would be drawn."""
+    if as_json:
+        print_json(table)
+        return
+    shown = dict(table)
+    shown["size"] = "{}x{}".format(*table["size"])
+    for key in {"memory", "file"} & table.keys():
+        shown[key] = f"{max(1, table[key] / 2**20):.0f} MiB"
+    measured = "measured on some samples" if shown.pop("measured") else "estimated"
+    shown["noise"] = f"at most {100 * table['noise']:g} % of the samples"
+    shown["seconds"] = f"{about(table['seconds'])}, {measured}, without compiling"
+    for key in ("bits", "noise", "note"):
+        if not table[key]:
+            del shown[key]
+    write_out("".join(f"{LABELS.get(key, key):19}{value}\n" for key, value in shown.items()))
+
+
+def explain_plan(table: Mapping[str, Any]) -> None:
+    """Print the method, the reason for it, and the forecast."""
+    tell(f"method {table['method']}: {table['reason']}")
+    tell(f"{table['tiles']} tiles, {about(table['seconds'])} without compiling")

@@ -10,8 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fractals.cli.messages import tell, tell_lost
-from fractals.cli.values import (
+from fractals.cli.command import (
     PRINT_DPI,
     check_length,
     check_text,
@@ -25,6 +24,7 @@ from fractals.cli.values import (
     physical_size,
     relative,
 )
+from fractals.cli.messages import tell, tell_lost
 from fractals.errors import OptionError, SceneError, shown
 from fractals.scene.numbers import decimal_places
 
@@ -113,7 +113,7 @@ def fitted(before: "Scene", scene: "Scene", given: Mapping[str, Any]) -> "Scene"
     ended = "palette" in given and old.make_palette().cyclic and not colors.make_palette().cyclic
     if fit is False or not (colored or ended or fit) or {"density", "offset"} & given.keys():
         return scene
-    from fractals.cli.progress import ProgressLine, program_of
+    from fractals.cli.messages import ProgressLine, program_of
     from fractals.rendering.fit import fit_colors
 
     if colored and "palette" not in given:

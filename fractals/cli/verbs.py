@@ -6,46 +6,66 @@ from collections.abc import Iterator
 import click
 
 from fractals import __version__
-from fractals.cli import defaults
-from fractals.cli.command import Laidout, Option, epilog
+from fractals.cli import options
+from fractals.cli.command import Laidout, Option, epilog, verb, verb_names
 from fractals.cli.messages import write_out
 from fractals.errors import OptionError
+
+# `fractals help`.
+
+
+@verb("help", "help", "help render", "help find nucleus")
+@click.argument("names", nargs=-1, metavar="[VERB]...", shell_complete=verb_names)
+@click.pass_context
+def help_command(context: click.Context, names: tuple[str, ...]) -> None:
+    """Show the help of a verb, or the overview of all verbs."""
+    root = context.find_root()
+    command, inner = root.command, root
+    for name in names:
+        if not isinstance(command, click.Group):
+            raise OptionError(f"'{command.name}' has no part '{name}'")
+        _, found, _ = command.resolve_command(inner, [name])
+        assert found is not None
+        inner = click.Context(found, info_name=name, parent=inner)
+        command = found
+    write_out(command.get_help(inner) + "\n")
+
 
 # A verb's module, and the line about it in the overview, by subject.
 SUBJECTS = {
     "Draw": {
         "render": ("render", "Draw a picture of a scene."),
         "compute": ("compute", "Compute the raw numbers of a scene into a file."),
-        "recolor": ("recolor", "Draw raw numbers in other colors, without iterating again."),
+        "recolor": ("render", "Draw raw numbers in other colors, without iterating again."),
         "film": ("film", "Make a film of a scene: a zoom, or a change of colors."),
-        "sheet": ("sheet", "Draw a contact sheet of a scene in many colors."),
+        "sheet": ("gallery", "Draw a contact sheet of a scene in many colors."),
         "gallery": ("gallery", "Draw the scenes of the gallery."),
     },
     "Many machines": {
-        "worker": ("worker", "Compute for others: join a Dask scheduler."),
-        "cluster-keys": ("worker", "Write keys for TLS between the machines of a cluster."),
+        "worker": ("compute", "Compute for others: join a Dask scheduler."),
+        "cluster-keys": ("compute", "Write keys for TLS between the machines of a cluster."),
     },
     "Explore": {
         "explore": ("explore", "Explore a scene in the browser."),
         "surprise": ("explore", "Draw a sheet of twelve scenes that are like a scene."),
         "find": ("find", "Find minibrots, periods and embedded Julia sets in a view."),
-        "list": ("list", "List formulas, colorings, palettes, scenes or file formats."),
-        "show": ("show", "Print the scene inside a file."),
+        "list": ("convert", "List formulas, colorings, palettes, scenes or file formats."),
+        "show": ("convert", "Print the scene inside a file."),
         "convert": ("convert", "Convert a scene, a palette or raw numbers to another format."),
     },
     "Learn": {
         "learn": ("learn", "Go through the lessons, from a loop in Python to CPU and GPU."),
     },
     "Check": {
-        "verify": ("verify", "Recompute random pixels of a picture and compare them."),
-        "devices": ("devices", "List the devices that can draw on this machine."),
-        "bench": ("bench", "Time the same work on several devices and compare the results."),
+        "verify": ("check", "Recompute random pixels of a picture and compare them."),
+        "devices": ("check", "List the devices that can draw on this machine."),
+        "bench": ("check", "Time the same work on several devices and compare the results."),
         "gpu": ("gpu", "Study GPU kernels without a GPU: divergence, memory, time."),
     },
     "Shell": {
-        "cache": ("cache", "Show the caches and their sizes, or empty them."),
-        "completion": ("completion", "Print the completion script of a shell."),
-        "help": ("help", "Show the help of a verb."),
+        "cache": ("check", "Show the caches and their sizes, or empty them."),
+        "completion": ("command", "Print the completion script of a shell."),
+        "help": ("verbs", "Show the help of a verb."),
     },
 }
 COMMANDS = {verb: module for part in SUBJECTS.values() for verb, (module, _) in part.items()}
@@ -101,7 +121,7 @@ class Verbs(Laidout, click.Group):
         with formatter.section("Environment"):
             formatter.write_dl(list(environment()))
         with formatter.section("File of defaults"):
-            formatter.write_dl([(str(defaults.path()), "device, threads, and keys of scenes.")])
+            formatter.write_dl([(str(options.path()), "device, threads, and keys of scenes.")])
 
 
 def unknown_verb(name: str) -> OptionError:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from fractals.color.gradient import MAX_TITLE, Piece, Srgb, pieces_of, stops_of
-from fractals.color.palette import MAX_STOPS, Palette, parse
-from fractals.color.spaces import Floats, hexadecimal
+from fractals.color.palette import MAX_STOPS, Floats, Palette, hexadecimal, parse
 from fractals.errors import InputError
 
 SAMPLES = 256  # colors that are read of a continuous color map

@@ -8,8 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from fractals.color.palette import MAX_STOPS, Palette
-from fractals.color.spaces import ENTRIES, Floats, hexadecimal, srgb_from_linear
+from fractals.color.palette import (
+    ENTRIES,
+    MAX_STOPS,
+    Floats,
+    Palette,
+    hexadecimal,
+    srgb_from_linear,
+)
 from fractals.errors import InputError
 
 Srgb = tuple[float, float, float]  # from 0 to 1

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.color.palette import Palette, parse_color
-from fractals.color.spaces import linear_from_srgb
+from fractals.color.palette import Palette, linear_from_srgb, parse_color
 from fractals.errors import InputError, shown
 
 BUILT_IN = "flower"

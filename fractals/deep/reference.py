@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fractals.kernels.floatexp import MAX_TINY, ZERO_EXPONENT
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import TINY_INDEX, TINY_SIZE
-from fractals.kernels.shifted_orbit import MAX_MANTISSA
+from fractals.kernels.near_orbits import MAX_MANTISSA
 
 # Steps between two calls of `on_steps`: some milliseconds of the cheapest orbits.
 STEPS_PER_CALL = 4096

@@ -15,11 +15,9 @@ from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.compilers import Compilers, own_label
 from fractals.explorer.gate import Gate
 from fractals.explorer.jobs import Jobs
-from fractals.explorer.outbox import Outbox
-from fractals.explorer.pages import Pages
-from fractals.explorer.previews import Thumbnails
+from fractals.explorer.pages import Pages, Thumbnails
 from fractals.explorer.scheduler import Engine, internal
-from fractals.explorer.session import Session, Terms, TooManyMessages
+from fractals.explorer.session import Outbox, Session, Terms, TooManyMessages
 
 HELLO_SECONDS = 10.0
 NO_HELLO, TOO_LONG, TOO_MANY, FULL = 4408, 4413, 4429, 1013

@@ -12,7 +12,7 @@ from fractals.explorer import outside, protocol
 from fractals.explorer.session import Session
 from fractals.films.motion import significant
 from fractals.io.files import open_inside, read_most, writing
-from fractals.io.save import save_scene
+from fractals.io.load import save_scene
 from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import log2

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import processes
 from fractals.explorer.scheduler import IDLE, Steps, Work, internal
-from fractals.scene.layers import make_layers
+from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
 
 MAX_RUNNING = 2  # processes of all clients together

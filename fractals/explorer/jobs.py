@@ -3,7 +3,11 @@
 import asyncio
 import contextlib
 import json
+import os
 import secrets
+import shutil
+import stat
+import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -14,14 +18,75 @@ from typing import Any
 
 from fractals.errors import OptionError
 from fractals.explorer import processes, protocol
-from fractals.explorer.export_folder import ExportFolder, remove_leftovers
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
 from fractals.explorer.views import Place, decimals, octaves, significant
-from fractals.rendering.cost import check_cost
+from fractals.rendering.measured import check_cost
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene, validate
 from fractals.scene.numbers import decimal_places
+
+# The private folder of a server's exported files, and those that killed servers have left.
+
+
+PREFIX = "fractals-export-"
+
+
+class ExportFolder:
+    """A folder in the folder of temporary files, which only this user can open.
+
+    It is locked as long as the server runs: the operating system releases the lock, whatever ends
+    the process. An unlocked folder is a leftover.
+    """
+
+    def __init__(self) -> None:
+        self._lock: int | None = None
+        while True:
+            self.path = Path(tempfile.mkdtemp(prefix=PREFIX))  # mode 0700
+            self._lock = _locked(self.path)
+            if self.path.exists():  # another server may have taken it for a leftover
+                return
+            self._release()
+
+    def remove(self) -> None:
+        """Remove the folder with its files."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        self._release()
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def remove_leftovers() -> None:
+    """Remove folders of this user that no server has locked."""
+    if os.name != "posix":
+        return
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            info = path.lstat()
+            if stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid():
+                lock = _locked(path)
+                if lock is not None:
+                    shutil.rmtree(path, ignore_errors=True)
+                    os.close(lock)
+
+
+def _locked(path: Path) -> int | None:
+    """Return the descriptor of a folder that is locked for this process; None: it is not."""
+    if os.name != "posix":
+        return None
+    import fcntl
+
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # another server runs, or the file system has no locks
+        os.close(folder)
+        return None
+    return folder
+
 
 MAX_EXPORTS, MAX_SEARCHES = 2, 4  # of all clients together
 MAX_SAMPLES = 2**33  # of an export

@@ -10,17 +10,16 @@ import numpy as np
 from fractals.color import palette as palettes
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
-from fractals.explorer.opening import julia_scene
-from fractals.explorer.previews import draw_preview, small
+from fractals.explorer.navigation import julia_scene
+from fractals.explorer.pages import draw_preview, small
 from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
 from fractals.explorer.scheduler import SHEET, Engine, Steps, Work
 from fractals.explorer.session import Session
 from fractals.explorer.views import SIXTEENTHS, significant, text_of
 from fractals.rendering.drawing import open_drawing, sampled
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import make_plan
+from fractals.rendering.plan import Tile, make_plan
 from fractals.rendering.shading import Painter
-from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
 from fractals.tools import surprise as surprises
 

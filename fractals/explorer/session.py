@@ -1,21 +1,151 @@
 """A client: its frames and colors, what it may do, and the work that it has asked for."""
 
+import asyncio
 import json
+import threading
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import outside, protocol
-from fractals.explorer.frames import Frames
-from fractals.explorer.outbox import Outbox
-from fractals.explorer.picture import Picture, Request
 from fractals.explorer.protocol import VERSION, Hello
 from fractals.explorer.scheduler import SMALL, Engine, Work
-from fractals.explorer.view_work import ViewWork
+from fractals.explorer.view_work import Picture, Request, ViewWork
+from fractals.explorer.views import Place
 from fractals.scene.model import Scene
+
+# Frames: where the frames of a client lie.
+
+
+MAX_FRAMES = 256  # of a client
+
+
+class Frames:
+    """The places of a client's last frames, by their numbers.
+
+    Attributes
+    ----------
+    newest : int
+        Number of the frame that is shown; 0 before the first.
+    """
+
+    def __init__(self) -> None:
+        self.newest = 0
+        self._places: OrderedDict[int, Place] = OrderedDict()
+
+    def place(self, frame: int) -> Place:
+        """Return the place of a frame, or raise an `OptionError`."""
+        if frame not in self._places:
+            raise OptionError(f"the frame {frame} is not kept: open its scene")
+        return self._places[frame]
+
+    def size(self) -> tuple[int, int] | None:
+        """Return the size of the newest frame; None before the first."""
+        newest = self._places.get(self.newest)
+        return newest.size if newest else None
+
+    def check_new(self, frame: int) -> None:
+        """Raise an `OptionError` if a number is not greater than that of the newest frame."""
+        if frame <= self.newest:
+            raise OptionError(f"the frame {frame} is not greater than {self.newest}")
+
+    def add(self, frame: int, place: Place) -> None:
+        """Keep the place of a new frame, and forget the oldest."""
+        self._places[frame] = place
+        while len(self._places) > MAX_FRAMES:
+            self._places.popitem(last=False)
+        self.newest = frame
+
+
+# What waits to be sent to one client: bounded, and without tiles of views that were given up.
+
+
+WINDOW = 2**20  # bytes under way, beyond which nothing more is drawn for the client
+MAX_BYTES = 2**25  # beyond it, or MAX_COUNT messages, the client is cut off: it reads nothing
+MAX_COUNT = 2000
+
+
+class Waiting(NamedTuple):
+    """A message, and the frame and paint that a tile belongs to (0: it is never dropped)."""
+
+    content: str | bytes
+    frame: int = 0
+    paint: int = 0
+
+
+class Outbox:
+    """Messages for one client: put by any thread, and taken in the event loop.
+
+    Attributes
+    ----------
+    on_room : callable
+        Called when there is room again.
+    overfull : bool
+        Whether the client reads so little that it is cut off.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, on_room: Callable[[], None]) -> None:
+        self.on_room, self.overfull = on_room, False
+        self._loop, self._arrived = loop, asyncio.Event()
+        self._messages: deque[Waiting] = deque()
+        self._lock = threading.Lock()
+        self._bytes = 0  # of tiles that wait, and of the one that is being sent
+
+    @property
+    def full(self) -> bool:
+        """Tell whether drawing should wait until tiles were sent."""
+        return self._bytes >= WINDOW
+
+    def put(self, content: str | bytes, frame: int = 0, paint: int = 0) -> None:
+        """Add a message."""
+        with self._lock:
+            if len(self._messages) >= MAX_COUNT or self._bytes > MAX_BYTES:
+                self.overfull = True
+            else:
+                self._messages.append(Waiting(content, frame, paint))
+                self._bytes += len(content)
+        try:
+            self._loop.call_soon_threadsafe(self._arrived.set)
+        except RuntimeError:  # the server has ended
+            self.overfull = True
+
+    def drop(self, frame: int, paint: int) -> None:
+        """Drop tiles of older frames, and of older paints of this frame."""
+        with self._lock:
+            kept = [
+                each
+                for each in self._messages
+                if not each.frame or (each.frame == frame and each.paint == paint)
+            ]
+            self._bytes -= sum(len(e.content) for e in self._messages) - sum(
+                len(e.content) for e in kept
+            )
+            self._messages = deque(kept)
+        self.on_room()
+
+    async def take(self) -> str | bytes:
+        """Wait for the next message; call `sent` when it was sent."""
+        while not self._messages and not self.overfull:
+            self._arrived.clear()
+            if not self._messages and not self.overfull:
+                await self._arrived.wait()
+        with self._lock:
+            if self.overfull or not self._messages:
+                raise ConnectionError("the client reads nothing")
+            return self._messages.popleft().content
+
+    def sent(self, content: str | bytes) -> None:
+        """Free the room of a message that was sent."""
+        with self._lock:
+            was_full = self.full
+            self._bytes -= len(content)
+        if was_full and not self.full:
+            self.on_room()
+
 
 RATE, BURST = 40.0, 120.0  # messages a second, and at once
 BYTES_A_SAMPLE = 28  # of raw numbers that are kept, about

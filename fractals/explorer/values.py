@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.color import spaces
+from fractals.color import palette as spaces
+from fractals.kernels.coloring_math import EDGE_COUNT, edges
 from fractals.kernels.layout import EscapeTile
-from fractals.kernels.ranking import EDGE_COUNT, edges
 from fractals.rendering.drawing import Drawing
 from fractals.rendering.fit import CURVES
+from fractals.rendering.plan import Tile
 from fractals.rendering.shading import Painter
-from fractals.rendering.tiles import Tile
-from fractals.scene.layers import ResolvedLayer, make_layers
+from fractals.scene.geometry import ResolvedLayer, make_layers
 from fractals.scene.model import Scene
 
 Floats = NDArray[np.float64]

@@ -15,7 +15,35 @@ from typing import Any
 
 from fractals.backends.probe import memory_size
 from fractals.errors import FractalsError, first_line
+from fractals.explorer.pages import draw_preview
+from fractals.explorer.questions import value_at
+from fractals.explorer.scheduler import IDLE, Engine, Work
+from fractals.explorer.view_work import Request, ViewDrawings, ViewMessages
 from fractals.scene.model import Scene, validate
+
+# Compiles the programs of a scene, in a process of `fractals.explorer.work`.
+
+
+def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
+    """Compile programs of a scene, which leaves their code in the cache of compiled code.
+
+    Parameters
+    ----------
+    what : str
+        "values" or "pixels": of a view, as a client shows it; "picture": of a small picture;
+        otherwise a coloring, whose value at the center is computed.
+    """
+    engine, work = Engine(device, 1), Work(("",), lambda _: iter(()), IDLE)
+    if what in ("values", "pixels"):
+        values = what == "values"
+        request = Request(scene, 1, 0, (0.0, 0.0), False, values, False, lambda *_: None)
+        ViewDrawings(engine, work, ViewMessages(request)).compile()
+    elif what == "picture":
+        next(draw_preview(engine, work, scene), None)  # the first step draws a tile
+    else:
+        value_at(engine, scene, what)
+    return {}
+
 
 EVERY = 0.2  # seconds between two messages of progress
 NICE = 10  # drawing the view comes first
@@ -114,7 +142,7 @@ def find(scene: Scene, what: str, fraction: float) -> dict[str, Any]:
 
 def export(scene: Scene, path: str, device: str, threads: int | None) -> dict[str, Any]:
     """Draw a picture into a file."""
-    from fractals.rendering.stream import render_to
+    from fractals.rendering.render import render_to
 
     said = Said()
     begun = monotonic()
@@ -141,7 +169,7 @@ def main() -> None:
         if wanted["do"] == "find":
             found = find(scene, wanted["what"], wanted["fraction"])
         elif wanted["do"] == "compile":
-            from fractals.explorer.programs import compile_programs
+            pass  # MERGED
 
             found = compile_programs(scene, wanted["what"], wanted["device"])
         else:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend
 from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
-from fractals.films.facts import Facts
+from fractals.films.frames import Facts
 from fractals.films.motion import Part, Place
 from fractals.films.noise import Refiner, sectors_seen
 from fractals.kernels.coloring import Coloring
@@ -32,16 +32,14 @@ from fractals.rendering.drawing import (
     Drawing,
     compilation_explained,
     draw_tile_to,
+    make_source,
     run_all,
 )
 from fractals.rendering.iteration import GridMethod, Stop
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Plan, make_plan
+from fractals.rendering.plan import Plan, Tile, make_plan
 from fractals.rendering.shading import Painter
-from fractals.rendering.sources import make_source
-from fractals.rendering.tiles import Tile
-from fractals.scene.geometry import matrix
-from fractals.scene.layers import make_layers
+from fractals.scene.geometry import make_layers, matrix
 from fractals.scene.model import Scene, View
 from fractals.scene.numbers import decimal_places, log2
 

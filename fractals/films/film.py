@@ -7,10 +7,9 @@ from typing import Any, Unpack
 from fractals.errors import OptionError
 from fractals.films.encode import Video
 from fractals.films.frames import Frames
-from fractals.films.plan import FilmPlan, threads_of
+from fractals.films.plan import FilmPlan, Timeline, threads_of
 from fractals.films.planes import Frame
 from fractals.films.request import Wishes, with_wishes
-from fractals.films.timeline import Timeline
 from fractals.films.writing import Saved, SaveKeywords, SaveOptions, make_output, write
 from fractals.io.image import Image
 from fractals.io.load import Source

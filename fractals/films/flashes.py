@@ -5,7 +5,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.color.spaces import linear_from_srgb
+from fractals.color.palette import linear_from_srgb
 from fractals.films.planes import BLUE, GREEN, RED, Frame
 
 STEP = 0.1  # change of relative luminance that counts, where the darker one is below DARK

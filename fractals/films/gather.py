@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend, open_chosen
-from fractals.color import spaces
+from fractals.color import palette
 from fractals.films.bands import MARGIN, BandMaker, Texels, widest
 from fractals.films.motion import Moment
 from fractals.films.strip_plan import Shutter, StripPlan, Way
@@ -205,5 +205,5 @@ def _even(value: float, bits: int) -> float:
 @functools.cache
 def _srgb_table() -> NDArray[np.uint16]:
     """Return the sRGB values of linear light in 16 bits."""
-    values = spaces.srgb_from_linear(np.arange(2**16) / (2**16 - 1))
+    values = palette.srgb_from_linear(np.arange(2**16) / (2**16 - 1))
     return np.rint(values * (2**16 - 1)).astype(np.uint16)

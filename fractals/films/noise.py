@@ -17,9 +17,8 @@ from fractals.backends.base import Backend
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import Drawing, shade_tile
 from fractals.rendering.iteration import GridMethod
-from fractals.rendering.plan import Plan
+from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.shading import Painter
-from fractals.rendering.tiles import Tile
 from fractals.threads import run_tiles
 
 BLOCK = 4  # texels along each side

@@ -1,32 +1,87 @@
 """The method of each part of a film and its reason, and forecasts before anything is drawn."""
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Protocol
 
+import numpy as np
+
 from fractals.backends.devices import choose
-from fractals.films.bands import keeps_values, obstacle
+from fractals.errors import OptionError
+from fractals.films.bands import BandMaker, keeps_values, obstacle
 from fractals.films.encode import CODECS, Video
-from fractals.films.facts import Facts
-from fractals.films.frames import Frames, prepared
-from fractals.films.motion import Motion, Part, Place, with_view
+from fractals.films.frames import Facts, Frames, Recolored, find_facts, prepared
+from fractals.films.motion import Motion, Part, Place, make_motion, with_view
 from fractals.films.planes import Frame
-from fractals.films.recolored import Recolored
 from fractals.films.request import FLAT
 from fractals.films.strip import Strip
 from fractals.films.strip_plan import Look
 from fractals.films.tracks import Tracks, scene_of
+from fractals.rendering.drawing import Drawing
+from fractals.rendering.measured import is_measurable
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import make_plan
+from fractals.rendering.plan import Tile, make_plan
+from fractals.rendering.render import measure
 from fractals.scene.film import Film
-from fractals.scene.layers import make_layers
+from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
 from fractals.scene.numbers import log2
+
+# Parts of a film are divided where its tracks begin and end to move.
+#
+# A zoom in which nothing but the view changes is made from a strip that keeps colors. So a track
+# that moves for some seconds does not have the whole zoom keep values, or be iterated frame by
+# frame.
+
+
+# Frames without a change that are made apart: another strip costs some octaves of samples.
+LEAST = 120
+
+
+def split_parts(motion: Motion, tracks: Tracks) -> list[Part]:
+    """Return the parts that have frames; a zoom is divided where its tracks stand still."""
+    found: list[Part] = []
+    for part in motion.parts:
+        if part.kind == "zoom" and _gains(motion, tracks, part):
+            found += _pieces(tracks, part)
+        elif part.frames:
+            found.append(part)
+    return found
+
+
+def _gains(motion: Motion, tracks: Tracks, part: Part) -> bool:
+    """Tell whether frames of a part without a change can be made faster than others."""
+    if not tracks.moving(part.first, part.last):
+        return False
+    return not (tracks.recolors(part.first, part.last) and keeps_values(motion.scene, part))
+
+
+def _pieces(tracks: Tracks, part: Part) -> Iterator[Part]:
+    frames = part.frames
+    times = {time for track in tracks.tracks for time in track.curves[0].times}
+    inner = sorted(time for time in times if part.first < time < part.last)
+    begin = frames.start
+    for one, two in itertools.pairwise([part.first, *inner, part.last]):
+        if tracks.moving(one, two):
+            continue
+        first = frames.start if one == part.first else math.floor(one * part.rate) + 1
+        stop = frames.stop if two == part.last else math.ceil(two * part.rate)
+        if stop - first < LEAST:
+            continue
+        if begin < first:
+            yield replace(part, frames=range(begin, first))
+        yield replace(part, frames=range(first, stop))
+        begin = stop
+    if begin < frames.stop:
+        yield replace(part, frames=range(begin, frames.stop))
+
 
 SEGMENT = 120  # frames that are made together: what is lost if the process is killed
 # Fewest of a strip, whose segments pass at most an octave: its memory grows with their octaves.
@@ -386,3 +441,163 @@ def _decimals(center: Sequence[str]) -> int:
 
 def _is_at(center: Sequence[str], place: Place) -> bool:
     return tuple(Fraction(Decimal(part)) for part in center) == place.center
+
+
+# The seconds that the parts of a film take, from some samples of them.
+
+
+BANDS = 6  # of a strip, of which some samples are iterated
+PIECES, ACROSS, DOWN = 8, 64, 8  # of a band: how many, and their samples
+STRIP_COLORED = (
+    40e6  # samples a second that a thread colors, blurs and averages for a strip (measured)
+)
+
+
+def is_soon_measured(
+    chosen: Chosen, motion: Motion, tracks: Tracks, options: RenderOptions
+) -> bool:
+    """Tell whether some samples of a part are soon iterated, and tell the seconds of all.
+
+    A GPU is not used to capacity by some samples, and the orbit of a very deep view takes long.
+    """
+    scenes = frame_scenes(motion, tracks, chosen.part, Facts(GUESS, 0.0))
+    plans = (make_plan(scene, chosen.device, options.interior_shortcuts) for scene in scenes)
+    return chosen.device == "cpu" and all(not plan.deep or is_measurable(plan) for plan in plans)
+
+
+def with_measured_seconds(
+    chosen: Chosen, motion: Motion, tracks: Tracks, facts: Facts, options: RenderOptions
+) -> Chosen:
+    """Return the same with measured seconds in place of those of a formula."""
+    quiet = replace(options, force=True, progress=None, on_message=lambda line: None)
+    if chosen.method == "strip":
+        strip = open_strip(motion, tracks, chosen.part, facts, quiet)
+        samples, seconds = _strip_samples(strip, threads_of(options))
+        more = f"; texels in noise take about {millions(samples - chosen.samples)} more"
+        reason = chosen.reason + more * (samples > chosen.samples)
+        return replace(chosen, iterating=seconds, samples=samples, reason=reason)
+    found = []
+    for scene in frame_scenes(motion, tracks, chosen.part, facts):
+        planned = make_plan(scene, "cpu", options.interior_shortcuts, threads_of(options))
+        measured = measure(scene, quiet) if is_measurable(planned) else None
+        found.append((measured or planned).seconds)
+    frames = len(chosen.part.frames) if chosen.method == "frames" else 1
+    return replace(chosen, iterating=frames * sum(found) / LOOKS)
+
+
+def _strip_samples(strip: Strip, threads: int) -> tuple[int, float]:
+    """Return the samples of all bands, with those added in noise, and their seconds."""
+    maker, layout = strip.prepare().maker, strip.layout
+    texels = np.array(list(map(layout.band_samples, strip.bands)))
+    looks = np.unique(np.linspace(strip.bands[0], layout.bands - 1, BANDS).astype(int))
+    looks = looks[::-1].tolist()
+    opened, found = 0.0, []
+    for band in looks:
+        begun = perf_counter()
+        drawing = maker.open(band, 0)
+        drawing.source.iterate(Tile(0, 0, 1, 1), 1)  # compiles
+        if band != looks[0]:  # the first one also computes the orbit
+            opened += perf_counter() - begun
+        found.append(_look(maker, drawing, not strip.colors))
+    seconds, added = (
+        np.interp(strip.bands, looks[::-1], each[::-1]) for each in zip(*found, strict=True)
+    )
+    tables = len(set(map(maker.group, strip.bands)))
+    opened *= tables / max(1, len(looks) - 1)
+    samples = texels * (1 + added)
+    return round(samples.sum()), opened + float(
+        np.dot(samples, seconds + 1 / STRIP_COLORED)
+    ) / threads
+
+
+def _look(maker: BandMaker, drawing: Drawing, refined: bool) -> tuple[float, float]:
+    """Return a thread's seconds for a sample of a band, and the samples added for a texel."""
+    columns, rows = drawing.plan.size
+    across, down = min(ACROSS, columns), min(DOWN, rows)
+    places = np.linspace(0, columns - across, PIECES).astype(int)
+    heights = itertools.cycle((0, (rows - down) // 2, rows - down))
+    tiles = [Tile(int(x), y, across, down) for x, y in zip(places, heights, strict=False)]
+    seconds, added = 0.0, 0.0
+    for tile in tiles:
+        begun = perf_counter()
+        raw = drawing.source.iterate(tile)
+        seconds += perf_counter() - begun
+        if refined:
+            added += maker.refiner.added(drawing, tile, raw)
+    return seconds / (len(tiles) * across * down), added / len(tiles)
+
+
+# Timeline: the parts of a scene's film, their methods, and what all frames share.
+
+
+MEASURED = 50  # parts, of which each takes up to some seconds
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Timeline:
+    """The views, values and parts of a scene's film.
+
+    Attributes
+    ----------
+    scene : Scene
+        With its table film.
+    options : RenderOptions
+        Where and how it is drawn.
+    found : Facts, optional
+        What another process has found for this film.
+    """
+
+    scene: Scene
+    options: RenderOptions
+    found: Facts | None = None
+
+    def __post_init__(self) -> None:
+        if self.scene.view.projection != "plane":
+            raise OptionError("an exponential map is no view of a film: give projection='plane'")
+        self.tracks.check(self.motion.count / self.motion.rate)
+
+    @cached_property
+    def tracks(self) -> Tracks:
+        """Return the values that change over time."""
+        return Tracks(self.scene)
+
+    @cached_property
+    def motion(self) -> Motion:
+        """Return the views of all frames."""
+        return make_motion(self.scene, self.tracks.length)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Return the limit of iterations and the count offset of all frames."""
+        return self.found or find_facts(self.motion, self.tracks, self.options)
+
+    @cached_property
+    def parts(self) -> tuple[Chosen, ...]:
+        """Return the method of each part."""
+        found = split_parts(self.motion, self.tracks)
+        return tuple(choose_methods(self.motion, self.tracks, found, self.options))
+
+    def measured(self) -> tuple[Chosen, ...]:
+        """Return the parts with seconds that are measured on samples, if there are few parts."""
+        if len(self.parts) > MEASURED:
+            return self.parts
+        motion, tracks, options = self.motion, self.tracks, self.options
+        return tuple(
+            with_measured_seconds(chosen, motion, tracks, self.facts, options)
+            if is_soon_measured(chosen, motion, tracks, options)
+            else chosen
+            for chosen in self.parts
+        )
+
+    def open(self, chosen: Chosen, folder: Path | None = None) -> Method:
+        """Return what yields the frames of a part; see `fractals.films.plan.open_method`."""
+        return open_method(chosen, self.motion, self.tracks, self.facts, self.options, folder)
+
+    def scene_at(self, number: int) -> Scene:
+        """Return the scene of a frame, without a film."""
+        seconds = self.motion.seconds(number)
+        return scene_of(self.tracks, self.motion.view_at(seconds), seconds)
+
+    def warnings(self) -> list[str]:
+        """Return what may look bad, a line each."""
+        return warnings_of(self.scene, self.parts)

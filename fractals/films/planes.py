@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.base import Run
 from fractals.backends.devices import open_one_core
-from fractals.kernels import planes as kernel
+from fractals.kernels import strip as kernel
 
 Frame = NDArray[np.uint16]
 
@@ -77,7 +77,7 @@ def rounded(frame: Frame) -> NDArray[np.uint8]:
 
 
 def weights(bits: int) -> NDArray[np.int64]:
-    """Return the integers that `fractals.kernels.planes` takes, a row for each of Y', Cb, Cr."""
+    """Return the integers that `fractals.kernels.strip` takes, a row for each of Y', Cb, Cr."""
     unit = 2 ** (bits - 8) * 2**kernel.SHIFT
     luma = (RED, GREEN, BLUE)
     by_blue = [(k == 2) - part for k, part in enumerate(luma)]

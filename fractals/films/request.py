@@ -11,8 +11,7 @@ from fractals.errors import FractalsError, OptionError
 from fractals.films.motion import make_places, significant
 from fractals.rendering.find import find_misiurewicz
 from fractals.scene.film import Film
-from fractals.scene.geometry import home_width_of, place_of
-from fractals.scene.layers import make_layers
+from fractals.scene.geometry import home_width_of, make_layers, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_text, log2
 

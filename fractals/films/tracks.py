@@ -9,7 +9,7 @@ from typing import Any
 
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.scene.film import Film
-from fractals.scene.layers import make_layers
+from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene, nest, validate
 
 KEYS = ("center", "width", "zoom", "rotation")  # of a view: the film's keys set them

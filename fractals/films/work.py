@@ -23,8 +23,7 @@ from typing import Any
 
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.io.files import PATH_SHOWN, open_inside, read_json, read_most, writing, written
-from fractals.io.store import header_text
-from fractals.io.store_lock import claimed
+from fractals.io.store import claimed, header_text
 
 FORMAT, VERSION = "fractals film", 1
 HEADER = "film.json"

@@ -15,13 +15,11 @@ from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.films import encode
 from fractals.films.cluster import check_cluster, make_segments
-from fractals.films.encode import DEFAULTS, Video, choose_video
-from fractals.films.encoders import Encoders
+from fractals.films.encode import DEFAULTS, Encoders, Video, choose_video
 from fractals.films.flashes import Light, Watch
 from fractals.films.loops import MOST_FPS, check_loop, write_loop
-from fractals.films.plan import Chosen, FilmPlan, Method, segments_of
+from fractals.films.plan import Chosen, FilmPlan, Method, Timeline, segments_of
 from fractals.films.planes import Frame, rounded
-from fractals.films.timeline import Timeline
 from fractals.films.work import Work, folder_of, open_work, sync
 from fractals.io.files import check_output, published, writing, written
 from fractals.io.image import Image

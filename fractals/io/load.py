@@ -1,25 +1,261 @@
 """Reads scenes: gallery names, files and tables, merged from left to right."""
 
+import csv
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
 from fractals import catalog
-from fractals.errors import OptionError, shown
-from fractals.io import formats
-from fractals.io.embed import embed_files
+from fractals.color import trap_image
+from fractals.errors import InputError, OptionError, SceneError, shown
+from fractals.io import formats, palettes
 from fractals.io.files import (
     NoSceneError,
+    check_output,
+    read_bytes,
     read_embedded,
     read_json,
     read_store_header,
     read_toml,
+    text_of,
+    written,
 )
 from fractals.io.foreign import Imported
 from fractals.io.summary import RESOLVED, checked
+from fractals.scene.film import MAX_POINTS, flattened
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene, merge, nest, validate
+from fractals.scene.numbers import plain_minus
+
+# Reads the files that a film names: tracks from CSV become points; sound keeps its path.
+
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
+MAX_BYTES = 16 * 2**20
+MAX_COLUMNS = 20
+
+
+def embed(film: Mapping[str, Any], folder: Path, from_file: bool) -> dict[str, Any]:
+    """Return a film's table with tracks as points, and with the path of its sound.
+
+    Parameters
+    ----------
+    folder : Path
+        That of the scene's file.
+    from_file : bool
+        Whether the table was read from a file: then only files in `folder` are opened.
+
+    Raises
+    ------
+    SceneError
+        A file is missing, lies elsewhere, or holds no points.
+    """
+    embedded = dict(film)
+    tracks = flattened(film.get("tracks"))
+    if isinstance(tracks, Mapping):
+        embedded["tracks"] = {
+            name: read_points(_found(points, folder, from_file))
+            if isinstance(points, str) and points.lower().endswith(TABLE_SUFFIXES)
+            else points
+            for name, points in tracks.items()
+        }
+    sound = film.get("sound")
+    if isinstance(sound, Mapping) and isinstance(sound.get("file"), str):
+        embedded["sound"] = {**sound, "file": str(_found(sound["file"], folder, from_file))}
+    return embedded
+
+
+def _found(name: str, folder: Path, from_file: bool) -> Path:
+    if from_file:
+        try:
+            return palettes.beside(folder, Path(name))
+        except InputError as error:
+            raise SceneError(str(error).replace("--palette, --coloring", "--audio")) from None
+    return folder / name if os.path.isfile(folder / name) else Path(name)
+
+
+def read_points(path: Path) -> list[list[Any]]:
+    """Return the rows of a CSV file: seconds, then one value or several.
+
+    Columns are parted by commas, semicolons, tabs or blanks. A first row without numbers, empty
+    rows and rows that begin with # are passed over.
+
+    Raises
+    ------
+    SceneError
+        The file is missing, too large, or a row is no point; the message has its line.
+    """
+    name = shown(path)
+    try:
+        text = text_of(read_bytes(path, MAX_BYTES))
+    except UnicodeDecodeError:
+        raise SceneError(f"{name}: neither UTF-8 nor UTF-16 text") from None
+    points: list[list[Any]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        mark = next((mark for mark in ",;\t" if mark in line), None)
+        try:
+            cells = next(csv.reader([line], delimiter=mark)) if mark else line.split()
+            cells = [plain_minus(cell.strip()) for cell in cells]
+            values = [float(cell) for cell in cells]
+        except (ValueError, csv.Error):  # a cell may be too long for csv
+            if not points and number == 1:
+                continue
+            raise SceneError(f"{name}: line {number}: '{shown(line, 40)}' is no point") from None
+        if not 2 <= len(values) <= MAX_COLUMNS:
+            raise SceneError(f"{name}: line {number}: a point is seconds and a value")
+        if len(points) == MAX_POINTS:
+            raise SceneError(f"{name}: more than {MAX_POINTS} points")
+        points.append([values[0], cells[1] if len(cells) == 2 else cells[1:]])
+    if not points:
+        raise SceneError(f"{name}: no points: a row is seconds and a value")
+    return points
+
+
+# Replaces names of palette, picture and track files in a scene's table by their contents.
+
+
+PICTURE_SUFFIXES = {
+    ".png": "PNG",
+    ".jpg": "JPEG",
+    ".jpeg": "JPEG",
+    ".webp": "WEBP",
+}  # of trap pictures
+
+
+def embed_files(
+    table: Mapping[str, Any], folder: Path, lost: list[str] | None, from_file: bool = False
+) -> Mapping[str, Any]:
+    """Return a scene's table with palettes, trap pictures and tracks as values.
+
+    Files are searched for in `folder`, which holds the scene's file, then in the current folder.
+
+    Parameters
+    ----------
+    lost : list of str or None
+        Receives a line for each part of a palette file that has no equivalent.
+    from_file : bool
+        Whether the table was read from a file, which may be a stranger's: then only files in
+        `folder`, and in folders inside it, are opened.
+
+    Raises
+    ------
+    SceneError
+        A file can't be read, or is invalid.
+    """
+    if isinstance(table.get("film"), Mapping):
+        table = {**table, "film": embed(table["film"], folder, from_file)}
+    color = table.get("color")
+    if not isinstance(color, Mapping):
+        return table
+    embedded = _embed_paint(color, folder, lost, from_file)
+    if isinstance(color.get("layers"), list | tuple):
+        embedded["layers"] = [
+            _embed_paint(layer, folder, lost, from_file) if isinstance(layer, Mapping) else layer
+            for layer in color["layers"]
+        ]
+    return {**table, "color": embedded}
+
+
+def _embed_paint(
+    paint: Mapping[str, Any], folder: Path, lost: list[str] | None, from_file: bool
+) -> dict[str, Any]:
+    embedded = dict(paint)
+    name = paint.get("palette")
+    if isinstance(name, str) and name not in ("auto", *catalog.names("palette")):
+        found, lines = palettes.find(name, folder, from_file)
+        if lost is not None:
+            lost += [f"{shown(name)}: {line}" for line in lines]
+        embedded["palette"] = found or name
+    coloring = paint.get("coloring")
+    if isinstance(coloring, Mapping) and isinstance(coloring.get("picture"), str):
+        picture = read_trap_image(coloring["picture"], folder, from_file)
+        embedded["coloring"] = {**coloring, "picture": picture}
+    return embedded
+
+
+def read_trap_image(name: str, folder: Path = Path(), from_file: bool = False) -> str:
+    """Return a trap picture as a scene keeps it: a built-in name, or its PNG as text.
+
+    Raises
+    ------
+    SceneError
+        The picture is missing, too large, damaged, or of another type.
+    """
+    if name == trap_image.BUILT_IN or name.startswith(trap_image.KEPT):
+        trap_image.decode(name)
+        return name
+    path = Path(name)
+    if from_file:
+        path = palettes.beside(folder, path)
+    elif os.path.isfile(folder / name):
+        path = folder / name
+    label = shown(path)
+    if path.suffix.lower() not in PICTURE_SUFFIXES:
+        ends = " ".join(PICTURE_SUFFIXES)
+        raise SceneError(
+            f"'{shown(name, 80)}' is no picture: name a file ({ends}), or {trap_image.BUILT_IN}"
+        )
+    try:
+        if not os.path.isfile(path):
+            raise SceneError(f"{label}: no such file")
+        if path.stat().st_size > trap_image.MAX_BYTES:
+            limit = trap_image.MAX_BYTES // 2**20
+            raise SceneError(f"{label}: a picture's file has at most {limit} MiB")
+        data = path.read_bytes()
+    except OSError as error:
+        raise SceneError(f"{label}: {error.strerror or error}") from None
+    return trap_image.encode(trap_image.opened(data, PICTURE_SUFFIXES[path.suffix.lower()], label))
+
+
+# Writes scenes.
+
+
+SCENE_SUFFIXES = (".toml", ".json")
+
+
+def save_scene(scene: Scene, path: str | Path, overwrite: bool = False) -> None:
+    """Write a scene to a file, which `fractals.load_scene` reads.
+
+    Parameters
+    ----------
+    scene : Scene
+    path : str or Path
+        The suffix is .toml or .json.
+    overwrite : bool
+        True: an existing file is replaced.
+
+    Raises
+    ------
+    OptionError
+        The suffix names no format of scenes.
+    SceneError
+        The formula is a `Formula` object, which has no name to write.
+    FractalsError
+        The file exists, or can't be written; an existing file is unchanged.
+    """
+    suffix = check_suffix(path)
+    text = scene.to_toml() if suffix == ".toml" else scene.to_json() + "\n"
+    check_output(path, overwrite)
+    with written(path, overwrite) as file:
+        file.write(text.encode())
+
+
+def check_suffix(path: str | Path) -> str:
+    """Return the suffix of a scene's file.
+
+    Raises
+    ------
+    OptionError
+        It names no format of scenes.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in SCENE_SUFFIXES:
+        raise OptionError(f"'{path}': a scene is written to a .toml or .json file")
+    return suffix
+
 
 GALLERY = "gallery:"
 Source = str | Path | Mapping[str, Any] | Scene

@@ -29,13 +29,17 @@ written after its rows, so a process may be killed at any moment; what a power f
 CRC tells. No byte depends on when, where or in how many goes it was computed.
 """
 
+import contextlib
+import hashlib
 import json
 import math
 import os
+import re
+import secrets
 import shutil
 import threading
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -44,18 +48,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals import __version__
-from fractals.errors import FractalsError, InputError, SceneError, shown
+from fractals.errors import FractalsError, InputError, OptionError, SceneError, shown
+from fractals.io.escape_data import REALS, check_numbers
 from fractals.io.files import (
     HEADER,
     PATH_SHOWN,
     STORE_FORMAT,
+    check_folder,
     open_inside,
     read_store_header,
     writing,
     written,
 )
-from fractals.io.raw_check import REALS, check_numbers
-from fractals.scene.geometry import limit_of, place_of
+from fractals.io.parts import Part, Parts, clear_folder
+from fractals.scene.geometry import differences, limit_of, make_layers, place_of
 from fractals.scene.model import Scene, validate
 from fractals.threads import core_count
 
@@ -426,3 +432,240 @@ def create_store(
     with written(path / HEADER) as file:
         file.write(header_text(header).encode() + b"\n")
     return store
+
+
+# Locks a store for one process, and checks that its scene is the one to be computed.
+
+
+PARTS = "parts"  # a folder inside a store: see `fractals.io.store`
+
+
+@contextlib.contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Create the folder of a store if it is missing, and lock it for this process.
+
+    The operating system releases the lock when the process ends. On file systems without locks,
+    such as some network disks, two processes do no harm because both write the same bytes.
+    """
+    check_folder(path)
+    with writing(path):
+        made = not path.exists()
+        path.mkdir(exist_ok=True)
+        folder = os.open(path, os.O_RDONLY) if os.name == "posix" else None
+    try:
+        if folder is not None:
+            import fcntl
+
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise FractalsError(
+                    f"'{path}' is being computed by another process: wait for it, or name another"
+                ) from None
+            except OSError:
+                pass
+        yield
+    finally:
+        if folder is not None:
+            os.close(folder)
+        if made:  # removed if nothing was written
+            with contextlib.suppress(OSError):
+                path.rmdir()
+
+
+def clear(path: Path) -> None:
+    """Remove the files of a store from its folder.
+
+    Raises
+    ------
+    FractalsError
+        The folder holds other files.
+    """
+    known = {HEADER, PARTS, f"{TILES}.npy", "count.npy", "z.npy", "dz.npy"}
+    with contextlib.suppress(SceneError):
+        known |= {f"{name}.npy" for name in open_store(path).files.values()}
+    with writing(path):
+        there = sorted(path.iterdir())
+    mine = re.compile(rf"statistics\d+\.npy|\.{HEADER}\..*")  # the latter: an incomplete header
+    others = [p.name for p in there if p.name not in known and not mine.fullmatch(p.name)]
+    if others:
+        raise FractalsError(
+            f"'{path}' is a folder that holds other things ('{others[0]}'): name another"
+        )
+    with writing(path):
+        for file in sorted(there, key=lambda file: file.name != HEADER):  # the header first
+            if file.name == PARTS:
+                clear_folder(file)
+            else:
+                file.unlink()
+
+
+def check_complete(store: Store) -> None:
+    """Raise a `SceneError` that names the command to type where tiles are missing."""
+    done = np.count_nonzero(store.done())
+    if done < store.tiles:
+        raise SceneError(
+            f"{store.path}: {done} of {store.tiles} tiles are there "
+            f"({100 * done // store.tiles} %): fractals compute {store.path} computes the others"
+        )
+
+
+def check_same(store: Store, scene: Scene) -> None:
+    """Raise an `OptionError` where a store has another scene, or lacks planes."""
+    if keys := differences(store.scene, scene):
+        raise OptionError(
+            f"'{store.path}' is there, of another scene: {', '.join(keys)} "
+            f"{'differs' if len(keys) == 1 else 'differ'}: name another store, or give --overwrite"
+        )
+    if lacking := make_layers(scene).lacking(store.planes):
+        layer, names = lacking
+        raise OptionError(
+            f"'{store.path}' keeps {', '.join(store.planes)}, and the coloring '{layer.label}' "
+            f"needs {', '.join(names)} too: name another store, or give --overwrite"
+        )
+
+
+def check_version(store: Store) -> None:
+    """Raise an `OptionError` where another version of the program created a store."""
+    if store.program != __version__:
+        raise OptionError(
+            f"'{store.path}' was begun by fractals {store.program}, and this is {__version__}: "
+            "the last digits of their numbers may differ. --overwrite computes all tiles again; "
+            f"pip install fractals-numba=={store.program} resumes them"
+        )
+
+
+# Tiles of a store as parts, which many machines write; one process puts them into the planes.
+#
+# Processes never share the planes of a store, because network file systems lose what two machines
+# write into one file. ``NAME.fz/parts/`` holds a file for each tile (see `fractals.io.parts`),
+# until whoever holds the store's lock has written them into the planes.
+
+
+TILE = ".tile"
+
+
+def parts_of(store: Store) -> Parts:
+    """Return the parts of a store. Parts of another header count as missing."""
+    text = header_text(store.header).encode("utf-8", "surrogatepass")
+    return Parts(store.path / PARTS, hashlib.sha256(text).hexdigest()[:32])
+
+
+def tile_name(k: int) -> str:
+    """Return the name of the part with a tile.
+
+    Examples
+    --------
+    >>> tile_name(123)
+    '000123.tile'
+    """
+    return f"{k:06d}{TILE}"
+
+
+class PartWriter:
+    """Writes tiles of a store as parts; any thread may write."""
+
+    def __init__(self, store: Store) -> None:
+        self._parts = parts_of(store)
+
+    def write(self, k: int, planes: Planes) -> None:
+        """Write the numbers of tile k."""
+        self._parts.put(tile_name(k), planes)
+
+    def close(self) -> None:
+        """Do nothing: each part is on the disk already."""
+
+
+def read_tile(store: Store, parts: Parts, k: int) -> Part | None:
+    """Return the part with a tile; None where it is missing, damaged or does not fit."""
+    part = parts.read(tile_name(k))
+    return part if part and fits(store, k, part) else None
+
+
+def fits(store: Store, k: int, part: Part) -> bool:
+    """Tell whether the arrays of a part are those of a tile."""
+    rows = store.window(k)
+    shape = rows.stop - rows.start, store.shape[1]
+    found = {name: (array.dtype, array.shape) for name, array in part.arrays.items()}
+    return found == {name: (dtype, shape) for name, dtype in store.planes.items()}
+
+
+def missing_parts(store: Store) -> list[int]:
+    """Return the tiles that are neither in the planes nor there as parts."""
+    parts, done = parts_of(store), store.done()
+    there = set(parts.names())
+    return [
+        k
+        for k in np.flatnonzero(~done).tolist()
+        if tile_name(k) not in there or read_tile(store, parts, k) is None
+    ]
+
+
+def merge_parts(store: Store) -> int:
+    """Write the tiles of all parts into the planes, and return how many there were.
+
+    The store must be locked by this process. Parts of tiles are removed once their numbers are on
+    the disk.
+
+    Raises
+    ------
+    FractalsError
+        A tile was computed twice, with different results; or the store can't be written.
+    """
+    parts, done = parts_of(store), store.done()
+    parts.tidy()
+    names = [name for name in parts.names() if name.endswith(TILE)]
+    writer, merged = TileWriter(store), 0
+    try:
+        for name in names:
+            k = int(name.removesuffix(TILE)) if name.removesuffix(TILE).isdecimal() else -1
+            part = read_tile(store, parts, k) if 0 <= k < store.tiles else None
+            if part is None:
+                continue
+            if done[k] and store.is_whole(k):
+                _check_same(store, k, part)
+                continue
+            writer.write(k, part.arrays)
+            merged += 1
+    finally:
+        writer.close()
+    parts.remove(names)
+    return merged
+
+
+def _check_same(store: Store, k: int, part: Part) -> None:
+    rows, planes = store.window(k), store.read()
+    for name in store.planes:
+        if zlib.crc32(np.ascontiguousarray(planes[name][rows]).data) != part.sums[name]:
+            raise FractalsError(
+                f"tile {k + 1} of {store.tiles} in '{store.name}' differs from the result of "
+                f"{part.machine}: one of the machines that computed them is wrong. Remove "
+                f"'{PARTS}/{part.name}', or start again with --overwrite"
+            )
+
+
+@contextlib.contextmanager
+def new_store(path: Path) -> Iterator[Path]:
+    """Yield an empty folder that becomes the store at the end, if no other process was faster.
+
+    No lock is needed, so it also works on network disks that have none.
+    """
+    if path.exists() and not (path / HEADER).exists():  # a process was killed that began it
+        with claimed(path):
+            if not (path / HEADER).exists():
+                clear(path)
+    folder = path.with_name(f".{path.name[:50]}.{secrets.token_hex(4)}")
+    with writing(path):
+        folder.mkdir()
+    try:
+        yield folder
+        try:
+            os.rename(folder, path)
+        except OSError:
+            if not (path / HEADER).exists():
+                raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FractalsError(f"'{path}' can't be written: {reason}") from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

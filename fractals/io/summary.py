@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.kernels.tally import NONE_YET
-from fractals.scene.layers import ResolvedLayer
+from fractals.kernels.escape import NONE_YET
+from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import MAX_ITERATIONS, MAX_LAYERS, NAME, Scene
 from fractals.scene.paint import Paint
 

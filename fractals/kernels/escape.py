@@ -3,9 +3,48 @@
 from dataclasses import dataclass
 
 from fractals.kernels.formula import Formula
-from fractals.kernels.orbit import first_size, make_near, make_orbit, state_size
-from fractals.kernels.sample_position import make_place
-from fractals.kernels.statistics import NO_STATISTICS, Statistics, make_planes
+from fractals.kernels.layout import make_place
+from fractals.kernels.orbit import (
+    NO_STATISTICS,
+    Statistics,
+    first_size,
+    make_near,
+    make_orbit,
+    make_planes,
+    state_size,
+)
+
+# The least and the greatest count of each column of a tile, and how many samples are inside.
+#
+# A GPU sends these few numbers to the host in place of all counts.
+
+
+ROWS = 3  # of the result: least, greatest, inside
+NONE_YET = 2**62  # the least count of no samples
+
+
+def make_tally_body(target):
+    """Return the body that fills ``found`` (int32, shape (ROWS, columns)).
+
+    ``body(i0, j0, di, dj, found, count, max_iterations)``. In a column where no sample escaped, the
+    least count is `max_iterations` and the greatest -1.
+    """
+    int32 = target.int32
+
+    def body(i0, j0, di, dj, found, count, max_iterations):
+        i = i0
+        while j0 == 0 and i < count.shape[1]:
+            least, greatest, inside = max_iterations, int32(-1), int32(0)
+            for j in range(count.shape[0]):
+                n = count[j, i]
+                if n < max_iterations:
+                    least, greatest = min(least, n), max(greatest, n)
+                else:
+                    inside += int32(1)
+            found[0, i], found[1, i], found[2, i] = least, greatest, inside
+            i += di
+
+    return body
 
 
 @dataclass(frozen=True)
@@ -27,7 +66,7 @@ class EscapeOptions:
         Whether each of these steps is tested for escape, because an escaped orbit may come back.
     statistics : Statistics
     explicit_positions : bool
-        Whether each sample's position is listed (`fractals.kernels.sample_position`).
+        Whether each sample's position is listed (`fractals.kernels.layout`).
     """
 
     formula: Formula

@@ -5,6 +5,34 @@ All are NamedTuples: NumPy-style code, Numba on the CPU and CUDA kernels take th
 
 from typing import Any, NamedTuple
 
+# How the programs that iterate read where samples lie.
+
+
+def make_place(target, explicit_positions):
+    """Return ``place(columns, rows, width, j, i)``: a sample's position as two numbers.
+
+    Parameters
+    ----------
+    target : Target
+    explicit_positions : bool or str
+        False: the samples lie on a grid, at ``columns[:, i] + rows[:, j]``.
+        True or any text: ``columns`` (2 or 3, samples) holds each sample's position, row by row of
+        ``width`` samples; a third number is the exponent of two that the position is to be scaled
+        with. ``rows`` then has the shape (2, height), and is not read.
+    """
+    if explicit_positions:
+
+        def place(columns, rows, width, j, i):
+            k = j * width + i
+            return columns[0, k], columns[1, k]
+
+    else:
+
+        def place(columns, rows, width, j, i):
+            return columns[0, i] + rows[0, j], columns[1, i] + rows[1, j]
+
+    return target.jit(place)
+
 
 class EscapeTile(NamedTuple):
     """The escape data of a tile: one array element a sample.
@@ -19,7 +47,7 @@ class EscapeTile(NamedTuple):
         dz = dx + i dy at the same step: dz/dc, or dz/dz0 in a Julia set. Shape (1, 1), never read,
         where no coloring needs dz.
     statistics : array of real, shape (planes, height, width)
-        Orbit statistics, in the order of `fractals.kernels.statistics.Statistics.names`.
+        Orbit statistics, in the order of `fractals.kernels.orbit.Statistics.names`.
         Shape (1, 1, 1), never read, where there are none.
     """
 
@@ -32,7 +60,7 @@ class EscapeTile(NamedTuple):
 
 
 class SampleGrid(NamedTuple):
-    """Where the samples of a tile lie in the plane (`fractals.kernels.sample_position`).
+    """Where the samples of a tile lie in the plane (`fractals.kernels.layout`).
 
     Attributes
     ----------
@@ -74,7 +102,7 @@ class ColoringInputs(NamedTuple):
 
 
 class FilterWindow(NamedTuple):
-    """Where a tile's pixels are found among samples (`fractals.kernels.pixel_filter`).
+    """Where a tile's pixels are found among samples (`fractals.kernels.shade`).
 
     Attributes
     ----------

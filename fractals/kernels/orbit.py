@@ -11,14 +11,295 @@ A state is a flat tuple of numbers, in this order, so that it stays in registers
 4. the orbit statistics.
 """
 
-from fractals.kernels.primitives import fma, number
-from fractals.kernels.statistics import NO_STATISTICS, make_statistics
-from fractals.kernels.tangent import (
-    gradient_derivative,
-    make_phases,
-    make_step,
-    make_tangent,
-)
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fractals.kernels.coloring import Coloring
+from fractals.kernels.formula import Formula
+from fractals.kernels.primitives import fma, number, select
+
+# Orbit statistics: the numbers that colorings update at every step of an orbit.
+
+
+INSIDE_TOO = " (inside too)"  # ends the names of statistics that are kept inside the set, too
+FIRST_CONSTANT = 3  # index in `point` where the statistics' constants begin: after c and radius²
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The orbit statistics of a picture: those of all its colorings, each once.
+
+    Attributes
+    ----------
+    colorings : tuple of Coloring
+        One coloring for each distinct statistic.
+    inside : bool
+        Whether statistics are also kept where orbits do not escape. Interior shortcuts are then
+        off, because a statistic needs every step.
+    """
+
+    colorings: tuple[Coloring, ...] = ()
+    inside: bool = False
+
+    @staticmethod
+    def of(colorings: tuple[Coloring, ...], inside: bool) -> "Statistics":
+        """Return the statistics that these colorings need."""
+        found = {c.statistic_label: c for c in colorings if c.statistic}
+        return Statistics(tuple(found.values()), inside and bool(found))
+
+    @property
+    def label(self) -> str:
+        """Return the statistics' names, joined: part of a compiled program's folder name."""
+        return "+".join(part.statistic_label for part in self.colorings)
+
+    @property
+    def planes(self) -> int:
+        """Return how many numbers a sample has."""
+        return sum(len(part.statistic.names) for part in self.colorings if part.statistic)
+
+    @property
+    def names(self) -> list[str]:
+        """Return a name for each number, such as "stripes,density=5.sum"."""
+        end = INSIDE_TOO if self.inside else ""
+        return [
+            f"{part.statistic_label}.{name}{end}"
+            for part in self.colorings
+            if part.statistic
+            for name in part.statistic.names
+        ]
+
+    @property
+    def moves(self) -> bool:
+        """Tell whether deep views need the differences of consecutive points, in all digits."""
+        return any(part.statistic.moves for part in self.colorings if part.statistic)
+
+    def constants(self) -> list[float]:
+        """Return the constants of all statistics, one after the other."""
+        return [value for part in self.colorings for value in part.statistic_constants()]
+
+    def compiled(self) -> "Statistics":
+        """Return a copy without settings that do not affect compiled code."""
+        return replace(self, colorings=tuple(part.for_statistic() for part in self.colorings))
+
+    def first(self, coloring: Coloring) -> int:
+        """Return the plane where a coloring's statistic begins; 0 without a statistic."""
+        if not coloring.statistic:
+            return 0
+        end = INSIDE_TOO if self.inside else ""
+        return self.names.index(f"{coloring.statistic_label}.{coloring.statistic.names[0]}{end}")
+
+
+NO_STATISTICS = Statistics()
+
+
+def make_statistics(target, formula, statistics, deep=False):
+    """Return ``(start, update)`` for all statistics together; ``()`` where there are none.
+
+    Both have the signatures that `fractals.kernels.coloring.OrbitStatistic` describes for `make`,
+    or for `make_deep`; their tuple of numbers is that of all statistics, one after the other.
+    """
+    found, size, base = (), 0, FIRST_CONSTANT
+    for coloring in statistics.colorings:
+        make, settings = coloring.statistic.make, coloring.compiled_settings()
+        if deep:
+            make = coloring.statistic.make_deep or _make_of_plain(make)
+        own = tuple(target.jit(part) for part in make(target, formula, base, **settings))
+        found = _together(target, found, size, own) if found else own
+        size += len(coloring.statistic.names)
+        base += len(coloring.statistic_constants())
+    return found
+
+
+def _make_of_plain(make):
+    """Return the `make_deep` of a statistic that needs no more than float64 in deep views."""
+
+    def make_deep(target, formula, base, **settings):
+        start, own = make(target, formula, base, **settings)
+        plain = target.jit(own)
+
+        def update(w, x, y, u, v, a, b, point, exact):
+            return plain(w, x, y, u, v, a, b, point)
+
+        return start, update
+
+    return make_deep
+
+
+def _together(target, before, size, own):
+    """Return ``(start, update)`` of the first `size` numbers and of one more statistic."""
+    start_before, update_before = before
+    start_own, update_own = own
+
+    def start(x, y):
+        return (*start_before(x, y), *start_own(x, y))
+
+    def update(w, x, y, u, v, a, b, point, *exact):
+        first = update_before(w[:size], x, y, u, v, a, b, point, *exact)
+        return (*first, *update_own(w[size:], x, y, u, v, a, b, point, *exact))
+
+    return target.jit(start), target.jit(update)
+
+
+def make_planes(target, size, count):
+    """Return ``(load, store)`` of `count` numbers that follow `size` others in a state.
+
+    ``load(planes, first, j, i)`` returns a sample's numbers as a tuple, from plane `first` on;
+    ``store(planes, j, i, state, keep)`` writes the state's numbers, or zeros where not `keep`.
+    """
+
+    def load_first(planes, first, j, i):
+        return (planes[first, j, i],)
+
+    def store_first(planes, j, i, state, keep):
+        planes[0, j, i] = state[size] if keep else number(0, state[0])
+
+    load, store = target.jit(load_first), target.jit(store_first)
+    for k in range(1, count):
+        load, store = _one_more(target, load, store, size, k)
+    return load, store
+
+
+def _one_more(target, load_others, store_others, size, k):
+    index = size + k
+
+    def load(planes, first, j, i):
+        return (*load_others(planes, first, j, i), planes[first + k, j, i])
+
+    def store(planes, j, i, state, keep):
+        store_others(planes, j, i, state, keep)
+        planes[k, j, i] = state[index] if keep else number(0, state[0])
+
+    return target.jit(load), target.jit(store)
+
+
+# Steps of a formula with their tangents, and the gradient of ``|z|``.
+
+
+def make_step(target: Any, formula: Formula) -> Any:
+    """Return ``step(x, y, a, b)`` of a formula, compiled."""
+    if not formula.sequence:
+        return target.jit(formula.step)
+    step = target.jit(formula.sequence[0].step)
+    for part in formula.sequence[1:]:
+        step = _then(target, step, target.jit(part.step))
+    return step
+
+
+def _then(target: Any, first: Any, second: Any) -> Any:
+    def both(x, y, a, b):
+        x, y = first(x, y, a, b)
+        return second(x, y, a, b)
+
+    return target.jit(both)
+
+
+def make_tangent(target: Any, formula: Formula) -> Any:
+    """Return ``tangent(x, y, p, q, a, b, e, f)`` of a formula, compiled.
+
+    A formula that has only a `derivative` is f(z) + c: its tangent is f'(z) (p + iq) + (e + if).
+    """
+    if formula.sequence:
+        step, tangent = (
+            make_step(target, formula.sequence[0]),
+            make_tangent(target, formula.sequence[0]),
+        )
+        for part in formula.sequence[1:]:
+            tangent = _tangent_then(target, step, tangent, make_tangent(target, part))
+            step = _then(target, step, target.jit(part.step))
+        return tangent
+    if formula.tangent:
+        return target.jit(formula.tangent)
+    derive = target.jit(formula.derivative)
+
+    def added(x, y, p, q, a, b, e, f):
+        p, q = derive(x, y, p, q)
+        return p + e, q + f
+
+    return target.jit(added)
+
+
+def _tangent_then(target: Any, step: Any, first: Any, second: Any) -> Any:
+    def both(x, y, p, q, a, b, e, f):
+        u, v = step(x, y, a, b)
+        p, q = first(x, y, p, q, a, b, e, f)
+        return second(u, v, p, q, a, b, e, f)
+
+    return target.jit(both)
+
+
+def make_phases(target: Any, formula: Formula) -> tuple[Any, Any, Any]:
+    """Return step, tangent and ``next_phase(k)`` of maps in turn.
+
+    Step and tangent have one more argument: k, the number of the step within one round, as a real
+    number. Every map is computed, and k selects one, because lanes of a pack and threads of a GPU
+    are at different steps.
+    """
+    *others, (last, count) = formula.phases
+    end, first = sum(repeats for _, repeats in others), 0
+    total = end + count
+    for _, repeats in formula.phases[: formula.loop]:
+        first += repeats
+    step, tangent = _ignore_phase(target, make_step(target, last), make_tangent(target, last))
+    for own, repeats in reversed(others):
+        step = _until(target, end, make_step(target, own), step)
+        tangent = _tangent_until(target, end, make_tangent(target, own), tangent)
+        end -= repeats
+
+    def next_phase(k):
+        after = k + number(1, k)
+        return select(after < number(total, k), after, number(first, k))
+
+    return step, tangent, target.jit(next_phase)
+
+
+def _ignore_phase(target: Any, own_step: Any, own_tangent: Any) -> tuple[Any, Any]:
+    def step(x, y, a, b, k):
+        return own_step(x, y, a, b)
+
+    def tangent(x, y, p, q, a, b, e, f, k):
+        return own_tangent(x, y, p, q, a, b, e, f)
+
+    return target.jit(step), target.jit(tangent)
+
+
+def _until(target: Any, end: int, own: Any, later: Any) -> Any:
+    def step(x, y, a, b, k):
+        u, v = own(x, y, a, b)
+        s, t = later(x, y, a, b, k)
+        now = k < number(end, k)
+        return select(now, u, s), select(now, v, t)
+
+    return target.jit(step)
+
+
+def _tangent_until(target: Any, end: int, own: Any, later: Any) -> Any:
+    def tangent(x, y, p, q, a, b, e, f, k):
+        u, v = own(x, y, p, q, a, b, e, f)
+        s, t = later(x, y, p, q, a, b, e, f, k)
+        now = k < number(end, k)
+        return select(now, u, s), select(now, v, t)
+
+    return target.jit(tangent)
+
+
+def gradient_derivative(x, y, p, q, s, t):  # compiled with `target.jit`
+    """Return the complex dz that gives ``|z|`` a Jacobian's gradient.
+
+    If f were holomorphic, dz/dc would be this number. So distance and direction are computed from
+    dz in one way for every formula.
+
+    Parameters
+    ----------
+    x, y : real
+        z = x + iy, not 0.
+    p, q : real
+        First column of the Jacobian: how z changes with the real part of c.
+    s, t : real
+        Second column: how z changes with the imaginary part of c.
+    """
+    g, h = fma(x, p, y * q), fma(x, s, y * t)
+    m = fma(x, x, y * y)
+    return fma(g, x, h * y) / m, fma(g, y, -(h * x)) / m
 
 
 def first_size(derivative):

@@ -21,6 +21,7 @@ from fractals.kernels.floatexp import (
     make_along,
     make_arithmetic,
     make_kinks,
+    make_move,
     make_moved,
     make_plain,
     make_readers,
@@ -54,10 +55,10 @@ from fractals.kernels.layout import (
     STATE_STAGE,
     STATE_Z,
     Sample,
+    make_place,
 )
+from fractals.kernels.orbit import NO_STATISTICS, Statistics, make_planes, make_statistics
 from fractals.kernels.primitives import fma
-from fractals.kernels.sample_position import make_place
-from fractals.kernels.statistics import NO_STATISTICS, Statistics
 
 # Exponent of two: a smaller z is iterated with an exponent. A product of two such numbers still has
 # a float64, 2**-1000, so steps of degree 2 are exact to rounding; a higher value costs speed only.
@@ -83,14 +84,14 @@ class PerturbOptions:
     floatexp : bool
         Whether numbers have an exponent of their own: the view is too deep for float64's.
     explicit_positions : bool
-        Whether each sample has a position of its own (`fractals.kernels.sample_position`).
+        Whether each sample has a position of its own (`fractals.kernels.layout`).
     per_sample_exponent : bool
         Whether each position has an exponent of its own, which also is that of the view's width.
     near_radius : bool
         Whether some point of the reference is near the escape radius: see
         `fractals.kernels.floatexp.make_within`.
     statistics : Statistics
-        Orbit statistics, for `fractals.kernels.perturb_statistics` alone.
+        Orbit statistics, for `fractals.kernels.perturb` alone.
     """
 
     formula: Formula
@@ -594,6 +595,127 @@ def make_body(target, options):
                         )
                 if sample.n >= 0:
                     record(tile, work, j, i, sample, W, escaped, most)
+                i += di
+            j += dj
+
+    return body
+
+
+# Perturbation for colorings that use orbit statistics: every step is taken, none is skipped.
+#
+# The difference z from the reference orbit Z is iterated as in `fractals.kernels.perturb`, with an
+# exponent where float64 has none left, and rebased in the same way. Statistics are of the orbit
+# itself, Z + z, rounded to float64; some also read what float64 loses of it.
+
+
+def make_steps(target, options):
+    """Return ``steps(sample, W, w, c, h, parameter, tables, point, view, max_iterations)``.
+
+    It takes steps from the whole of a sample, W = Z + z, and the statistics w, for as long as the
+    budget lasts. It returns the sample, W, w and whether the sample has escaped. `parameter` is the
+    sample's c in float64.
+    """
+    jit, int64 = target.jit, target.int64
+    formula, floatexp = options.formula, options.floatexp
+    derivative, pair = options.derivative, options.pair
+    _, _, plus, size, less, _ = make_arithmetic(target, floatexp)
+    reference = make_reference(target, formula, floatexp)
+    moved = make_moved(target, formula, floatexp)
+    _, within = make_within(target, formula, floatexp, options.near_radius)
+    plain, orbit_end = make_plain(target, floatexp), make_orbit_end(target)
+    along, sided = make_along(target, formula, floatexp), make_sided(target, formula, floatexp)
+    _, update = make_statistics(target, formula, options.statistics, deep=True)
+    moves = options.statistics.moves
+    move_at = make_move(target, formula, floatexp, options.near_radius)
+
+    @jit
+    def steps(sample, W, w, c, h, parameter, tables, point, view, max_iterations):
+        orbit, tiny, budget = tables.orbit, tables.tiny, int64(view.step_budget)
+        z, n, m, _, _, dz, dz2 = sample
+        end, escaped = orbit_end(m, view), False
+        Z = reference(orbit, tiny, m)
+        u, v = plain(W)
+        move = W
+        while n < max_iterations and budget > 0:
+            budget -= 1
+            if derivative:
+                dz = plus(along(sided(W, z), dz), h)
+            if pair:
+                dz2 = plus(along(sided(W, z), dz2), (h[1], h[0], h[2]))
+            before, last = W, z
+            z = plus(moved(Z, z), c)
+            n += 1
+            m += 1
+            Z = reference(orbit, tiny, m)
+            W = plus(Z, z)
+            x, y = plain(W)
+            if moves:  # that of the reference, and what the difference from it changed by
+                move = plus(move_at(orbit, m), plus(z, (-last[0], -last[1], last[2])))
+            exact = W, before, move
+            w = update(w, x, y, u, v, parameter[0], parameter[1], point, exact)
+            u, v = x, y
+            if not within(orbit, m, Z, z, W, view.escape_radius_squared):
+                escaped = True
+                break
+            if m == end or less(size(W), size(z)):
+                z, m, end = W, view.rebase_start, view.rebase_end
+                Z = reference(orbit, tiny, m)
+        return Sample(z, n, m, sample.stage, sample.entry, dz, dz2), W, w, escaped
+
+    return steps
+
+
+def make_statistics_body(target, options):
+    """Return the body that fills count, z, dz and the statistics.
+
+    Parameters
+    ----------
+    target : Target
+    options : PerturbOptions
+
+    Returns
+    -------
+    callable
+        ``body(i0, j0, di, dj, tile, work, grid, tables, point, view, max_iterations)``: as the body
+        that `fractals.kernels.perturb.make_body` returns, with the statistics of the tile.
+        ``point`` is an array: the center, or the c of a Julia set, in float64, an unused number,
+        and the constants of the statistics.
+    """
+    int64 = target.int64
+    reference = make_reference(target, options.formula, options.floatexp)
+    plus = make_arithmetic(target, options.floatexp).plus
+    plain = make_plain(target, options.floatexp)
+    load, _ = make_state(target, options)
+    begin, record = make_begin(target, options), make_record(target, options)
+    steps, inside = make_steps(target, options), options.statistics.inside
+    start_statistics, _ = make_statistics(target, options.formula, options.statistics, True)
+    load_statistics, store_statistics = make_planes(target, 0, options.statistics.planes)
+
+    def body(i0, j0, di, dj, tile, work, grid, tables, point, view, max_iterations):
+        height, width = tile.count.shape
+        most = int64(max_iterations)
+        j = j0
+        while j < height:
+            i = i0
+            while i < width:
+                z, dz, dz2, c, h = begin(grid, view, width, j, i)
+                a, b = plain(c)
+                parameter = point[0] + a, point[1] + b
+                sample = Sample(z, int64(0), int64(0), int64(-1), int64(0), dz, dz2)
+                if not view.first_launch:
+                    sample = load(work.state, j, i)
+                if sample.n >= 0:
+                    W = plus(reference(tables.orbit, tables.tiny, sample.m), sample.z)
+                    u, v = plain(W)
+                    w = start_statistics(u, v)
+                    if not view.first_launch:
+                        w = load_statistics(tile.statistics, 0, j, i)
+                    sample, W, w, escaped = steps(
+                        sample, W, w, c, h, parameter, tables, point, view, most
+                    )
+                    escaped, done = record(tile, work, j, i, sample, W, escaped, most)
+                    keep = escaped or inside or not done
+                    store_statistics(tile.statistics, j, i, w, keep)
                 i += di
             j += dj
 

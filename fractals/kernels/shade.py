@@ -8,11 +8,300 @@ import math
 from dataclasses import dataclass
 
 from fractals.kernels.coloring import Coloring
-from fractals.kernels.coloring_math import make_cbrt
+from fractals.kernels.coloring_math import make_cbrt, make_rank
 from fractals.kernels.elementary import angle_in_turns, make_log2
-from fractals.kernels.primitives import fma, select
-from fractals.kernels.ranking import make_rank
-from fractals.kernels.statistics import make_planes
+from fractals.kernels.orbit import make_planes
+from fractals.kernels.primitives import fma, select, sqrt
+
+# Layers blended sample by sample, and their mean over the samples of a pixel.
+#
+# Blending works on sRGB values, as in CSS (W3C, *Compositing and Blending Level 1*, 2024) and paint
+# programs, because modes such as overlay and soft light are defined on them. The mean of a pixel's
+# samples is taken in linear light, as for one layer (`fractals.kernels.shade`).
+
+
+def make_change(target, mode):
+    """Return ``change(below, above)``: what blending adds to the sRGB value below.
+
+    All values are from 0 to 1.
+    """
+    real32 = target.real32
+    quarter, half, one = real32(0.25), real32(0.5), real32(1)
+    two, four, twelve, sixteen = real32(2), real32(4), real32(12), real32(16)
+
+    if mode == "multiply":
+
+        def change(b, a):
+            return fma(b, a, -b)
+
+    elif mode == "screen":
+
+        def change(b, a):
+            return a * (one - b)
+
+    elif mode == "overlay":
+
+        def change(b, a):
+            light = fma(-two * (one - a), one - b, one)
+            return select(b < half, fma(two * a, b, -b), light - b)
+
+    elif mode == "soft_light":
+
+        def change(b, a):
+            polynomial = fma(fma(sixteen, b, -twelve), b, four)
+            lighter = select(b <= quarter, fma(polynomial, b, -b), sqrt(b) - b)
+            darker = b * (one - b)
+            return fma(two, a, -one) * select(a <= half, darker, lighter)
+
+    elif mode == "add":
+
+        def change(b, a):
+            return select(a + b < one, a, one - b)
+
+    else:
+
+        def change(b, a):
+            return a - b
+
+    return target.jit(change)
+
+
+def make_layer_body(target, mode):
+    """Return the body that blends a layer into ``colors``.
+
+    In mode "first" the layer is the lowest one, which fills all samples.
+
+    Notes
+    -----
+    The arguments of ``body``, besides the strides:
+
+    colors : array of float32, shape (height, width, 3)
+        sRGB values from 0 to 1.
+    position : array of float32, shape (height, width)
+        From 0 to 1 in the palette; below 0 where nothing is drawn.
+    lookup : array of float32, shape (entries + 2, 3)
+        The palette in sRGB, otherwise as in `fractals.kernels.shade.make_body`.
+    opacity : float32
+        From 0 to 1.
+    """
+    real32, int32 = target.real32, target.int32
+    zero, one, first = real32(0), real32(1), mode == "first"
+    change = make_change(target, mode)
+
+    def body(i0, j0, di, dj, colors, position, lookup, opacity):
+        entries = int32(lookup.shape[0] - 2)
+        scale = real32(entries)
+        j = j0
+        while j < colors.shape[0]:
+            i = i0
+            while i < colors.shape[1]:
+                t = position[j, i]
+                drawn = t >= zero
+                t = select(drawn, t, zero)
+                k = min(int32(t * scale), int32(entries - int32(1)))
+                f = fma(t, scale, -real32(k))
+                for c in range(3):
+                    a = fma(f, lookup[k + 1, c] - lookup[k, c], lookup[k, c])
+                    if first:
+                        colors[j, i, c] = select(drawn, a, lookup[entries + 1, c])
+                    else:
+                        b = colors[j, i, c]
+                        part = select(drawn, opacity, zero)
+                        mixed = fma(part, change(b, a), b)
+                        mixed = select(mixed > zero, mixed, zero)
+                        colors[j, i, c] = select(mixed < one, mixed, one)
+                i += di
+            j += dj
+
+    return body
+
+
+def make_mean_body(target):
+    """Return the body that fills the pixels ``rgb`` from blended samples.
+
+    Notes
+    -----
+    The arguments of ``body``, besides the strides:
+
+    rgb : array of uint8 or uint16, shape (height, width, 3)
+    colors : array of float32, shape (height * supersampling, width * supersampling, 3)
+        Blended samples in sRGB, from 0 to 1.
+    decode : array of float32
+        Linear light for evenly spaced sRGB values from 0 to 1.
+    encode, supersampling, share
+        As in `fractals.kernels.shade.make_body`.
+    """
+    real32, int32 = target.real32, target.int32
+    half, zero = real32(0.5), real32(0)
+
+    def body(i0, j0, di, dj, rgb, colors, decode, encode, supersampling, share):
+        last = int32(decode.shape[0] - 2)
+        scale = real32(decode.shape[0] - 1)
+        brightest = real32(encode.shape[0] - 1)
+        j = j0
+        while j < rgb.shape[0]:
+            i = i0
+            while i < rgb.shape[1]:
+                for c in range(3):
+                    light = zero
+                    for v in range(j * supersampling, (j + 1) * supersampling):
+                        for u in range(i * supersampling, (i + 1) * supersampling):
+                            t = colors[v, u, c] * scale
+                            k = min(int32(t), last)
+                            f = t - real32(k)
+                            light += fma(f, decode[k + 1] - decode[k], decode[k])
+                    rgb[j, i, c] = encode[int32(fma(light * share, brightest, half))]
+                i += di
+            j += dj
+
+    return body
+
+
+# Pixels as weighted means of jittered samples, and derivatives along a turned picture.
+
+
+def make_turned_body(target, projected):
+    """Return the body that fills ``dx2 + i dy2``: dz along the picture's axes.
+
+    dz of the picture gives |z| the gradient that it has along the picture. So a light comes from
+    the picture's left, and a distance is one in the picture, however the view is turned and
+    stretched. ``body(i0, j0, di, dj, dx2, dy2, x, y, dx, dy, matrix, arms)``:
+
+    x, y, dx, dy : array of real
+        Of an `EscapeTile`.
+    matrix : array of real, shape (4,)
+        ``scene.geometry.matrix``: from steps in the picture to steps in the plane.
+    arms : array of real, shape (2, samples)
+        With `projected`, an exponential map, the samples' offsets from the center. Lengths are
+        then in widths of the picture.
+    """
+    real = target.real
+    zero, one, infinity = real(0), real(1), real(float("inf"))
+    two_pi = real(6.283185307179586)
+
+    if projected:
+
+        def along(g, h, arms, k):
+            """Return the gradient times the conjugate of a picture's step in the plane."""
+            x, y = arms[0, k] * two_pi, arms[1, k] * two_pi
+            return fma(g, y, -(h * x)), fma(g, x, h * y)
+
+    else:
+
+        def along(g, h, arms, k):
+            return g, h
+
+    along = target.jit(along)
+
+    def body(i0, j0, di, dj, dx2, dy2, x, y, dx, dy, matrix, arms):
+        j = j0
+        while j < dx2.shape[0]:
+            i = i0
+            while i < dx2.shape[1]:
+                m = fma(x[j, i], x[j, i], y[j, i] * y[j, i])
+                known = (m > zero) & (m < infinity)
+                size = sqrt(select(known, m, one))
+                u, v = select(known, x[j, i], one) / size, select(known, y[j, i], zero) / size
+                g, h = fma(u, dx[j, i], v * dy[j, i]), fma(v, dx[j, i], -(u * dy[j, i]))
+                g, h = fma(matrix[0], g, matrix[2] * h), fma(matrix[1], g, matrix[3] * h)
+                g, h = along(g, h, arms, j * dx2.shape[1] + i)
+                dx2[j, i], dy2[j, i] = fma(g, u, h * v), fma(g, v, -(h * u))
+                i += di
+            j += dj
+
+    return body
+
+
+def make_decode_body(target):
+    """Return the body that converts ``colors`` from sRGB to linear light.
+
+    ``body(i0, j0, di, dj, colors, decode)``; colors has the shape (height, width, 3), and
+    ``decode`` is that of `fractals.kernels.shade.make_mean_body`.
+    """
+    real32, int32 = target.real32, target.int32
+
+    def body(i0, j0, di, dj, colors, decode):
+        last = int32(decode.shape[0] - 2)
+        scale = real32(decode.shape[0] - 1)
+        j = j0
+        while j < colors.shape[0]:
+            i = i0
+            while i < colors.shape[1]:
+                for c in range(3):
+                    t = colors[j, i, c] * scale
+                    k = min(int32(t), last)
+                    colors[j, i, c] = fma(t - real32(k), decode[k + 1] - decode[k], decode[k])
+                i += di
+            j += dj
+
+    return body
+
+
+def make_filter_body(target, period):
+    """Return the body that fills the pixels ``rgb`` from jittered samples.
+
+    A pixel is the weighted mean of the samples less than a pixel's width from its middle, across
+    and down; the weight falls linearly to 0 (a tent filter).
+
+    Parameters
+    ----------
+    target : Target
+    period : int
+        Size of the square of jitter that repeats; a power of two.
+
+    Notes
+    -----
+    The arguments of ``body``, besides the strides:
+
+    rgb : array of uint8 or uint16, shape (height, width, 3)
+    colors : array of float32, shape (rows, columns, 3)
+        Samples in linear light: those of the tile, and of the pixels around it.
+    shifts : array of float32, shape (2, period, period)
+        How far each sample lies from the middle of its cell, across and down, in cells.
+    encode : array of the type of `rgb`
+        As in `fractals.kernels.shade.make_body`.
+    window : FilterWindow
+    """
+    real32, int32 = target.real32, target.int32
+    zero, half, one = real32(0), real32(0.5), real32(1)
+    most = int32(period - 1)
+
+    def body(i0, j0, di, dj, rgb, colors, shifts, encode, window):
+        n, first_x, first_y, left, top = window
+        brightest, side = real32(encode.shape[0] - 1), real32(n)
+        reach = int32((n + int32(1)) // int32(2))
+        j = j0
+        while j < rgb.shape[0]:
+            i = i0
+            while i < rgb.shape[1]:
+                begin_x, begin_y = int32(first_x + i * n), int32(first_y + j * n)
+                red, green, blue, total = zero, zero, zero, zero
+                middle = side * half
+                for v in range(max(begin_y - reach, 0), min(begin_y + n + reach, colors.shape[0])):
+                    for u in range(
+                        max(begin_x - reach, 0), min(begin_x + n + reach, colors.shape[1])
+                    ):
+                        s, t = (u + left) & most, (v + top) & most
+                        across = real32(int32(u - begin_x)) + half + shifts[0, t, s] - middle
+                        down = real32(int32(v - begin_y)) + half + shifts[1, t, s] - middle
+                        across, down = one - abs(across) / side, one - abs(down) / side
+                        weight = select(across > zero, across, zero)
+                        weight = weight * select(down > zero, down, zero)
+                        red = fma(weight, colors[v, u, 0], red)
+                        green = fma(weight, colors[v, u, 1], green)
+                        blue = fma(weight, colors[v, u, 2], blue)
+                        total += weight
+                red, green, blue = red / total, green / total, blue / total
+                red, green = select(red < one, red, one), select(green < one, green, one)
+                blue = select(blue < one, blue, one)
+                rgb[j, i, 0] = encode[int32(fma(red, brightest, half))]
+                rgb[j, i, 1] = encode[int32(fma(green, brightest, half))]
+                rgb[j, i, 2] = encode[int32(fma(blue, brightest, half))]
+                i += di
+            j += dj
+
+    return body
+
 
 # Turns of the palette. Positions beyond it, infinities and NaN are drawn at the palette's start,
 # because whole turns are taken off as an int64, which holds no infinity.
@@ -245,8 +534,8 @@ def make_ranked_body(target, options):
     """Return the body that fills ``position`` (float32) by the rank of ``values``.
 
     ``body(i0, j0, di, dj, position, values, table, inputs)`` takes what `make_value_body` filled,
-    a table of `fractals.kernels.ranking`, and `ColoringInputs`. The program is apart from the one
-    that computes values, because a look-up keeps a loop from becoming vectors.
+    a table of `fractals.kernels.coloring_math`, and `ColoringInputs`. The program is apart from the
+    one that computes values, because a look-up keeps a loop from becoming vectors.
     """
     placed, rank = make_placed(target, options), make_rank(target)
 

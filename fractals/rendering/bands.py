@@ -11,8 +11,7 @@ import numpy as np
 from fractals.backends.base import Backend
 from fractals.io import png
 from fractals.rendering.forecast import MAX_BANDS
-from fractals.rendering.plan import Plan
-from fractals.rendering.tiles import Tile
+from fractals.rendering.plan import Plan, Tile
 from fractals.threads import WAKE, Queue
 
 

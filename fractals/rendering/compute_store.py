@@ -12,16 +12,23 @@ from fractals.deep import orbit_cache
 from fractals.errors import FractalsError, OptionError
 from fractals.io.files import HEADER
 from fractals.io.load import Source
-from fractals.io.store import SUFFIX, Store, TileWriter, create_store, open_store, tile_rows
-from fractals.io.store_lock import check_same, check_version, claimed, clear
-from fractals.io.store_parts import (
+from fractals.io.store import (
+    SUFFIX,
     PartWriter,
+    Store,
+    TileWriter,
+    check_same,
+    check_version,
+    claimed,
+    clear,
+    create_store,
     merge_parts,
     missing_parts,
     new_store,
+    open_store,
     parts_of,
+    tile_rows,
 )
-from fractals.rendering.cost import check_cost
 from fractals.rendering.drawing import (
     STAGES,
     Drawing,
@@ -33,9 +40,9 @@ from fractals.rendering.drawing import (
 from fractals.rendering.fit import read_fitted_request
 from fractals.rendering.iteration import Stop
 from fractals.rendering.known import Known, known_of, load_known, save_known
+from fractals.rendering.measured import check_cost
 from fractals.rendering.options import RenderKeywords, RenderOptions, with_keywords
-from fractals.rendering.plan import Plan
-from fractals.rendering.tiles import Tile, runs
+from fractals.rendering.plan import Plan, Tile, runs
 from fractals.scene.model import Scene
 from fractals.threads import Progress
 

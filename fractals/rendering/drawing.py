@@ -17,37 +17,289 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend, Run
+from fractals.backends.base import Backend, Run, Work
 from fractals.backends.cache_folder import take_messages
 from fractals.backends.devices import choose, open_chosen
+from fractals.backends.probe import memory_size
 from fractals.deep import orbit_cache
 from fractals.errors import OptionError
-from fractals.io.escape_data import EscapeData, arrays_of, parts_of, planes_for
+from fractals.io.escape_data import EscapeData, arrays_of, check_counts, parts_of, planes_for
 from fractals.io.png import Pixels
 from fractals.io.summary import Summary, Tally
-from fractals.kernels import tally as tally_counts
-from fractals.kernels.layout import EscapeTile
-from fractals.kernels.tally import NONE_YET
+from fractals.kernels import escape as tally_counts
+from fractals.kernels.escape import NONE_YET
+from fractals.kernels.layout import EscapeTile, SampleGrid
+from fractals.kernels.orbit import INSIDE_TOO
 from fractals.rendering.antialias import Antialiasing
-from fractals.rendering.compiled_tiles import DrawTiles, StageTicks, tiles_drawn, tiles_kept
-from fractals.rendering.cost import check_cost, check_time
-from fractals.rendering.iteration import FindOrbit, GridMethod, Method, Stop, never
+from fractals.rendering.iteration import Direct, FindOrbit, GridMethod, Method, Stop, never
 from fractals.rendering.known import Known
+from fractals.rendering.measured import check_cost, check_time
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Keeps, Plan, make_plan, missing_digits, noise_note
+from fractals.rendering.perturb import Perturbation
+from fractals.rendering.plan import Keeps, Plan, Tile, make_plan, missing_digits, noise_note
+from fractals.rendering.probe import LIMIT_SIZE
 from fractals.rendering.sampling import Index
 from fractals.rendering.shading import Fill, Painter
-from fractals.rendering.sources import make_source
-from fractals.rendering.stored import Recoloring
-from fractals.rendering.tiles import Tile
-from fractals.scene.layers import ResolvedLayer
+from fractals.scene.geometry import Layers, ResolvedLayer, kept_as
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_queue, run_tiles
+
+# Tiles that compiled code takes from a queue, where all of their work can be compiled.
+#
+# That is direct iteration on the CPU, and coloring by a single layer. Otherwise Python goes from
+# tile to tile, as `fractals.rendering.drawing.draw_tile` does: the numbers and the colors are the
+# same.
+
+
+TILE_STAGES = ("iterate", "color", "copy")
+
+# What a thread calls until no tile is left. It returns the ticks of the processor's clock that each
+# stage took.
+StageTicks = dict[str, float]
+DrawTiles = Callable[[Queue, Pixels, int, NDArray[np.int64]], StageTicks]
+KeepTiles = Callable[[Queue], StageTicks]
+
+
+def tiles_drawn(
+    backend: Backend,
+    plan: Plan,
+    method: Method | None,
+    painter: Painter,
+    dtype: Any,
+    tally: Tally,
+) -> list[DrawTiles]:
+    """Return ``draw(queue, picture, band, pixels_left)`` for each thread, or an empty list.
+
+    ``draw`` draws tiles of the plan until the queue ends or a band of ``band`` rows is whole. Row r
+    goes to row r % len(picture) of the picture; ``pixels_left`` counts the missing pixels of each
+    band. The counts are added to the tally. All memory is allocated here, so that no thread waits
+    for the interpreter's lock. With an empty list, Python draws tile by tile.
+    """
+    if not _is_plain(method, plan):
+        return []
+    shading = painter.single(method.max_iterations, method.count_offset)
+    if shading is None:
+        return []
+    place, inputs, paint, colors = shading
+    work = _iterating(plan, method)._replace(
+        place=place, coloring=(inputs,), paint=paint, colors=colors
+    )
+    prepare = backend.compile_tile_loop(work, dtype)
+    if prepare is None:
+        return []
+
+    def prepared() -> DrawTiles:
+        run = prepare()
+
+        def draw(queue: Queue, *where: Any) -> StageTicks:
+            laps = run(queue.cells, *where)
+            tally.add(*map(int, laps[len(TILE_STAGES) :]))
+            return _spent(laps)
+
+        return draw
+
+    return [prepared() for _ in range(backend.threads)]
+
+
+def tiles_kept(
+    backend: Backend, plan: Plan, method: Method | None, planes: Mapping[str, NDArray[Any]]
+) -> list[KeepTiles]:
+    """Return ``keep(queue)`` for each thread, or an empty list.
+
+    ``keep`` fills planes of the whole picture. With an empty list, Python fills them tile by tile.
+    """
+    if not _is_plain(method, plan) or not {"count"} <= planes.keys() <= {"count", "z", "dz"}:
+        return []
+    prepare = backend.compile_tile_loop(_iterating(plan, method))
+    if prepare is None:
+        return []
+    pairs = [np.empty((0, 0, 2), backend.real)] * 2
+    for k, name in enumerate(("z", "dz")):
+        if name in planes:
+            pairs[k] = planes[name].view(backend.real).reshape(*planes[name].shape, 2)
+
+    def prepared() -> KeepTiles:
+        run = prepare()
+        return lambda queue: _spent(run(queue.cells, planes["count"], *pairs))
+
+    return [prepared() for _ in range(backend.threads)]
+
+
+def _is_plain(method: Method | None, plan: Plan) -> TypeGuard[Direct]:
+    """Tell whether samples are iterated by themselves, in columns and rows."""
+    return isinstance(method, Direct) and not method.part and not plan.explicit_positions
+
+
+def _iterating(plan: Plan, method: Direct) -> Work:
+    """Return the work of iterating a plan's tiles."""
+    return Work(
+        tiles=np.array(plan.tiles, np.int64),
+        n=plan.supersampling,
+        derivative=method.derivative,
+        planes=method.statistics.planes,
+        iterate=method.run,
+        grid=(
+            SampleGrid(method.grid.columns, method.grid.rows),
+            method.point,
+            np.int32(method.max_iterations),
+        ),
+    )
+
+
+def _spent(laps: NDArray[np.int64]) -> StageTicks:
+    return dict(zip(TILE_STAGES, laps[: len(TILE_STAGES)].tolist(), strict=True))
+
+
+# Makes the source of a plan: what iterates the samples of a tile.
+
+
+def make_source(
+    backend: Backend,
+    plan: Plan,
+    find_orbit: FindOrbit = orbit_cache.find,
+    watch: Callable[[int], None] | None = None,
+    known: Known | None = None,
+) -> Method:
+    """Return what iterates a plan's samples; its programs are compiled.
+
+    Parameters
+    ----------
+    find_orbit : callable
+        Finds or computes reference orbits: one of those in `fractals.deep.orbit_cache`.
+    watch : callable, optional
+        Called with the number of steps while a reference orbit is computed.
+    known : Known, optional
+        What another process has found. Nothing is probed then.
+    """
+    begun = perf_counter()
+    if known is None and (limit := _limit_by_other_method(backend, plan, find_orbit, watch)):
+        plan = replace(plan, max_iterations=limit, settled=True)
+    begun = perf_counter() - begun
+    source: Direct | Perturbation
+    if plan.deep:
+        source = Perturbation(backend, plan.scene, plan, plan.layers, find_orbit, watch, known)
+    else:
+        source = Direct(backend, plan.scene, plan, plan.layers, known)
+    source.probing += begun
+    return source
+
+
+def _limit_by_other_method(
+    backend: Backend, plan: Plan, find_orbit: FindOrbit, watch: Callable[[int], None] | None
+) -> int | None:
+    """Return the limit "auto" of a view that is not deep, if its probe needs the other method.
+
+    Chaotic samples have other counts by the other method, and which one draws a picture depends on
+    its size. So the method of the probe is that of a picture of the probe's size.
+    """
+    coarser = plan.size[0] * plan.supersampling < LIMIT_SIZE[0]
+    either = (plan.deep or coarser) and plan.view.projection == "plane"
+    if not (plan.probed and plan.depth < 1 and either):
+        return None
+    image = plan.scene.image.model_copy(update={"size": LIMIT_SIZE, "supersampling": 1})
+    scene = plan.scene.model_copy(update={"image": image})
+    probed = make_plan(scene, plan.device, plan.interior_shortcuts, plan.threads)
+    if probed.deep == plan.deep:
+        return None
+    return make_source(backend, probed, find_orbit, watch).max_iterations
+
+
+# Tiles read from existing escape data, in place of iterating.
+
+
+BYTES_A_VALUE = 40  # of memory, a sample, while values of the whole picture are sorted
+
+
+class Recoloring:
+    """A `fractals.rendering.iteration.Method` that reads existing escape data.
+
+    Raises
+    ------
+    OptionError
+        The raw numbers are of another size, or a layer needs what they lack.
+    """
+
+    reference, probing, note, loop, stage = 0.0, 0.0, "", "", "copy"
+
+    def __init__(self, backend: Backend, plan: Plan, layers: Layers, raw: EscapeData) -> None:
+        raw.check(counts=False)
+        self.backend, self.plan, self.raw = backend, plan, raw
+        self.max_iterations, self.count_offset = raw.max_iterations, raw.count_offset
+        n, planes = plan.supersampling, raw.planes
+        if raw.count.shape != (plan.size[1] * n, plan.size[0] * n):
+            rows, columns = raw.count.shape
+            raise OptionError(
+                f"the raw numbers have {columns}x{rows} samples, and the scene needs "
+                f"{plan.size[0]}x{plan.size[1]} pixels of {n}x{n}: compute the scene again"
+            )
+        _check_layers(layers, raw)
+        if layers.whole:
+            _check_memory(raw.count.size)
+        own = [name for name in planes_for(layers) if name.isidentifier()]
+        statistics = [_kept_as(name, raw) for name in layers.statistics.names]
+        self._names = [*own, *statistics]
+        self._parts = [part for name in own for part in parts_of(planes[name])]
+        self._statistics = [planes[name] for name in statistics]
+        self._nothing = backend.to_device(np.zeros((1, 1), backend.real))
+        self._no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
+
+    def iterate(
+        self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
+    ) -> EscapeTile:
+        """Return the escape data of a tile's samples, on the device."""
+        rows, columns = tile.window(self.plan.supersampling)
+        self.raw.check_rows(rows, self._names)
+        return self._gathered(lambda part: part[rows, columns])
+
+    def iterate_some(
+        self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
+    ) -> EscapeTile:
+        """Return the escape data of samples in columns `i` and rows `j`, on the device."""
+        self.raw.check_rows(slice(int(j.min()), int(j.max()) + 1), self._names)
+        return self._gathered(lambda part: part[j, i].reshape(shape))
+
+    def _gathered(self, taken: Callable[[NDArray[Any]], NDArray[Any]]) -> EscapeTile:
+        """Return the planes' elements that `taken` selects, on the device."""
+        to_device = self.backend.to_device
+        check_counts(taken(self._parts[0]), self.max_iterations)
+        # Copies: a part of a file is read-only, and each program would be compiled anew for it.
+        found = [to_device(np.array(taken(part), order="C")) for part in self._parts]
+        statistics = self._no_planes
+        if self._statistics:
+            statistics = to_device(np.stack([taken(plane) for plane in self._statistics]))
+        count, x, y, dx, dy = (*found, self._nothing, self._nothing)[:5]
+        return EscapeTile(count, x, y, dx, dy, statistics)
+
+
+def _kept_as(name: str, raw: EscapeData) -> str:
+    found = kept_as(name, raw.statistics) or kept_as(name.removesuffix(INSIDE_TOO), raw.statistics)
+    assert found, "_check_layers has found every plane"
+    return found
+
+
+def _check_layers(layers: Layers, raw: EscapeData) -> None:
+    if lacking := layers.lacking(raw.planes):
+        layer, names = lacking
+        why = f"these raw numbers lack: {layer.remedy}"
+        if not (raw.exact or any(name.isidentifier() for name in names)):
+            why = "an EXR does not keep: compute a store (.fz)"
+        raise OptionError(f"the coloring '{layer.label}' needs {', '.join(names)}, which {why}")
+
+
+def _check_memory(samples: int) -> None:
+    free = memory_size()
+    if free and BYTES_A_VALUE * samples > 0.9 * free:
+        raise OptionError(
+            "a coloring that sees the whole picture (histogram, rank) takes "
+            f"{BYTES_A_VALUE * samples / 2**30:.1f} GiB for {samples} samples, and "
+            f"{free / 2**30:.1f} GiB are free: choose another coloring, or compute a smaller --size"
+        )
+
 
 STAGES = ("compile", "reference", "iterate", "color", "copy")
 Planes = Mapping[str, NDArray[Any]]
@@ -71,7 +323,7 @@ class Drawing:
     tally : Tally
         The counts of the tiles that were drawn.
     count_columns : Run, optional
-        The program of `fractals.kernels.tally`, on GPUs.
+        The program of `fractals.kernels.escape`, on GPUs.
     """
 
     plan: Plan

@@ -11,7 +11,7 @@ from fractals.io.load import Source, load_scene
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import compute_data, open_drawing, open_plan
 from fractals.rendering.options import RenderKeywords, RenderOptions, read_request
-from fractals.rendering.tiles import Tile
+from fractals.rendering.plan import Tile
 from fractals.scene.model import Scene
 from fractals.scene.paint import Paint
 

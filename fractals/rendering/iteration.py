@@ -1,22 +1,284 @@
 """What the methods that compute escape data on a backend share."""
 
+import contextlib
 import copy
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from time import perf_counter
 from typing import Any, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Run
+from fractals.backends.devices import open_one_core
 from fractals.deep.reference import Reference
-from fractals.kernels.layout import EscapeTile
-from fractals.rendering.grid import TileGrid
-from fractals.rendering.plan import Plan
-from fractals.rendering.sampling import Index
-from fractals.rendering.tiles import Tile
-from fractals.rendering.view_probe import ViewProbe
-from fractals.scene.layers import Layers
+from fractals.kernels import escape
+from fractals.kernels.escape import EscapeOptions
+from fractals.kernels.layout import EscapeTile, SampleGrid
+from fractals.kernels.orbit import first_size, state_size
+from fractals.rendering.known import Known
+from fractals.rendering.plan import Plan, Tile
+from fractals.rendering.probe import (
+    LIMIT_SIZE,
+    PROBE_SIZE,
+    SCALES,
+    Counts,
+    Floats,
+    count_offset,
+    is_settled,
+    limit_from,
+    lowest_and_median,
+    shallow_limit,
+    smooth_counts,
+)
+from fractals.rendering.sampling import Index, Samples, coordinates, indices
+from fractals.scene.geometry import Layers
 from fractals.scene.model import MAX_ITERATIONS, Scene
+from fractals.threads import share
+
+# TileGrid: the positions of a tile's samples, as arrays on a device.
+
+
+class TileGrid:
+    """The grid of a plan's samples on a device: columns and rows, or explicit positions.
+
+    Parameters
+    ----------
+    backend : Backend
+    plan : Plan
+    step : int
+        From 2 on, the grid has only the sample in the middle of each step x step samples; tiles
+        then count these.
+
+    Attributes
+    ----------
+    samples : Samples
+        Where the plan has explicit positions.
+    columns, rows : ndarray
+        As of `fractals.rendering.sampling.coordinates`, in the backend's number type, elsewhere.
+    """
+
+    def __init__(self, backend: Backend, plan: Plan, step: int = 1) -> None:
+        self.backend, self.plan, self.step = backend, plan, step
+        if plan.explicit_positions:
+            self.samples = Samples(plan)
+            return
+        columns, rows = (part.astype(backend.real) for part in coordinates(plan))
+        if step > 1:
+            columns, rows = (
+                np.ascontiguousarray(part[:, self._picked(np.arange(-(-part.shape[1] // step)), k)])
+                for k, part in enumerate((columns, rows))
+            )
+        self.columns, self.rows = columns, rows
+        self._all_columns = backend.to_device(columns)
+
+    def of_tile(self, tile: Tile) -> tuple[tuple[int, int], Any, Any]:
+        """Return shape, columns and rows of a tile's samples, on the device."""
+        n = self.plan.supersampling
+        rows, columns = tile.window(n)
+        shape = tile.height * n, tile.width * n
+        if self.plan.explicit_positions:
+            i, j = indices((rows, columns))
+            if self.step > 1:
+                i, j = self._picked(i, 0), self._picked(j, 1)
+            return shape, *self.of_samples(i, j, shape)
+        across = self._all_columns  # strips are as wide as the picture
+        if tile.width * n < self.columns.shape[1]:
+            across = self.backend.to_device(np.ascontiguousarray(self.columns[:, columns]))
+        down = self.backend.to_device(np.ascontiguousarray(self.rows[:, rows]))
+        return shape, across, down
+
+    def of_samples(self, i: Index, j: Index, shape: tuple[int, int]) -> tuple[Any, Any]:
+        """Return the explicit positions of samples in columns `i` and rows `j`, on the device."""
+        return explicit_positions(self.backend, self.samples, i, j, shape)
+
+    def _picked(self, index: Index, axis: int) -> Index:
+        """Return the columns (axis 0) or rows (axis 1) of the grid that samples stand for."""
+        last = self.plan.size[axis] * self.plan.supersampling - 1
+        return np.minimum(self.step * index + self.step // 2, last)
+
+
+def explicit_positions(
+    backend: Backend, samples: Samples, i: Index, j: Index, shape: tuple[int, int]
+) -> tuple[Any, Any]:
+    """Return explicit positions in place of columns and rows, on a device.
+
+    Parameters
+    ----------
+    backend : Backend
+    samples : Samples
+    i, j : ndarray of int
+        Columns and rows, of shapes that NumPy broadcasts.
+    shape : tuple of int
+        Shape of the arrays that are computed from the positions.
+    """
+    positions = samples.at(i, j).astype(backend.real)
+    empty = np.zeros((2, shape[0]), backend.real)
+    return backend.to_device(positions), backend.to_device(empty)
+
+
+# ViewProbe: iterates a few samples of a view, for the limit of iterations and the count offset.
+#
+# `fractals.rendering.probe` computes both from the counts.
+
+
+Positions = NDArray[np.float64]
+
+
+@dataclass
+class ViewProbe:
+    """Iterates some samples of a plan's view: PROBE_SIZE, or LIMIT_SIZE.
+
+    Attributes
+    ----------
+    backend : Backend
+        Where the samples are iterated.
+    plan : Plan
+    iterate : callable
+        ``iterate(shape, columns, rows, max_iterations)`` returns an `EscapeTile` on the device.
+    threads : int
+        Probes of several widths at once; 0: one after the other, in the calling thread.
+    """
+
+    backend: Backend
+    plan: Plan
+    iterate: Callable[..., EscapeTile]
+    threads: int = 0
+    seconds: float = field(default=0.0, init=False)  # that iterating took, without compiling
+    # The smooth counts of the view, where all samples escaped: the limit does not change these.
+    _escaped: Floats | None = field(default=None, init=False)
+
+    def compile(self) -> None:
+        """Compile the program, which is done when it is first called."""
+        self._iterated(1)
+        self.backend.synchronize()
+
+    def counts(self, limit: int) -> tuple[Counts, Floats]:
+        """Return all counts, and the smooth counts of the samples that escaped."""
+        with self._timed():
+            counts, (smooth,) = self._results([self._iterated(limit)], limit)
+        return counts[0], smooth
+
+    @contextlib.contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Add the time of what is done to `seconds`."""
+        begun = perf_counter()
+        yield
+        self.seconds += perf_counter() - begun
+
+    def _iterated(
+        self, limit: int, scale: Fraction = Fraction(1), size: tuple[int, int] = PROBE_SIZE
+    ) -> EscapeTile:
+        """Return the escape data, on the device; `scale` multiplies the width of the view."""
+        backend = self.backend
+        if self.plan.explicit_positions:
+            places = indices((slice(0, size[1]), slice(0, size[0])))
+            samples = Samples(self._sized(scale, size), size)
+            positions = explicit_positions(backend, samples, *places, size[::-1])
+        else:
+            grid = (part.astype(backend.real) for part in self._grid(scale, size))
+            positions = tuple(map(backend.to_device, grid))
+        return self.iterate(size[::-1], *positions, limit)
+
+    def _results(self, tiles: Sequence[EscapeTile], limit: int) -> tuple[Counts, list[Floats]]:
+        """Return the counts of each tile, and the smooth counts of its samples that escaped."""
+        backend, shape = self.backend, (len(tiles), *PROBE_SIZE[::-1])
+        counts = np.empty(shape, np.int32)
+        x, y = (np.empty(shape, backend.real) for _ in range(2))
+        for tile, *parts in zip(tiles, counts, x, y, strict=True):
+            for on_device, part in zip((tile.count, tile.x, tile.y), parts, strict=True):
+                backend.to_host(on_device, part)
+        escaped = counts < limit
+        z = x[escaped].astype(np.float64), y[escaped].astype(np.float64)
+        radius = self.plan.scene.iteration.escape_radius
+        smooth = smooth_counts(counts[escaped], *z, self.plan.formula, radius)
+        ends = np.cumsum(np.count_nonzero(escaped, axis=(1, 2)))
+        return counts, np.split(smooth, ends[:-1])
+
+    def _sized(self, scale: Fraction, size: tuple[int, int]) -> Plan:
+        """Return the plan of the samples, in a view of `scale` times the width."""
+        plan = replace(self.plan, width=scale * self.plan.width)
+        if plan.view.projection == "plane":
+            plan = replace(plan, size=size, supersampling=1, antialias="grid")
+        return plan
+
+    def _grid(self, scale: Fraction, size: tuple[int, int]) -> tuple[Positions, Positions]:
+        """Return columns and rows as of `coordinates`; `scale` is a power of two."""
+        if not self.plan.deep or size != PROBE_SIZE:
+            return coordinates(self._sized(scale, size))
+        # They are distances from the center, which a power of two scales without rounding.
+        columns, rows = self._own_grid
+        return float(scale) * columns, float(scale) * rows
+
+    @cached_property
+    def _own_grid(self) -> tuple[Positions, Positions]:
+        return coordinates(self._sized(Fraction(1), PROBE_SIZE))
+
+    def shallow_limit(self, prepare: Callable[[int], None] | None = None) -> int:
+        """Return a limit of iterations beyond which few more samples escape, of a view not deep.
+
+        It is raised from that by the zoom; ``prepare(limit)`` is called before each higher one is
+        probed.
+        """
+        limit = self.plan.least_limit
+        while (found := self.limit_under(limit)) is None:
+            limit *= 4
+            if prepare:
+                prepare(limit)
+        return found
+
+    def limit_under(self, limit: int) -> int | None:
+        """Return what `shallow_limit` does, if samples iterated up to `limit` tell it."""
+        counts = np.empty(LIMIT_SIZE[::-1], np.int32)
+        with self._timed():
+            self.backend.to_host(self._iterated(limit, size=LIMIT_SIZE).count, counts)
+        return shallow_limit(counts, limit, self.plan.least_limit)
+
+    def settled_limit(
+        self, limit: int, prepare: Callable[[int], None] | None = None, patience: int = 0
+    ) -> int:
+        """Return what `shallow_limit` does, for a deep view; it is raised from `limit`.
+
+        While no sample escapes, it is raised to `patience` at least.
+        """
+        before = None  # samples that had not escaped at the limit before
+        while True:
+            counts, smooth = self.counts(limit)
+            inside = int((counts == limit).sum())
+            self._escaped = None if inside else smooth
+            settled = is_settled(before, inside, counts.size)
+            settled = settled and (inside < counts.size or limit >= patience)
+            if inside == 0 or settled or 4 * limit > MAX_ITERATIONS:
+                return limit_from(counts, limit, self.plan.least_limit)
+            before, limit = inside, 4 * limit
+            if prepare:
+                prepare(limit)
+
+    def count_offset(self, limit: int) -> float:
+        """Return the count offset of the view, from probes of several widths."""
+        plan = self.plan
+        if not plan.depth:
+            return 0.0
+        own = self._escaped
+        if own is None:
+            _, own = self.counts(limit)
+        # Only the iteration is done in threads, which would wait for each other in the rest.
+        tiles: dict[int, EscapeTile] = {}
+
+        def probe(power: int) -> None:
+            tiles[power] = self._iterated(limit, Fraction(2) ** power)
+
+        with self._timed():
+            share([power for power in SCALES if power], probe, self.threads)
+            _, smooth = self._results(list(tiles.values()), limit)
+        found = {0: own, **dict(zip(tiles, smooth, strict=True))}
+        return count_offset({k: lowest_and_median(part) for k, part in found.items()}, plan.depth)
+
 
 FULL = 2**18  # samples that occupy a GPU: a launch of fewer takes as long
 WITHOUT_END = 2.0**52  # steps of a launch that need not be bounded
@@ -166,3 +428,108 @@ class GridMethod:
         planes = self.statistics.planes
         statistics = backend.empty((planes, *shape), backend.real) if planes else no_planes
         return EscapeTile(backend.empty(shape, np.int32), x, y, dx, dy, statistics)
+
+
+# Direct iteration of tiles: each sample by itself.
+
+
+FEW = 1500  # a limit to which plain Python iterates a probe in a second; most wide views have it
+LONG = 2**22  # a limit beyond it says "no limit": no sample of a probe is iterated so far
+
+
+class Direct(GridMethod):
+    """Iterates each sample by itself."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        scene: Scene,
+        plan: Plan,
+        layers: Layers,
+        known: Known | None = None,
+    ) -> None:
+        super().__init__(backend, scene, plan, layers)
+        if known:
+            self.max_iterations, self.count_offset = known.max_iterations, known.count_offset
+        self._compile()
+        if not known and (plan.probed or plan.depth):
+            self._look()
+
+    def _look(self) -> None:
+        """Set the limit of iterations and the count offset from a probe of the view."""
+        plan, backend = self.plan, self.backend
+        if backend.kind == "python" and not plan.depth and plan.least_limit <= FEW:
+            probe = self._probe()
+            if found := probe.limit_under(plan.least_limit):
+                self.max_iterations, self.probing = found, probe.seconds
+                return
+        if backend.kind in ("python", "simulator"):  # the probe would take minutes there
+            cpu = open_one_core(plan.precision)
+            other = Direct(cpu, self.scene, plan, plan.layers)
+            self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
+            self.probing = other.probing
+        else:
+            probe = self._probe()
+            probe.compile()
+            if plan.probed:
+                self.max_iterations = probe.shallow_limit()
+            limit = self.max_iterations
+            if limit > LONG and plan.depth and not plan.probed:
+                limit = min(limit, probe.shallow_limit())
+            self.count_offset = probe.count_offset(limit)
+            self.probing = probe.seconds
+        self._compile()
+
+    def _compile(self, limit: int = 0) -> None:
+        """Compile the program, and bring its inputs to the device.
+
+        `limit`: to which samples are iterated, where that is more than the picture's.
+        """
+        backend, scene, plan = self.backend, self.scene, self.plan
+        julia = scene.julia is not None
+        options = EscapeOptions(
+            formula=self.formula,
+            julia=julia,
+            derivative=self.derivative,
+            interior_shortcuts=plan.interior_shortcuts,
+            steps_per_check=plan.steps_per_check,
+            check_every_step=plan.check_every_step,
+            statistics=self.statistics.compiled(),
+            explicit_positions=plan.explicit_positions,
+        )
+        most = self._steps_a_launch()
+        self.part = most if most < max(limit, self.max_iterations) else 0
+        self.run = backend.compile(
+            escape.make_part_body if self.part else escape.make_body, options
+        )
+        x, y = (float(Decimal(text)) for text in scene.julia or ("0", "0"))
+        escape_radius_squared = scene.iteration.escape_radius**2
+        point = [x, y, escape_radius_squared, *self.statistics.constants()]
+        self.point = backend.to_device(np.array(point, backend.real))
+
+    def _iterate(
+        self,
+        shape: tuple[int, int],
+        across: Any,
+        down: Any,
+        max_iterations: int,
+        stop: Stop = never,
+        probing: bool = False,
+    ) -> EscapeTile:
+        backend = self.backend
+        if probing and not self.part and max_iterations > self.max_iterations:
+            self._compile(max_iterations)  # launches of a GPU must be short
+        tile, grid, last = self._outputs(shape, backend), SampleGrid(across, down), max_iterations
+        if not self.part:
+            self.run(tile, grid, self.point, np.int32(last))
+            return tile
+        more = state_size(self.formula, self.derivative) - first_size(self.derivative)
+        rest = backend.empty((more, *shape), backend.real) if more else self.no_planes
+        for begin in range(0, last, self.part):
+            if stop():
+                break
+            until = min(last, begin + self.part)
+            steps = np.int32(begin), np.int32(until), np.int32(last)
+            self.run(tile, rest, grid, self.point, *steps)
+            backend.synchronize()
+        return tile

@@ -1,17 +1,34 @@
 """The pipeline: scene -> plan -> tiles -> raw numbers -> picture. Read this first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from time import perf_counter
-from typing import Any, Unpack
+from typing import Any, BinaryIO, Unpack
 
 from fractals.backends.base import Backend
 from fractals.errors import OptionError
+from fractals.io import png
 from fractals.io.escape_data import EscapeData
-from fractals.io.image import Image
+from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.io.load import Source
-from fractals.rendering.drawing import Drawing, compute_data, draw_all, open_drawing, open_plan
+from fractals.io.summary import Summary, resolved_values
+from fractals.rendering.bands import Bands, Helpers, ended_on_error
+from fractals.rendering.drawing import (
+    Drawing,
+    DrawTiles,
+    compiled_draws,
+    compute_data,
+    draw_all,
+    draw_tile_to,
+    open_drawing,
+    open_plan,
+    run_all,
+    run_compiled,
+)
 from fractals.rendering.fit import fit_new_coloring, read_fitted_request
+from fractals.rendering.iteration import Stop
 from fractals.rendering.measured import MAX_REFERENCE, Measured, look
 from fractals.rendering.options import (
     RecolorKeywords,
@@ -20,10 +37,11 @@ from fractals.rendering.options import (
     read_request,
     with_keywords,
 )
-from fractals.rendering.plan import Plan
-from fractals.scene.layers import make_layers
+from fractals.rendering.plan import Keeps, Plan, Tile
+from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
 from fractals.scene.paint import Color
+from fractals.threads import Queue, add, core_count
 
 
 @with_keywords(RenderKeywords)
@@ -216,3 +234,218 @@ def read_recoloring(
     if scene.iteration.number_type != raw.precision:
         scene = scene.replace(precision=raw.precision)
     return scene, replace(options, force=True)
+
+
+# Pictures drawn into files: bands of rows are compressed, written and freed while others draw.
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """Facts about a picture that was drawn into a file.
+
+    Attributes
+    ----------
+    scene : Scene
+    timings : dict of str to float
+        Seconds of each stage, as of an `Image`; "encode" excludes what was compressed while a GPU
+        drew.
+    device, precision, method, loop : str
+        As of an `Image`.
+    summary : Summary, optional
+        As of an `Image`.
+    """
+
+    scene: Scene
+    timings: dict[str, float]
+    device: str
+    precision: str
+    method: str
+    loop: str
+    summary: Summary | None = None
+
+
+@with_keywords(RenderKeywords)
+def render_to(
+    path: str | Path | BinaryIO,
+    *sources: Source,
+    overwrite: bool = False,
+    cluster: Any = None,
+    **keywords: Unpack[RenderKeywords],
+) -> Rendered:
+    """Draw a picture into a file: the bytes that `render` and `Image.save` write.
+
+    A PNG is written band by band, so it may be larger than the memory. Pictures of other types, and
+    pictures whose colors depend on all samples (histogram, rank), are drawn whole first.
+
+    Parameters
+    ----------
+    path : str, Path or binary file
+        Its suffix names the type; an open file receives a PNG.
+    *sources, **keywords
+        As of `render`.
+    overwrite : bool
+        True: an existing file is replaced.
+    cluster : object, optional
+        Workers that draw a PNG, as of `compute_to`.
+
+    Returns
+    -------
+    Rendered
+
+    Raises
+    ------
+    OptionError
+        The suffix names no type of picture, or a type that can't hold this picture; or as of
+        `render`.
+    FractalsError
+        The file exists, or can't be written; an existing file is unchanged.
+    SceneError, DeviceError
+        As of `render`.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> render_to(file, size=(8, 6), device="cpu").device
+    'cpu'
+    >>> file.getvalue()[1:4]
+    b'PNG'
+    """
+    scene, options = read_fitted_request(sources, keywords)
+    if cluster is not None and isinstance(path, str | Path) and not overwrite:
+        from fractals.rendering.cluster.job import remove_rest
+
+        remove_rest(Path(path), scene)
+    target = PictureFile(path, scene.image, overwrite)
+    plan, backend = open_plan(scene, options, _keeps(target))
+    if cluster is not None:
+        return _render_by(cluster, path, target, plan, backend, options)
+    if not target.streams or plan.layers.whole:
+        return _write(draw_image(plan, backend, options), target)
+    drawing = open_drawing(plan, backend, options)
+    with target.open() as file:
+        return _stream(file, drawing, options)
+
+
+@with_keywords(RecolorKeywords)
+def recolor_to(
+    path: str | Path | BinaryIO,
+    raw: EscapeData,
+    *sources: Source,
+    overwrite: bool = False,
+    **keywords: Unpack[RecolorKeywords],
+) -> Rendered:
+    """Draw raw numbers into a file: the bytes that `recolor` and `Image.save` write.
+
+    A PNG of a store may be larger than the memory: the store is read band by band. Colors that
+    depend on all samples (histogram, rank) take 40 bytes a sample.
+
+    Parameters
+    ----------
+    path, overwrite
+        As of `render_to`.
+    raw, *sources, **keywords
+        As of `recolor`.
+
+    Returns
+    -------
+    Rendered
+
+    Raises
+    ------
+    OptionError, FractalsError
+        As of `render_to` and `recolor`.
+    """
+    scene, options = read_recoloring(raw, sources, keywords)
+    target = PictureFile(path, scene.image, overwrite)
+    plan, backend = open_plan(scene, options, _keeps(target), iterates=False)
+    drawing = open_drawing(plan, backend, options, stored=raw)
+    if not target.streams:
+        return _write(finish(drawing, options), target)
+    with target.open() as file:
+        return _stream(file, drawing, options)
+
+
+def _render_by(
+    cluster: Any,
+    path: str | Path | BinaryIO,
+    target: PictureFile,
+    plan: Plan,
+    backend: Backend,
+    options: RenderOptions,
+) -> Rendered:
+    """Have a picture drawn by a cluster."""
+    from fractals.rendering.cluster.job import check_poster, draw_poster
+
+    named = check_poster(path, target, plan.layers.whole)
+    drawing = open_drawing(plan, backend, options)
+    draw_poster(named, target, drawing, options, cluster)
+    facts = plan.device, plan.precision, plan.method, drawing.source.loop
+    return Rendered(plan.scene, drawing.timings, *facts)
+
+
+def _keeps(target: PictureFile) -> Keeps:
+    return "bands" if target.streams else "pixels"
+
+
+def _write(image: Image, target: PictureFile) -> Rendered:
+    with target.open() as file:
+        image.write(file, target.file_format)
+    facts = image.device, image.precision, image.method, image.loop, image.summary
+    return Rendered(image.scene, image.timings, *facts)
+
+
+def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendered:
+    """Draw a picture into an open file as a PNG."""
+    plan, timings = drawing.plan, drawing.timings
+    picture = plan.scene.image
+    found = drawing.source.max_iterations, drawing.source.count_offset
+    resolved = resolved_values(plan.scene, *found)
+    writer = png.Writer(file, png_beginning(plan.scene, picture.size, picture.bits, resolved))
+    bands = Bands(plan, drawing.backend, writer, drawing.dtype)
+    drawers = drawing.backend.threads  # 0: the calling thread draws, so that others compress
+    timings["encode"] = 0.0
+
+    def draw(tile: Tile, stop: Stop) -> dict[str, float]:
+        with ended_on_error(bands):
+            begun = perf_counter()
+            bands.wait_for_room(tile)
+            waited = perf_counter() - begun
+            seconds = draw_tile_to(drawing, tile, partial(bands.keep, tile), stop)
+            begun = perf_counter()
+            if drawers:
+                bands.help()
+            return {**seconds, "encode": waited + perf_counter() - begun}
+
+    with ended_on_error(bands):
+        helpers = None if drawers else Helpers(bands, options.threads or core_count())
+        if draws := compiled_draws(drawing):
+            queue = Queue(len(plan.tiles))
+            works = [partial(_draw_and_help, bands, queue, draw_tiles) for draw_tiles in draws]
+            run_compiled(drawing, queue, works, options.progress)
+        else:
+            run_all(drawing, draw, options.progress)
+        begun = perf_counter()
+        (helpers or Helpers(bands, drawers)).join()
+    writer.end()
+    timings["encode"] += perf_counter() - begun
+    facts = plan.device, plan.precision, plan.method, drawing.source.loop, drawing.summary
+    return Rendered(plan.scene, timings, *facts)
+
+
+def _draw_and_help(bands: Bands, queue: Queue, draw_tiles: DrawTiles) -> dict[str, float]:
+    """Draw tiles of the queue until it is empty, and compress strips of whole bands."""
+    spent: dict[str, float] = {}
+    with ended_on_error(bands):
+        last = perf_counter()
+        while bands.wait_for_tiles(queue):
+            begun = perf_counter()
+            laps = draw_tiles(queue, bands.rows, bands.height, bands.pixels_left)
+            drawn = perf_counter()
+            bands.note()
+            bands.help()
+            share = (drawn - begun) / (sum(laps.values()) or 1)  # 0: others took all tiles
+            waited = {"encode": begun - last + perf_counter() - drawn}
+            last = perf_counter()
+            add(spent, {stage: share * lap for stage, lap in laps.items()} | waited)
+    return spent

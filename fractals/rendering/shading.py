@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Run
-from fractals.color import spaces
-from fractals.kernels import blend, pixel_filter, shade
+from fractals.color import palette
+from fractals.kernels import shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile, FilterWindow
 from fractals.kernels.shade import PlaceOptions, ValueOptions
-from fractals.rendering.plan import Plan
+from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.sampling import PERIOD, Index, Samples, indices, shifts
-from fractals.rendering.tiles import Tile
-from fractals.scene.geometry import is_plain, matrix
-from fractals.scene.layers import Layers, ResolvedLayer
+from fractals.scene.geometry import Layers, ResolvedLayer, is_plain, matrix
 from fractals.scene.model import Scene
 
 Fill = Callable[..., None]  # ``fill(values, raw, max_iterations, count_offset)``
@@ -83,7 +81,7 @@ class Painter:
         self.dtype = dtype
         self.projected = plan.view.projection == "exponential"
         self._painted: list[_Painted] = []
-        table = spaces.encoding(scene.image.bits) if encode is None else encode
+        table = palette.encoding(scene.image.bits) if encode is None else encode
         self._encode = backend.to_device(table)
         self._compile(values, placing or place_samples)
 
@@ -99,9 +97,9 @@ class Painter:
             paint = backend.compile(shade.make_body)
             lookup = colors.lookup(self.scene.color.inside)
             if several or filtered:
-                paint = backend.compile(blend.make_layer_body, layer.blend if k else "first")
+                paint = backend.compile(shade.make_layer_body, layer.blend if k else "first")
             if several:
-                lookup = spaces.srgb_from_linear(lookup).astype(np.float32)
+                lookup = palette.srgb_from_linear(lookup).astype(np.float32)
             self._painted.append(
                 _Painted(
                     place,
@@ -114,19 +112,17 @@ class Painter:
                     table,
                 )
             )
-        self._mean = backend.compile(blend.make_mean_body) if several and not filtered else None
-        self._to_linear = (
-            backend.compile(pixel_filter.make_decode_body) if several and filtered else None
-        )
-        self._decode = backend.to_device(spaces.decoding()) if several else None
+        self._mean = backend.compile(shade.make_mean_body) if several and not filtered else None
+        self._to_linear = backend.compile(shade.make_decode_body) if several and filtered else None
+        self._decode = backend.to_device(palette.decoding()) if several else None
         if filtered:
-            self._filter = backend.compile(pixel_filter.make_filter_body, PERIOD)
+            self._filter = backend.compile(shade.make_filter_body, PERIOD)
             self._shifts = backend.to_device(shifts())
         if self.projected:
             self._samples = Samples(self.plan)
         self._turn = None
         if self.layers.derivative and (self.projected or not is_plain(self.plan.view)):
-            self._turn = backend.compile(pixel_filter.make_turned_body, self.projected)
+            self._turn = backend.compile(shade.make_turned_body, self.projected)
             linear = [float(part) for part in matrix(self.plan.view)]
             self._matrix = backend.to_device(np.array(linear, backend.real))
             self._no_arms = backend.to_device(np.zeros((2, 1), backend.real))

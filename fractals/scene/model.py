@@ -1,5 +1,6 @@
 """View and Scene: what to draw. Frozen values, written as TOML and JSON."""
 
+import html
 import inspect
 import json
 import re
@@ -24,10 +25,19 @@ from fractals.errors import FractalsError, OptionError, SceneError, listed, show
 from fractals.kernels.formula import Formula
 from fractals.scene.film import Film
 from fractals.scene.keywords import SceneKeywords
-from fractals.scene.numbers import decimal_text, point_text, width_in
+from fractals.scene.numbers import MAX_SIDE, decimal_text, point_text, size_of, width_in
 from fractals.scene.paint import Color, Finite, plain_name
-from fractals.scene.sizes import MAX_SIDE, size_of
 from fractals.scene.table import Table, explained, make_once
+
+# HTML of scenes, for notebooks.
+
+
+def folded_html(title: str, text: str) -> str:
+    """Return HTML of a title that unfolds to a text."""
+    return (
+        f"<details><summary>{html.escape(title)}</summary><pre>{html.escape(text)}</pre></details>"
+    )
+
 
 VERSION = 1  # of the scene format; raised when an older program would misread a newer scene
 MAX_ITERATIONS = 2_000_000_000  # counts are int32
@@ -341,7 +351,7 @@ class Scene(Table):
         return {**table, "formula": named}
 
     def _repr_html_(self) -> str:
-        from fractals.scene.notebook import folded_html
+        pass  # MERGED
 
         try:
             text = self.to_toml()

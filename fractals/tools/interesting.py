@@ -20,7 +20,7 @@ import numpy as np
 from gmpy2 import mpfr, mpq
 from numpy.typing import NDArray
 
-from fractals.color.spaces import Floats
+from fractals.color.palette import Floats
 from fractals.deep.area import rounded
 from fractals.deep.misiurewicz import find_misiurewicz
 from fractals.deep.nucleus import find_nucleus

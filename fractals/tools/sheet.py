@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fractals import catalog
-from fractals.color import palette, spaces
-from fractals.color.spaces import Floats
+from fractals.color import palette
+from fractals.color.palette import Floats
 from fractals.errors import OptionError, shown
 from fractals.io.png import Pixels
 from fractals.rendering.fit import fit_colors
@@ -121,7 +121,7 @@ def turn(name: str, steps: int) -> Pixels:
     """Return the colors of a palette at equal steps of one turn, uint8 of shape (steps, 3)."""
     at: Floats = (np.arange(steps) + 0.5) / steps
     linear = palette.load(name).linear(at)
-    return np.rint(255 * np.clip(spaces.srgb_from_linear(linear), 0, 1)).astype(np.uint8)
+    return np.rint(255 * np.clip(palette.srgb_from_linear(linear), 0, 1)).astype(np.uint8)
 
 
 def png(pixels: Pixels) -> bytes:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fractals.tools.gpu.divergence import measure
+from fractals.tools.gpu.access import measure
 
 
 def check(answer):

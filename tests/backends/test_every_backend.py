@@ -16,7 +16,7 @@ from fractals import catalog
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.cuda.backend import CudaBackend
 from fractals.backends.devices import choose, limits_of, open_backend
-from fractals.color import spaces
+from fractals.color import palette
 from fractals.kernels import escape, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile, SampleGrid
 from fractals.rendering import plan, render, sampling
@@ -170,7 +170,7 @@ def run_shade(backend, drawn, numbers):
         on_device[1],
         on_device[0],
         backend.to_device(drawn.color.make_palette().lookup("#123456")),
-        backend.to_device(spaces.encoding()),
+        backend.to_device(palette.encoding()),
         np.int32(1),
         np.float32(1),
     )

@@ -26,7 +26,7 @@ from fractals.backends.devices import choose, limits_of, open_backend
 from fractals.color import palette
 from fractals.formulas import mandelbrot
 from fractals.scene.paint import Color, Layer
-from fractals.tools.gpu import machine, prediction
+from fractals.tools.gpu import machine
 
 if reason := ptx.missing():
     if os.environ.get("FRACTALS_REQUIRE_PTX"):
@@ -48,7 +48,7 @@ REGISTERS_MOST = 128  # 512 threads of a multiprocessor's 65536 registers
 REGISTERS_BOTH = 136  # of matrices with exponents whose orbits are watched: 448 threads
 
 # Lower a budget when the code gets better: predictions of times use them.
-BUDGET = prediction.INSTRUCTIONS
+BUDGET = machine.INSTRUCTIONS
 STICKY = (7.75, 7.75)  # the same of a Mandelbrot step that is tested each time
 FAR = ["-2.5", "0"]  # beyond the escape radius: orbits may come back
 # NVVM unrolls a whole block only where it is short enough; the loop then holds no test at its end.
@@ -355,7 +355,7 @@ def test_float64_arithmetic_an_iteration(formula):
     name = escape_name(formula, False, False, "float64")
     loop = ptx.hot_loop(ptx.instructions(ptx.binary(kernel(name), HOPPER)))
     counted = machine.Loop(tuple(each.name for each in loop), "machine code").double
-    wanted = prediction.doubles(formula, "float64")
+    wanted = machine.doubles(formula, "float64")
     assert counted / STEPS_PER_CHECK == pytest.approx(wanted, abs=0.07)
 
 

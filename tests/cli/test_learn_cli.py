@@ -7,7 +7,8 @@ import PIL.Image
 import pytest
 from support.command_line import one_line
 
-from fractals.tools.learn import report, steps
+from fractals.tools.learn import report
+from fractals.tools.learn import run as steps
 
 SCRIPTS = {
     "step_01_first.py": '''"""Step 1: the first step."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.command_line import SMALL, one_line
 
-from fractals.cli import progress
+from fractals.cli import messages
 from fractals.cli.messages import Verbosity, about, duration, shortened
 
 
@@ -118,7 +118,7 @@ class Terminal:
 
 @pytest.fixture
 def notes_on_compiling(monkeypatch):
-    monkeypatch.setattr(progress, "COMPILES", 3)
+    monkeypatch.setattr(messages, "COMPILES", 3)
 
 
 @pytest.mark.usefixtures("notes_on_compiling")
@@ -129,7 +129,7 @@ def test_compiling_is_said_once_and_at_once(tmp_path, capfd):
     names = {}
     exec(compile(source, str(file), "exec"), names)
     begun = time.monotonic()
-    with progress.ProgressLine(program="mandelbrot, smooth") as line:
+    with messages.ProgressLine(program="mandelbrot, smooth") as line:
         names["run"](1.5)
         line(0, 10)
         names["run"](0.5)
@@ -137,9 +137,9 @@ def test_compiling_is_said_once_and_at_once(tmp_path, capfd):
     assert capfd.readouterr().err == (
         "fractals: compiling the program for mandelbrot, smooth: about 2 s, the first time only\n"
     )
-    with progress.ProgressLine(program="mandelbrot, smooth"):
+    with messages.ProgressLine(program="mandelbrot, smooth"):
         time.sleep(0.6)
-    with progress.ProgressLine(program="mandelbrot, smooth") as line:
+    with messages.ProgressLine(program="mandelbrot, smooth") as line:
         line(1, 10)  # a tile is done
         names["run"](0.6)
     assert capfd.readouterr().err == ""
@@ -167,10 +167,10 @@ def test_a_first_render_says_that_it_compiles(tmp_path):
 
 
 def test_progress_off_a_terminal(capfd, monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", 10.0)
+    monkeypatch.setattr(messages, "EVERY", 10.0)
     clock = iter([0.0, 5.0, 5.0, 20.0, 20.0, 22.0, 22.0])
-    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
-    line = progress.ProgressLine(pixels=100)
+    monkeypatch.setattr(messages, "monotonic", lambda: next(clock))
+    line = messages.ProgressLine(pixels=100)
     line(1, 100)
     line(10, 100)
     line(20, 100)
@@ -178,18 +178,18 @@ def test_progress_off_a_terminal(capfd, monkeypatch):
 
 
 def test_before_the_first_tile_no_share_is_named(capfd, monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", 10.0)
+    monkeypatch.setattr(messages, "EVERY", 10.0)
     clock = iter([0.0, 30.0, 30.0])
-    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
-    progress.ProgressLine(pixels=100)(0, 100)
+    monkeypatch.setattr(messages, "monotonic", lambda: next(clock))
+    messages.ProgressLine(pixels=100)(0, 100)
     assert capfd.readouterr().err == "fractals: preparing the first tile, 30 s so far\n"
 
 
 def test_progress_of_a_search(capfd, monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", 10.0)
+    monkeypatch.setattr(messages, "EVERY", 10.0)
     clock = iter([0.0, 11.0, 11.0])
-    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
-    line = progress.ProgressLine()
+    monkeypatch.setattr(messages, "monotonic", lambda: next(clock))
+    line = messages.ProgressLine()
     line.search("period", 500, 9000)
     assert capfd.readouterr().err == "fractals: period: step 500, at most 9000, after 11 s\n"
 
@@ -197,8 +197,8 @@ def test_progress_of_a_search(capfd, monkeypatch):
 def test_a_bar_on_a_terminal(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(progress, "FIRST", 0)
-    with progress.ProgressLine(pixels=100) as line:
+    monkeypatch.setattr(messages, "FIRST", 0)
+    with messages.ProgressLine(pixels=100) as line:
         line(1, 7)
         line(2, 7)
     assert "2/7" in terminal.text
@@ -206,15 +206,15 @@ def test_a_bar_on_a_terminal(monkeypatch):
 
 
 def test_work_without_steps_says_that_it_goes_on(capfd, monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", 0.2)
-    with progress.ProgressLine(task="recomputing 20 pixels"):
+    monkeypatch.setattr(messages, "EVERY", 0.2)
+    with messages.ProgressLine(task="recomputing 20 pixels"):
         time.sleep(0.7)
     assert "fractals: recomputing 20 pixels, 0 s so far" in capfd.readouterr().err
     assert Verbosity.quiet is False
 
 
 def test_no_thread_is_left(monkeypatch):
-    with progress.ProgressLine(program="x"):
+    with messages.ProgressLine(program="x"):
         pass
     time.sleep(0.3)
     assert threading.active_count() < 50

@@ -220,7 +220,7 @@ def test_palettes_are_listed_with_their_ends(run, monkeypatch):
 
 
 def test_strips_of_palettes_are_shown_on_terminals_alone(monkeypatch):
-    from fractals.cli.list import about_palette
+    from fractals.cli.convert import about_palette
 
     assert "\x1b[48;2;" not in about_palette("ember")
     monkeypatch.setattr(sys, "stdout", Terminal())

@@ -19,11 +19,11 @@ import fractals
 from fractals import catalog
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.cpu.simd import pack
-from fractals.color import palette, spaces
-from fractals.kernels import elementary, escape, ranking
-from fractals.kernels.statistics import Statistics
+from fractals.color import palette
+from fractals.kernels import coloring_math, elementary, escape
+from fractals.kernels.orbit import Statistics
+from fractals.rendering.plan import Tile
 from fractals.rendering.shading import Painter
-from fractals.rendering.tiles import Tile
 from fractals.tools import verify
 
 SIZE, LIMIT, RADIUS = (32, 18), 80, 64
@@ -347,7 +347,7 @@ def test_rank_and_histogram():
         grey = {"stops": ["#000", "#fff"], "cyclic": False}
         wanted = drawn_scene(name, size=(64, 36), palette=grey, bits=16, inside="#000")
         picture = fractals.render(wanted, device="cpu").pixels[..., 0]
-        light = spaces.linear_from_srgb(picture / 65535)
+        light = palette.linear_from_srgb(picture / 65535)
         drawn[name] = np.cbrt(light)  # grey is even in OKLab, whose lightness is a cube root
     order = np.argsort(np.argsort(smooth[out])) / (out.sum() - 1)
     seen = order > 0.05  # 16 bits can't tell darker ones apart
@@ -376,19 +376,22 @@ def test_ranked_pictures_in_files(tmp_path):
 def test_ranks_of_nothing_and_of_much(name):
     inside = scene(coloring=name, center=["-0.1", "0"], width="0.01")
     assert not fractals.render(inside, device="cpu").pixels.any()
-    make_table = {"rank": ranking.make_rank_table, "histogram": ranking.make_histogram_table}[name]
+    make_table = {
+        "rank": coloring_math.make_rank_table,
+        "histogram": coloring_math.make_histogram_table,
+    }[name]
     for values in (
         np.random.default_rng(1).uniform(1, 1e6, 10**5),
         np.random.default_rng(2).exponential(3, 10**5) + 12_000_000,
         np.array([5e6, 1.5, 3e9]),
     ):
         lowest, *shares = make_table(values)
-        assert len(shares) == ranking.EDGE_COUNT
+        assert len(shares) == coloring_math.EDGE_COUNT
         assert (np.diff(shares) >= 0).all()
         assert lowest <= values.min()
         assert (shares[0], shares[-1]) == (0, 1)
         for value in np.quantile(values, [0.01, 0.4, 0.9]):
-            share = np.interp(value, ranking.edges(lowest), shares)
+            share = np.interp(value, coloring_math.edges(lowest), shares)
             assert share == pytest.approx(
                 (values < value).mean(), abs=0.34 if len(values) == 3 else 0.02
             )

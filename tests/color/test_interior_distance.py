@@ -9,7 +9,7 @@ import pytest
 from support.scenes import scene, slow_but
 
 import fractals
-from fractals.scene.layers import make_layers
+from fractals.scene.geometry import make_layers
 
 SIZE, LIMIT = (45, 31), 3000
 

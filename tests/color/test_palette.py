@@ -8,7 +8,7 @@ from oracle import naive
 from PIL import ImageColor
 
 from fractals import catalog
-from fractals.color import palette, spaces
+from fractals.color import palette
 from fractals.errors import InputError
 
 every_palette = pytest.mark.parametrize("name", catalog.names("palette"))
@@ -31,7 +31,7 @@ def test_stops_are_met(name):
     loaded = palette.load(name)
     table = loaded.lookup("#000000")
     for place, color in loaded.stops:
-        row = table[round(place * spaces.ENTRIES)]
+        row = table[round(place * palette.ENTRIES)]
         wanted = [255 * float(part) for part in palette.parse_color(color)]
         got = [255 * float(naive.srgb_from_linear(float(v))) for v in row]
         assert got == pytest.approx(wanted, abs=2.5)  # a stop may lie between two rows
@@ -43,7 +43,7 @@ def test_cyclic_palettes_close(name):
     table = loaded.lookup("#000000")[:-1]
     if loaded.cyclic:
         assert table[-1] == pytest.approx(table[0], abs=1e-6)
-    steps = np.abs(np.diff(255 * spaces.srgb_from_linear(table), axis=0))
+    steps = np.abs(np.diff(255 * palette.srgb_from_linear(table), axis=0))
     assert steps.max() < 6  # of a byte: no jumps
 
 
@@ -51,7 +51,7 @@ def test_there_are_many_palettes_and_no_two_alike():
     """In OKLab, where 0.02 is a just noticeable difference; the best of all shifts is compared."""
     at = np.arange(128) / 128
     names = catalog.names("palette")
-    lab = {name: spaces.oklab_from_linear(palette.load(name).linear(at)) for name in names}
+    lab = {name: palette.oklab_from_linear(palette.load(name).linear(at)) for name in names}
     assert len(names) >= 24
     assert all(np.ptp(colors[:, 0]) > 0.4 for colors in lab.values())  # light and dark
     for k, first in enumerate(names):
@@ -64,14 +64,14 @@ def test_there_are_many_palettes_and_no_two_alike():
 def test_lookup_table():
     two = palette.parse({"stops": ["#000000", "#ffffff"]})
     table = two.lookup("#ff0000")
-    assert table.shape == (spaces.ENTRIES + 2, 3)
+    assert table.shape == (palette.ENTRIES + 2, 3)
     assert table.dtype == np.float32
     assert table[0] == pytest.approx([0, 0, 0], abs=1e-6)
-    assert table[spaces.ENTRIES // 2] == pytest.approx([1, 1, 1], abs=1e-6)
+    assert table[palette.ENTRIES // 2] == pytest.approx([1, 1, 1], abs=1e-6)
     assert table[-2] == pytest.approx([0, 0, 0], abs=1e-6)
     assert table[-1].tolist() == [1, 0, 0]
     # Half way from black to white in OKLab is L = 1/2, whose light is 1/8.
-    assert table[spaces.ENTRIES // 4] == pytest.approx([0.125] * 3, abs=1e-6)
+    assert table[palette.ENTRIES // 4] == pytest.approx([0.125] * 3, abs=1e-6)
     assert (table >= 0).all()
     assert (table <= 1).all()
 
@@ -83,27 +83,29 @@ def test_one_color_is_a_palette():
 
 @given(light)
 def test_srgb_is_the_standards(v):
-    assert float(spaces.srgb_from_linear(v)) == pytest.approx(
+    assert float(palette.srgb_from_linear(v)) == pytest.approx(
         float(naive.srgb_from_linear(v)), abs=1e-12
     )
-    assert float(spaces.linear_from_srgb(v)) == pytest.approx(
+    assert float(palette.linear_from_srgb(v)) == pytest.approx(
         float(naive.linear_from_srgb(v)), abs=1e-12
     )
 
 
 @given(light)
 def test_srgb_there_and_back(v):
-    assert float(spaces.linear_from_srgb(spaces.srgb_from_linear(v))) == pytest.approx(v, abs=1e-6)
+    assert float(palette.linear_from_srgb(palette.srgb_from_linear(v))) == pytest.approx(
+        v, abs=1e-6
+    )
 
 
 def test_every_byte_comes_back():
     for byte in range(256):
-        linear = float(spaces.linear_from_srgb(byte / 255))
-        assert spaces.encoding()[int(linear * (spaces.LEVELS[8] - 1) + 0.5)] == byte
+        linear = float(palette.linear_from_srgb(byte / 255))
+        assert palette.encoding()[int(linear * (palette.LEVELS[8] - 1) + 0.5)] == byte
 
 
 def test_encoding_is_within_a_byte_and_rises():
-    table = spaces.encoding().astype(int)
+    table = palette.encoding().astype(int)
     exact = [
         float(255 * naive.srgb_from_linear(naive.mpf(k) / (len(table) - 1)))
         for k in range(0, len(table), 37)
@@ -115,7 +117,7 @@ def test_encoding_is_within_a_byte_and_rises():
     # between two levels, half a level more: at most a byte where sRGB is steepest
     fine = np.random.default_rng(4).uniform(0, 1, 2000)
     drawn = table[(fine * (len(table) - 1) + 0.5).astype(int)]
-    assert np.abs(drawn - 255 * spaces.srgb_from_linear(fine)).max() < 0.62
+    assert np.abs(drawn - 255 * palette.srgb_from_linear(fine)).max() < 0.62
 
 
 # Björn Ottosson's table of OKLab test values: XYZ -> Lab; and sRGB colors as CSS Color 4 has them.
@@ -130,14 +132,14 @@ OKLAB = [
 
 @pytest.mark.parametrize(("linear", "lab"), OKLAB)
 def test_oklab(linear, lab):
-    assert spaces.oklab_from_linear(np.array(linear, float)) == pytest.approx(lab, abs=2e-5)
-    assert spaces.linear_from_oklab(np.array(lab, float)) == pytest.approx(linear, abs=2e-4)
+    assert palette.oklab_from_linear(np.array(linear, float)) == pytest.approx(lab, abs=2e-5)
+    assert palette.linear_from_oklab(np.array(lab, float)) == pytest.approx(linear, abs=2e-4)
 
 
 @given(light, light, light)
 def test_oklab_there_and_back(red, green, blue):
     color = np.array([red, green, blue])
-    again = spaces.linear_from_oklab(spaces.oklab_from_linear(color))
+    again = palette.linear_from_oklab(palette.oklab_from_linear(color))
     assert again == pytest.approx(color, abs=1e-6)
 
 
@@ -191,8 +193,8 @@ def test_oklch_colors(text, srgb):
 
 
 def test_oklch_beyond_srgb_keeps_lightness_and_hue():
-    linear = spaces.linear_from_srgb(palette.parse_color("oklch(0.7 0.4 150)"))
-    lightness, chroma, hue = spaces.oklch_from_oklab(spaces.oklab_from_linear(linear))
+    linear = palette.linear_from_srgb(palette.parse_color("oklch(0.7 0.4 150)"))
+    lightness, chroma, hue = palette.oklch_from_oklab(palette.oklab_from_linear(linear))
     assert lightness == pytest.approx(0.7, abs=2e-3)
     assert hue == pytest.approx(150, abs=0.3)
     assert 0.15 < chroma < 0.4
@@ -205,8 +207,8 @@ def test_oklch_beyond_srgb_keeps_lightness_and_hue():
 def test_hues_go_the_shorter_way(first, last, middle):
     stops = [f"oklch(0.7 0.05 {first})", f"oklch(0.7 0.05 {last})"]
     colors = palette.parse({"stops": stops, "space": "oklch", "cyclic": False})
-    lab = spaces.oklab_from_linear(colors.linear(np.array([0.5])))
-    lightness, chroma, hue = spaces.oklch_from_oklab(lab)[0]
+    lab = palette.oklab_from_linear(colors.linear(np.array([0.5])))
+    lightness, chroma, hue = palette.oklch_from_oklab(lab)[0]
     assert (lightness, chroma) == pytest.approx((0.7, 0.05), abs=1e-4)
     assert (hue - middle + 180) % 360 - 180 == pytest.approx(0, abs=0.2)
 
@@ -214,8 +216,8 @@ def test_hues_go_the_shorter_way(first, last, middle):
 def test_gray_has_no_hue_of_its_own():
     stops = ["oklch(0.6 0.1 40)", "#808080", "oklch(0.6 0.1 250)"]
     colors = palette.parse({"stops": stops, "space": "oklch", "cyclic": False})
-    lab = spaces.oklab_from_linear(colors.linear(np.array([0.3, 0.7])))
-    assert spaces.oklch_from_oklab(lab)[:, 2] % 360 == pytest.approx([40, 250], abs=0.2)
+    lab = palette.oklab_from_linear(colors.linear(np.array([0.3, 0.7])))
+    assert palette.oklch_from_oklab(lab)[:, 2] % 360 == pytest.approx([40, 250], abs=0.2)
 
 
 @pytest.mark.parametrize("space", palette.SPACES)
@@ -226,10 +228,10 @@ def test_every_space_and_blend_meets_the_stops(space, blend, cyclic):
     table = {"stops": given, "space": space, "blend": blend, "cyclic": cyclic}
     colors = palette.parse(table)
     assert palette.parse(colors.to_table()) == colors
-    found = spaces.srgb_from_linear(colors.linear(np.array([0.1, 0.35, 0.8])))
+    found = palette.srgb_from_linear(colors.linear(np.array([0.1, 0.35, 0.8])))
     wanted = [palette.parse_color(color) for _, color in given]
     assert found == pytest.approx(np.array(wanted), abs=1e-4)
-    ends = colors.lookup("#000")[[0, spaces.ENTRIES]]
+    ends = colors.lookup("#000")[[0, palette.ENTRIES]]
     assert (ends[0] == pytest.approx(ends[1], abs=1e-6)) is cyclic
     one = palette.parse({**table, "stops": ["#3060a0"]}).lookup("#000")
     assert np.ptp(one[:-1], axis=0).max() < 1e-6
@@ -238,9 +240,9 @@ def test_every_space_and_blend_meets_the_stops(space, blend, cyclic):
 def test_srgb_and_cosine():
     table = {"stops": ["#000000", "#ffffff"], "space": "srgb", "cyclic": False}
     at = np.linspace(0, 1, 9)
-    straight = spaces.srgb_from_linear(palette.parse(table).linear(at))
+    straight = palette.srgb_from_linear(palette.parse(table).linear(at))
     assert straight[:, 1] == pytest.approx(at, abs=1e-6)
-    waves = spaces.srgb_from_linear(palette.parse({**table, "blend": "cosine"}).linear(at))
+    waves = palette.srgb_from_linear(palette.parse({**table, "blend": "cosine"}).linear(at))
     assert waves[:, 1] == pytest.approx(np.sin(np.pi * at / 2) ** 2, abs=1e-6)
 
 
@@ -248,7 +250,7 @@ def test_smooth_palettes_have_no_kinks_and_go_nowhere_else():
     stops = [[0.0, "#102030"], [0.2, "#ff8000"], [0.5, "#e0e0ff"], [0.6, "#400060"]]
     table = {"stops": stops, "space": "srgb", "blend": "smooth"}
     at = np.linspace(0, 1, 100_001)
-    drawn = spaces.srgb_from_linear(palette.parse(table).linear(at))
+    drawn = palette.srgb_from_linear(palette.parse(table).linear(at))
     slopes = np.diff(drawn, axis=0) * 1e5
     assert np.abs(np.diff(slopes, axis=0)).max() < 0.02  # at a kink it would jump by some 1
     assert slopes[0] == pytest.approx(slopes[-1], abs=0.02)
@@ -262,7 +264,7 @@ def test_smooth_palettes_have_no_kinks_and_go_nowhere_else():
 def test_smooth_slopes_are_harmonic_means():
     grays = {"stops": [[0, "#000"], [0.5, "#404040"], [1, "#ffffff"]], "cyclic": False}
     colors = palette.parse({**grays, "space": "srgb", "blend": "smooth"})
-    near = spaces.srgb_from_linear(colors.linear(np.array([0.5 - 1e-5, 0.5 + 1e-5])))[:, 0]
+    near = palette.srgb_from_linear(colors.linear(np.array([0.5 - 1e-5, 0.5 + 1e-5])))[:, 0]
     first, second = 2 * 64 / 255, 2 * (255 - 64) / 255
     assert (near[1] - near[0]) / 2e-5 == pytest.approx(2 / (1 / first + 1 / second), rel=1e-3)
 

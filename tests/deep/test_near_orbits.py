@@ -7,7 +7,7 @@ from support.scenes import FORMULAS, label
 
 from fractals import Scene, find_nucleus
 from fractals.deep import newton, nucleus
-from fractals.deep.near_orbits import NearOrbits
+from fractals.deep.nucleus import NearOrbits
 from fractals.errors import FractalsError
 
 FEW = ["mandelbrot", "burning_ship", "tricorn", {"name": "multibrot", "power": 3}]

@@ -12,8 +12,8 @@ from support.deep import deep_scene
 
 import fractals
 from fractals.deep import orbit_cache
+from fractals.deep.orbit_cache import MAX_APART, MORE_BITS, is_near, shifted
 from fractals.deep.reference import compute_orbit
-from fractals.deep.shifted import MAX_APART, MORE_BITS, is_near, shifted
 from fractals.rendering.plan import make_plan
 
 ZERO = Fraction(0), Fraction(0)

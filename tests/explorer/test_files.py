@@ -18,8 +18,7 @@ from support.explorer import process
 from fractals.errors import FractalsError, first_line
 from fractals.explorer import jobs
 from fractals.explorer.bookmarks import Bookmarks
-from fractals.explorer.export_folder import ExportFolder, remove_leftovers
-from fractals.explorer.jobs import Jobs, Kept
+from fractals.explorer.jobs import ExportFolder, Jobs, Kept, remove_leftovers
 
 posix = pytest.mark.skipif(os.name != "posix", reason="folders are locked on POSIX systems")
 
@@ -36,7 +35,7 @@ def temporary(tmp_path, monkeypatch):
 
 @posix
 def test_leftovers_of_killed_servers_are_removed(temporary, tmp_path):
-    code = "from fractals.explorer.export_folder import *; f = ExportFolder(); print(f.path)"
+    code = "from fractals.explorer.jobs import *; f = ExportFolder(); print(f.path)"
     code += "; (f.path / 'a.png').write_text('x'); sys.stdout.flush(); os.kill(os.getpid(), 9)"
     command = [sys.executable, "-c", f"import os, sys; {code}"]
     killed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)

@@ -8,7 +8,7 @@ from support.explorer import SIZE
 from support.scenes import slow_but
 
 import fractals
-from fractals.color.spaces import encoding
+from fractals.color.palette import encoding
 from fractals.explorer import protocol
 
 LONG = "deep, 15 million iterations"

@@ -15,7 +15,7 @@ from PIL import Image, ImageOps
 import fractals
 from fractals import catalog
 from fractals.errors import FractalsError, OptionError
-from fractals.explorer import pages, server, start
+from fractals.explorer import pages, server
 from fractals.scene.keywords import SceneKeywords
 from fractals.tools import surprise
 
@@ -97,7 +97,7 @@ def test_keywords_are_checked():
 
 def test_the_signature_has_every_option_with_its_default():
     shown = inspect.signature(fractals.explore).parameters
-    options = {field.name: field.default for field in dataclasses.fields(start.ExploreOptions)}
+    options = {field.name: field.default for field in dataclasses.fields(server.ExploreOptions)}
     assert {name: shown[name].default for name in options} == options
     assert shown.keys() == {"sources", *options, *SceneKeywords.__annotations__}
 

@@ -7,10 +7,10 @@ import pytest
 
 import fractals
 from fractals.errors import OptionError
-from fractals.explorer import scheduler, tile_batches
+from fractals.explorer import scheduler, view_work
 from fractals.explorer.scheduler import PENALTY, STARVING, VIEW, Engine, Stale, Work
-from fractals.explorer.tile_batches import TileBatches, smaller, tile_side
-from fractals.rendering.tiles import Tile
+from fractals.explorer.view_work import TileBatches, smaller, tile_side
+from fractals.rendering.plan import Tile
 
 SCENE = fractals.load_scene("seahorse", size=(8, 6))
 
@@ -119,7 +119,7 @@ def test_tiles_are_small_where_each_sample_may_take_long():
     assert batches(True, 10**7, method="perturbation")(TILES) == TILES
     for limit, supersampling in ((10**6, 1), (10**7, 2)):
         found = batches(True, limit, supersampling)(TILES)
-        most = tile_batches.MAX_STEPS // (limit * supersampling**2)
+        most = view_work.MAX_STEPS // (limit * supersampling**2)
         assert max(tile.width * tile.height for tile in found) <= most
         points = [(x, y) for t in found for x, y in pixels(t)]
         assert sorted(points) == sorted(point for t in TILES for point in pixels(t))

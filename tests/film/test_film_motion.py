@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import fractals
 from fractals import OptionError, SceneError, load_scene
-from fractals.films.facts import find_facts
+from fractals.films.frames import find_facts
 from fractals.films.motion import (
     Easing,
     fixed_point,

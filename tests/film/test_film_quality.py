@@ -7,7 +7,7 @@ import pytest
 from test_film_strip import CPU, decibels, film_of, plane, strip_of
 
 import fractals
-from fractals.films.facts import find_facts
+from fractals.films.frames import find_facts
 from fractals.films.motion import make_motion, with_view
 from fractals.films.strip import Strip
 from fractals.films.strip_plan import Look

@@ -13,7 +13,7 @@ import fractals
 from fractals import load_scene
 from fractals.backends.devices import choose, open_backend
 from fractals.films.bands import fixed_place, keeps_values, make_layout, obstacle
-from fractals.films.facts import Facts
+from fractals.films.frames import Facts
 from fractals.films.motion import make_motion, with_view
 from fractals.films.strip import Strip
 from fractals.films.strip_plan import Look, Shutter
@@ -184,7 +184,7 @@ def test_frames_of_values_do_not_depend_on_order_segments_and_folders(in_parts, 
 
 
 def test_a_zoom_is_divided_where_colors_stay(monkeypatch):
-    monkeypatch.setattr("fractals.films.split.LEAST", 5)
+    monkeypatch.setattr("fractals.films.plan.LEAST", 5)
     scene = film_of(START, END, supersampling=3)
     tracks = {"offset": [[0, 0.2], [0.3, 0.2], [0.7, 0.5]]}
     film = scene.film.model_dump(mode="json", exclude_none=True)
@@ -238,13 +238,13 @@ def test_the_shutter_takes_the_mean_of_the_frames_in_its_time(turn):
     (blurred,) = strip.frames([10])
     sharp = strip_of(scene, shutter=0.0)
     (still,), many = sharp.frames([10]), []
-    decode = fractals.color.spaces.linear_from_srgb
+    decode = fractals.color.palette.linear_from_srgb
     for k in range(17):
         moment = strip.part.moment(10 + 0.5 * k / 16)
         sharp._gather.hold([moment])
         weight = 0.5 if k in (0, 16) else 1.0
         many.append(weight * decode(sharp._gather.frame(moment) / 65535))
-    mean = fractals.color.spaces.srgb_from_linear(sum(many) / 16) * 65535
+    mean = fractals.color.palette.srgb_from_linear(sum(many) / 16) * 65535
     assert decibels(blurred, mean) > 40
     assert decibels(blurred, mean) > decibels(still, mean) + 10
 

@@ -154,7 +154,7 @@ def test_a_frame_too_deep_for_the_explorer_is_refused():
 
 def test_stored_numbers_are_those_of_the_same_view(tmp_path):
     """A frame and the width that follows from it say the same."""
-    from fractals.scene.compare import differences
+    from fractals.scene.geometry import differences
 
     (tmp_path / "a.kfr").write_text("Re: 0\nIm: 0\nZoom: 4\n")
     scene = load_scene(tmp_path / "a.kfr")

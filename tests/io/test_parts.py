@@ -17,8 +17,7 @@ from fractals.errors import FractalsError
 from fractals.io import parts as part_files
 from fractals.io import store
 from fractals.io.parts import Parts
-from fractals.io.store import open_store
-from fractals.io.store_parts import parts_of
+from fractals.io.store import open_store, parts_of
 
 ARRAYS = {"count": np.arange(6, dtype=np.int32).reshape(2, 3), "z": np.ones((2, 3), complex)}
 DEEP = {

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.scenes import scene
 
 import fractals
-from fractals.color import spaces
+from fractals.color import palette
 from fractals.io import png
 from fractals.io.image import format_of, lost
 
@@ -228,11 +228,11 @@ def test_16_bits_are_not_8_bits_scaled_up():
 
 
 def test_every_value_of_16_bits_can_occur():
-    table = spaces.encoding(16)
+    table = palette.encoding(16)
     light = np.arange(len(table)) / (len(table) - 1)
     assert table.dtype == np.uint16
     assert len(np.unique(table)) == 2**16
-    assert abs(spaces.linear_from_srgb(table / 65535) - light).max() < 2e-5
+    assert abs(palette.linear_from_srgb(table / 65535) - light).max() < 2e-5
 
 
 @pytest.mark.parametrize("name", ["a.jpg", "a.webp", "a.ppm"])

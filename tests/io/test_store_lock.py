@@ -13,7 +13,7 @@ from support.stores import change_header, contents, interrupted
 import fractals
 from fractals import EscapeData, OptionError, SceneError
 from fractals.errors import FractalsError
-from fractals.io import store, store_lock
+from fractals.io import store
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +79,7 @@ def test_a_store_that_lacks_a_plane_is_refused(tmp_path):
 
 def test_another_version_of_the_program_does_not_go_on(tmp_path, monkeypatch):
     interrupted(tmp_path / "a.fz", scene(size=(40, 33)), device="python")
-    monkeypatch.setattr(store_lock, "__version__", "9.9")
+    monkeypatch.setattr(store, "__version__", "9.9")
     with pytest.raises(OptionError, match=r"and this is 9\.9.* --overwrite computes"):
         fractals.compute_to(tmp_path / "a.fz", scene(size=(40, 33)), device="python")
 
@@ -97,7 +97,7 @@ def test_what_is_refused_destroys_nothing(tmp_path):
 
 def test_one_process_at_a_time(tmp_path):
     with (
-        store_lock.claimed(tmp_path / "a.fz"),
+        store.claimed(tmp_path / "a.fz"),
         pytest.raises(FractalsError, match="another process"),
     ):
         fractals.compute_to(tmp_path / "a.fz", scene(), device="python")

@@ -7,7 +7,7 @@ import pytest
 
 from fractals.errors import InputError, OptionError
 from fractals.tools.learn import run
-from fractals.tools.learn.steps import all_steps, find_step, lessons_folder, start
+from fractals.tools.learn.run import all_steps, find_step, lessons_folder, start
 
 SOLVED = sorted(path.stem for path in (lessons_folder() / "solutions").glob("*.py"))
 WRONG = sorted(path.stem for path in (lessons_folder() / "wrong").glob("*.py"))

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from fractals.tools.learn import run
-from fractals.tools.learn.steps import lessons_folder
+from fractals.tools.learn.run import lessons_folder
 
 pytestmark = pytest.mark.lessons
 

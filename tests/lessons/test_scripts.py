@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fractals.tools.learn import run
-from fractals.tools.learn.steps import all_steps, lessons_folder
+from fractals.tools.learn.run import all_steps, lessons_folder
 
 pytestmark = pytest.mark.lessons
 SECONDS = 60  # limit of a test on a busy machine; alone, a script takes less than 10

@@ -12,13 +12,12 @@ from PIL import Image
 from support.scenes import scene
 
 import fractals
-from fractals.color import spaces
+from fractals.color import palette
 from fractals.rendering import antialias as antialiasing
 from fractals.rendering import plan as planning
 from fractals.rendering import sampling
-from fractals.rendering.direct import Direct
-from fractals.rendering.plan import make_plan
-from fractals.rendering.tiles import Tile
+from fractals.rendering.iteration import Direct
+from fractals.rendering.plan import Tile, make_plan
 from fractals.tools import verify
 
 BUSY = {
@@ -85,7 +84,7 @@ def test_a_pixel_is_the_weighted_mean_of_its_samples(antialias, n, layers):
     alone = fractals.compute(single, device="cpu")
     alone.count, alone.z = raw.count, raw.z
     alone.statistics = raw.statistics
-    samples = spaces.linear_from_srgb(fractals.recolor(alone, device="cpu").pixels / 65535)
+    samples = palette.linear_from_srgb(fractals.recolor(alone, device="cpu").pixels / 65535)
     table = sampling.shifts().astype(float)
     for j in range(7):
         for i in range(9):
@@ -97,7 +96,7 @@ def test_a_pixel_is_the_weighted_mean_of_its_samples(antialias, n, layers):
                     weight = max(0, 1 - abs(right)) * max(0, 1 - abs(down))
                     total += weight
                     light += weight * samples[v, u]
-            expected = 65535 * spaces.srgb_from_linear(light / total)
+            expected = 65535 * palette.srgb_from_linear(light / total)
             assert abs(found[j, i] - expected).max() < 40
 
 

@@ -13,7 +13,8 @@ import fractals
 from fractals.backends.cpu import tile_loop
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.cpu.simd import pack
-from fractals.rendering import compiled_tiles, plan, tiles
+from fractals.rendering import drawing as compiled_tiles
+from fractals.rendering import plan
 from fractals.rendering.drawing import compiled_draws, draw_all
 from fractals.threads import Queue
 
@@ -51,7 +52,7 @@ def joined(monkeypatch):
         return found[-1]
 
     monkeypatch.setattr(CpuBackend, "compile_tile_loop", note)
-    monkeypatch.setattr(tiles, "MIN_TILE", 64)
+    monkeypatch.setattr(plan, "MIN_TILE", 64)
     limit_tiles(monkeypatch, 200)
     return found
 
@@ -81,7 +82,7 @@ def test_pictures_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads):
 @pytest.mark.parametrize("kind", ["plain", "derivative", "julia", "supersampling", "float32"])
 def test_raw_numbers_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads, strips):
     """Counts of strips are written where they stay, those of rectangles are copied."""
-    monkeypatch.setattr(tiles, "MIN_ROWS", 1 if strips else 999)
+    monkeypatch.setattr(plan, "MIN_ROWS", 1 if strips else 999)
     drawn = scene(**({"size": (61, 43), "max_iterations": 300} | SCENES[kind]))
     first, second, *_ = plan.make_plan(drawn, "cpu", threads=threads).tiles
     assert (first.y < second.y) == strips
@@ -128,15 +129,15 @@ def drawing_of(**keys):
 def test_a_queue_gives_each_tile_once(joined):
     drawing = drawing_of()
     queue, pixels = Queue(len(drawing.plan.tiles)), np.zeros((64, 64, 3), np.uint8)
-    tiles, left = queue.total, np.array([64 * 64])
+    plan, left = queue.total, np.array([64 * 64])
     works = [draw for _ in range(4) for draw in compiled_draws(drawing)]
     threads = [threading.Thread(target=draw, args=(queue, pixels, 64, left)) for draw in works]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert tiles > 10
-    assert queue.cells.tolist() == [tiles, tiles, tiles]
+    assert plan > 10
+    assert queue.cells.tolist() == [plan, plan, plan]
     assert left.tolist() == [0]
 
 

@@ -21,9 +21,9 @@ from fractals.deep import orbit_cache
 from fractals.deep.reference import compute_orbit
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
-from fractals.rendering import perturb, perturb_tables, plan
+from fractals.rendering import perturb, plan
 from fractals.rendering.drawing import open_drawing
-from fractals.rendering.tiles import Tile
+from fractals.rendering.plan import Tile
 from fractals.scene.model import MAX_ITERATIONS
 
 
@@ -467,15 +467,15 @@ def iterated(made):
 def test_the_next_picture_of_an_orbit_makes_no_tables_and_reads_no_file(monkeypatch):
     drawn = deep_scene("mandelbrot", False, 24)
     first = fractals.compute(drawn, device="cpu")
-    (before,) = perturb_tables.last_tables
+    (before,) = perturb.last_tables
     loaded = mock.Mock(side_effect=FileNotFoundError)
     monkeypatch.setattr(orbit_cache, "open_own", loaded)
     again = fractals.compute(drawn, device="cpu")
     assert loaded.call_count == 0
-    assert perturb_tables.last_tables == [before]
-    assert perturb_tables.last_tables[0] is before
+    assert perturb.last_tables == [before]
+    assert perturb.last_tables[0] is before
     fractals.compute(drawn.replace(escape_radius=77), device="cpu")
     assert loaded.call_count == 1
-    assert perturb_tables.last_tables[0] is not before
+    assert perturb.last_tables[0] is not before
     np.testing.assert_array_equal(first.count, again.count)
     np.testing.assert_array_equal(first.z, again.z)

@@ -17,8 +17,8 @@ from support.scenes import scene, slow_but
 import fractals
 from fractals.errors import FractalsError
 from fractals.kernels import bla, la
-from fractals.rendering.perturb_tables import last_tables
-from fractals.rendering.tiles import Tile
+from fractals.rendering.perturb import last_tables
+from fractals.rendering.plan import Tile
 from fractals.scene.model import Scene
 
 TRUTH = json.loads((Path(__file__).parents[1] / "data" / "truth3.json").read_text())

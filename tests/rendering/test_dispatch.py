@@ -324,7 +324,7 @@ def test_dask_is_not_imported_unless_asked_for():
 
     script = (
         "import sys, fractals.cli.verbs, fractals.cli.compute, fractals.cli.render\n"
-        "import fractals.cli.worker, fractals.rendering.cluster.job\n"
+        "import fractals.cli.compute, fractals.rendering.cluster.job\n"
         "assert not {'distributed', 'dask', 'cryptography'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -11,7 +11,7 @@ from fractals.deep.reference import Reference
 from fractals.kernels import bla
 from fractals.kernels.floatexp import ZERO_EXPONENT
 from fractals.kernels.layout import BLA_RADIUS, LA_NEXT, MATRIX_RADIUS, TINY_INDEX
-from fractals.rendering.perturb_tables import BLOCK, TableMaker
+from fractals.rendering.perturb import BLOCK, TableMaker
 
 POINTS = 3 * (BLOCK << bla.LOWEST_LEVEL) + 777
 

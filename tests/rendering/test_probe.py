@@ -9,10 +9,10 @@ from support.truth3 import entries
 import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.kernels.layout import EscapeTile
+from fractals.rendering.drawing import make_source
+from fractals.rendering.iteration import ViewProbe
 from fractals.rendering.probe import LIMIT_SIZE, PROBE_SIZE, shallow_limit, smooth_counts
 from fractals.rendering.render import find_max_iterations
-from fractals.rendering.sources import make_source
-from fractals.rendering.view_probe import ViewProbe
 
 AUTO = {"max_iterations": "auto"}
 VIEWS = {

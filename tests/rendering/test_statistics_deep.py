@@ -16,7 +16,7 @@ from support.scenes import scene, slow_but
 
 import fractals
 from fractals.rendering import plan
-from fractals.scene.layers import make_layers
+from fractals.scene.geometry import make_layers
 
 LIMIT, RADIUS, SIZE = 400, 64, (14, 9)
 STRIPES = {"coloring": {"name": "stripe_average", "density": 4}}

@@ -15,7 +15,8 @@ from support.threads import end_by_themselves, in_a_thread
 
 import fractals
 from fractals.io import png
-from fractals.rendering import bands, forecast, stream
+from fractals.rendering import bands, forecast
+from fractals.rendering import render as stream
 from fractals.rendering.plan import make_plan
 
 

@@ -8,7 +8,7 @@ from support.scenes import PRECISIONS, scene, slow_but
 import fractals
 from fractals.color import palette
 from fractals.rendering import plan
-from fractals.scene.layers import make_layers
+from fractals.scene.geometry import make_layers
 
 BLENDS = ("normal", "multiply", "screen", "overlay", "soft_light", "add")
 FLAT = {"coloring": "count", "transfer": "linear", "density": 0}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fractals
-from fractals.deep.near_orbits import NearOrbits
+from fractals.deep.nucleus import NearOrbits
 from fractals.films.motion import make_motion
 from fractals.io.files import parse_json, parse_toml
 from fractals.scene.numbers import decimal_places, decimal_text

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fractals import catalog
-from fractals.color import palette, spaces
+from fractals.color import palette
 
 AT = np.linspace(0, 1, 6001)[:-1] + 1 / 12007
 READERS = ("ggr", "gpl", "kfp", "map", "ugr")
@@ -31,7 +31,7 @@ def palette_in(name, text, entry=""):
 
 def srgb(colors, at=AT):
     """Return the sRGB values (0 to 255) of a palette at positions from 0 to 1."""
-    return 255 * spaces.srgb_from_linear(np.clip(colors.linear(at), 0, 1))
+    return 255 * palette.srgb_from_linear(np.clip(colors.linear(at), 0, 1))
 
 
 def samples(data, name):

@@ -6,7 +6,7 @@ from decimal import Decimal
 import numpy as np
 
 import fractals
-from fractals.color import spaces
+from fractals.color import palette
 
 BLOCKS = (16, 10)  # across and down: means of so many samples hardly depend on which were taken
 
@@ -43,10 +43,10 @@ def _counts(x, y, width):
 def means(image):
     """Return the mean colors of the blocks of a picture, in linear light, as sRGB from 0 to 255."""
     height, width = image.pixels.shape[:2]
-    linear = spaces.linear_from_srgb(image.pixels / 255)
+    linear = palette.linear_from_srgb(image.pixels / 255)
     rows, columns = height // BLOCKS[1], width // BLOCKS[0]
     blocks = linear.reshape(BLOCKS[1], rows, BLOCKS[0], columns, 3).mean(axis=(1, 3))
-    return 255 * spaces.srgb_from_linear(blocks)
+    return 255 * palette.srgb_from_linear(blocks)
 
 
 def difference(one, other):

@@ -9,8 +9,7 @@ import functools
 import numpy as np
 
 from fractals.rendering import drawing
-from fractals.rendering.direct import Direct
-from fractals.rendering.iteration import never
+from fractals.rendering.iteration import Direct, never
 from fractals.rendering.perturb import Perturbation
 
 MOST = 2**16  # samples of a picture that are iterated again, where compiled code goes over tiles

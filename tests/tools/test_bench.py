@@ -13,7 +13,7 @@ import fractals
 from fractals.cli.verbs import cli
 from fractals.errors import DeviceError, DifferenceError, OptionError, SceneError
 from fractals.rendering.sampling import coordinates
-from fractals.tools.bench import ladder, report
+from fractals.tools.bench import measure, report
 from fractals.tools.bench import measure as bench
 
 TINY = (24, 16)
@@ -48,8 +48,8 @@ def saved(measured, tmp_path_factory):
 
 
 def test_median_and_bounds_are_those_of_the_runs():
-    assert ladder.spread([5.0, 1.0, 2.0]) == ladder.Spread(2.0, 1.0, 5.0)
-    assert ladder.spread([1.0, 2.0]).median == 1.5
+    assert measure.spread([5.0, 1.0, 2.0]) == measure.Spread(2.0, 1.0, 5.0)
+    assert measure.spread([1.0, 2.0]).median == 1.5
 
 
 def test_all_devices_compute_the_same_and_every_stage_is_timed(measured):
@@ -85,8 +85,8 @@ def test_the_naive_loops_counts_are_ours(name):
     work = bench.load_workload(name).change((40, 30))
     scene = work.scene.replace(max_iterations=200)
     drawing = opened(scene, shading=False, interior_shortcuts=work.interior_shortcuts)
-    rungs = ladder.climb({"ours": drawing}, ["python", "numpy", "jit"], runs=1)
-    _, counts = ladder.count(drawing)
+    rungs = measure.climb({"ours": drawing}, ["python", "numpy", "jit"], runs=1)
+    _, counts = measure.count(drawing)
     assert len(np.unique(counts)) > 1 or name == "d"
     # Products are rounded one by one (perhaps not in NumPy), ours are fused: chaos may differ.
     assert all(rung.differing_counts <= 3 for rung in rungs)
@@ -96,7 +96,7 @@ def test_the_naive_loops_counts_are_ours(name):
 def test_a_quick_ladder_says_that_it_extrapolates():
     work = bench.load_workload("classic").change((20, 30))
     drawing = opened(work.scene, shading=False, threads=1)
-    python, ours = ladder.climb({"ours": drawing}, ["python"], runs=1, quick=True)
+    python, ours = measure.climb({"ours": drawing}, ["python"], runs=1, quick=True)
     assert python.share == pytest.approx(0.1)
     assert python.differing_counts == 0
     assert ours.share == 1

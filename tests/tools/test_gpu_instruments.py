@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fractals.errors import OptionError
-from fractals.tools.gpu import divergence, machine, prediction
+from fractals.tools.gpu import access, machine
 
 KERNELS = """
 import sys
@@ -61,7 +61,7 @@ def naive(count, block):
 def test_divergence_is_what_a_loop_over_threads_counts(block):
     count = np.random.default_rng(1).integers(1, 1000, (23, 37))
     lanes, warps, held = naive(count, block)
-    found = divergence.measure(count, block)
+    found = access.measure(count, block)
     assert found.warp_steps == warps
     assert found.lanes_busy == pytest.approx(lanes / (32 * warps), abs=1e-15)
     assert found.slots_busy == pytest.approx(lanes / held, abs=1e-15)
@@ -71,7 +71,7 @@ def test_divergence_is_what_a_loop_over_threads_counts(block):
 def test_each_sample_has_the_share_of_its_warp():
     count = np.ones((4, 64), int)
     count[2, 40] = 9  # one warp of 32x1 waits: 31 + 9 steps of 32 * 9
-    share = divergence.measure(count, (32, 1)).of_sample
+    share = access.measure(count, (32, 1)).of_sample
     assert share[2, 32:] == pytest.approx(40 / 288)
     share[2, 32:] = 1
     assert (share == 1).all()
@@ -80,12 +80,12 @@ def test_each_sample_has_the_share_of_its_warp():
 @pytest.mark.parametrize("block", [(0, 4), (64, 32)])
 def test_a_block_has_1_to_1024_threads(block):
     with pytest.raises(OptionError, match="1 to 1024 threads"):
-        divergence.measure([[1]], block)
+        access.measure([[1]], block)
 
 
 def test_the_map_shows_each_shape():
-    found = [divergence.measure(np.ones((48, 96), int), block) for block in divergence.BLOCKS]
-    pixels = divergence.draw(found)
+    found = [access.measure(np.ones((48, 96), int), block) for block in access.BLOCKS]
+    pixels = access.draw(found)
     assert pixels.dtype == np.uint8
     assert (pixels > 250).all(axis=2).sum() > 3 * 256 * 100  # three white maps
 
@@ -121,12 +121,12 @@ def test_the_log_of_a_script_that_fails(tmp_path, run):
 
 
 def test_a_prediction_is_instructions_by_cores_and_clock():
-    card = prediction.Card("a card", 1000, 2.0, 1 / 2)
-    found = prediction.predict(10**6, 5, card)
+    card = machine.Card("a card", 1000, 2.0, 1 / 2)
+    found = machine.predict(10**6, 5, card)
     assert found.iterations_per_second == pytest.approx(4e11)
     assert found.seconds == pytest.approx(32 * 10**6 / 4e11)
-    assert prediction.predict(10**6, 5, card, doubles=2).seconds == found.seconds
-    assert prediction.predict(10**6, 5, card, doubles=5).seconds == 2 * found.seconds
+    assert machine.predict(10**6, 5, card, doubles=2).seconds == found.seconds
+    assert machine.predict(10**6, 5, card, doubles=5).seconds == 2 * found.seconds
 
 
 PTX = """
@@ -160,9 +160,9 @@ def test_without_a_compiler_the_instrument_says_what_to_install(run):
 
 
 def test_cards_are_found_by_name():
-    assert prediction.card("RTX 4090").cores == 16384
+    assert machine.card("RTX 4090").cores == 16384
     with pytest.raises(OptionError, match="did you mean 'rtx4090'"):
-        prediction.card("rtx4091")
+        machine.card("rtx4091")
 
 
 def test_the_command_divergence(run, tmp_path):
@@ -184,7 +184,7 @@ def test_the_command_predict(run):
     own = ("--cores", "2560", "--clock", "1.59", "--instructions", "9.8")
     (other,) = json.loads(run("gpu", "predict", *small, *own)[1])["predictions"]
     assert other["seconds"] == pytest.approx(2 * named["seconds"])
-    assert found["instructions"] == prediction.INSTRUCTIONS["mandelbrot"][0]
+    assert found["instructions"] == machine.INSTRUCTIONS["mandelbrot"][0]
     assert found["doubles"] == 0
     words = (*small, "--card", "t4", "--precision", "float64")
     (double,) = json.loads(run("gpu", "predict", *words)[1])["predictions"]

@@ -19,7 +19,7 @@ from fractals.backends.cpu import (
 from fractals.backends.cpu.simd import pack
 from fractals.backends.cpu.target import REAL, compile_body, compile_loop, cpu_target, typed_once
 from fractals.backends.numba_private import FunctionArgument
-from fractals.kernels import escape, perturb, perturb_statistics, shade, strip
+from fractals.kernels import escape, perturb, shade, strip
 from fractals.kernels.layout import EscapeTile
 
 NO_FMA = "this CPU has no fused multiply-add"
@@ -54,7 +54,7 @@ class CpuBackend(HostMemory):
             return self._fastest(self._in_packs, "", make_body, options)
         if make_body is perturb.make_body:
             return self._fastest(self._in_packets, _alone(*options), make_body, options)
-        if make_body is perturb_statistics.make_statistics_body:
+        if make_body is perturb.make_statistics_body:
             return self._plain(make_body, options, "statistics of deep views need every step")
         if make_body is shade.make_position_body:
             return self._by_position(*options)

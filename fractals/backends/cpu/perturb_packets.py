@@ -58,10 +58,10 @@ from fractals.kernels.layout import (
     PerturbWork,
     Sample,
     SampleGrid,
+    make_place,
 )
 from fractals.kernels.perturb import make_state
 from fractals.kernels.primitives import two_to
-from fractals.kernels.sample_position import make_place
 
 # Rebasings before a z is remembered and compared with later ones, to find periodic orbits. Most
 # samples have escaped by then, so the comparison costs nothing in pictures without an inside.

@@ -18,8 +18,8 @@ from fractals.backends.cpu import direct, inlined, palette_lookup
 from fractals.backends.cpu.simd.pack import INT64, intrinsic
 from fractals.backends.cpu.target import REAL, compile_body, is_stored, typed_once
 from fractals.backends.numba_private import FunctionArgument, part_of_array
+from fractals.kernels.escape import NONE_YET
 from fractals.kernels.layout import EscapeTile, SampleGrid
-from fractals.kernels.tally import NONE_YET
 from fractals.threads import Queue
 
 NEXT, LIMIT, DONE = Queue.NEXT, Queue.LIMIT, Queue.DONE

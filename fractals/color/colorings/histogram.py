@@ -5,7 +5,7 @@ Histogram equalisation by whole counts; within a band the share rises with the s
 
 from fractals.color.colorings import smooth
 from fractals.kernels.coloring import Coloring
-from fractals.kernels.ranking import make_histogram_table
+from fractals.kernels.coloring_math import make_histogram_table
 
 
 def make():

@@ -9,8 +9,8 @@ import math
 
 from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
 from fractals.kernels.elementary import exp, log
+from fractals.kernels.orbit import make_tangent
 from fractals.kernels.primitives import fma, number, select, sqrt
-from fractals.kernels.tangent import make_tangent
 
 LEAST_EXPONENT = -1e6  # of two, in place of that of 0
 

@@ -20,8 +20,8 @@ slowly.
 import math
 
 from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
+from fractals.kernels.orbit import make_tangent
 from fractals.kernels.primitives import fma, number, select, sqrt
-from fractals.kernels.tangent import make_tangent
 
 FAR = 1e30  # a squared distance beyond those of all cycles
 DIVISOR_GROWTH = 4.0  # determinant of a shorter round, which is below 1 at a divisor of the period

@@ -5,7 +5,7 @@ Equal stretches of the palette cover equal areas of the picture.
 
 from fractals.color.colorings import smooth
 from fractals.kernels.coloring import Coloring
-from fractals.kernels.ranking import make_rank_table
+from fractals.kernels.coloring_math import make_rank_table
 
 
 def make():

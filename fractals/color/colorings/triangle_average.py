@@ -9,8 +9,8 @@ and a bound has no digits left where f or z is small.
 
 from fractals.kernels.coloring import Coloring, OrbitStatistic
 from fractals.kernels.coloring_math import make_mean_value, make_polar, mean_constants
+from fractals.kernels.orbit import make_step
 from fractals.kernels.primitives import fma, number, select, two_to
-from fractals.kernels.tangent import make_step
 
 
 def make_image(target, formula):

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from fractals.color.gradient import sampled
-from fractals.color.palette import Palette
-from fractals.color.spaces import ENTRIES, srgb_from_linear
+from fractals.color.palette import ENTRIES, Palette, srgb_from_linear
 from fractals.errors import SceneError
 from fractals.io.files import printable, text_of
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, get_args
 
-from fractals.color import palette, spaces
+from fractals.color import palette
 from fractals.color.palette import Palette
 from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
@@ -448,8 +448,8 @@ def _even_colors(own: Palette, lost: list[str]) -> list[str]:
     if own.cyclic and even and mixed_alike and count <= STEPS:
         return [color for _, color in own.stops]
     lost.append(f"the palette's stops: {SAMPLES} colors at equal steps are written")
-    rows = own.lookup("#000")[: spaces.ENTRIES : spaces.ENTRIES // SAMPLES]
-    srgb = spaces.srgb_from_linear(rows)
+    rows = own.lookup("#000")[: palette.ENTRIES : palette.ENTRIES // SAMPLES]
+    srgb = palette.srgb_from_linear(rows)
     return ["#" + bytes(round(255 * float(v)) for v in row).hex() for row in srgb]
 
 

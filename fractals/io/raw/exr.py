@@ -36,10 +36,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import FractalsError, InputError, OptionError, shown
-from fractals.io.escape_data import EscapeData
+from fractals.io.escape_data import METHODS, EscapeData
 from fractals.io.files import PATH_SHOWN, SCENE_KEY, check_output, parse_scene, path_of, written
 from fractals.io.raw import RawFormat
-from fractals.io.raw_check import METHODS
 from fractals.scene.geometry import place_of
 from fractals.scene.model import MAX_ITERATIONS, Scene, validate
 

@@ -7,8 +7,16 @@ from fractals.errors import FractalsError, OptionError
 from fractals.io.escape_data import EscapeData, arrays_of
 from fractals.io.files import HEADER
 from fractals.io.raw import RawFormat
-from fractals.io.store import Store, TileWriter, create_store, make_header, open_store
-from fractals.io.store_lock import check_complete, claimed, clear
+from fractals.io.store import (
+    Store,
+    TileWriter,
+    check_complete,
+    claimed,
+    clear,
+    create_store,
+    make_header,
+    open_store,
+)
 
 
 def save(raw: EscapeData, path: Path, overwrite: bool) -> None:

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import InputError, shown
-from fractals.io.escape_data import EscapeData
+from fractals.io.escape_data import EscapeData, check_numbers, check_planes
 from fractals.io.files import MAX_JSON_BYTES, PATH_SHOWN, check_output, parse_scene, written
 from fractals.io.raw import RawFormat
-from fractals.io.raw_check import check_numbers, check_planes
 from fractals.scene.model import Scene, validate
 
 STATISTICS = "statistics "  # how the names of orbit statistics begin

@@ -27,8 +27,7 @@ from fractals.errors import FractalsError
 from fractals.io import png
 from fractals.io.files import parse_json
 from fractals.io.parts import Parts, decode, encode, this_machine
-from fractals.io.store import Store
-from fractals.io.store_parts import tile_name
+from fractals.io.store import Store, tile_name
 from fractals.rendering.drawing import (
     Drawing,
     compute_tile,
@@ -41,8 +40,7 @@ from fractals.rendering.drawing import (
 from fractals.rendering.iteration import Stop
 from fractals.rendering.known import Known, load_known
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import MAX_SINGLE
-from fractals.rendering.tiles import Tile, make_tiles, runs
+from fractals.rendering.plan import MAX_SINGLE, Tile, make_tiles, runs
 from fractals.scene.model import Scene, validate
 from fractals.threads import checking, core_count, run_tiles
 

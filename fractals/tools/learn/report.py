@@ -12,8 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from fractals.errors import FractalsError
 from fractals.tools.bench.report import hardware_line, make_report
-from fractals.tools.learn.run import run_script
-from fractals.tools.learn.steps import Step
+from fractals.tools.learn.run import Step, run_script
 
 WIDTH, ROW, MARGIN = 1800, 56, 60  # pixels of the chart
 NAMES, FIGURES = 300, 580  # pixels left of the bars for names, and right of them for figures

@@ -1,0 +1,269 @@
+"""Verbs that check: `fractals verify`, `devices`, `bench` and `cache`."""
+
+import dataclasses
+from typing import Any
+
+import click
+
+from fractals.cli.command import FILE, Whole, names, option, parse_size, verb
+from fractals.cli.messages import ProgressLine, print_json, tell, write_out
+from fractals.cli.options import json_option, overwrite_option, threads_option
+from fractals.errors import DifferenceError, OptionError, SceneError
+
+# `fractals bench`.
+
+
+@verb(
+    "bench",
+    "bench",
+    "bench classic --plot classic.png     # Python, NumPy, naive @jit, fractals on CPU and GPU",
+    "bench --devices cpu,gpu --json > bench.json",
+)
+@click.argument(
+    "workloads",
+    nargs=-1,
+    metavar="[WORKLOAD]...",
+    shell_complete=names("gallery", "default", "classic", "a", "b", "c", "d", "e", files=True),
+)
+@option(
+    "--devices",
+    metavar="LIST",
+    default="cpu,gpu",
+    section="Work",
+    help="Devices as for --device, with commas between them (default: cpu,gpu).",
+)
+@option(
+    "--runs",
+    type=Whole(1, 1000),
+    metavar="N",
+    default=5,
+    section="Work",
+    help="Runs on each device, of which the median is shown (default: 5).",
+)
+@option("--size", metavar="SIZE", section="Work", help="Pixels: 1920x1080, 640x, 4k, 50%.")
+@option(
+    "--precision",
+    type=click.Choice(["float64", "float32"]),
+    section="Work",
+    help="Number type of the iteration.",
+)
+@threads_option
+@option(
+    "--quick",
+    is_flag=True,
+    section="Work",
+    help="Extrapolate plain Python from a tenth of the rows.",
+)
+@option(
+    "--crossover",
+    is_flag=True,
+    section="Work",
+    help="Also time smaller sizes, down to where the CPU is faster.",
+)
+@option(
+    "--plot",
+    metavar="FILE",
+    section="Output",
+    shell_complete=FILE,
+    help="Chart to write (.png, .svg or .pdf); implies --crossover.",
+)
+@option(
+    "--read",
+    "saved",
+    metavar="FILE",
+    section="Output",
+    shell_complete=FILE,
+    help="Show the figures that --json wrote, without measuring.",
+)
+@overwrite_option
+@json_option
+def bench_command(
+    workloads: tuple[str, ...],
+    devices: str,
+    runs: int,
+    size: str | None,
+    precision: str | None,
+    threads: int | None,
+    quick: bool,
+    crossover: bool,
+    plot: str | None,
+    saved: str | None,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Time the same work on several devices, stage by stage, and compare the results.
+
+    A WORKLOAD is default (the picture of fractals render), classic (the Mandelbrot set of 1536x1024
+    samples and 20 iterations, also timed in plain Python, NumPy and a naive @jit), one of a, b, c,
+    d, e (views of growing depth), a gallery scene or a file. Without a GPU, Numba's CUDA simulator
+    is timed instead; its times say nothing about a GPU.
+    """
+    if plot:
+        from fractals.tools.bench.charts import check_plot
+
+        check_plot(plot, overwrite)
+    from fractals.tools.bench import report as reports
+
+    if saved:
+        if workloads:
+            raise OptionError("--read shows saved figures: name no workloads with it")
+        report = reports.read_report(saved)
+    else:
+        from fractals.tools.bench.measure import choose_devices, label, load_workload, measure
+
+        chosen = choose_devices([name.strip() for name in devices.split(",")], tell)
+        names = ", ".join(map(label, chosen))
+        results: list[Any] = []
+        for workload in [load_workload(name) for name in workloads or ("default",)]:
+            current = workload.scene.image.size
+            workload = workload.change(size and parse_size(size, current), precision)
+            tell(f"{workload.name}: {runs} runs on {names}")
+            crossing = crossover or plot is not None
+            with ProgressLine(program=workload.name):
+                results.append(measure(workload, chosen, runs, threads, crossing, quick, tell))
+        report = reports.make_report(results)
+    if as_json:
+        print_json(report)
+    else:
+        write_out(reports.text(report) + "\n")
+    if plot:
+        from fractals.tools.bench.charts import draw
+
+        draw(report, plot)
+        tell(f"{plot}: written")
+    reports.check(report)
+
+
+# `fractals cache`.
+
+
+@verb("cache", "cache", "cache --json", "cache --empty")
+@option("--empty", is_flag=True, section="Cache", help="Delete what the caches hold.")
+@json_option
+def cache_command(empty: bool, as_json: bool) -> None:
+    """Show where compiled programs and reference orbits are cached, and their sizes.
+
+    Emptied caches are filled again: the next picture of each kind compiles, and the next picture of
+    a deep view computes its reference orbit. NUMBA_CACHE_DIR and FRACTALS_CACHE_DIR set other
+    folders. The user's file of defaults is shown too.
+    """
+    from fractals.backends.cache_folder import CACHES, contents, empty_cache
+    from fractals.cli import options
+
+    facts, lines = {}, []
+    for name, folder in CACHES.items():
+        files = contents(name)
+        size = sum(file.stat().st_size for file in files)
+        facts[name] = {"folder": str(folder()), "files": len(files), "bytes": size}
+        lines.append(f"{name:20}{size / 2**20:9.1f} MiB  {folder()}")
+        if empty:
+            removed = empty_cache(name)
+            tell(f"{name}: {removed} files deleted")
+    own = options.path()
+    found = own.is_file()
+    if as_json:
+        print_json({"caches": facts, "defaults": {"file": str(own), "exists": found}})
+    elif not empty:
+        lines.append(f"{'file of defaults':20}{'found' if found else 'none':>13}  {own}")
+        write_out("\n".join(lines) + "\n")
+
+
+# `fractals devices`.
+
+
+@verb("devices", "devices", "devices --json", "render --device cuda:1 -o second.png")
+@json_option
+def devices_command(as_json: bool) -> None:
+    """List the devices that can draw on this machine.
+
+    The default device is marked; for a GPU that can't be used, the reason is given.
+    """
+    from fractals.backends import probe
+    from fractals.backends.devices import choose, devices
+
+    found = devices()
+    taken = choose("auto").device  # compared by name, because the free memory changes
+    auto = taken.kind, taken.index
+    reason = probe.gpus()[1]
+    if as_json:
+        tables = [{**dataclasses.asdict(d), "auto": (d.kind, d.index) == auto} for d in found]
+        print_json({"devices": tables, "auto": taken.kind, "no_gpu": reason})
+        return
+    lines = []
+    for device in found:
+        if device.kind == "cpu":
+            facts = f"{device.cores} cores, {device.vector_bits}-bit vectors"
+        elif device.kind == "cuda":
+            major, minor = device.compute_capability
+            memory = device.memory / 2**30
+            facts = (
+                f"compute capability {major}.{minor}, {memory:.0f} GiB, driver CUDA {device.driver}"
+            )
+        else:
+            facts = "slow; for learning and for tests"
+        name = f"cuda:{device.index}" if device.kind == "cuda" else device.kind
+        mark = "  <- auto" if (device.kind, device.index) == auto else ""
+        lines.append(f"{name:10} {device.name}, {facts}{mark}")
+        if device.problem:
+            lines.append(f"{'':10} not used: {device.problem}")
+    if not any(device.kind == "cuda" for device in found):
+        lines.append(f"{'cuda':10} not found: {reason}")
+        lines.append(
+            f"{'':10} with an NVIDIA GPU, install its driver and pip install 'fractals-numba[gpu]'"
+        )
+    write_out("\n".join(lines) + "\n")
+
+
+@verb("verify", "verify sea.png", "verify sea.png --pixels 100", "verify sea.png --exact --json")
+@click.argument("picture", metavar="PICTURE", shell_complete=FILE)
+@option(
+    "--pixels",
+    type=Whole(1, 1_000_000),
+    metavar="N",
+    default=20,
+    section="Check",
+    help="Number of pixels to recompute (default: 20).",
+)
+@option(
+    "--exact",
+    is_flag=True,
+    section="Check",
+    help="Also compare all iteration counts with those in arbitrary precision.",
+)
+@option(
+    "--seed",
+    type=Whole(0, 2**63),
+    metavar="N",
+    default=0,
+    section="Check",
+    help="Seed of the random choice of pixels (default: 0).",
+)
+@json_option
+def verify_command(picture: str, pixels: int, exact: bool, seed: int, as_json: bool) -> None:
+    """Recompute random pixels of a picture with plain Python loops, and compare them.
+
+    Of deep views, some counts are also compared with those in arbitrary precision.
+
+    Exit code 5: pixels differ.
+    """
+    from fractals.tools.verify import verify
+
+    if not picture.lower().endswith(".png"):
+        raise SceneError(f"{picture}: not a PNG: verify compares a PNG with its scene")
+    with ProgressLine(task=f"recomputing {pixels} pixels in plain Python"):
+        found = verify(picture, pixels, exact, seed, on_message=tell)
+    bad = [pixel for pixel in found if not pixel.right]
+    unstable, compared = (sum(getattr(p, name) for p in found) for name in ("unstable", "compared"))
+    if as_json:
+        tables = [dataclasses.asdict(pixel) for pixel in bad]
+        facts = {"unstable_samples": unstable, "exact_samples": compared}
+        print_json({"pixels": len(found), "wrong": tables, **facts})
+    else:
+        note = f"; {compared} counts were compared with exact ones" if compared else ""
+        note += f"; {unstable} samples are chaotic: rounding changes their count" if exact else ""
+        tell(f"{picture}: {len(found) - len(bad)} of {len(found)} pixels are right{note}")
+    if bad:
+        first = bad[0]
+        raise DifferenceError(
+            f"{len(bad)} pixels differ; the first, at ({first.x}, {first.y}), {first.difference}"
+        )
