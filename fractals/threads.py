@@ -56,21 +56,14 @@ def core_count() -> int:
 
 
 class Queue:
-    """Numbers of tiles that threads take one after the other, in compiled code too.
-
-    Attributes
-    ----------
-    total : int
-        How many tiles there are.
-    cells : ndarray of int64
-        NEXT, the tile that is taken next; LIMIT, the one that must not be taken yet; DONE, how many
-        are done.
-    """
+    """Numbers of tiles that threads take one after the other, in compiled code too."""
 
     NEXT, LIMIT, DONE = 0, 1, 2
 
     def __init__(self, total: int) -> None:
-        self.total = total
+        self.total = total  # how many tiles there are
+        # NEXT, the tile that is taken next; LIMIT, the one that must not be taken yet; DONE, how
+        # many are done; ndarray of int64
         self.cells = np.array([0, total, 0], np.int64)
         self._stopped = False
 

@@ -21,14 +21,10 @@ class Area:
 
     Attributes
     ----------
-    formula : Formula
-    center : tuple of mpq
     width, height : mpq
         Sides of the view in plane units.
     radius : mpfr
         Radius of a circle around the view, in plane units.
-    max_period : int
-        Most steps of a search.
 
     Raises
     ------
@@ -62,6 +58,7 @@ class Area:
             self.radius = mpfr(gmpy2.hypot(self.width, self.height) / 2)
             self.radius *= max(scene.view.stretch, 1 / scene.view.stretch)
         auto = scene.iteration.max_iterations == "auto"
+        # Most steps of a search
         self.max_period = max_period or min(
             limit_of(scene, self.formula, width), MAX_STEPS if auto else 2**31
         )

@@ -45,50 +45,26 @@ FINE_BITS = 64
 
 @dataclass(frozen=True)
 class Root:
-    """An estimate of a nucleus.
+    """An estimate of a nucleus."""
 
-    Attributes
-    ----------
-    center : tuple
-        The estimate, a c.
-    period : int
-        Period of the nucleus, or a multiple of the period.
-    error : float
-        log2 of the estimate's error in plane units.
-    gain : float
-        Bits that the next correction is expected to gain.
-    """
-
-    center: Point
-    period: int
-    error: float
-    gain: float = 0.0
+    center: Point  # the estimate, a c
+    period: int  # period of the nucleus, or a multiple of the period
+    error: float  # log2 of the estimate's error in plane units
+    gain: float = 0.0  # bits that the next correction is expected to gain
 
 
 @dataclass(frozen=True)
 class Nucleus:
-    """A parameter c whose critical orbit has exactly this period.
+    """A parameter c whose critical orbit has exactly this period."""
 
-    Attributes
-    ----------
-    center : tuple of mpfr
-        The nucleus; its error is below 2**-FINE_BITS times the size.
-    period : int
-        Steps after which the critical orbit comes back to 0.
-    size : mpfr
-        Size of the component over that of the whole set.
-    angle : float, optional
-        Rotation of the component, in degrees counter-clockwise; None if the formula is not
-        holomorphic: the component is then skewed, too.
-    cardioid : bool, optional
-        Whether the component is the cardioid of a minibrot, and not a disc on the side of another
-        component; None if the degree is not 2, for which it is not computed.
-    """
-
-    center: Point
-    period: int
-    size: Any
+    center: Point  # the nucleus; its error is below 2**-FINE_BITS times the size
+    period: int  # steps after which the critical orbit comes back to 0
+    size: Any  # size of the component over that of the whole set
+    # Rotation of the component, in degrees counter-clockwise; None if the formula is not
+    # holomorphic: the component is then skewed, too
     angle: float | None
+    # Whether the component is the cardioid of a minibrot, and not a disc on the side of another
+    # component; None if the degree is not 2, for which it is not computed
     cardioid: bool | None
 
 

@@ -36,48 +36,34 @@ MAX_RADIUS_SQUARED = 1e300
 
 @dataclass(frozen=True)
 class Reference:
-    """A reference orbit Z_0, Z_1, ...
+    """A reference orbit Z_0, Z_1, ..."""
 
-    Attributes
-    ----------
-    orbit : ndarray of float64, shape (M + 1, 2)
-        The points.
-    tiny : ndarray of float64, shape (K, TINY_SIZE)
-        Points too small for float64: see `fractals.kernels.layout`.
-    period : int
-        Step at which the orbit was ended, because it is nearly periodic for the whole view; 0: it
-        was not ended so.
-    escaped : bool
-        Whether the last point has escaped.
-    bits : int
-        Precision in which the points were computed.
-    repeats : int
-        Steps between the last point and an equal one, in all bits, before it: a cycle attracts the
-        orbit, and its points repeat. 0: no point came back.
-    near_kinks : ndarray of float64, shape (N, 1 + 2 K)
-        The K numbers of `Formula.kinks` at points that may be near a kink: index, and each number's
-        mantissa and exponent.
-    margins : ndarray of float64, shape (N, 3)
-        Index, mantissa and exponent of |Z|² - R² at points near the escape radius R.
-    moves : ndarray of float64, shape (N, 4)
-        Index, mantissas and exponent of the difference from the point before, where it is so short
-        that the rounded points lose its digits; of no rows where nobody asked for it.
-    least_radius : Fraction
-        With a period: views with a larger radius about the same center end their orbit there too.
-    low : ndarray of float64, shape (M + 1, 2)
-        What the rounding of each point left out, rounded; of no rows where nobody asked for it.
-    """
-
-    orbit: NDArray[np.float64]
+    orbit: NDArray[np.float64]  # the points; ndarray of float64, shape (M + 1, 2)
+    # Points too small for float64: see `fractals.kernels.layout`; ndarray of float64, shape (K,
+    # TINY_SIZE)
     tiny: NDArray[np.float64]
+    # Step at which the orbit was ended, because it is nearly periodic for the whole view; 0: it was
+    # not ended so
     period: int
-    escaped: bool
-    bits: int
+    escaped: bool  # whether the last point has escaped
+    bits: int  # precision in which the points were computed
+    # Steps between the last point and an equal one, in all bits, before it: a cycle attracts the
+    # orbit, and its points repeat. 0: no point came back.
     repeats: int = 0
+    # The K numbers of `Formula.kinks` at points that may be near a kink: index, and each number's
+    # mantissa and exponent; ndarray of float64, shape (N, 1 + 2 K)
     near_kinks: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 1)))
+    # Index, mantissa and exponent of |Z|² - R² at points near the escape radius R; ndarray of
+    # float64, shape (N, 3)
     margins: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
+    # Index, mantissas and exponent of the difference from the point before, where it is so short
+    # that the rounded points lose its digits; of no rows where nobody asked for it; ndarray of
+    # float64, shape (N, 4)
     moves: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 4)))
+    # With a period: views with a larger radius about the same center end their orbit there too
     least_radius: Fraction = Fraction(0)
+    # What the rounding of each point left out, rounded; of no rows where nobody asked for it;
+    # ndarray of float64, shape (M + 1, 2)
     low: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 2)))
 
     @property

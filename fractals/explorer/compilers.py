@@ -29,21 +29,11 @@ MINUTE = 60.0  # seconds
 
 @dataclass(eq=False)
 class Order:
-    """A scene whose programs are to be compiled.
+    """A scene whose programs are to be compiled."""
 
-    Attributes
-    ----------
-    owner : object
-        The client; one process at a time works for it.
-    line : str
-        What the process reads.
-    error : str
-        Why it failed, once it is done.
-    """
-
-    owner: object
-    line: str
-    error: str = ""
+    owner: object  # the client; one process at a time works for it
+    line: str  # what the process reads
+    error: str = ""  # why it failed, once it is done
     done: bool = False
     dropped: bool = False
     made: subprocess.Popen[str] | None = field(default=None, repr=False)

@@ -30,30 +30,15 @@ RESERVED = 48  # descriptors of other files: caches, pipes of searches and expor
 
 @dataclass(eq=False)
 class Visit:
-    """A connection.
-
-    Attributes
-    ----------
-    socket : socket
-    address : str
-        Of the other side; empty at a Unix socket.
-    until : float
-        The event loop's time at which it ends, unless a guest's request comes before.
-    guest : bool
-        Whether it has sent a request that passed the gate.
-    busy : bool
-        Whether a guest's request is being answered.
-    transport : asyncio.Transport, optional
-        None until TLS has shaken hands.
-    """
+    """A connection."""
 
     socket: socket.socket
-    address: str
-    until: float
-    guest: bool = False
-    busy: bool = False
+    address: str  # of the other side; empty at a Unix socket
+    until: float  # the event loop's time at which it ends, unless a guest's request comes before
+    guest: bool = False  # whether it has sent a request that passed the gate
+    busy: bool = False  # whether a guest's request is being answered
     ended: bool = False
-    transport: Any = None
+    transport: Any = None  # None until TLS has shaken hands
 
     @property
     def open(self) -> bool:

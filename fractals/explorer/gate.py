@@ -35,22 +35,16 @@ ENTER = "/enter"
 
 
 class Gate:
-    """An ASGI application around another, which only sees requests that may pass.
-
-    Attributes
-    ----------
-    token : str
-        Opens the page once, or any number of times as ``Authorization: Bearer``.
-    origins : set of str
-        Where pages of the server come from, such as "http://127.0.0.1:8000".
-    """
+    """An ASGI application around another, which only sees requests that may pass."""
 
     def __init__(self, app: App, secure: bool = False) -> None:
         self.app, self.secure = app, secure
+        # Opens the page once, or any number of times as ``Authorization: Bearer``
         self.token = secrets.token_urlsafe(32)
         self._once = secrets.token_urlsafe(32)  # in the address that the browser is opened with
         self._session = secrets.token_urlsafe(32)
         self._hosts: frozenset[str] = frozenset()
+        # Where pages of the server come from, such as "http://127.0.0.1:8000"
         self.origins: frozenset[str] = frozenset()
         self._cookie = "fractals"
 

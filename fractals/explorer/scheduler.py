@@ -40,25 +40,14 @@ class Stale(Exception):
 
 @dataclass
 class Work:
-    """Work of a client.
+    """Work of a client."""
 
-    Attributes
-    ----------
-    key : tuple
-        The client, and a name; newer work of the same key replaces this.
-    steps : generator
-        Made in the drawing thread; it may raise `Stale`, or a `FractalsError`.
-    ready : callable
-        Whether there is room for results.
-    failed : callable
-        Called with one line about an error.
-    """
-
-    key: tuple[Any, ...]
+    key: tuple[Any, ...]  # the client, and a name; newer work of the same key replaces this
     make: Callable[["Work"], Steps]
     priority: int
-    ready: Callable[[], bool] = lambda: True
-    failed: Callable[[str], None] = lambda line: None
+    ready: Callable[[], bool] = lambda: True  # whether there is room for results
+    failed: Callable[[str], None] = lambda line: None  # called with one line about an error
+    # Made in the drawing thread; it may raise `Stale`, or a `FractalsError`
     steps: Steps | None = None
     not_before: float = 0.0
     served: int = 0
@@ -86,17 +75,7 @@ class Work:
 
 
 class Engine:
-    """The drawing thread, and the device that it draws on.
-
-    Attributes
-    ----------
-    forbids : callable
-        Whether the thread must not compile the programs of a scene.
-    crowded : callable
-        Whether several clients share the thread.
-    elsewhere : callable
-        Yields until programs of a scene are compiled in another process.
-    """
+    """The drawing thread, and the device that it draws on."""
 
     def __init__(self, device: str = "auto", threads: int | None = None) -> None:
         self.request, self.threads = device, threads
@@ -107,8 +86,10 @@ class Engine:
         self._turn = itertools.count(1)
         self._ended = False
         self._late: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
-        self.crowded: Callable[[], bool] = lambda: False
+        self.crowded: Callable[[], bool] = lambda: False  # whether several clients share the thread
+        # Whether the thread must not compile the programs of a scene
         self.forbids: Callable[[Scene], bool] = lambda scene: False
+        # Yields until programs of a scene are compiled in another process
         self.elsewhere: Callable[[Work, Scene, str], Steps] = lambda work, scene, what: iter(())
         self.thread = threading.Thread(target=self._run, name="fractals-explorer", daemon=True)
         self.thread.start()

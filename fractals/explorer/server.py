@@ -84,27 +84,15 @@ BACKLOG = 2048  # connections that wait to be accepted: beyond it, guests wait f
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server listens.
-
-    Attributes
-    ----------
-    host : str
-    port : int
-        0: a free one. With `uds`, the port under which the browser reaches the socket.
-    uds : str, optional
-        Path of a Unix socket, in place of host and port.
-    cert, key : str, optional
-        Files of a certificate and its key, for HTTPS.
-    allowed : tuple of str
-        More names under which a browser may reach the server.
-    """
+    """Where a server listens."""
 
     host: str = "127.0.0.1"
-    port: int = 0
-    uds: str | None = None
+    port: int = 0  # 0: a free one. With `uds`, the port under which the browser reaches the socket.
+    uds: str | None = None  # path of a Unix socket, in place of host and port
+    # cert, key: files of a certificate and its key, for HTTPS
     cert: str | None = None
     key: str | None = None
-    allowed: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()  # more names under which a browser may reach the server
 
     @property
     def local(self) -> bool:

@@ -25,16 +25,10 @@ MAX_FRAMES = 256  # of a client
 
 
 class Frames:
-    """The places of a client's last frames, by their numbers.
-
-    Attributes
-    ----------
-    newest : int
-        Number of the frame that is shown; 0 before the first.
-    """
+    """The places of a client's last frames, by their numbers."""
 
     def __init__(self) -> None:
-        self.newest = 0
+        self.newest = 0  # number of the frame that is shown; 0 before the first
         self._places: OrderedDict[int, Place] = OrderedDict()
 
     def place(self, frame: int) -> Place:
@@ -153,29 +147,15 @@ BYTES_A_SAMPLE = 28  # of raw numbers that are kept, about
 
 @dataclass(frozen=True)
 class Terms:
-    """What a server lets its clients do.
+    """What a server lets its clients do."""
 
-    Attributes
-    ----------
-    scene : Scene
-        That is shown first.
-    read_only : bool
-        No uploads, exports and bookmarks.
-    local : bool
-        Whether the server can be reached from this machine only: bookmarks are files then.
-    memory : int
-        Bytes of raw numbers that are kept for all clients together.
-    clients : int
-        Most pages that are connected at once.
-    gallery : bool
-        Whether the page starts with the gallery, because no scene was asked for.
-    """
-
-    scene: Scene
-    read_only: bool = False
+    scene: Scene  # that is shown first
+    read_only: bool = False  # no uploads, exports and bookmarks
+    # Whether the server can be reached from this machine only: bookmarks are files then
     local: bool = True
-    memory: int = 2**30
-    clients: int = 16
+    memory: int = 2**30  # bytes of raw numbers that are kept for all clients together
+    clients: int = 16  # most pages that are connected at once
+    # Whether the page starts with the gallery, because no scene was asked for
     gallery: bool = False
 
 
@@ -203,21 +183,10 @@ class Session:
 
     Attributes
     ----------
-    hello : Hello, optional
-        The first message.
-    frames : Frames
     color : Color
         Of the newest frame.
     paint : int
         Number of the newest colors, as of PROTOCOL.md.
-    focus : tuple of float
-        Pixel of the newest frame at which tiles begin.
-    view : ViewWork, optional
-        Draws the newest frame.
-    jobs : dict
-        Searches and exports that run, by number.
-    found : dict
-        Centers that searches found, by number.
     """
 
     def __init__(
@@ -229,12 +198,14 @@ class Session:
     ) -> None:
         """`handlers`: of all messages but the first, by name."""
         self.engine, self.terms, self.outbox, self.handlers = engine, terms, outbox, handlers
-        self.hello: Hello | None = None
+        self.hello: Hello | None = None  # the first message
         self.frames = Frames()
         self.color, self.paint = terms.scene.color, 0
+        # Pixel of the newest frame at which tiles begin
         self.focus: tuple[float, float] = (0.0, 0.0)
-        self.view: ViewWork | None = None
-        self.jobs: dict[int, Any] = {}
+        self.view: ViewWork | None = None  # draws the newest frame
+        self.jobs: dict[int, Any] = {}  # searches and exports that run, by number
+        # Centers that searches found, by number
         self.found: dict[int, tuple[Fraction, Fraction]] = {}
         self._rate = MessageRate()
 

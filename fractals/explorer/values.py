@@ -21,22 +21,14 @@ Floats = NDArray[np.float64]
 
 @dataclass
 class LayerValues:
-    """Computes the values of one layer.
-
-    Attributes
-    ----------
-    c0 : float
-        The median of the view's values, which is subtracted, so that float32 keeps its digits.
-    table : ndarray, optional
-        Of a coloring that ranks values.
-    coarse : ndarray
-        The values of the coarse picture: what fits and histograms are made of.
-    """
+    """Computes the values of one layer."""
 
     layer: ResolvedLayer
     fill: Any
+    # The median of the view's values, which is subtracted, so that float32 keeps its digits
     c0: float = 0.0
-    table: Floats | None = None
+    table: Floats | None = None  # of a coloring that ranks values; ndarray, optional
+    # The values of the coarse picture: what fits and histograms are made of; ndarray
     coarse: Floats = field(default_factory=lambda: np.zeros(0))
 
     def settle(self, found: Floats) -> None:

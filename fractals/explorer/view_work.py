@@ -42,35 +42,19 @@ from fractals.threads import run_tiles
 
 @dataclass
 class Request:
-    """What a client wants to see.
+    """What a client wants to see."""
 
-    Attributes
-    ----------
-    scene : Scene
-        Of the size of the canvas.
-    frame, paint : int
-        As of PROTOCOL.md.
-    focus : tuple of float
-        Pixel at which tiles begin.
-    moving : bool
-        Whether only the coarse picture is drawn at first.
-    values, remote : bool
-        Whether values are sent for a shader; whether messages are compressed.
-    keeps_raw : bool
-        Whether raw numbers stay in memory for a recoloring.
-    put : callable
-        ``put(message, frame, paint)`` sends.
-    """
-
-    scene: Scene
+    scene: Scene  # of the size of the canvas
+    # frame, paint: as of PROTOCOL.md
     frame: int
     paint: int
-    focus: tuple[float, float]
-    moving: bool
+    focus: tuple[float, float]  # pixel at which tiles begin
+    moving: bool  # whether only the coarse picture is drawn at first
+    # values, remote: whether values are sent for a shader; whether messages are compressed
     values: bool
     remote: bool
-    put: Callable[[str | bytes, int, int], None]
-    keeps_raw: bool = True
+    put: Callable[[str | bytes, int, int], None]  # ``put(message, frame, paint)`` sends
+    keeps_raw: bool = True  # whether raw numbers stay in memory for a recoloring
 
     def say(self, kind: str, **keys: Any) -> None:
         """Send a text message."""
@@ -79,35 +63,18 @@ class Request:
 
 @dataclass
 class Picture:
-    """A view that is drawn: what a later recoloring or a question about it needs.
-
-    Attributes
-    ----------
-    drawing : Drawing
-        With the scene's own supersampling.
-    single : Drawing
-        With one sample a pixel; iterated, or read from `raw`.
-    raw : EscapeData, optional
-        Of all samples of `single`, once they are computed.
-    rate : float
-        Samples a second of one thread, in the coarse picture.
-    seconds : float
-        Work so far.
-    raw_is_exact : bool
-        Whether `raw` has the very numbers that the scene's own colorings are computed from.
-    complete : bool
-        Whether the client has all values.
-    """
+    """A view that is drawn: what a later recoloring or a question about it needs."""
 
     request: Request
-    drawing: Drawing
-    single: Drawing
+    drawing: Drawing  # with the scene's own supersampling
+    single: Drawing  # with one sample a pixel; iterated, or read from `raw`
     values: ViewValues
-    raw: EscapeData | None = None
-    rate: float = 0.0
-    seconds: float = 0.0
+    raw: EscapeData | None = None  # of all samples of `single`, once they are computed
+    rate: float = 0.0  # samples a second of one thread, in the coarse picture
+    seconds: float = 0.0  # work so far
+    # Whether `raw` has the very numbers that the scene's own colorings are computed from
     raw_is_exact: bool = True
-    complete: bool = False
+    complete: bool = False  # whether the client has all values
 
 
 def needs_of(plan: Plan) -> tuple[bool, tuple[str, ...]]:
@@ -140,16 +107,11 @@ def at_one_sample(scene: Scene) -> Scene:
 
 
 class ViewMessages:
-    """Sends what a request asks for, in its newest paint.
-
-    Attributes
-    ----------
-    lock : Lock
-        Held while a message of the newest paint is sent, and while the paint is changed.
-    """
+    """Sends what a request asks for, in its newest paint."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
+        # Held while a message of the newest paint is sent, and while the paint is changed
         self.lock = threading.Lock()
 
     def status(self, what: str) -> None:
@@ -223,17 +185,11 @@ LONG = 3600.0  # seconds until paused work looks again whether it may go on
 
 
 class TileBatches:
-    """Runs the tiles of a view until newer work replaces the view.
-
-    Attributes
-    ----------
-    allowed : float
-        Seconds of work, after which the view is paused.
-    """
+    """Runs the tiles of a view until newer work replaces the view."""
 
     def __init__(self, engine: Engine, work: Work, messages: ViewMessages) -> None:
         self.engine, self.work, self.messages = engine, work, messages
-        self.allowed = MAX_SECONDS
+        self.allowed = MAX_SECONDS  # seconds of work, after which the view is paused
 
     def go_on(self) -> None:
         """Allow four times as much work."""
@@ -663,13 +619,6 @@ class ViewWork:
         The key of the work; newer work of the same key replaces it.
     ready, failed : callable
         As of `Work`.
-
-    Attributes
-    ----------
-    work : Work
-        To be submitted to the engine.
-    picture : Picture, optional
-        Once it is begun.
     """
 
     def __init__(
@@ -684,9 +633,9 @@ class ViewWork:
         self.engine, self.request, self.before = engine, request, before
         self.rate = before.rate if before else 0.0
         self.begun = monotonic()
-        self.picture: Picture | None = None
+        self.picture: Picture | None = None  # once it is begun
         self.exact = False  # whether values are complete, and exact tiles are next
-        self.work = Work(key, self.steps, VIEW, ready, failed)
+        self.work = Work(key, self.steps, VIEW, ready, failed)  # to be submitted to the engine
         self.messages = ViewMessages(request)
         self.batches = TileBatches(engine, self.work, self.messages)
         self.drawings = ViewDrawings(engine, self.work, self.messages)

@@ -24,42 +24,24 @@ Offset = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True)
 class Move:
-    """A similarity of a frame's pixels, as of PROTOCOL.md; a fixed point in the plane is `about`.
+    """A similarity of a frame's pixels (PROTOCOL.md); `about` is a fixed point in the plane."""
 
-    Attributes
-    ----------
-    at, by : tuple of int, or None
-        In sixteenths of a pixel; `at` None is the middle.
-    scale, turn : int
-        In 64ths of an octave, and hundredths of a degree.
-    about : tuple of Fraction, optional
-        A point of the plane, in place of `at`.
-    """
-
+    # at, by: in sixteenths of a pixel; `at` None is the middle
     at: tuple[int, int] | None = None
     by: tuple[int, int] = (0, 0)
+    # scale, turn: in 64ths of an octave, and hundredths of a degree
     scale: int = 0
     turn: int = 0
-    about: Offset | None = None
+    about: Offset | None = None  # a point of the plane, in place of `at`
 
 
 @dataclass(frozen=True)
 class PixelGrid:
-    """Offsets of the plane, and the same offsets in pixels of a frame.
+    """Offsets of the plane, and the same offsets in pixels of a frame."""
 
-    Attributes
-    ----------
-    size : tuple of int
-        Pixels of the frame.
-    pixel : Fraction
-        Side of a pixel in the plane.
-    matrix : tuple of Fraction
-        Takes offsets in the picture, to the right and up, to the plane.
-    """
-
-    size: tuple[int, int]
-    pixel: Fraction
-    matrix: Matrix
+    size: tuple[int, int]  # pixels of the frame
+    pixel: Fraction  # side of a pixel in the plane
+    matrix: Matrix  # takes offsets in the picture, to the right and up, to the plane
 
     def offset(self, at: tuple[int, int]) -> Offset:
         """Return the offset in the plane from the middle to a pixel, in sixteenths."""
@@ -87,21 +69,12 @@ class Place:
 
     Width and rotation follow from integers, and the center is a sum without rounding. Therefore a
     move and its inverse return to the same text.
-
-    Attributes
-    ----------
-    origin : Scene
-        The scene that was opened.
-    size : tuple of int
-        Pixels of the frame.
-    center : tuple of Fraction
-    scale, turn : int
-        Sums of the moves.
     """
 
-    origin: Scene
-    size: tuple[int, int]
+    origin: Scene  # the scene that was opened
+    size: tuple[int, int]  # pixels of the frame
     center: Offset
+    # scale, turn: sums of the moves
     scale: int = 0
     turn: int = 0
 

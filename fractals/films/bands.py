@@ -69,19 +69,12 @@ Take = Callable[[slice, slice, EscapeTile], None]
 
 @dataclass(frozen=True)
 class Fixed:
-    """Where the fixed point of a zoom lies on the screen, in pixels.
+    """Where the fixed point of a zoom lies on the screen, in pixels."""
 
-    Attributes
-    ----------
-    x, y : float
-        Column and row, from the top left corner.
-    rim : float
-        Distance of the farthest corner.
-    """
-
+    # x, y: column and row, from the top left corner
     x: float
     y: float
-    rim: float
+    rim: float  # distance of the farthest corner
 
 
 def fixed_place(scene: Scene, part: Part, size: tuple[int, int]) -> Fixed:
@@ -108,34 +101,19 @@ def widest(part: Part) -> Place:
 
 @dataclass(frozen=True)
 class Layout:
-    """The texels of a strip: its bands, and what frames need of them.
+    """The texels of a strip: its bands, and what frames need of them."""
 
-    Attributes
-    ----------
-    turn : int
-        Columns of the coarsest level.
-    bits : int
-        log2 of the rows of a band; also the coarsest level.
-    depth : float
-        Octaves from the widest to the deepest frame.
-    rim_level : float
-        Level that serves the pixels at the rim of a frame. Its fraction grows inwards, and where it
-        is 1 the next level begins.
-    reach : float
-        Octaves from the rim of a frame to the pixel nearest to the fixed point.
-    finer : int
-        Above 0: samples are kept, and texels of level k are made of those of level k - finer, or of
-        level 0. 0: texels are kept.
-    blurred : int
-        Rows of level 0 beyond a frame's own that its texels are made of, where samples are kept.
-    """
-
-    turn: int
-    bits: int
-    depth: float
+    turn: int  # columns of the coarsest level
+    bits: int  # log2 of the rows of a band; also the coarsest level
+    depth: float  # octaves from the widest to the deepest frame
+    # Level that serves the pixels at the rim of a frame. Its fraction grows inwards, and where it
+    # is 1 the next level begins.
     rim_level: float
-    reach: float
+    reach: float  # octaves from the rim of a frame to the pixel nearest to the fixed point
+    # Above 0: samples are kept, and texels of level k are made of those of level k - finer, or of
+    # level 0. 0: texels are kept.
     finer: int = 0
+    # Rows of level 0 beyond a frame's own that its texels are made of, where samples are kept
     blurred: int = 0
 
     @property

@@ -53,29 +53,14 @@ SIDE = 64  # pixels of the frames that each machine encodes before it joins
 
 @dataclass(frozen=True)
 class Piece:
-    """What a worker makes: a band of a strip, or a segment.
+    """What a worker makes: a band of a strip, or a segment."""
 
-    Attributes
-    ----------
-    name : str
-        Of the part that comes back.
-    chosen : Chosen
-        The part of the film, and how it is made.
-    seconds : float
-        Forecast.
-    band : int, optional
-        None for a segment.
-    frames : range
-        Of a segment.
-    needs : frozenset of int
-        Of a segment: places of its bands in `pieces_of`.
-    """
-
-    name: str
-    chosen: Chosen
-    seconds: float
-    band: int | None = None
-    frames: range = range(0)
+    name: str  # of the part that comes back
+    chosen: Chosen  # the part of the film, and how it is made
+    seconds: float  # forecast
+    band: int | None = None  # None for a segment
+    frames: range = range(0)  # of a segment
+    # Of a segment: places of its bands in `pieces_of`; frozenset of int
     needs: frozenset[int] = frozenset()
 
 
@@ -223,13 +208,7 @@ def timeline_of(scene: Scene, options: RenderOptions, known: Known) -> Timeline:
 
 
 class _Collected:
-    """The segments and bands that are there.
-
-    Attributes
-    ----------
-    done : set of int
-        Places of segments in the work folder.
-    """
+    """The segments and bands that are there."""
 
     def __init__(
         self,
@@ -242,6 +221,7 @@ class _Collected:
         self._segments = [k for k, piece in enumerate(pieces) if piece.band is None]
         self._users: dict[int, set[int]] = defaultdict(set)  # of bands: segments to be made
         self._bands: set[int] = set()
+        # Places of segments in the work folder; set of int
         self.done = {k for k in self._segments if work.find(pieces[k].frames.start)}
         for k in self._segments:
             if k in self.done:

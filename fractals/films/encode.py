@@ -64,26 +64,13 @@ AUDIO = {
 
 @dataclass(frozen=True)
 class Codec:
-    """How a codec is called.
+    """How a codec is called."""
 
-    Attributes
-    ----------
-    options : tuple of str
-        ffmpeg's, of the encoder.
-    suffixes : tuple of str
-        Of the files that hold it.
-    bits : tuple of int
-        That it encodes; the first is the default.
-    sampling : str
-        Of chroma; "" for RGB.
-    bits_a_pixel, pixels_a_second : float
-        Of a file, and of one encoder, for forecasts.
-    """
-
-    options: tuple[str, ...]
-    suffixes: tuple[str, ...]
-    bits: tuple[int, ...] = (8, 10)
-    sampling: str = "420"
+    options: tuple[str, ...]  # ffmpeg's, of the encoder
+    suffixes: tuple[str, ...]  # of the files that hold it
+    bits: tuple[int, ...] = (8, 10)  # that it encodes; the first is the default
+    sampling: str = "420"  # of chroma; "" for RGB
+    # bits_a_pixel, pixels_a_second: of a file, and of one encoder, for forecasts
     bits_a_pixel: float = 0.08
     pixels_a_second: float = 29e6
 
@@ -132,24 +119,12 @@ QUIET = {"av1": {"SVT_LOG": "1"}}  # environment: the encoder would print its se
 
 @dataclass(frozen=True)
 class Video:
-    """What a file is encoded to.
+    """What a file is encoded to."""
 
-    Attributes
-    ----------
-    codec : str
-        Of CODECS.
-    bits : int
-        Of a channel.
-    sampling : str
-        Of chroma: "420", "422" or "444"; "" for RGB.
-    suffix : str
-        Of the file.
-    """
-
-    codec: str
-    bits: int
-    sampling: str
-    suffix: str
+    codec: str  # of CODECS
+    bits: int  # of a channel
+    sampling: str  # of chroma: "420", "422" or "444"; "" for RGB
+    suffix: str  # of the file
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""

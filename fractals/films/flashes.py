@@ -19,16 +19,10 @@ Light = NDArray[np.float64]
 
 
 class Flashes:
-    """Follows the luminance of parts of the frames; `add` takes consecutive frames.
-
-    Attributes
-    ----------
-    found : bool
-        Whether a large area flashed more than MOST times within a second.
-    """
+    """Follows the luminance of parts of the frames; `add` takes consecutive frames."""
 
     def __init__(self, fps: float) -> None:
-        self.found = False
+        self.found = False  # whether a large area flashed more than MOST times within a second
         self._window = max(1, round(fps))
         self._extreme: Light | None = None
         self._rising: NDArray[np.int64] = np.zeros((DOWN, ACROSS), np.int64)
@@ -63,15 +57,10 @@ class Watch:
     """Follows the flashes of a film whose segments are made in any order.
 
     After a segment come the first frames of the next one, if that was made before.
-
-    Attributes
-    ----------
-    found : bool
-        As of `Flashes`.
     """
 
     def __init__(self, fps: float) -> None:
-        self.found = False
+        self.found = False  # as of `Flashes`
         self._fps, self._window = fps, max(1, round(fps))
         self._heads: dict[int, list[Light]] = {}  # by the first frame of a segment
         self._ends: dict[int, Flashes] = {}  # by the frame that follows

@@ -24,19 +24,12 @@ MOST_KEYS = 16  # of a film, whose views are probed for the limit
 
 @dataclass(frozen=True)
 class Facts:
-    """Values "auto" of a film. Values of single frames would make colors jump.
+    """Values "auto" of a film. Values of single frames would make colors jump."""
 
-    Attributes
-    ----------
-    max_iterations : int
-        The highest of the deepest view, the widest, and keys that are not deep: with less, details
-        were black.
-    count_offset : float
-        That of the widest view: with more, counts of wide views were below 0.
-    """
-
+    # The highest of the deepest view, the widest, and keys that are not deep: with less, details
+    # were black
     max_iterations: int
-    count_offset: float
+    count_offset: float  # that of the widest view: with more, counts of wide views were below 0
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""

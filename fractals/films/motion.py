@@ -46,25 +46,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Moment:
-    """The view of a frame.
+    """The view of a frame."""
 
-    Attributes
-    ----------
-    center, width
-        As of `Place`.
-    octaves : float
-        log2 of the part's widest width divided by this one; 0 or more.
-    rotation : float
-        In degrees, not reduced.
-    seconds : float
-        Since the beginning of the film.
-    """
-
+    # center, width: as of `Place`
     center: Point
     width: Fraction
-    octaves: float
-    rotation: float
-    seconds: float
+    octaves: float  # log2 of the part's widest width divided by this one; 0 or more
+    rotation: float  # in degrees, not reduced
+    seconds: float  # since the beginning of the film
 
 
 @dataclass(frozen=True)
@@ -122,34 +111,21 @@ def _ramped(time: float, ramp: float, first: float, top: float) -> float:
 
 @dataclass(frozen=True)
 class Part:
-    """What lies between two keys.
+    """What lies between two keys."""
 
-    Attributes
-    ----------
-    kind : str
-        "zoom": the width or the rotation changes about a fixed point. "move": the center moves.
-        "still": nothing moves.
-    frames : range
-        The numbers of its frames; fewer than lie between the keys where a part is divided.
-    start, end : Place
-        Views of the keys.
-    fixed : tuple of Fraction, or None
-        The point that stands still on the screen in a zoom.
-    begins, ends : float
-        Seconds of the keys.
-    rate : float
-        Frames a second of the film's clock.
-    easing : Easing
-    """
-
+    # "zoom": the width or the rotation changes about a fixed point. "move": the center moves.
+    # "still": nothing moves.
     kind: str
+    # The numbers of its frames; fewer than lie between the keys where a part is divided
     frames: range
+    # start, end: views of the keys
     start: Place
     end: Place
-    fixed: Point | None
+    fixed: Point | None  # the point that stands still on the screen in a zoom
+    # begins, ends: seconds of the keys
     begins: float
     ends: float
-    rate: float
+    rate: float  # frames a second of the film's clock
     easing: Easing
 
     @cached_property
@@ -273,22 +249,13 @@ def _log2_sinh(value: float) -> float:
 
 @dataclass(frozen=True)
 class Motion:
-    """The views of all frames of a film.
-
-    Attributes
-    ----------
-    scene : Scene
-    parts : tuple of Part
-    count : int
-        Number of frames.
-    rate : float
-        Frames a second of the film's clock. Frame k shows the time k / rate. A loop has its fps;
-        otherwise the last frame shows the last moment, which takes one frame less.
-    """
+    """The views of all frames of a film."""
 
     scene: Scene
     parts: tuple[Part, ...]
-    count: int
+    count: int  # number of frames
+    # Frames a second of the film's clock. Frame k shows the time k / rate. A loop has its fps;
+    # otherwise the last frame shows the last moment, which takes one frame less.
     rate: float
 
     def seconds(self, number: int) -> float:

@@ -109,36 +109,19 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class Chosen:
-    """How a part is made.
-
-    Attributes
-    ----------
-    part : Part
-    method : str
-        "strip", "frames" or "recolor".
-    reason : str
-        Why, for the user.
-    samples : int
-        That are iterated; where seconds are measured, with those added in noise.
-    iterating, coloring : float
-        Forecasts: seconds for the samples, and for the frames that are made of them.
-    memory : int
-        Bytes.
-    segment : int
-        Most frames that are made together.
-    device : str
-        The kind of device.
-    """
+    """How a part is made."""
 
     part: Part
-    method: str
-    reason: str
-    samples: int
+    method: str  # "strip", "frames" or "recolor"
+    reason: str  # why, for the user
+    samples: int  # that are iterated; where seconds are measured, with those added in noise
+    # iterating, coloring: forecasts: seconds for the samples, and for the frames that are made of
+    # them
     iterating: float
     coloring: float
-    memory: int
-    segment: int
-    device: str
+    memory: int  # bytes
+    segment: int  # most frames that are made together
+    device: str  # the kind of device
 
     @property
     def seconds(self) -> float:
@@ -341,25 +324,13 @@ def open_method(
 
 @dataclass(frozen=True)
 class FilmPlan:
-    """How a film is made, before it is made.
-
-    Attributes
-    ----------
-    scene : Scene
-    parts : tuple of Chosen
-    count : int
-        Number of frames.
-    video : Video, optional
-        None where frames are not encoded by ffmpeg.
-    threads : int
-        That make frames, while others encode.
-    """
+    """How a film is made, before it is made."""
 
     scene: Scene
     parts: tuple[Chosen, ...]
-    count: int
-    video: Video | None
-    threads: int = 1
+    count: int  # number of frames
+    video: Video | None  # None where frames are not encoded by ffmpeg
+    threads: int = 1  # that make frames, while others encode
 
     @property
     def seconds(self) -> float:
@@ -535,21 +506,11 @@ MEASURED = 50  # parts, of which each takes up to some seconds
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Timeline:
-    """The views, values and parts of a scene's film.
+    """The views, values and parts of a scene's film."""
 
-    Attributes
-    ----------
-    scene : Scene
-        With its table film.
-    options : RenderOptions
-        Where and how it is drawn.
-    found : Facts, optional
-        What another process has found for this film.
-    """
-
-    scene: Scene
-    options: RenderOptions
-    found: Facts | None = None
+    scene: Scene  # with its table film
+    options: RenderOptions  # where and how it is drawn
+    found: Facts | None = None  # what another process has found for this film
 
     def __post_init__(self) -> None:
         if self.scene.view.projection != "plane":

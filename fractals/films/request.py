@@ -27,25 +27,14 @@ SHOWN = 12  # characters of a center in a message
 
 @dataclass(frozen=True)
 class Wishes:
-    """What is asked for besides the scene; None where nothing is.
+    """What is asked for besides the scene; None where nothing is."""
 
-    Attributes
-    ----------
-    to : str
-        Width to which the film zooms.
-    cycle : float
-        Seconds in which the palette moves once round.
-    seconds, fps : float
-        As of the scene's film.
-    preview : bool
-        Whether the film is small and fast to make.
-    """
-
-    to: Any = None
-    cycle: float | None = None
+    to: Any = None  # width to which the film zooms
+    cycle: float | None = None  # seconds in which the palette moves once round
+    # seconds, fps: as of the scene's film
     seconds: float | None = None
     fps: float | None = None
-    preview: bool = False
+    preview: bool = False  # whether the film is small and fast to make
 
 
 def with_wishes(scene: Scene, wishes: Wishes, on_message: Callable[[str], None]) -> Scene:

@@ -46,17 +46,10 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Kept:
-    """Samples of some rows of a level.
+    """Samples of some rows of a level."""
 
-    Attributes
-    ----------
-    codes : ndarray of uint16, shape (planes, rows, columns)
-        Of numbers, then of directions.
-    scales : ndarray of float32, shape (numbers, rows, blocks, 2)
-        Least number and span of each block.
-    """
-
-    codes: Codes
+    codes: Codes  # of numbers, then of directions; ndarray of uint16, shape (planes, rows, columns)
+    # Least number and span of each block; ndarray of float32, shape (numbers, rows, blocks, 2)
     scales: Scales
 
     def taken(self, rows: slice, start: int = 0, step: int = 1) -> "Kept":
@@ -174,27 +167,15 @@ POINT, ESTIMATE = 4.0, 16000 * math.log(2)
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is kept of a sample.
+    """What is kept of a sample."""
 
-    Attributes
-    ----------
-    values : tuple of int
-        The layers whose values are kept; none where `raw`.
-    length, direction : bool
-        Whether length and direction of the gradient are kept.
-    raw : bool
-        Whether count, z, statistics, and dz where `derivative`, are kept.
-    derivative : bool
-    statistics : int
-        How many there are.
-    """
-
-    values: tuple[int, ...]
+    values: tuple[int, ...]  # the layers whose values are kept; none where `raw`
+    # length, direction: whether length and direction of the gradient are kept
     length: bool
     direction: bool
-    raw: bool
+    raw: bool  # whether count, z, statistics, and dz where `derivative`, are kept
     derivative: bool
-    statistics: int
+    statistics: int  # how many there are
 
     @property
     def numbers(self) -> int:
@@ -225,17 +206,10 @@ def recipe_of(layers: Layers, moving: bool) -> Recipe:
 
 
 class FrameTile(NamedTuple):
-    """Samples on the device, as those of a frame.
+    """Samples on the device, as those of a frame."""
 
-    Attributes
-    ----------
-    raw : EscapeTile, or None
-        With dz per width of the frame and along its axes; None where no layer takes it.
-    numbers : tuple
-        The inputs of `make_number_body` for each layer of `Recipe.values`.
-    """
-
-    raw: Any
+    raw: Any  # with dz per width of the frame and along its axes; None where no layer takes it
+    # The inputs of `make_number_body` for each layer of `Recipe.values`
     numbers: tuple[tuple[Any, Any, np.int32], ...]
 
 

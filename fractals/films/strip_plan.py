@@ -134,17 +134,11 @@ Colors = Callable[[float], Scene]
 
 @dataclass(frozen=True)
 class Look:
-    """How a part is sampled.
+    """How a part is sampled."""
 
-    Attributes
-    ----------
-    density : float
-        Texels a pixel, along each side, at the rim of a frame; at most 1/16 fewer.
-    shutter : float
-        Share of a frame's time in which the shutter is open. It opens when the frame is widest.
-    """
-
+    # Texels a pixel, along each side, at the rim of a frame; at most 1/16 fewer
     density: float = 1.5
+    # Share of a frame's time in which the shutter is open. It opens when the frame is widest.
     shutter: float = 0.5
 
 

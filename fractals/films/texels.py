@@ -26,18 +26,13 @@ HOST = ("cpu", "python")  # backends whose arrays are NumPy's
 
 
 class Pool:
-    """Texels of levels of bands, in one array, so that a program can take all of them.
-
-    Attributes
-    ----------
-    texels : device array of uint16, shape (all + SPARE, CHANNELS)
-    starts : ndarray of int64, shape (levels, bands)
-        Index of the first texel; 0 where there are none.
-    """
+    """Texels of levels of bands, in one array, so that a program can take all of them."""
 
     def __init__(self, backend: Backend, layout: Layout, slots: Sequence[int]) -> None:
         self.backend, self.layout = backend, layout
+        # Index of the first texel; 0 where there are none; ndarray of int64, shape (levels, bands)
         self.starts = np.zeros((layout.bits + 1, layout.bands), np.int64)
+        # device array of uint16, shape (all + SPARE, CHANNELS)
         self.texels = backend.empty((SPARE, CHANNELS), np.uint16)
         self._held: list[dict[int, int]] = [{} for _ in slots]
         self._free: list[list[int]] = [[] for _ in slots]

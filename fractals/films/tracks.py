@@ -70,24 +70,12 @@ def _slopes(times: Sequence[float], values: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True)
 class Track:
-    """A value of the scene over time.
+    """A value of the scene over time."""
 
-    Attributes
-    ----------
-    name : str
-        As the film has it.
-    path : tuple of str or int
-        Where the value is in the scene's table.
-    curves : tuple of Curve
-        One, or one for each part of a point such as julia.
-    points : bool
-        Whether the value is a list of numbers.
-    """
-
-    name: str
-    path: tuple[str | int, ...]
-    curves: tuple[Curve, ...]
-    points: bool
+    name: str  # as the film has it
+    path: tuple[str | int, ...]  # where the value is in the scene's table
+    curves: tuple[Curve, ...]  # one, or one for each part of a point such as julia
+    points: bool  # whether the value is a list of numbers
 
     def at(self, seconds: float) -> Any:
         """Return the value at a time."""

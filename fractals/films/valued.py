@@ -213,21 +213,13 @@ ACROSS = 512  # pixels of a ring in a row of its arrays
 
 @dataclass(frozen=True)
 class _Ring:
-    """Pixels of a frame between two distances from the fixed point.
+    """Pixels of a frame between two distances from the fixed point."""
 
-    Attributes
-    ----------
-    span : tuple of float
-        The octaves from the rim between which they lie.
-    pixels : ndarray of int32, shape (rows * ACROSS,)
-        Their numbers, row by row; the last one fills the last row.
-    places : tuple of device arrays, shape (rows, ACROSS, ...)
-        As of `make_polar_body`.
-    """
-
-    span: Span
+    span: Span  # the octaves from the rim between which they lie
+    # Their numbers, row by row; the last one fills the last row; ndarray of int32, shape (rows *
+    # ACROSS,)
     pixels: NDArray[np.int32]
-    places: Places
+    places: Places  # as of `make_polar_body`
 
 
 @dataclass(frozen=True)

@@ -72,66 +72,33 @@ class Film(Protocol):
 
 @dataclass(frozen=True)
 class Output:
-    """What a film is written to.
+    """What a film is written to."""
 
-    Attributes
-    ----------
-    path : Path
-        A file, or the folder of a sequence.
-    kind : str
-        "video", "loop" or "sequence".
-    numbers : range
-        The frames to write.
-    video : Video, optional
-    bits : int
-        Of a sequence's PNGs.
-    names : str
-        Of a sequence's PNGs, with a place for the number.
-    sound : (str, float), optional
-        A file, and the seconds of it that are left out.
-    overwrite, keep : bool
-        Whether an existing file is replaced, and the work folder kept.
-    cluster : object, optional
-        Who makes the segments of a video.
-    """
-
-    path: Path
-    kind: str
-    numbers: range
+    path: Path  # a file, or the folder of a sequence
+    kind: str  # "video", "loop" or "sequence"
+    numbers: range  # the frames to write
     video: Video | None = None
-    bits: int = 8
-    names: str = ""
-    sound: tuple[str, float] | None = None
+    bits: int = 8  # of a sequence's PNGs
+    names: str = ""  # of a sequence's PNGs, with a place for the number
+    sound: tuple[str, float] | None = None  # a file, and the seconds of it that are left out
+    # overwrite, keep: whether an existing file is replaced, and the work folder kept
     overwrite: bool = False
     keep: bool = False
-    cluster: Any = None
+    cluster: Any = None  # who makes the segments of a video
 
 
 @dataclass(frozen=True)
 class Saved:
-    """Facts about a film's file.
-
-    Attributes
-    ----------
-    path : Path
-    frames, resumed : int
-        All frames, and those that were there before.
-    seconds : float
-        That it took.
-    bytes : int
-    methods : tuple of str
-        Of the parts.
-    flashes : bool
-        Whether frames that were made now flash more than three times a second.
-    """
+    """Facts about a film's file."""
 
     path: Path
+    # frames, resumed: all frames, and those that were there before
     frames: int
     resumed: int
-    seconds: float
+    seconds: float  # that it took
     bytes: int
-    methods: tuple[str, ...]
-    flashes: bool
+    methods: tuple[str, ...]  # of the parts
+    flashes: bool  # whether frames that were made now flash more than three times a second
 
 
 def video_of(

@@ -224,13 +224,6 @@ class Image:
 class PictureFile:
     """Where a picture is written: a path, or an open file that receives a PNG.
 
-    Attributes
-    ----------
-    file_format : str
-        Such as "PNG" or "JPEG".
-    streams : bool
-        Whether rows can be written while others are drawn.
-
     Raises
     ------
     OptionError
@@ -243,13 +236,14 @@ class PictureFile:
         self, path: str | Path | BinaryIO, picture: Picture, overwrite: bool = False
     ) -> None:
         self._path, self._overwrite = path, overwrite
-        self.file_format = "PNG"
+        self.file_format = "PNG"  # such as "PNG" or "JPEG"
         if isinstance(path, str | Path):
             self.file_format = format_of(path)
             check_format(self.file_format, picture.size, picture.bits)
             check_output(path, overwrite)
         elif not hasattr(path, "write"):
             raise OptionError(f"{path!r:.60}: give the name of a file, or an open binary file")
+        # Whether rows can be written while others are drawn
         self.streams = self.file_format == "PNG"
 
     @contextlib.contextmanager

@@ -57,23 +57,14 @@ def this_machine() -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """A part that was read and whose CRCs are right.
-
-    Attributes
-    ----------
-    name, machine : str
-    facts : dict
-    arrays : dict of str to ndarray
-        Mapped from the file; a change of them is not written.
-    sums : dict of str to int
-        CRC-32 of each array.
-    """
+    """A part that was read and whose CRCs are right."""
 
     name: str
     machine: str
     facts: dict[str, Any]
+    # Mapped from the file; a change of them is not written; dict of str to ndarray
     arrays: dict[str, NDArray[Any]] = field(repr=False)
-    sums: dict[str, int]
+    sums: dict[str, int]  # CRC-32 of each array
 
 
 class Parts:

@@ -75,25 +75,15 @@ def _resolved_paint(paint: Paint) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Summary:
-    """What the samples of a picture have in common.
+    """What the samples of a picture have in common."""
 
-    Attributes
-    ----------
-    max_iterations : int
-        Most steps that were tried: what the scene says, or what was found for "auto".
-    count_offset : float
-        As of `fractals.io.escape_data.EscapeData`.
-    least_count, greatest_count : int or None
-        Of the samples that escaped; None where none did.
-    inside : float
-        Share of the samples that did not escape, from 0 to 1.
-    """
-
+    # Most steps that were tried: what the scene says, or what was found for "auto"
     max_iterations: int
-    count_offset: float
+    count_offset: float  # as of `fractals.io.escape_data.EscapeData`
+    # least_count, greatest_count: of the samples that escaped; None where none did
     least_count: int | None
     greatest_count: int | None
-    inside: float
+    inside: float  # share of the samples that did not escape, from 0 to 1
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""

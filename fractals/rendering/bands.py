@@ -20,15 +20,6 @@ class Bands:
 
     Tiles must be begun from top to bottom, and may end in any order: a thread that is too far ahead
     waits until the first band is written.
-
-    Attributes
-    ----------
-    height : int
-        Rows of a band.
-    rows : ndarray, shape (rows, width, 3)
-        Row r of the picture is in row r % len(rows) while its band is in memory.
-    pixels_left : ndarray of int64
-        How many pixels of each band are still to be drawn.
     """
 
     def __init__(self, plan: Plan, backend: Backend, writer: png.Writer, dtype: Any) -> None:
@@ -37,10 +28,13 @@ class Bands:
         width, height = plan.size
         self._compression = picture.compression
         self._strip = png.strip_rows(picture.size, picture.bits)
-        self.height = plan.band
+        self.height = plan.band  # rows of a band
         tops = range(0, height, self.height)
+        # Row r of the picture is in row r % len(rows) while its band is in memory; ndarray, shape
+        # (rows, width, 3)
         self.rows = np.empty((min(height, MAX_BANDS * self.height), width, 3), dtype)
         tall = np.array([min(self.height, height - top) for top in tops])
+        # How many pixels of each band are still to be drawn; ndarray of int64
         self.pixels_left = tall * width
         self._strips_left = -(-tall // self._strip)
         self._whole = np.zeros(len(tall), bool)

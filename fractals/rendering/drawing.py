@@ -307,32 +307,17 @@ Planes = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Drawing:
-    """A plan that is ready to be drawn.
-
-    Attributes
-    ----------
-    plan : Plan
-    backend : Backend
-        Runs the programs, and holds the arrays of the device.
-    source : Method
-        Returns the raw numbers of a tile, on the device: ``source.iterate(tile)``.
-    painter : Painter, optional
-        Returns the pixels of raw numbers; None where only raw numbers are computed.
-    timings : dict of str to float
-        Seconds of each stage so far. `draw_all` and `compute_all` add to them.
-    tally : Tally
-        The counts of the tiles that were drawn.
-    count_columns : Run, optional
-        The program of `fractals.kernels.escape`, on GPUs.
-    """
+    """A plan that is ready to be drawn."""
 
     plan: Plan
-    backend: Backend
-    source: Method
+    backend: Backend  # runs the programs, and holds the arrays of the device
+    source: Method  # returns the raw numbers of a tile, on the device: ``source.iterate(tile)``
+    # Returns the pixels of raw numbers; None where only raw numbers are computed
     painter: Painter | None = None
+    # Seconds of each stage so far. `draw_all` and `compute_all` add to them.
     timings: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
-    tally: Tally = field(default_factory=Tally)
-    count_columns: Run | None = None
+    tally: Tally = field(default_factory=Tally)  # the counts of the tiles that were drawn
+    count_columns: Run | None = None  # the program of `fractals.kernels.escape`, on GPUs
 
     @property
     def summary(self) -> Summary:

@@ -132,22 +132,13 @@ Positions = NDArray[np.float64]
 
 @dataclass
 class ViewProbe:
-    """Iterates some samples of a plan's view: PROBE_SIZE, or LIMIT_SIZE.
+    """Iterates some samples of a plan's view: PROBE_SIZE, or LIMIT_SIZE."""
 
-    Attributes
-    ----------
-    backend : Backend
-        Where the samples are iterated.
-    plan : Plan
-    iterate : callable
-        ``iterate(shape, columns, rows, max_iterations)`` returns an `EscapeTile` on the device.
-    threads : int
-        Probes of several widths at once; 0: one after the other, in the calling thread.
-    """
-
-    backend: Backend
+    backend: Backend  # where the samples are iterated
     plan: Plan
+    # ``iterate(shape, columns, rows, max_iterations)`` returns an `EscapeTile` on the device
     iterate: Callable[..., EscapeTile]
+    # Probes of several widths at once; 0: one after the other, in the calling thread
     threads: int = 0
     seconds: float = field(default=0.0, init=False)  # that iterating took, without compiling
     # The smooth counts of the view, where all samples escaped: the limit does not change these.

@@ -22,19 +22,11 @@ NUMBERS = ("period", "escaped", "bits", "repeats")
 
 @dataclass(frozen=True)
 class Known:
-    """What a source need not find again.
-
-    Attributes
-    ----------
-    max_iterations : int
-    count_offset : float
-        As of `fractals.rendering.iteration.Method`.
-    references : sequence of Reference
-        The orbits that samples are compared with; none for direct iteration.
-    """
+    """What a source need not find again."""
 
     max_iterations: int
-    count_offset: float
+    count_offset: float  # as of `fractals.rendering.iteration.Method`
+    # The orbits that samples are compared with; none for direct iteration
     references: Sequence[Reference] = ()
 
 

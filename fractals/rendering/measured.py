@@ -29,18 +29,10 @@ MAX_STEPS = 2**20
 
 @dataclass(frozen=True)
 class Measured:
-    """What is known of a picture before it is drawn.
+    """What is known of a picture before it is drawn."""
 
-    Attributes
-    ----------
-    seconds : float
-        Of the whole picture, without compiling.
-    max_iterations : int
-        The limit that the picture is drawn with.
-    """
-
-    seconds: float
-    max_iterations: int
+    seconds: float  # of the whole picture, without compiling
+    max_iterations: int  # the limit that the picture is drawn with
 
 
 def is_measurable(plan: Plan) -> bool:

@@ -45,35 +45,24 @@ class RenderKeywords(IterationOptions, SceneKeywords, total=False):
 class RenderOptions:
     """How a scene is drawn. No option changes a picture.
 
-    Attributes
-    ----------
-    device : str
-        "auto", "cpu", "gpu", "cuda", "cuda:1", "cuda:all", "simulator" or "python".
-    threads : int, optional
-        Most CPU threads; by default one for each core that the process may use.
-    interior_shortcuts : bool
-        False: orbits that provably stay inside are iterated to the end (for benchmarks).
-    cache : bool
-        False: reference orbits of deep views are neither read from disk nor written to it.
-    force : bool
-        True: deep views whose estimate exceeds an hour are drawn.
-    progress : callable, optional
-        Called as ``progress(tiles_done, tiles)`` in the calling thread, several times a second.
-    on_message : callable
-        Called with one line of text, such as why another device draws; `warnings.warn` by default.
-
     Raises
     ------
     OptionError
         A value has the wrong type, or `threads` is less than 1.
     """
 
+    # "auto", "cpu", "gpu", "cuda", "cuda:1", "cuda:all", "simulator" or "python"
     device: str = "auto"
+    # Most CPU threads; by default one for each core that the process may use
     threads: int | None = None
+    # False: orbits that provably stay inside are iterated to the end (for benchmarks)
     interior_shortcuts: bool = True
+    # False: reference orbits of deep views are neither read from disk nor written to it
     cache: bool = True
-    force: bool = False
+    force: bool = False  # True: deep views whose estimate exceeds an hour are drawn
+    # Called as ``progress(tiles_done, tiles)`` in the calling thread, several times a second
     progress: Progress | None = None
+    # Called with one line of text, such as why another device draws; `warnings.warn` by default
     on_message: Callable[[str], None] = warnings.warn
 
     def __post_init__(self) -> None:

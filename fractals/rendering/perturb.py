@@ -77,37 +77,20 @@ class TableMaker:
     """Makes tables on the CPU, in well under a second.
 
     A table that a view has no use for has one row, because arrays on a GPU can't be empty.
-
-    Attributes
-    ----------
-    cpu : Backend
-        Compiles and runs the programs that fill tables; it changes no number.
-    threads : int
-        How many threads fill them; 0: the calling one.
-    formula : Formula
-    julia : bool
-        Whether the second orbit is that of 0.
-    extended : bool
-        Whether each difference has an exponent of its own.
-    escape_radius : float
-    exponent : int
-        Exponent of two by which differences are divided.
-    largest_c : float
-        Upper bound of the parts of samples' distances from the reference; 0 leaves out the terms
-        of second order in c.
-    moves : bool
-        Whether samples read the differences of consecutive points.
     """
 
+    # Compiles and runs the programs that fill tables; it changes no number
     cpu: Backend = field(compare=False)
-    threads: int = field(compare=False)
+    threads: int = field(compare=False)  # how many threads fill them; 0: the calling one
     formula: Formula
-    julia: bool
-    extended: bool
+    julia: bool  # whether the second orbit is that of 0
+    extended: bool  # whether each difference has an exponent of its own
     escape_radius: float
-    exponent: int
+    exponent: int  # exponent of two by which differences are divided
+    # Upper bound of the parts of samples' distances from the reference; 0 leaves out the terms of
+    # second order in c
     largest_c: float
-    moves: bool = False
+    moves: bool = False  # whether samples read the differences of consecutive points
 
     def tables(self, references: list[Reference], near_radius: bool) -> Tables:
         """Return the tables of orbits: those of the last picture, if it had the same.

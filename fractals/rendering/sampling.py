@@ -120,19 +120,14 @@ def indices(window: tuple[slice, slice]) -> tuple[Index, Index]:
 
 
 class Samples:
-    """Positions of samples that are not sums of a column and a row.
-
-    Attributes
-    ----------
-    scaled : bool
-        Whether each sample has an exponent of two of its own.
-    """
+    """Positions of samples that are not sums of a column and a row."""
 
     def __init__(self, plan: "Plan", count: tuple[int, int] | None = None) -> None:
         """`count`: samples across and down in place of the plan's; they are not jittered."""
         n, self.plan = plan.supersampling, plan
         across, down = count or (plan.size[0] * n, plan.size[1] * n)
         self.exponential = plan.view.projection == "exponential"
+        # Whether each sample has an exponent of two of its own
         self.scaled = self.exponential and plan.extended and plan.reach is None
         self._shifts = shifts() if plan.jittered and not count else None
         if self.exponential:

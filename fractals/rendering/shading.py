@@ -27,27 +27,17 @@ Placing = Callable[
 
 @dataclass
 class _Painted:
-    """A layer's programs, and their inputs on the device.
+    """A layer's programs, and their inputs on the device."""
 
-    Attributes
-    ----------
-    place, paint : callable
-        Programs that fill positions in the palette, and colors.
-    inputs : ColoringInputs
-        Without `max_iterations` and `count_offset`.
-    subtracts_offset : bool
-        Whether the count offset is subtracted from the values.
-    values, table : callable and array, or None
-        Of a coloring that ranks values: `values` computes them, `place` then takes values and the
-        table.
-    """
-
+    # place, paint: programs that fill positions in the palette, and colors
     place: Run
     paint: Run
-    inputs: ColoringInputs
-    subtracts_offset: bool
+    inputs: ColoringInputs  # without `max_iterations` and `count_offset`
+    subtracts_offset: bool  # whether the count offset is subtracted from the values
     lookup: Any
     opacity: Any
+    # values, table: of a coloring that ranks values: `values` computes them, `place` then takes
+    # values and the table
     values: Run | None
     table: Any
 

@@ -21,20 +21,11 @@ from fractals.scene.paint import Layer, Paint
 
 @dataclass(frozen=True)
 class ResolvedLayer:
-    """A layer whose coloring is made, and whose "auto" values are replaced.
+    """A layer whose coloring is made, and whose "auto" values are replaced."""
 
-    Attributes
-    ----------
-    paint : Paint
-        The layer as the scene has it.
-    coloring : Coloring
-    side : str
-        The samples that the layer colors: "escaped", "inside" or "both".
-    """
-
-    paint: Paint
+    paint: Paint  # the layer as the scene has it
     coloring: Coloring
-    side: str
+    side: str  # the samples that the layer colors: "escaped", "inside" or "both"
 
     @property
     def blend(self) -> str:

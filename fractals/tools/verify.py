@@ -38,28 +38,19 @@ STEP_SECONDS = 8e-6  # of an exact step, beside its products
 
 @dataclass(frozen=True)
 class Pixel:
-    """What was found at a pixel.
-
-    Attributes
-    ----------
-    drawn, expected : tuple of int
-        sRGB bytes in the picture, and as recomputed.
-    wrong, unstable : int
-        Samples whose count differs from the exact one: with a stable exact count, and with one that
-        changes when the sample moves by a hundred-thousandth of a pixel.
-    compared : int
-        Samples whose count was compared with the exact one.
-    counts : tuple of int, or None
-        Of the first wrong sample: its count, and the exact one as far as it was followed.
-    """
+    """What was found at a pixel."""
 
     x: int
     y: int
+    # drawn, expected: sRGB bytes in the picture, and as recomputed
     drawn: tuple[int, ...]
     expected: tuple[int, ...]
+    # wrong, unstable: samples whose count differs from the exact one: with a stable exact count,
+    # and with one that changes when the sample moves by a hundred-thousandth of a pixel
     wrong: int = 0
     unstable: int = 0
-    compared: int = 0
+    compared: int = 0  # samples whose count was compared with the exact one
+    # Of the first wrong sample: its count, and the exact one as far as it was followed
     counts: tuple[int, int] | None = None
 
     @property

@@ -27,51 +27,32 @@ def nothing_beside(name: str) -> None:
 
 @dataclass(frozen=True)
 class Imported:
-    """The content of a file as a scene's table.
+    """The content of a file as a scene's table."""
 
-    Attributes
-    ----------
-    table : mapping
-        A part of a scene, as in TOML: a palette file gives only ``{"color": {"palette": ...}}``.
-    lost : tuple of str
-        A line for each setting of the file that has no equivalent in a scene. `first_of` may be
-        among them.
-    """
-
+    # A part of a scene, as in TOML: a palette file gives only ``{"color": {"palette": ...}}``
     table: Mapping[str, Any]
+    # A line for each setting of the file that has no equivalent in a scene. `first_of` may be among
+    # them.
     lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file.
-
-    Attributes
-    ----------
-    suffixes : tuple of str
-        In lower case, with the dot, such as ``(".map",)``.
-    read : callable
-        ``read(data, entry) -> Imported``: `entry` names one of many things in a file ("" is the
-        first). Raises `SceneError` with the line number where the data is invalid.
-    write : callable, optional
-        ``write(table) -> (data, lost)`` of a whole scene's plain values, all defaults included.
-    claims : callable, optional
-        ``claims(table) -> bool``: whether the keys of a TOML file belong to this format.
-    writes_limit : bool
-        Whether `write` requires ``iteration.max_iterations`` as a number, in place of "auto".
-    entries : callable, optional
-        ``entries(data) -> [(name, about), ...]`` of a file that can hold many things: each name,
-        and a few words about it.
-    reads_beside : bool
-        Whether `read` and `entries` take one more argument, a `Beside`.
-    """
+    """A kind of file."""
 
     name: str
     title: str
-    suffixes: tuple[str, ...]
+    suffixes: tuple[str, ...]  # in lower case, with the dot, such as ``(".map",)``
+    # ``read(data, entry) -> Imported``: `entry` names one of many things in a file ("" is the
+    # first). Raises `SceneError` with the line number where the data is invalid.
     read: Callable[..., Imported]
+    # ``write(table) -> (data, lost)`` of a whole scene's plain values, all defaults included
     write: Callable[[Mapping[str, Any]], tuple[bytes, tuple[str, ...]]] | None = None
+    # ``claims(table) -> bool``: whether the keys of a TOML file belong to this format
     claims: Callable[[Mapping[str, Any]], bool] | None = None
+    # Whether `write` requires ``iteration.max_iterations`` as a number, in place of "auto"
     writes_limit: bool = False
+    # ``entries(data) -> [(name, about), ...]`` of a file that can hold many things: each name, and
+    # a few words about it
     entries: Callable[..., list[tuple[str, str]]] | None = None
-    reads_beside: bool = False
+    reads_beside: bool = False  # whether `read` and `entries` take one more argument, a `Beside`

@@ -50,22 +50,12 @@ OTHERS = {
 
 @dataclass(frozen=True)
 class EntryParameters:
-    """The parameters of an entry as decimal text, its functions, and the square of its bailout.
-
-    Attributes
-    ----------
-    params : list of str
-    functions : list of str
-        Keys of `FUNCTIONS`.
-    bailout : float
-    test : str
-        The name of the test that ``bailoutest`` sets.
-    """
+    """The parameters of an entry as decimal text, its functions, and the square of its bailout."""
 
     params: list[str]
-    functions: list[str]
+    functions: list[str]  # keys of `FUNCTIONS`
     bailout: float = 4.0
-    test: str = "mod"
+    test: str = "mod"  # the name of the test that ``bailoutest`` sets
 
     def whole(self, place: int, least: int, most: int) -> int | None:
         """Return a parameter that is a whole number in a range, or None."""
@@ -103,48 +93,27 @@ class FractintType:
 
     Attributes
     ----------
-    step : callable
-        ``step(given)`` returns an expression in z and c, or statements.
-    params : str
-        Its parameters, where an entry names none.
-    view : tuple
-        The center and the height of its first view.
-    role : str
-        What the first two parameters are: "z", added to where an orbit begins, or "c" of a Julia
-        set; "" for neither.
-    bailout : float
-        The square of the escape radius.
-    start : str
-        Where orbits begin, in c; "c" is the pixel.
-    more : callable
-        ``more(given)`` returns statements that begin other variables.
-    test : callable
-        ``test(given)`` returns a condition under which an orbit goes on; "" where that is |z|.
-    named : callable, optional
-        ``named(given)`` returns a formula of this program that counts the same, or None.
     memory : callable, optional
         ``memory(given)``: the c of the Julia set that `named` draws, as a pair; otherwise c.
-    ahead : int
-        1 where a test comes before the step: colors are then those of counts 1 higher.
-    functions : tuple of str
-        Where an entry names none.
-    lost : str
-        How the scene differs.
     """
 
-    step: Text
-    params: str = "0/0"
-    view: tuple[str, str, str] = SMALL
+    step: Text  # ``step(given)`` returns an expression in z and c, or statements
+    params: str = "0/0"  # its parameters, where an entry names none
+    view: tuple[str, str, str] = SMALL  # the center and the height of its first view
+    # What the first two parameters are: "z", added to where an orbit begins, or "c" of a Julia set;
+    # "" for neither
     role: str = "z"
-    bailout: float = 4.0
-    start: str = "c"
-    more: Text = _nothing
+    bailout: float = 4.0  # the square of the escape radius
+    start: str = "c"  # where orbits begin, in c; "c" is the pixel
+    more: Text = _nothing  # ``more(given)`` returns statements that begin other variables
+    # ``test(given)`` returns a condition under which an orbit goes on; "" where that is |z|
     test: Text = _nothing
+    # ``named(given)`` returns a formula of this program that counts the same, or None
     named: Match | None = None
     julia: Callable[[EntryParameters], tuple[str, str]] | None = None
-    ahead: int = 0
-    functions: tuple[str, ...] = USUAL
-    lost: str = ""
+    ahead: int = 0  # 1 where a test comes before the step: colors are then those of counts 1 higher
+    functions: tuple[str, ...] = USUAL  # where an entry names none
+    lost: str = ""  # how the scene differs
 
 
 @dataclass(frozen=True)

@@ -63,24 +63,12 @@ class FrmText(NamedTuple):
 
 @dataclass
 class Given:
-    """What an entry sets for its formula.
+    """What an entry sets for its formula."""
 
-    Attributes
-    ----------
-    params : list of float
-        p1 to p5: real and imaginary parts in turn.
-    functions : list of str
-        fn1 to fn4: keys of `WRITTEN`.
-    names : mapping
-        Values of other predefined names.
-    pixel : tuple
-        The tree of the sample.
-    """
-
-    params: list[float]
-    functions: list[str]
-    names: Mapping[str, complex] = field(default_factory=dict)
-    pixel: Tree = C
+    params: list[float]  # p1 to p5: real and imaginary parts in turn; list of float
+    functions: list[str]  # fn1 to fn4: keys of `WRITTEN`
+    names: Mapping[str, complex] = field(default_factory=dict)  # values of other predefined names
+    pixel: Tree = C  # the tree of the sample
 
 
 def program_of(name: str, formula: FrmText, given: Given) -> dict[str, Any]:
@@ -120,10 +108,6 @@ class _Formula:
     ----------
     first : dict
         The tree of each variable after the initial statements.
-    after : dict
-        The same after a step, as trees of the variables before the step.
-    condition : tuple
-        The tree of the last statement's value.
     """
 
     def __init__(self, tokens: list[str], given: Given) -> None:
@@ -140,8 +124,8 @@ class _Formula:
         self.block(":")
         self.first, self.env, self.initial = self.env, {}, False
         self.at += 1
-        self.condition = self.block("")
-        self.after = self.env
+        self.condition = self.block("")  # the tree of the last statement's value
+        self.after = self.env  # the same after a step, as trees of the variables before the step
         if self.condition is None:
             raise ValueError("its last statement is no condition under which an orbit goes on")
 

@@ -16,54 +16,31 @@ MULTIBROT = 8  # its highest power
 
 @dataclass(frozen=True)
 class FormulaMatch:
-    """A formula of this program that draws one of another program.
+    """A formula of this program that draws one of another program."""
 
-    Attributes
-    ----------
-    formula : str or dict
-        As in a scene.
-    same, conjugate : bool
-        Whether the two pictures agree at c, and whether they agree at the conjugate of c.
-    """
-
-    formula: Any
+    formula: Any  # as in a scene
+    # same, conjugate: whether the two pictures agree at c, and whether they agree at the conjugate
+    # of c
     same: bool = True
     conjugate: bool = False
 
 
 @dataclass(frozen=True)
 class Place:
-    """A view, in another program's own terms.
+    """A view, in another program's own terms."""
 
-    Attributes
-    ----------
-    center : (str, str)
-        Decimal text.
-    height : Decimal
-        Of the view in the plane, whatever the picture's shape.
-    up : bool
-        Whether the imaginary axis points up in its pictures.
-    angle : float
-        Degrees from its real axis towards its imaginary axis by which the view is turned.
-    stretch, stretch_angle : float
-        As in a scene: the factor, and the direction in the picture, by which lengths are stretched.
-    size : (int, int), optional
-        In pixels; of a new scene where the file names none.
-    julia : (str, str), optional
-        The c of a Julia set.
-    width : Decimal
-        That a narrow picture shows in full, too.
-    """
-
-    center: tuple[str, str]
-    height: Decimal
-    up: bool = True
+    center: tuple[str, str]  # decimal text
+    height: Decimal  # of the view in the plane, whatever the picture's shape
+    up: bool = True  # whether the imaginary axis points up in its pictures
+    # Degrees from its real axis towards its imaginary axis by which the view is turned
     angle: float = 0.0
+    # stretch, stretch_angle: as in a scene: the factor, and the direction in the picture, by which
+    # lengths are stretched
     stretch: float = 1.0
     stretch_angle: float = 0.0
-    size: tuple[int, int] | None = None
-    julia: tuple[str, str] | None = None
-    width: Decimal = Decimal(0)
+    size: tuple[int, int] | None = None  # in pixels; of a new scene where the file names none
+    julia: tuple[str, str] | None = None  # the c of a Julia set
+    width: Decimal = Decimal(0)  # that a narrow picture shows in full, too
 
 
 def placed(kin: FormulaMatch, place: Place) -> dict[str, Any]:

@@ -28,54 +28,26 @@ BAILOUT = "4"  # the square of the escape radius
 
 
 class XaosFormula(NamedTuple):
-    """A formula of XaoS.
+    """A formula of XaoS."""
 
-    Attributes
-    ----------
-    step : str
-        The next z, of z, c and p, the z before, which is 0 at first; "" if no expression has it.
-    view : str
-        The first view: center, width and height.
-    seed : str
-        Of its Julia sets, where a file names none.
-    julia : bool
-        Whether a Julia set is drawn where a file doesn't say.
-    kin : FormulaMatch, optional
-        The formula of this program, with any c, or of a Julia set.
-    begin : str
-        Where orbits begin, of {start} and {c}.
-    zero : bool
-        Whether the orbits of c begin at the perturbation; if not, at its sum with c.
-    swapped : bool
-        Whether c and the start change places.
-    may_return : bool
-        Whether an orbit that begins outside may come back. There it ends before the first step.
-    early : int
-        By how many steps orbits begin earlier here.
-    square : str
-        The square of the escape radius, over the bailout that a file names.
-    fixed : str
-        The square of the escape radius, whatever a file names; "" if it is not fixed.
-    tolerance : float
-        Orbits end where a step is at most so long; 0: they end by escape alone.
-    lost : str
-        How the scene differs.
-    """
-
+    # The next z, of z, c and p, the z before, which is 0 at first; "" if no expression has it
     step: str
-    view: str = "0 0 2.5 2.5"
-    seed: str = "0 0"
-    julia: bool = False
-    kin: FormulaMatch | None = None
-    begin: str = "{start}"
+    view: str = "0 0 2.5 2.5"  # the first view: center, width and height
+    seed: str = "0 0"  # of its Julia sets, where a file names none
+    julia: bool = False  # whether a Julia set is drawn where a file doesn't say
+    kin: FormulaMatch | None = None  # the formula of this program, with any c, or of a Julia set
+    begin: str = "{start}"  # where orbits begin, of {start} and {c}
+    # Whether the orbits of c begin at the perturbation; if not, at its sum with c
     zero: bool = False
-    swapped: bool = False
+    swapped: bool = False  # whether c and the start change places
+    # Whether an orbit that begins outside may come back. There it ends before the first step.
     may_return: bool = False
-    early: int = 0
-    square: str = "1"
-    fixed: str = ""
+    early: int = 0  # by how many steps orbits begin earlier here
+    square: str = "1"  # the square of the escape radius, over the bailout that a file names
+    fixed: str = ""  # the square of the escape radius, whatever a file names; "" if it is not fixed
+    # Orbits end where a step is at most so long; 0: they end by escape alone
     tolerance: float = 0.0
-    lost: str = ""
+    lost: str = ""  # how the scene differs
 
 
 def _power(n: int, view: str = "0 0 2.5 2.5") -> XaosFormula:

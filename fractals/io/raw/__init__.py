@@ -13,21 +13,12 @@ def _nothing_to_check() -> None:
 
 @dataclass(frozen=True)
 class RawFormat:
-    """A format of files of raw numbers.
+    """A format of files of raw numbers."""
 
-    Attributes
-    ----------
-    save : callable
-        ``save(raw, path, overwrite)`` writes a file, or raises an `OptionError`.
-    load : callable
-        ``load(path)`` returns the raw numbers of a file, or raises a `InputError`.
-    lost : str
-        What the format does not keep; empty where it keeps everything.
-    check : callable
-        Raises a `FractalsError` where a library that the format requires is not installed.
-    """
-
+    # ``save(raw, path, overwrite)`` writes a file, or raises an `OptionError`
     save: Callable[[EscapeData, Path, bool], None]
+    # ``load(path)`` returns the raw numbers of a file, or raises a `InputError`
     load: Callable[[Path], EscapeData]
-    lost: str = ""
+    lost: str = ""  # what the format does not keep; empty where it keeps everything
+    # Raises a `FractalsError` where a library that the format requires is not installed
     check: Callable[[], object] = _nothing_to_check

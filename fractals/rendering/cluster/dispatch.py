@@ -107,18 +107,12 @@ class Inbox:
 
 @dataclass
 class Results:
-    """Which parts are there, and who computed them.
+    """Which parts are there, and who computed them."""
 
-    Attributes
-    ----------
-    done : dict of int to (list of int, str)
-        By number of a part: the CRC-32s of its arrays, and the machine.
-    duplicates : int
-        Parts that were computed twice, with equal results.
-    """
-
+    # By number of a part: the CRC-32s of its arrays, and the machine; dict of int to (list of int,
+    # str)
     done: dict[int, tuple[list[int], str]] = field(default_factory=dict)
-    duplicates: int = 0
+    duplicates: int = 0  # parts that were computed twice, with equal results
 
     def is_new(self, receipt: Mapping[str, Any]) -> bool:
         """Note a receipt, and tell whether its part was not there.

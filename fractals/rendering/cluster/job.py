@@ -34,45 +34,22 @@ TIDY = 10.0  # seconds between two calls of `tidy`
 
 @dataclass(frozen=True)
 class Job:
-    """What a cluster computes.
+    """What a cluster computes."""
 
-    Attributes
-    ----------
-    kind : str
-        What the parts are: "tiles" of a store, "strips" of a picture, or "film".
-    header : mapping
-        Holds the scene; of a store, its header.
-    parts : Parts
-        Where the parts are collected.
-    missing : callable
-        Returns the numbers of the parts that are missing, in the order in which they are made.
-    known : Known
-        The limit, count offset and reference orbits of all workers.
-    known_sum : int
-        Compared with that of each worker.
-    seconds : float
-        The forecast of all parts that are missing, by a machine like this one.
-    received : callable
-        Called with the number of each part that came.
-    opener : str
-        The module whose `open_session` a worker calls.
-    program : mapping
-        What must be equal on all machines.
-    plan : Plan, optional
-        By default all parts take the same time and are ready.
-    """
-
-    kind: str
-    header: Mapping[str, Any]
-    parts: Parts
+    kind: str  # what the parts are: "tiles" of a store, "strips" of a picture, or "film"
+    header: Mapping[str, Any]  # holds the scene; of a store, its header
+    parts: Parts  # where the parts are collected
+    # Returns the numbers of the parts that are missing, in the order in which they are made
     missing: Callable[[], Sequence[int]]
-    known: Known
-    known_sum: int
-    seconds: float = 0.0
+    known: Known  # the limit, count offset and reference orbits of all workers
+    known_sum: int  # compared with that of each worker
+    seconds: float = 0.0  # the forecast of all parts that are missing, by a machine like this one
+    # Called with the number of each part that came
     received: Callable[[int], None] = lambda number: None
-    opener: str = worker.__name__
+    opener: str = worker.__name__  # the module whose `open_session` a worker calls
+    # What must be equal on all machines
     program: Mapping[str, str] = field(default_factory=worker.facts_of_this_program)
-    plan: Plan | None = None
+    plan: Plan | None = None  # by default all parts take the same time and are ready
 
 
 def make_job(

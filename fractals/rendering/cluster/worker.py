@@ -116,20 +116,11 @@ class Made:
 
 @dataclass
 class Session:
-    """A job on this worker: its drawing, kept between tasks.
+    """A job on this worker: its drawing, kept between tasks."""
 
-    Attributes
-    ----------
-    kind : str
-        "tiles" of a store, or "strips" of a picture.
-    drawing : Drawing
-    store : Store, optional
-        The shapes of the tiles; nothing is read from its folder.
-    """
-
-    kind: str
+    kind: str  # "tiles" of a store, or "strips" of a picture
     drawing: Drawing
-    store: Store | None = None
+    store: Store | None = None  # the shapes of the tiles; nothing is read from its folder
 
     @property
     def known_sum(self) -> int:

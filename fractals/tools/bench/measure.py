@@ -55,26 +55,16 @@ def spread(seconds: Sequence[float]) -> Spread:
 
 @dataclass(frozen=True)
 class Rung:
-    """One step of the ladder: the counts in host memory, and nothing else.
-
-    Attributes
-    ----------
-    ours : bool
-        Whether it is a backend of this program.
-    compile : float
-        Seconds, apart from `seconds`; a backend may have found its code on disk.
-    differing_counts : int
-        Differences from the first rung of `fractals`, whose rungs must agree. The naive loop rounds
-        each product by itself where `fma` rounds once, so a few chaotic samples differ there.
-    share : float
-        Of the rows that were computed; below 1, `seconds` is extrapolated from them.
-    """
+    """One step of the ladder: the counts in host memory, and nothing else."""
 
     name: str
-    ours: bool
-    compile: float
+    ours: bool  # whether it is a backend of this program
+    compile: float  # seconds, apart from `seconds`; a backend may have found its code on disk
     seconds: Spread
+    # Differences from the first rung of `fractals`, whose rungs must agree. The naive loop rounds
+    # each product by itself where `fma` rounds once, so a few chaotic samples differ there.
     differing_counts: int
+    # Of the rows that were computed; below 1, `seconds` is extrapolated from them
     share: float = 1.0
 
 
@@ -200,13 +190,12 @@ class Workload:
     ----------
     interior : bool
         Whether the interior shortcuts are on.
-    steps : tuple of str
-        What the same counts are also computed with: "python", "numpy", "jit"; empty: no ladder.
     """
 
     name: str
     scene: Scene
     interior_shortcuts: bool = True
+    # What the same counts are also computed with: "python", "numpy", "jit"; empty: no ladder
     steps: tuple[str, ...] = ()
 
     def change(
@@ -276,37 +265,21 @@ def load_workload(name: str) -> Workload:
 
 @dataclass(frozen=True)
 class DeviceTimes:
-    """What a device took for a workload.
+    """What a device took for a workload."""
 
-    Attributes
-    ----------
-    device : str
-        "cpu", "cuda", "cuda:1", "simulator" or "python".
-    threads : int
-        Tiles under way at once; on a GPU 2, one of which is copied while the other is computed.
-    first_compile : float
-        Seconds of the first compile; the later ones, in `stages`, find the compiled code on disk.
-    stages : dict of str to Spread
-        plan (and all that is no other stage), compile, iterate, color, copy, encode. Tiles under
-        way at once share the time that passed.
-    total : Spread
-        From scene to PNG.
-    iterations_per_second : float
-        The sum of the counts, over the median of iterate.
-    samples_per_second : float
-        Over the medians of iterate, color and copy.
-    differing_counts, differing_pixels : int
-        Against the first device's.
-    """
-
-    device: str
+    device: str  # "cpu", "cuda", "cuda:1", "simulator" or "python"
     name: str
+    # Tiles under way at once; on a GPU 2, one of which is copied while the other is computed
     threads: int
+    # Seconds of the first compile; the later ones, in `stages`, find the compiled code on disk
     first_compile: float
+    # plan (and all that is no other stage), compile, iterate, color, copy, encode. Tiles under way
+    # at once share the time that passed.
     stages: dict[str, Spread]
-    total: Spread
-    iterations_per_second: float
-    samples_per_second: float
+    total: Spread  # from scene to PNG
+    iterations_per_second: float  # the sum of the counts, over the median of iterate
+    samples_per_second: float  # over the medians of iterate, color and copy
+    # differing_counts, differing_pixels: against the first device's
     differing_counts: int
     differing_pixels: int
     equal: bool
@@ -314,17 +287,7 @@ class DeviceTimes:
 
 @dataclass(frozen=True)
 class Result:
-    """All that was measured of a workload.
-
-    Attributes
-    ----------
-    iterations : int
-        The sum of the counts; shortcuts do not lower it.
-    naive_ratio : float, optional
-        How many times as long the naive ``@jit`` loop takes as ours on one thread.
-    crossover : list of dict
-        For each size of the picture, the median seconds of iterate, color and copy by device.
-    """
+    """All that was measured of a workload."""
 
     workload: str
     title: str
@@ -334,10 +297,12 @@ class Result:
     precision: str
     interior_shortcuts: bool
     runs: int
-    iterations: int
+    iterations: int  # the sum of the counts; shortcuts do not lower it
     devices: tuple[DeviceTimes, ...]
     ladder: tuple[Rung, ...] = ()
+    # How many times as long the naive ``@jit`` loop takes as ours on one thread
     naive_ratio: float | None = None
+    # For each size of the picture, the median seconds of iterate, color and copy by device
     crossover: tuple[dict[str, Any], ...] = ()
 
 

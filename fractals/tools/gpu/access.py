@@ -38,26 +38,15 @@ PALETTE = "ink"  # black where lanes wait, white where all are busy
 
 
 class Divergence(NamedTuple):
-    """How busy a picture keeps the lanes of warps, for one shape of block.
+    """How busy a picture keeps the lanes of warps, for one shape of block."""
 
-    Attributes
-    ----------
-    block : tuple of int
-        Threads in x and y.
-    lanes_busy : float
-        Iterations of all samples, by the lanes' steps of all warps: 1 without divergence.
-    slots_busy : float
-        The same for blocks, because a block keeps its place until its last thread ends.
-    warp_steps : int
-        Steps of all warps together: what the GPU has to issue.
-    of_sample : ndarray of float, shape (height, width)
-        `lanes_busy` of the warp of each sample.
-    """
-
-    block: tuple[int, int]
+    block: tuple[int, int]  # threads in x and y
+    # Iterations of all samples, by the lanes' steps of all warps: 1 without divergence
     lanes_busy: float
+    # The same for blocks, because a block keeps its place until its last thread ends
     slots_busy: float
-    warp_steps: int
+    warp_steps: int  # steps of all warps together: what the GPU has to issue
+    # `lanes_busy` of the warp of each sample; ndarray of float, shape (height, width)
     of_sample: NDArray[np.float64]
 
     def to_table(self) -> dict[str, Any]:
@@ -165,26 +154,13 @@ class Place(NamedTuple):
 
 
 class Access(NamedTuple):
-    """What the warps did at one place of a kernel.
-
-    Attributes
-    ----------
-    place : Place
-    elements : int
-        Loads or stores of all threads.
-    steps : int
-        Times that a warp came here; each time up to 32 threads load or store at once.
-    used : int
-        Different bytes that the threads of a step asked for, summed over the steps.
-    lines : int
-        Different lines of 128 bytes that these bytes are in, summed over the steps.
-    """
+    """What the warps did at one place of a kernel."""
 
     place: Place
-    elements: int
-    steps: int
-    used: int
-    lines: int
+    elements: int  # loads or stores of all threads
+    steps: int  # times that a warp came here; each time up to 32 threads load or store at once
+    used: int  # different bytes that the threads of a step asked for, summed over the steps
+    lines: int  # different lines of 128 bytes that these bytes are in, summed over the steps
 
     @property
     def source(self) -> str:

@@ -33,23 +33,12 @@ Precision = Literal["float32", "float64"]
 
 
 class Card(NamedTuple):
-    """A GPU, by its maker's public figures.
-
-    Attributes
-    ----------
-    title : str
-    cores : int
-        float32 lanes ("CUDA cores") of all multiprocessors together.
-    clock : float
-        Boost clock in GHz.
-    double : float
-        float64 operations per float32 operation.
-    """
+    """A GPU, by its maker's public figures."""
 
     title: str
-    cores: int
-    clock: float
-    double: float
+    cores: int  # float32 lanes ("CUDA cores") of all multiprocessors together
+    clock: float  # boost clock in GHz
+    double: float  # float64 operations per float32 operation
 
 
 CARDS = {
@@ -194,18 +183,10 @@ class Instruction(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """The innermost loop of a kernel that has the most arithmetic.
+    """The innermost loop of a kernel that has the most arithmetic."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Its instructions.
-    language : str
-        "machine code", or "PTX" where the tools that list machine code are missing.
-    """
-
-    names: tuple[str, ...]
-    language: str
+    names: tuple[str, ...]  # its instructions
+    language: str  # "machine code", or "PTX" where the tools that list machine code are missing
 
     @property
     def arithmetic(self) -> int:
