@@ -157,7 +157,7 @@ def run(address: str, workers: int, parts: int, seconds: float, progress: Any) -
         client.wait_for_workers(workers, timeout=1200)
         pool = Sleeping(client)
         pool.seconds = seconds
-        plan = dispatch.Plan(lambda number: seconds)
+        plan = dispatch.PartForecast(lambda number: seconds)
         made = dispatch.Dispatch(pool, {}, lambda receipt: None, dict, plan)
         made.run(range(parts), progress)
 

@@ -35,7 +35,7 @@ import fractals
 from fractals.explorer import protocol
 from fractals.explorer.application import Explorer
 from fractals.explorer.server import Address, Running
-from fractals.explorer.session import Terms
+from fractals.explorer.session import ServerPolicy
 from fractals.tools.bench import report
 
 SCENES = ("seahorse", "heirloom", "wheels", "pinwheel")
@@ -204,7 +204,7 @@ def main() -> None:
     if options.read:
         made = json.loads(options.read.read_text())
     else:
-        explorer = Explorer(Terms(fractals.load_scene()), options.device)
+        explorer = Explorer(ServerPolicy(fractals.load_scene()), options.device)
         running = Running.listen(explorer, Address())
         threading.Thread(target=running.serve, daemon=True).start()
         while not (running.server and running.server.started):

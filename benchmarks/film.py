@@ -36,8 +36,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, installed or not
 
 import fractals
-from fractals.films.frames import Facts, Frames, find_facts
-from fractals.films.gather import Gather
+from fractals.films.frames import FilmConstants, SingleFrames, find_facts
+from fractals.films.gather import FrameMaker
 from fractals.films.motion import make_motion
 from fractals.films.plan import open_strip
 from fractals.films.strip import Strip
@@ -68,7 +68,7 @@ FRAMES = 5  # that are timed, of a strip that is held
 
 
 def strip_of(
-    scene: fractals.Scene, density: float, threads: int, facts: Facts | None = None
+    scene: fractals.Scene, density: float, threads: int, facts: FilmConstants | None = None
 ) -> Strip:
     """Return the strip of a film of one part."""
     options = RenderOptions(device="cpu", threads=threads, force=True)
@@ -95,7 +95,7 @@ def whole(path: str, threads: int) -> dict[str, Any]:
     spent = {"hold": [0.0, 0.0], "gathered": [0.0, 0.0]}
 
     def timed(name: str) -> None:
-        function = getattr(Gather, name)
+        function = getattr(FrameMaker, name)
 
         def run(*arguments: Any) -> Any:
             cpu, passed = process_time(), perf_counter()
@@ -105,7 +105,7 @@ def whole(path: str, threads: int) -> dict[str, Any]:
                 spent[name][0] += process_time() - cpu
                 spent[name][1] += perf_counter() - passed
 
-        setattr(Gather, name, run)
+        setattr(FrameMaker, name, run)
 
     def show(done: int, total: int) -> None:
         if done % 300 == 0:
@@ -189,11 +189,11 @@ def values(threads: int) -> dict[str, Any]:
     film = film_of("seahorse", (1920, 1080), 1, "2", supersampling=2)
     film = film.replace(film={**film.film.model_dump(exclude_none=True), "tracks": TRACKS})
     options = RenderOptions(device="cpu", threads=threads, force=True)
-    motion, tracks, facts = make_motion(film, 0), Tracks(film), Facts(500, 0.0)
+    motion, tracks, facts = make_motion(film, 0), Tracks(film), FilmConstants(500, 0.0)
     strip = open_strip(motion, tracks, motion.parts[0], facts, options)
     figures = gather(strip)
     cpu, passed = process_time(), perf_counter()
-    Frames(motion, tracks, motion.parts[0], facts, options).frame(0.9)
+    SingleFrames(motion, tracks, motion.parts[0], facts, options).frame(0.9)
     iterated = {"cpu_seconds": process_time() - cpu, "seconds": perf_counter() - passed}
     del figures["goal_frames_a_second"]
     return {**figures, "samples_colored": strip.colorings, "frame_that_is_iterated": iterated}
@@ -249,7 +249,7 @@ def segment(size: tuple[int, int], kind: str) -> dict[str, Any]:
     film = dive_of().replace(size=size, max_iterations=2000, **KINDS[kind])
     options = RenderOptions(device="cpu", threads=len(os.sched_getaffinity(0)), force=True)
     motion = make_motion(film, 0)
-    strip = open_strip(motion, Tracks(film), motion.parts[0], Facts(2000, 0.0), options)
+    strip = open_strip(motion, Tracks(film), motion.parts[0], FilmConstants(2000, 0.0), options)
     frames = strip.frames(strip.part.frames[600 : 600 + strip.segment])
     for _frame in itertools.islice(frames, FRAMES):  # others take no more
         pass
@@ -267,7 +267,7 @@ def measure(threads: int) -> dict[str, Any]:
     """Return all figures."""
     made = report.make_report([])
     held = film_of("seahorse", (1920, 1080), 1, "2")
-    frames = gather(strip_of(held, 1.5, threads, Facts(500, 0.0)))
+    frames = gather(strip_of(held, 1.5, threads, FilmConstants(500, 0.0)))
     made["results"] = [
         {
             "threads": threads,

@@ -272,3 +272,14 @@ def test_public_functions_and_classes_are_documented():
                 sections.append("Returns")
             for section in sections:
                 assert f"{section}\n---" in text, f"{name} of fractals.{home}: {section}"
+
+
+def test_a_class_name_is_used_once():
+    """Whoever searches for a type finds one."""
+    homes: dict[str, set[str]] = {}
+    for path in SOURCES:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, set()).add(name_of(path))
+    doubles = {name: sorted(files) for name, files in homes.items() if len(files) > 1}
+    assert not doubles

@@ -19,7 +19,7 @@ from support.scenes import scene
 
 import fractals
 from fractals.cli import outcome
-from fractals.explorer.scheduler import VIEW, Engine, Work
+from fractals.explorer.scheduler import VIEW, DrawingTask, Engine
 from fractals.films.plan import Timeline, segments_of
 from fractals.rendering.options import RenderOptions
 
@@ -37,7 +37,7 @@ def test_the_client_that_waited_longest_comes_first():
                 served.append(client)
                 yield None
 
-        return Work((client, "view"), steps, VIEW)
+        return DrawingTask((client, "view"), steps, VIEW)
 
     clients = [Client() for _ in range(3)]
     for client in clients:

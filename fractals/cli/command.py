@@ -439,7 +439,7 @@ SYNONYMS = {
 }
 
 
-class Option(click.Option):
+class VerbOption(click.Option):
     """An option that is listed in a section of the help."""
 
     def __init__(self, *arguments: Any, section: str = "Options", **settings: Any) -> None:
@@ -449,7 +449,7 @@ class Option(click.Option):
 
 def option(*names: str, section: str = "Options", **settings: Any) -> Callable[[F], F]:
     """Return a decorator that adds an option to a verb."""
-    return click.option(*names, cls=Option, section=section, **settings)
+    return click.option(*names, cls=VerbOption, section=section, **settings)
 
 
 def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
@@ -504,7 +504,7 @@ class Laidout(click.Command):
                 formatter.write_dl(records)
 
 
-class Parts(Laidout, click.Group):
+class VerbGroup(Laidout, click.Group):
     """A verb of several parts, such as the searches of `find`; without one, it prints its help.
 
     Parameters
@@ -547,9 +547,11 @@ def _common() -> list[click.Parameter]:
     """Return the options of every verb."""
     switch: dict[str, Any] = {"is_flag": True, "expose_value": False, "section": "General"}
     return [
-        Option(["-q", "--quiet"], help="Print errors only.", callback=_be_quiet, **switch),
-        Option(["-v", "--verbose"], help="Print more, and whole.", callback=_be_verbose, **switch),
-        Option(
+        VerbOption(["-q", "--quiet"], help="Print errors only.", callback=_be_quiet, **switch),
+        VerbOption(
+            ["-v", "--verbose"], help="Print more, and whole.", callback=_be_verbose, **switch
+        ),
+        VerbOption(
             ["-h", "--help"],
             help="Show this help and exit.",
             callback=_print_help,

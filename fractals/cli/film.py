@@ -147,7 +147,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     pip install 'fractals-numba[film]'.
     """
     from fractals.films.film import Film
-    from fractals.films.request import Wishes, with_wishes
+    from fractals.films.request import ZoomRequest, with_wishes
     from fractals.films.writing import video_of
     from fractals.rendering.options import RenderOptions
 
@@ -169,7 +169,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     path = output or default_output(scenes, options, suffix, free=not saving["overwrite"])
     if own["fps"] is None and scene.film is None:
         own["fps"] = LOOP_FPS.get(Path(path).suffix.lower())
-    scene = with_wishes(scene, Wishes(**own), tell)
+    scene = with_wishes(scene, ZoomRequest(**own), tell)
     film = Film(scene, how)
     if still is not None:
         _save_still(film, still, path, saving["overwrite"], as_json)
@@ -261,7 +261,7 @@ def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json:
         for each in _plan_lines(plan):
             tell(each)
     with ProgressLine(program=program_of(film.scene)) as line:
-        shown_film = replace(film, options=replace(film.options, progress=Frames(line)))
+        shown_film = replace(film, options=replace(film.options, progress=FrameProgress(line)))
         try:
             saved = shown_film.save(path, **saving)
         except KeyboardInterrupt:
@@ -298,7 +298,7 @@ def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json:
     )
 
 
-class Frames:
+class FrameProgress:
     """Shows how many frames are done."""
 
     def __init__(self, line: ProgressLine) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fractals
-from fractals.cli.command import Parts, Whole, epilog, option, together, verb, whole
+from fractals.cli.command import VerbGroup, Whole, epilog, option, together, verb, whole
 from fractals.cli.messages import ProgressLine, print_json, program_of, tell, write_out
 from fractals.cli.options import (
     device_options,
@@ -43,7 +43,7 @@ target_option = output_option("Scene to write, .toml or .json; - is stdout.", de
 
 @click.group(
     "find",
-    cls=Parts,
+    cls=VerbGroup,
     noun="search",
     plural="Searches",
     add_help_option=False,

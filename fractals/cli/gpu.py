@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from fractals.cli.command import FILE, Parts, epilog, option, together, verb, words
+from fractals.cli.command import FILE, VerbGroup, epilog, option, together, verb, words
 from fractals.cli.messages import print_json, tell, write_out
 from fractals.cli.options import (
     json_option,
@@ -50,7 +50,7 @@ sample_options = together(
 
 @click.group(
     "gpu",
-    cls=Parts,
+    cls=VerbGroup,
     noun="instrument",
     plural="Instruments",
     add_help_option=False,

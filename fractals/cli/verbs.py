@@ -7,7 +7,7 @@ import click
 
 from fractals import __version__
 from fractals.cli import options
-from fractals.cli.command import Laidout, Option, epilog, verb, verb_names
+from fractals.cli.command import Laidout, VerbOption, epilog, verb, verb_names
 from fractals.cli.messages import write_out
 from fractals.errors import OptionError
 
@@ -158,7 +158,7 @@ def _print_version(context: click.Context, _option: click.Parameter, on: bool) -
     no_args_is_help=False,
     invoke_without_command=True,
     params=[
-        Option(
+        VerbOption(
             ["--version"],
             is_flag=True,
             is_eager=True,

@@ -120,7 +120,7 @@ Place = tuple[str, Point, float]
 
 
 @dataclass(frozen=True)
-class Kept:
+class CachedOrbit:
     """An orbit, and the arguments of `compute_orbit` that it was computed for.
 
     `place` is the label of its formula, its start, and the escape radius.
@@ -160,7 +160,7 @@ class Kept:
         return found
 
 
-recent: OrderedDict[str | None, Kept] = OrderedDict()
+recent: OrderedDict[str | None, CachedOrbit] = OrderedDict()
 unseen: dict[Path, float] = {}  # folder -> bytes that this process wrote since it saw all files
 _lock = threading.Lock()
 
@@ -218,20 +218,22 @@ def find(
             wished = bits, max_iterations, escape_radius, view_radius
             if found := shifted(source.reference, apart, formula, *wished):
                 _remember(other, source)
-                _remember(name, Kept(found, max_iterations, view_radius, place, c))
+                _remember(name, CachedOrbit(found, max_iterations, view_radius, place, c))
                 return found
     # A second orbit at a place is one of many, as in a pan: it is made to give the others.
     spare = 0 if same else 2 * SPARE_BITS if near else SPARE_BITS
     options = bits + spare, max_iterations, escape_radius, view_radius, on_steps
     found = compute_orbit(formula, start, c, *options, with_low=bool(near), with_moves=with_moves)
-    kept = Kept(found, max_iterations, view_radius, place, c)
+    kept = CachedOrbit(found, max_iterations, view_radius, place, c)
     _remember(name, kept)
     if path and len(found.orbit) * bits >= MIN_WORK:
         _save(path, kept)
     return found
 
 
-def _near(place: Place, c: Point, view_radius: Fraction) -> list[tuple[str | None, Kept, Point]]:
+def _near(
+    place: Place, c: Point, view_radius: Fraction
+) -> list[tuple[str | None, CachedOrbit, Point]]:
     """Return the orbits in memory near that of c, with their names, and how far c is from them."""
     with _lock:
         known = list(recent.items())
@@ -277,7 +279,7 @@ def _path(name: str) -> Path | None:
     return kept / f"{name}.npz" if kept else None
 
 
-def _remember(name: str | None, kept: Kept) -> None:
+def _remember(name: str | None, kept: CachedOrbit) -> None:
     if name:
         with _lock:
             recent[name] = kept
@@ -295,7 +297,7 @@ def _fraction(text: str) -> Fraction:
     return Fraction(*(int(part, 16) for part in text.split("/")))
 
 
-def _load(path: Path) -> Kept | None:
+def _load(path: Path) -> CachedOrbit | None:
     """Return the orbit of a file; None if there is none."""
     try:
         with open_own(path) as opened, np.load(opened, allow_pickle=False) as file:
@@ -313,7 +315,7 @@ def _load(path: Path) -> Kept | None:
             repeats=repeats,
             least_radius=least_radius,
         )
-        return Kept(found, max_iterations, view_radius or None)
+        return CachedOrbit(found, max_iterations, view_radius or None)
     except FileNotFoundError:
         return None
     except Exception:  # NumPy and zipfile raise a dozen kinds about damaged files
@@ -322,7 +324,7 @@ def _load(path: Path) -> Kept | None:
         return None
 
 
-def _save(path: Path, kept: Kept) -> None:
+def _save(path: Path, kept: CachedOrbit) -> None:
     """Write the file of an orbit; without room on the disk, nothing.
 
     The file is moved into place when it is complete, so another process never reads a part of it.

@@ -17,7 +17,7 @@ from fractals.explorer.gate import Gate
 from fractals.explorer.jobs import Jobs
 from fractals.explorer.pages import Pages, Thumbnails
 from fractals.explorer.scheduler import Engine, internal
-from fractals.explorer.session import Outbox, Session, Terms, TooManyMessages
+from fractals.explorer.session import Outbox, ServerPolicy, Session, TooManyMessages
 
 HELLO_SECONDS = 10.0
 NO_HELLO, TOO_LONG, TOO_MANY, FULL = 4408, 4413, 4429, 1013
@@ -28,7 +28,7 @@ class Explorer:
 
     def __init__(
         self,
-        terms: Terms,
+        terms: ServerPolicy,
         device: str = "auto",
         threads: int | None = None,
         secure: bool = False,

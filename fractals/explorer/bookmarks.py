@@ -118,11 +118,11 @@ class Bookmarks:
                         found.append((-path.stat().st_mtime, path.stem))
         return [name for _, name in sorted(found)]
 
-    def on_list(self, session: Session, message: protocol.Bookmarks) -> None:
+    def on_list(self, session: Session, message: protocol.BookmarksMessage) -> None:
         """Answer the list."""
         session.say("bookmarks", items=self.table())
 
-    def on_film(self, session: Session, message: protocol.Film) -> None:
+    def on_film(self, session: Session, message: protocol.FilmMessage) -> None:
         """Answer a film through the bookmarks."""
         scene, left_out = self.film()
         assert scene.film

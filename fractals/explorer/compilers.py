@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import processes
-from fractals.explorer.scheduler import IDLE, Steps, Work, internal
+from fractals.explorer.scheduler import IDLE, DrawingTask, Steps, internal
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
 
@@ -64,7 +64,7 @@ class Compilers:
         self._waiting: list[Order] = []
         self._compiled: WeakKeyDictionary[Any, dict[str, float]] = WeakKeyDictionary()
 
-    def compiled(self, work: Work, scene: Scene, what: str) -> Steps:
+    def compiled(self, work: DrawingTask, scene: Scene, what: str) -> Steps:
         """Yield, and go on when a process has compiled programs of a scene.
 
         Raises

@@ -20,7 +20,7 @@ from fractals.errors import OptionError
 from fractals.explorer import processes, protocol
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
-from fractals.explorer.views import Place, decimals, octaves, significant
+from fractals.explorer.views import FrameView, decimals, octaves, significant
 from fractals.rendering.measured import check_cost
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene, validate
@@ -114,7 +114,7 @@ class Job:
 
 
 @dataclass
-class Kept:
+class ExportedFile:
     """An exported file."""
 
     path: Path
@@ -129,7 +129,7 @@ class Jobs:
         self.device, self.threads = device, threads
         self.loop: asyncio.AbstractEventLoop | None = None
         self.running: list[Job] = []
-        self.files: dict[str, Kept] = {}
+        self.files: dict[str, ExportedFile] = {}
         self._folder: ExportFolder | None = None
 
     @property
@@ -154,7 +154,7 @@ class Jobs:
             if table := facts.get("scene"):
                 table["image"] = {"size": list(scene.image.size)}
                 table["color"] = scene.to_table()["color"]
-                place = Place.of(validate(table, ""), scene.image.size)
+                place = FrameView.of(validate(table, ""), scene.image.size)
                 facts["octaves"] = octaves(place)
             session.say("found", job=message.job, what=message.what, **facts)
 
@@ -191,7 +191,7 @@ class Jobs:
         wanted = {"do": "export", "path": str(path), "device": self.device, "threads": self.threads}
 
         def finish(facts: dict[str, Any]) -> None:
-            self.files[name] = Kept(path, facts["bytes"])
+            self.files[name] = ExportedFile(path, facts["bytes"])
             url = f"/download/{name}/fractal.{message.format}"
             keys = {"bytes": facts["bytes"], "seconds": facts["seconds"]}
             session.say("exported", job=message.job, url=url, **keys)

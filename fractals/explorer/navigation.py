@@ -11,8 +11,8 @@ from fractals.explorer.session import Session
 from fractals.explorer.view_work import same_values
 from fractals.explorer.views import (
     SIXTEENTHS,
+    FrameView,
     Move,
-    Place,
     map_between,
     octaves,
     text_of,
@@ -82,13 +82,13 @@ def open_scene(session: Session, message: protocol.Open) -> None:
     size = message.size or session.size
     # A canvas has 8 bits a channel.
     scene = scene.model_copy(update={"image": scene.image.model_copy(update={"bits": 8})})
-    place = Place.of(scene, size)
+    place = FrameView.of(scene, size)
     base = session.frames.place(message.base) if message.base else None
     session.color, session.paint = scene.color, 0
     _show(session, message, place, base, (size[0] / 2, size[1] / 2))
 
 
-def view(session: Session, message: protocol.View) -> None:
+def view(session: Session, message: protocol.ViewMessage) -> None:
     """Show a move of a frame."""
     session.frames.check_new(message.frame)
     base = session.frames.place(message.base)
@@ -106,9 +106,9 @@ def view(session: Session, message: protocol.View) -> None:
 
 def _show(
     session: Session,
-    message: protocol.Open | protocol.View,
-    place: Place,
-    base: Place | None,
+    message: protocol.Open | protocol.ViewMessage,
+    place: FrameView,
+    base: FrameView | None,
     focus: tuple[float, float],
     moving: bool = False,
 ) -> None:
@@ -136,7 +136,7 @@ def _show(
     session.draw(scene, moving, message.t)
 
 
-def paint(session: Session, message: protocol.Paint) -> None:
+def paint(session: Session, message: protocol.PaintMessage) -> None:
     """Show the newest frame in other colors."""
     scene = repainted(session, message.color)
     make_plan(scene, session.engine.kind)

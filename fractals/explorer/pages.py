@@ -25,8 +25,8 @@ from fractals.errors import FractalsError, first_line
 from fractals.explorer import outside
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import Jobs
-from fractals.explorer.scheduler import IDLE, Engine, Work, internal
-from fractals.explorer.session import Terms
+from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal
+from fractals.explorer.session import ServerPolicy
 from fractals.io.foreign import MAX_BYTES
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing
 from fractals.rendering.options import RenderOptions
@@ -54,7 +54,9 @@ def small(scene: Scene, width: int = SIDE, high: int = 0, samples: int = 1) -> S
     return scene.model_copy(update={"image": scene.image.model_copy(update=update)})
 
 
-def draw_preview(engine: Engine, work: Work, scene: Scene) -> Generator[float | None, None, Pixels]:
+def draw_preview(
+    engine: Engine, work: DrawingTask, scene: Scene
+) -> Generator[float | None, None, Pixels]:
     """Yield after each part of a small picture, and return its pixels."""
     backend = engine.backend(scene.iteration.number_type)
     plan = make_plan(scene, backend.kind, threads=backend.threads or 1)
@@ -116,7 +118,7 @@ class Thumbnails:
             found(data)
             return
 
-        def steps(work: Work) -> Any:
+        def steps(work: DrawingTask) -> Any:
             data = self._read(key)
             if data is None:
                 pixels = yield from draw_preview(self.engine, work, scene)
@@ -125,7 +127,7 @@ class Thumbnails:
             found(data)
 
         name = (self, key, id(found))
-        self.engine.submit(Work(name, steps, IDLE, failed=found))
+        self.engine.submit(DrawingTask(name, steps, IDLE, failed=found))
 
     def _read(self, key: str) -> bytes | None:
         with self._lock:
@@ -265,7 +267,7 @@ def _catalog_bytes() -> bytes:
 class Pages:
     """The routes of a server."""
 
-    terms: Terms
+    terms: ServerPolicy
     thumbnails: Thumbnails
     jobs: Jobs
     bookmarks: Bookmarks

@@ -71,7 +71,7 @@ class Open(Message):
     formula: str | dict[str, Any] | None = None
 
 
-class View(Message):
+class ViewMessage(Message):
     """A frame that is a move of another."""
 
     t: Literal["view"]
@@ -87,7 +87,7 @@ class View(Message):
     focus: Pixel | None = None
 
 
-class Paint(Message):
+class PaintMessage(Message):
     """Other colors for the newest frame."""
 
     t: Literal["paint"]
@@ -202,13 +202,13 @@ class Bookmark(Message):
     remove: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
 
 
-class Film(Message):
+class FilmMessage(Message):
     """A film through the bookmarks, as a scene."""
 
     t: Literal["film"]
 
 
-class Bookmarks(Message):
+class BookmarksMessage(Message):
     """The list of bookmarks."""
 
     t: Literal["bookmarks"]
@@ -217,8 +217,8 @@ class Bookmarks(Message):
 Known = Annotated[
     Hello
     | Open
-    | View
-    | Paint
+    | ViewMessage
+    | PaintMessage
     | Lookup
     | Pick
     | Julia
@@ -231,8 +231,8 @@ Known = Annotated[
     | Link
     | GoOn
     | Bookmark
-    | Bookmarks
-    | Film,
+    | BookmarksMessage
+    | FilmMessage,
     Field(discriminator="t"),
 ]
 MESSAGES: TypeAdapter[Any] = TypeAdapter(Known)

@@ -13,7 +13,7 @@ from fractals.explorer import outside, protocol
 from fractals.explorer.navigation import julia_scene
 from fractals.explorer.pages import draw_preview, small
 from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
-from fractals.explorer.scheduler import SHEET, Engine, Steps, Work
+from fractals.explorer.scheduler import SHEET, DrawingTask, Engine, Steps
 from fractals.explorer.session import Session
 from fractals.explorer.views import SIXTEENTHS, significant, text_of
 from fractals.rendering.drawing import open_drawing, sampled
@@ -42,7 +42,7 @@ def pick(session: Session, message: protocol.Pick) -> None:
         "period": None,
     }
 
-    def steps(work: Work) -> Steps:
+    def steps(work: DrawingTask) -> Steps:
         picture = session.picture
         if picture is None or picture.request.frame != message.frame:
             session.say("picked", **answer)
@@ -103,7 +103,7 @@ def julia(session: Session, message: protocol.Julia) -> None:
     """Draw a preview of the Julia set of a point."""
     scene = small(julia_scene(session, message.frame, message.at), message.size, message.size)
 
-    def steps(work: Work) -> Steps:
+    def steps(work: DrawingTask) -> Steps:
         pixels = yield from draw_preview(session.engine, work, scene)
         _put_preview(session, message.seq, 0, pixels)
 
@@ -197,7 +197,7 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
     """Draw twelve scenes like that of a frame."""
     scene = session.scene(message.frame)
 
-    def steps(work: Work) -> Steps:
+    def steps(work: DrawingTask) -> Steps:
         index = 0
         for label, mutated in surprises.mutations(scene, message.seed):
             try:

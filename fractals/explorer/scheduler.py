@@ -35,15 +35,15 @@ Steps = Iterator[float | None]  # None: go on; a time of `monotonic`: not before
 
 
 class Stale(Exception):
-    """Work that was replaced by newer work."""
+    """DrawingTask that was replaced by newer work."""
 
 
 @dataclass
-class Work:
-    """Work of a client."""
+class DrawingTask:
+    """DrawingTask of a client."""
 
     key: tuple[Any, ...]  # the client, and a name; newer work of the same key replaces this
-    make: Callable[["Work"], Steps]
+    make: Callable[["DrawingTask"], Steps]
     priority: int
     ready: Callable[[], bool] = lambda: True  # whether there is room for results
     failed: Callable[[str], None] = lambda line: None  # called with one line about an error
@@ -81,7 +81,7 @@ class Engine:
         self.request, self.threads = device, threads
         self.choice: Choice = choose(device)
         self._backends: dict[str, Backend] = {}
-        self._work: dict[Hashable, Work] = {}
+        self._work: dict[Hashable, DrawingTask] = {}
         self._changed = threading.Condition()
         self._turn = itertools.count(1)
         self._ended = False
@@ -90,7 +90,9 @@ class Engine:
         # Whether the thread must not compile the programs of a scene
         self.forbids: Callable[[Scene], bool] = lambda scene: False
         # Yields until programs of a scene are compiled in another process
-        self.elsewhere: Callable[[Work, Scene, str], Steps] = lambda work, scene, what: iter(())
+        self.elsewhere: Callable[[DrawingTask, Scene, str], Steps] = lambda work, scene, what: iter(
+            ()
+        )
         self.thread = threading.Thread(target=self._run, name="fractals-explorer", daemon=True)
         self.thread.start()
 
@@ -110,7 +112,7 @@ class Engine:
         return self._backends[number]
 
     def prepared(
-        self, work: Work, scene: Scene, what: str, prepare: Callable[[], T]
+        self, work: DrawingTask, scene: Scene, what: str, prepare: Callable[[], T]
     ) -> Generator[float | None, None, T]:
         """Return what ``prepare()`` returns; a process compiles the programs that it lacks.
 
@@ -133,7 +135,7 @@ class Engine:
                 work.until = math.inf  # what the process could not do is done here
         return prepare()
 
-    def submit(self, work: Work) -> None:
+    def submit(self, work: DrawingTask) -> None:
         """Add work in place of older work of the same key."""
 
         def others_wait() -> bool:
@@ -177,7 +179,7 @@ class Engine:
         while work := self._next():
             self._step(work)
 
-    def _next(self) -> Work | None:
+    def _next(self) -> DrawingTask | None:
         """Wait for work that can go on; None at the end."""
         with self._changed:
             while not self._ended:
@@ -190,7 +192,7 @@ class Engine:
                 self._changed.wait(min(times, default=None))
         return None
 
-    def _step(self, work: Work) -> None:
+    def _step(self, work: DrawingTask) -> None:
         work.served, begun = next(self._turn), monotonic()
         work.until = begun + PATIENCE
         try:

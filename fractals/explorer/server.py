@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
     from fractals.explorer.application import Explorer
     from fractals.explorer.door import Door
-    from fractals.explorer.session import Terms
+    from fractals.explorer.session import ServerPolicy
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 PING_SECONDS = 20.0
@@ -251,7 +251,7 @@ def _unix_socket(path: str) -> socket.socket:
 
 
 def start(
-    terms: "Terms",
+    terms: "ServerPolicy",
     device: str = "auto",
     threads: int | None = None,
     address: Address = Address(),
@@ -402,7 +402,7 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
         raise FractalsError(f"the explorer requires {', '.join(missing)}: {INSTALL}")
     keys, given = split_keywords(keywords, ExploreKeywords, ExploreOptions)
     options = ExploreOptions(**given)
-    from fractals.explorer.session import Terms
+    from fractals.explorer.session import ServerPolicy
 
     scene = load_scene(*sources, **keys)
     scene.to_table()  # raises for a formula without a name, which no page could share
@@ -414,7 +414,7 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
         options.key,
         tuple(options.allow_hosts),
     )
-    terms = Terms(
+    terms = ServerPolicy(
         scene,
         options.read_only,
         address.local,

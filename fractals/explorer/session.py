@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import outside, protocol
 from fractals.explorer.protocol import VERSION, Hello
-from fractals.explorer.scheduler import SMALL, Engine, Work
+from fractals.explorer.scheduler import SMALL, DrawingTask, Engine
 from fractals.explorer.view_work import Picture, Request, ViewWork
-from fractals.explorer.views import Place
+from fractals.explorer.views import FrameView
 from fractals.scene.model import Scene
 
 # Frames: where the frames of a client lie.
@@ -24,14 +24,14 @@ from fractals.scene.model import Scene
 MAX_FRAMES = 256  # of a client
 
 
-class Frames:
+class FrameHistory:
     """The places of a client's last frames, by their numbers."""
 
     def __init__(self) -> None:
         self.newest = 0  # number of the frame that is shown; 0 before the first
-        self._places: OrderedDict[int, Place] = OrderedDict()
+        self._places: OrderedDict[int, FrameView] = OrderedDict()
 
-    def place(self, frame: int) -> Place:
+    def place(self, frame: int) -> FrameView:
         """Return the place of a frame, or raise an `OptionError`."""
         if frame not in self._places:
             raise OptionError(f"the frame {frame} is not kept: open its scene")
@@ -47,7 +47,7 @@ class Frames:
         if frame <= self.newest:
             raise OptionError(f"the frame {frame} is not greater than {self.newest}")
 
-    def add(self, frame: int, place: Place) -> None:
+    def add(self, frame: int, place: FrameView) -> None:
         """Keep the place of a new frame, and forget the oldest."""
         self._places[frame] = place
         while len(self._places) > MAX_FRAMES:
@@ -146,7 +146,7 @@ BYTES_A_SAMPLE = 28  # of raw numbers that are kept, about
 
 
 @dataclass(frozen=True)
-class Terms:
+class ServerPolicy:
     """What a server lets its clients do."""
 
     scene: Scene  # that is shown first
@@ -192,14 +192,14 @@ class Session:
     def __init__(
         self,
         engine: Engine,
-        terms: Terms,
+        terms: ServerPolicy,
         outbox: Outbox,
         handlers: Mapping[str, Callable[["Session", Any], None]],
     ) -> None:
         """`handlers`: of all messages but the first, by name."""
         self.engine, self.terms, self.outbox, self.handlers = engine, terms, outbox, handlers
         self.hello: Hello | None = None  # the first message
-        self.frames = Frames()
+        self.frames = FrameHistory()
         self.color, self.paint = terms.scene.color, 0
         # Pixel of the newest frame at which tiles begin
         self.focus: tuple[float, float] = (0.0, 0.0)
@@ -300,7 +300,7 @@ class Session:
         """Have the drawing thread answer a message; newer ones of the name replace it."""
         keys = {k: getattr(message, k) for k in ("frame", "seq", "job") if hasattr(message, k)}
         self.engine.submit(
-            Work(
+            DrawingTask(
                 (self, name),
                 make,
                 priority,

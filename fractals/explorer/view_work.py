@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fractals.backends.compilation import announced
 from fractals.errors import OptionError
 from fractals.explorer.protocol import Where, pack_pixels, pack_table, pack_values
-from fractals.explorer.scheduler import VIEW, Engine, Steps, Work
+from fractals.explorer.scheduler import VIEW, DrawingTask, Engine, Steps
 from fractals.explorer.values import ViewValues
 from fractals.io.escape_data import EscapeData, arrays_of
 from fractals.kernels.layout import EscapeTile
@@ -187,7 +187,7 @@ LONG = 3600.0  # seconds until paused work looks again whether it may go on
 class TileBatches:
     """Runs the tiles of a view until newer work replaces the view."""
 
-    def __init__(self, engine: Engine, work: Work, messages: ViewMessages) -> None:
+    def __init__(self, engine: Engine, work: DrawingTask, messages: ViewMessages) -> None:
         self.engine, self.work, self.messages = engine, work, messages
         self.allowed = MAX_SECONDS  # seconds of work, after which the view is paused
 
@@ -310,7 +310,7 @@ STATUS_SECONDS = 0.5  # between two messages while a reference orbit is computed
 class ViewDrawings:
     """Opens the drawings of a request, in the engine's thread."""
 
-    def __init__(self, engine: Engine, work: Work, messages: ViewMessages) -> None:
+    def __init__(self, engine: Engine, work: DrawingTask, messages: ViewMessages) -> None:
         self.engine, self.work, self.messages = engine, work, messages
 
     @property
@@ -618,7 +618,7 @@ class ViewWork:
     key : tuple
         The key of the work; newer work of the same key replaces it.
     ready, failed : callable
-        As of `Work`.
+        As of `DrawingTask`.
     """
 
     def __init__(
@@ -635,12 +635,14 @@ class ViewWork:
         self.begun = monotonic()
         self.picture: Picture | None = None  # once it is begun
         self.exact = False  # whether values are complete, and exact tiles are next
-        self.work = Work(key, self.steps, VIEW, ready, failed)  # to be submitted to the engine
+        self.work = DrawingTask(
+            key, self.steps, VIEW, ready, failed
+        )  # to be submitted to the engine
         self.messages = ViewMessages(request)
         self.batches = TileBatches(engine, self.work, self.messages)
         self.drawings = ViewDrawings(engine, self.work, self.messages)
 
-    def steps(self, work: Work) -> Steps:
+    def steps(self, work: DrawingTask) -> Steps:
         """Yield after each step: see `fractals.explorer.scheduler`."""
         try:
             yield from self._passes(work)
@@ -648,7 +650,7 @@ class ViewWork:
             with self.messages.lock:
                 self.exact = True
 
-    def _passes(self, work: Work) -> Steps:
+    def _passes(self, work: DrawingTask) -> Steps:
         request, messages = self.request, self.messages
         messages.status("preparing")
         what = "values" if request.values else "pixels"

@@ -64,7 +64,7 @@ class PixelGrid:
 
 
 @dataclass(frozen=True)
-class Place:
+class FrameView:
     """Where a frame lies, exactly: what was opened, and the sums of all moves since.
 
     Width and rotation follow from integers, and the center is a sum without rounding. Therefore a
@@ -79,7 +79,7 @@ class Place:
     turn: int = 0
 
     @classmethod
-    def of(cls, scene: Scene, size: tuple[int, int]) -> "Place":
+    def of(cls, scene: Scene, size: tuple[int, int]) -> "FrameView":
         """Return the place of a scene that is opened."""
         _, center = place_of(scene, scene.make_formula())
         return cls(scene, size, center)
@@ -132,7 +132,7 @@ class Place:
         """Return a point's distance from the middle in pixels, to the right and up."""
         return self.grid.in_pixels((point[0] - self.center[0], point[1] - self.center[1]))
 
-    def moved(self, move: Move, size: tuple[int, int] | None = None) -> "Place":
+    def moved(self, move: Move, size: tuple[int, int] | None = None) -> "FrameView":
         """Return the place after a move; another size keeps the center, and the width or frame.
 
         Raises
@@ -154,7 +154,7 @@ class Place:
         x, y = after.grid.offset((at[0] + move.by[0], at[1] + move.by[1]))
         return replace(after, center=(fixed[0] - x, fixed[1] - y))
 
-    def _about(self, after: "Place", move: Move) -> Offset:
+    def _about(self, after: "FrameView", move: Move) -> Offset:
         """Return the center after a move whose fixed point is a point of the plane."""
         assert move.about
         right, up = self.in_picture(move.about)
@@ -171,7 +171,9 @@ class Place:
         image = self.origin.image.model_copy(update={"size": self.size})
         view = view.fitted(self.size)
         origin = self.origin.model_copy(update={"image": image, "view": view})
-        fresh = not (self.scale or self.turn) and self.center == Place.of(origin, self.size).center
+        fresh = (
+            not (self.scale or self.turn) and self.center == FrameView.of(origin, self.size).center
+        )
         if fresh and view.width is not None and view.center is not None:
             return origin
         width = self.width
@@ -216,12 +218,12 @@ def significant(value: Fraction) -> str:
     return digits[0] + ("." + digits[1:] if digits[1:] else "") + f"e{exponent}"
 
 
-def octaves(place: Place) -> float:
+def octaves(place: FrameView) -> float:
     """Return log2 of the zoom from the formula's home view."""
     return log2(home_width_of(place.origin, place.origin.make_formula()) / place.width)
 
 
-def map_between(base: Place, after: Place) -> list[float] | None:
+def map_between(base: FrameView, after: FrameView) -> list[float] | None:
     """Return the map from pixels of one frame to those of another, as of PROTOCOL.md."""
     same = base.origin.make_formula() is after.origin.make_formula()
     if not same or base.origin.julia != after.origin.julia:
@@ -248,7 +250,7 @@ def map_between(base: Place, after: Place) -> list[float] | None:
     return [u, v, w, z, e - u * x0 - v * y0, f - w * x0 - z * y0]
 
 
-def text_of(place: Place, at: tuple[int, int]) -> tuple[str, str]:
+def text_of(place: FrameView, at: tuple[int, int]) -> tuple[str, str]:
     """Return the coordinates of a pixel as text, with the digits that tell pixels apart."""
     x, y = place.point(at)
     places = decimals(place.pixel) + 3

@@ -17,7 +17,7 @@ from fractals.backends.probe import memory_size
 from fractals.errors import FractalsError, first_line
 from fractals.explorer.pages import draw_preview
 from fractals.explorer.questions import value_at
-from fractals.explorer.scheduler import IDLE, Engine, Work
+from fractals.explorer.scheduler import IDLE, DrawingTask, Engine
 from fractals.explorer.view_work import Request, ViewDrawings, ViewMessages
 from fractals.scene.model import Scene, validate
 
@@ -33,7 +33,7 @@ def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
         "values" or "pixels": of a view, as a client shows it; "picture": of a small picture;
         otherwise a coloring, whose value at the center is computed.
     """
-    engine, work = Engine(device, 1), Work(("",), lambda _: iter(()), IDLE)
+    engine, work = Engine(device, 1), DrawingTask(("",), lambda _: iter(()), IDLE)
     if what in ("values", "pixels"):
         values = what == "values"
         request = Request(scene, 1, 0, (0.0, 0.0), False, values, False, lambda *_: None)

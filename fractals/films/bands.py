@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend
 from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
-from fractals.films.frames import Facts
-from fractals.films.motion import Part, Place
+from fractals.films.frames import FilmConstants
+from fractals.films.motion import FilmPart, FilmView
 from fractals.films.noise import Refiner, sectors_seen
 from fractals.kernels.coloring import Coloring
 from fractals.kernels.layout import EscapeTile
@@ -77,7 +77,7 @@ class Fixed:
     rim: float  # distance of the farthest corner
 
 
-def fixed_place(scene: Scene, part: Part, size: tuple[int, int]) -> Fixed:
+def fixed_place(scene: Scene, part: FilmPart, size: tuple[int, int]) -> Fixed:
     """Return where the fixed point of a part lies, in every frame of it."""
     assert part.fixed
     wide = widest(part)
@@ -94,7 +94,7 @@ def fixed_place(scene: Scene, part: Part, size: tuple[int, int]) -> Fixed:
     return Fixed(x, y, rim)
 
 
-def widest(part: Part) -> Place:
+def widest(part: FilmPart) -> FilmView:
     """Return the wider one of a part's keys."""
     return max(part.start, part.end, key=lambda place: place.width)
 
@@ -214,10 +214,10 @@ class BandMaker:
     ----------
     scene : Scene
         Of the film; its view says how it is stretched and mirrored.
-    part : Part
+    part : FilmPart
     fixed : Fixed
     layout : Layout
-    facts : Facts
+    facts : FilmConstants
     backend : Backend
     options : RenderOptions
     """
@@ -225,10 +225,10 @@ class BandMaker:
     def __init__(
         self,
         scene: Scene,
-        part: Part,
+        part: FilmPart,
         fixed: Fixed,
         layout: Layout,
-        facts: Facts,
+        facts: FilmConstants,
         backend: Backend,
         options: RenderOptions,
     ) -> None:
@@ -394,7 +394,7 @@ def _table_of(plan: Plan) -> tuple[Any, ...]:
     return plan.method, plan.extended, plan.reach if plan.deep else None
 
 
-def obstacle(scene: Scene, part: Part, recolored: bool = False) -> str:
+def obstacle(scene: Scene, part: FilmPart, recolored: bool = False) -> str:
     """Return why a part's frames cannot come from a strip; "" if they can.
 
     `recolored`: the colors change during the part, so the strip keeps values.
@@ -412,7 +412,7 @@ def obstacle(scene: Scene, part: Part, recolored: bool = False) -> str:
     return ""
 
 
-def keeps_values(scene: Scene, part: Part) -> str:
+def keeps_values(scene: Scene, part: FilmPart) -> str:
     """Return why each frame is colored by itself, from values that a strip keeps; or ""."""
     layers = make_layers(scene)
     if layers.derivative and part.start.rotation != part.end.rotation:

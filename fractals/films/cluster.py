@@ -20,17 +20,17 @@ from fractals.errors import FractalsError, OptionError
 from fractals.films import encode
 from fractals.films.encode import CODECS, Encoder, Encoders, Video
 from fractals.films.flashes import Light, luminance
-from fractals.films.frames import Facts, prepared
-from fractals.films.plan import Chosen, Method, Timeline, segments_of, threads_of
+from fractals.films.frames import FilmConstants, prepared
+from fractals.films.plan import FrameSource, PartPlan, Timeline, segments_of, threads_of
 from fractals.films.planes import Frame
 from fractals.films.strip import Strip
 from fractals.films.texels import band_path
-from fractals.films.work import PARTS, Work, crc_of
-from fractals.io.parts import Parts, this_machine
+from fractals.films.work import PARTS, FilmFolder, crc_of
+from fractals.io.parts import StoreParts, this_machine
 from fractals.io.store import header_text
 from fractals.rendering.cluster import dispatch
-from fractals.rendering.cluster.dispatch import Plan
-from fractals.rendering.cluster.job import Cluster, Job, check_formula, run_job
+from fractals.rendering.cluster.dispatch import PartForecast
+from fractals.rendering.cluster.job import Cluster, ClusterJob, check_formula, run_job
 from fractals.rendering.cluster.worker import (
     Made,
     RefusedError,
@@ -40,7 +40,7 @@ from fractals.rendering.cluster.worker import (
     shares_folder,
 )
 from fractals.rendering.drawing import Drawing, open_drawing, open_plan
-from fractals.rendering.known import Known
+from fractals.rendering.known import ResumeData
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 
@@ -56,7 +56,7 @@ class Piece:
     """What a worker makes: a band of a strip, or a segment."""
 
     name: str  # of the part that comes back
-    chosen: Chosen  # the part of the film, and how it is made
+    chosen: PartPlan  # the part of the film, and how it is made
     seconds: float  # forecast
     band: int | None = None  # None for a segment
     frames: range = range(0)  # of a segment
@@ -107,7 +107,7 @@ def _bands_of(strip: Strip, frames: range) -> list[int]:
     return sorted(needed, reverse=True)
 
 
-def check_cluster(cluster: Any, scene: Scene, parts: Sequence[Chosen]) -> None:
+def check_cluster(cluster: Any, scene: Scene, parts: Sequence[PartPlan]) -> None:
     """Raise an `OptionError` where a cluster can't make a film."""
     check_formula(scene.make_formula())
     strips = any(chosen.method == "strip" for chosen in parts)
@@ -123,7 +123,7 @@ def make_segments(
     film: Timeline,
     numbers: range,
     video: Video,
-    work: Work,
+    work: FilmFolder,
     made: Callable[[range, Sequence[Light]], None],
 ) -> int:
     """Have the segments of a film made, and return how many frames were there before.
@@ -142,23 +142,23 @@ def make_segments(
     """
     header = {**_header(film, numbers, video), "film": work.film}
     digest = hashlib.sha256(header_text(header).encode("utf-8", "surrogatepass"))
-    parts = Parts(work.path / PARTS, digest.hexdigest()[:32])
+    parts = StoreParts(work.path / PARTS, digest.hexdigest()[:32])
     pieces = pieces_of(film, numbers, video)
     collected = _Collected(pieces, parts, work, made)
     missing = collected.missing()
     resumed = sum(len(pieces[k].frames) for k in collected.done)
     if missing:
-        plan = Plan(
+        plan = PartForecast(
             lambda k: pieces[k].seconds,
             lambda k: dispatch.AIM if pieces[k].band is not None else AIM,
             collected.is_ready,
         )
-        job = Job(
+        job = ClusterJob(
             "film",
             header,
             parts,
             collected.missing,
-            Known(film.facts.max_iterations, film.facts.count_offset),
+            ResumeData(film.facts.max_iterations, film.facts.count_offset),
             known_sum(first_drawing(film)),
             received=collected.receive,
             opener=OPENER,
@@ -202,9 +202,9 @@ def first_drawing(film: Timeline) -> Drawing:
     return open_drawing(plan, backend, options, shading=False)
 
 
-def timeline_of(scene: Scene, options: RenderOptions, known: Known) -> Timeline:
+def timeline_of(scene: Scene, options: RenderOptions, known: ResumeData) -> Timeline:
     """Return the film of a scene, with what another process has found."""
-    return Timeline(scene, options, Facts(known.max_iterations, known.count_offset))
+    return Timeline(scene, options, FilmConstants(known.max_iterations, known.count_offset))
 
 
 class _Collected:
@@ -213,8 +213,8 @@ class _Collected:
     def __init__(
         self,
         pieces: Sequence[Piece],
-        parts: Parts,
-        work: Work,
+        parts: StoreParts,
+        work: FilmFolder,
         made: Callable[[range, Sequence[Light]], None],
     ) -> None:
         self._pieces, self._parts, self._work, self._made = pieces, parts, work, made
@@ -282,7 +282,7 @@ class _Collected:
 
 
 def open_session(
-    job: Mapping[str, Any], scene: Scene, options: RenderOptions, known: Known
+    job: Mapping[str, Any], scene: Scene, options: RenderOptions, known: ResumeData
 ) -> "FilmSession":
     """Return the session of a film."""
     header = job["header"]
@@ -298,7 +298,7 @@ def open_session(
             f"{this_machine()} is refused: it does not see '{job['folder']}', where the bands of a "
             "zoom are"
         )
-    work = Work(Path(job["folder"]).parent, video.suffix, header["film"])  # of who asks
+    work = FilmFolder(Path(job["folder"]).parent, video.suffix, header["film"])  # of who asks
     return FilmSession(film, range(*header["frames"]), video, work)
 
 
@@ -313,10 +313,10 @@ class FilmSession:
         The kind of the device.
     """
 
-    def __init__(self, film: Timeline, numbers: range, video: Video, work: Work) -> None:
+    def __init__(self, film: Timeline, numbers: range, video: Video, work: FilmFolder) -> None:
         self._film, self._video, self._work = film, video, work
         self._pieces = pieces_of(film, numbers, video)
-        self._opened: tuple[Chosen, Method] | None = None
+        self._opened: tuple[PartPlan, FrameSource] | None = None
         drawing = first_drawing(film)
         self.known_sum, self.device = known_sum(drawing), drawing.plan.device
         self._open(self._pieces[0].chosen)
@@ -330,7 +330,7 @@ class FilmSession:
         if segments:
             yield from self._segments(segments)
 
-    def _open(self, chosen: Chosen) -> Method:
+    def _open(self, chosen: PartPlan) -> FrameSource:
         if not self._opened or self._opened[0] is not chosen:
             self._opened = None  # its memory is free before the next one takes some
             method = self._film.open(chosen, self._work.bands(chosen.part.frames.start))
@@ -354,7 +354,7 @@ class FilmSession:
         assert film.scene.film
         fps = film.scene.film.fps
         with TemporaryDirectory(prefix="fractals-segments-") as folder:
-            work = Work(Path(folder), self._video.suffix)
+            work = FilmFolder(Path(folder), self._video.suffix)
             work.clean()
             with Encoders(size, fps, self._video, work, threads, 0.0) as encoders:
                 for k in numbers:

@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from fractals.errors import FractalsError, OptionError, shown
 from fractals.films.planes import SAMPLING, Frame, Packed, Planes
-from fractals.films.work import Work
+from fractals.films.work import FilmFolder
 from fractals.threads import core_count
 
 Tell = Callable[[str], None]
@@ -506,7 +506,7 @@ class Encoders:
         Width and height of a frame.
     fps : float
     video : Video
-    work : Work
+    work : FilmFolder
         Where segments are kept.
     threads : int, optional
         By default one for each core; half of them encode.
@@ -521,7 +521,7 @@ class Encoders:
         size: tuple[int, int],
         fps: float,
         video: Video,
-        work: Work,
+        work: FilmFolder,
         threads: int | None = None,
         ending: float = ENDING,
         tell: Tell | None = None,

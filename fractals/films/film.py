@@ -6,10 +6,10 @@ from typing import Any, Unpack
 
 from fractals.errors import OptionError
 from fractals.films.encode import Video
-from fractals.films.frames import Frames
+from fractals.films.frames import SingleFrames
 from fractals.films.plan import FilmPlan, Timeline, threads_of
 from fractals.films.planes import Frame
-from fractals.films.request import Wishes, with_wishes
+from fractals.films.request import ZoomRequest, with_wishes
 from fractals.films.writing import Saved, SaveKeywords, SaveOptions, make_output, write
 from fractals.io.image import Image
 from fractals.io.load import Source
@@ -70,7 +70,7 @@ def film(
     scene, options = read_request(sources, keywords)
     scene = scene.unframed()
     return Film(
-        with_wishes(scene, Wishes(to, cycle, seconds, fps, preview), options.on_message),
+        with_wishes(scene, ZoomRequest(to, cycle, seconds, fps, preview), options.on_message),
         options,
     )
 
@@ -140,10 +140,10 @@ class Film(Timeline):
         frames, seconds = self._drawn_alone(seconds)
         return frames.image(seconds)
 
-    def _drawn_alone(self, seconds: float) -> tuple[Frames, float]:
+    def _drawn_alone(self, seconds: float) -> tuple[SingleFrames, float]:
         """Return what draws single frames of a time's part, and the time within the part."""
         part = self.motion.part_at(seconds)
-        frames = Frames(self.motion, self.tracks, part, self.facts, self.options)
+        frames = SingleFrames(self.motion, self.tracks, part, self.facts, self.options)
         return frames, min(seconds, part.ends)
 
     def plan(self, video: Video | None = None, measured: bool = False) -> FilmPlan:

@@ -1,11 +1,11 @@
-"""Frames drawn one by one, each as the picture of its own scene."""
+"""SingleFrames drawn one by one, each as the picture of its own scene."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from fractals.films.motion import Motion, Part, with_view
+from fractals.films.motion import FilmPart, Motion, with_view
 from fractals.films.planes import Frame, rounded
 from fractals.films.tracks import Tracks, scene_of
 from fractals.io.escape_data import EscapeData
@@ -23,7 +23,7 @@ MOST_KEYS = 16  # of a film, whose views are probed for the limit
 
 
 @dataclass(frozen=True)
-class Facts:
+class FilmConstants:
     """Values "auto" of a film. Values of single frames would make colors jump."""
 
     # The highest of the deepest view, the widest, and keys that are not deep: with less, details
@@ -36,7 +36,7 @@ class Facts:
         return {"max_iterations": self.max_iterations, "count_offset": self.count_offset}
 
 
-def find_facts(motion: Motion, tracks: Tracks, options: RenderOptions) -> Facts:
+def find_facts(motion: Motion, tracks: Tracks, options: RenderOptions) -> FilmConstants:
     """Return the facts of a film, from probes of its widest and its deepest view, and of keys."""
     places = [
         (place, seconds)
@@ -49,7 +49,7 @@ def find_facts(motion: Motion, tracks: Tracks, options: RenderOptions) -> Facts:
     # Of views that are not deep, the limit depends more on the place than on the width.
     between = filter(_is_shallow, scenes[1 : -1 : max(1, len(scenes) // MOST_KEYS)])
     limits = [_opened(scene, options)[0] for scene in between]
-    return Facts(max(deepest[0], widest[0], *limits), min(deepest[1], widest[1]))
+    return FilmConstants(max(deepest[0], widest[0], *limits), min(deepest[1], widest[1]))
 
 
 def _opened(scene: Scene, options: RenderOptions) -> tuple[int, float]:
@@ -65,7 +65,7 @@ def _is_shallow(scene: Scene) -> bool:
     return make_plan(scene).depth < 1
 
 
-class Frames:
+class SingleFrames:
     """The frames of a part, each iterated by itself.
 
     Attributes
@@ -77,7 +77,12 @@ class Frames:
     """
 
     def __init__(
-        self, motion: Motion, tracks: Tracks, part: Part, facts: Facts, options: RenderOptions
+        self,
+        motion: Motion,
+        tracks: Tracks,
+        part: FilmPart,
+        facts: FilmConstants,
+        options: RenderOptions,
     ) -> None:
         self.motion, self.tracks, self.part = motion, tracks, part
         self.facts, self.options = facts, replace(options, force=True, progress=None)
@@ -104,7 +109,7 @@ class Frames:
             yield self.frame(self.motion.seconds(number))
 
 
-def prepared(scene: Scene, facts: Facts) -> Scene:
+def prepared(scene: Scene, facts: FilmConstants) -> Scene:
     """Return the scene of a frame: of 16 bits, with the film's limit of iterations."""
     limit = scene.iteration.max_iterations
     iteration = scene.iteration.model_copy(
@@ -114,7 +119,7 @@ def prepared(scene: Scene, facts: Facts) -> Scene:
     return scene.model_copy(update={"iteration": iteration, "image": image})
 
 
-def drawn(scene: Scene, facts: Facts, options: RenderOptions) -> Pixels:
+def drawn(scene: Scene, facts: FilmConstants, options: RenderOptions) -> Pixels:
     """Return the pixels of a scene, with the film's count offset."""
     quiet = replace(options, on_message=lambda line: None)  # the film has told it all
     plan, backend = open_plan(scene, quiet)
@@ -127,7 +132,7 @@ def drawn(scene: Scene, facts: Facts, options: RenderOptions) -> Pixels:
 # Frames of a part in which only colors change: iterated once, and colored for each frame.
 
 
-class Recolored(Frames):
+class Recolored(SingleFrames):
     """The frames of a part whose raw numbers are the same in all frames."""
 
     @cached_property

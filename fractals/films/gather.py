@@ -16,7 +16,7 @@ from fractals.color import palette
 from fractals.films.bands import MARGIN, BandMaker, Texels, widest
 from fractals.films.motion import Moment
 from fractals.films.strip_plan import Shutter, StripPlan, Way
-from fractals.films.texels import HOST, Files
+from fractals.films.texels import HOST, TexelFiles
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import CHANNELS, FramePlace, StripShape, StripTexels
 from fractals.threads import run_tiles
@@ -34,10 +34,10 @@ Span = tuple[float, float]  # depths in octaves
 Places = tuple[Any, Any, Any]  # turns, depths and axes of pixels
 
 
-class Gather(ABC):
+class FrameMaker(ABC):
     """The bands that frames need, and the programs that make frames of them."""
 
-    files: Files
+    files: TexelFiles
 
     def __init__(self, strip: StripPlan) -> None:
         self.strip, layout = strip, strip.layout

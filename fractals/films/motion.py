@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from fractals.errors import OptionError
-from fractals.scene.film import Film, Key
+from fractals.scene.film import FilmSettings, Key
 from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, log2, power_of_two
@@ -36,7 +36,7 @@ TINY = 1e-300
 
 
 @dataclass(frozen=True)
-class Place:
+class FilmView:
     """A view, exactly: its center, its width, and its rotation in degrees, not reduced."""
 
     center: Point
@@ -48,7 +48,7 @@ class Place:
 class Moment:
     """The view of a frame."""
 
-    # center, width: as of `Place`
+    # center, width: as of `FilmView`
     center: Point
     width: Fraction
     octaves: float  # log2 of the part's widest width divided by this one; 0 or more
@@ -110,7 +110,7 @@ def _ramped(time: float, ramp: float, first: float, top: float) -> float:
 
 
 @dataclass(frozen=True)
-class Part:
+class FilmPart:
     """What lies between two keys."""
 
     # "zoom": the width or the rotation changes about a fixed point. "move": the center moves.
@@ -119,8 +119,8 @@ class Part:
     # The numbers of its frames; fewer than lie between the keys where a part is divided
     frames: range
     # start, end: views of the keys
-    start: Place
-    end: Place
+    start: FilmView
+    end: FilmView
     fixed: Point | None  # the point that stands still on the screen in a zoom
     # begins, ends: seconds of the keys
     begins: float
@@ -159,7 +159,7 @@ class Part:
             seconds,
         )
 
-    def place(self, way: float) -> Place:
+    def place(self, way: float) -> FilmView:
         """Return the view after a share of the way."""
         if way <= 0 or self.kind == "still":
             return self.start
@@ -177,7 +177,7 @@ class Part:
             self.fixed[0] + (cos * x - sin * y) * ratio,
             self.fixed[1] + (sin * x + cos * y) * ratio,
         )
-        return Place(center, self.start.width * ratio, rotation)
+        return FilmView(center, self.start.width * ratio, rotation)
 
     def speed(self, number: float) -> float:
         """Return the octaves a second at a frame, 0 or more."""
@@ -201,7 +201,7 @@ def _direction(degrees: float) -> Point:
     return Fraction(math.cos(turn)), Fraction(math.sin(turn))
 
 
-def fixed_point(start: Place, end: Place) -> Point | None:
+def fixed_point(start: FilmView, end: FilmView) -> Point | None:
     """Return the point that stands still on the screen between two views; None for a pan."""
     if start.center == end.center:
         return start.center
@@ -216,7 +216,7 @@ def fixed_point(start: Place, end: Place) -> Point | None:
     return (a * x + b * y) / size, (a * y - b * x) / size
 
 
-def _panned(start: Place, end: Place, way: float) -> Place:
+def _panned(start: FilmView, end: FilmView, way: float) -> FilmView:
     """Return the view after a share of the shortest way between views of equal width."""
     x, y = (end.center[k] - start.center[k] for k in (0, 1))
     far = log2(x * x + y * y) / 2 - log2(start.width)  # log2 of the distance in widths
@@ -230,7 +230,7 @@ def _panned(start: Place, end: Place, way: float) -> Place:
         moved = 1 - moved
     width = start.width * power_of_two(_log2_cosh(half) - _log2_cosh(place))
     center = start.center[0] + x * moved, start.center[1] + y * moved
-    return Place(center, width, start.rotation)
+    return FilmView(center, width, start.rotation)
 
 
 def _arsinh_of_power(exponent: float) -> float:
@@ -252,7 +252,7 @@ class Motion:
     """The views of all frames of a film."""
 
     scene: Scene
-    parts: tuple[Part, ...]
+    parts: tuple[FilmPart, ...]
     count: int  # number of frames
     # Frames a second of the film's clock. Frame k shows the time k / rate. A loop has its fps;
     # otherwise the last frame shows the last moment, which takes one frame less.
@@ -262,7 +262,7 @@ class Motion:
         """Return the time that a frame shows."""
         return number / self.rate
 
-    def part_at(self, seconds: float) -> Part:
+    def part_at(self, seconds: float) -> FilmPart:
         """Return the part of a time."""
         found = bisect.bisect_right([part.begins for part in self.parts], seconds) - 1
         return self.parts[max(found, 0)]
@@ -274,7 +274,7 @@ class Motion:
         return with_view(self.scene, moment)
 
 
-def with_view(scene: Scene, moment: Moment | Place) -> Scene:
+def with_view(scene: Scene, moment: Moment | FilmView) -> Scene:
     """Return a scene with another view, and without a film."""
     columns = scene.image.size[0]
     pixel = moment.width / columns
@@ -325,7 +325,7 @@ def make_motion(scene: Scene, length: float) -> Motion:
     OptionError
         The film has no length, too many frames or octaves, or a speed without a change of width.
     """
-    film = scene.film or Film()
+    film = scene.film or FilmSettings()
     keys = film.keys or (Key(at=0.0),)
     places = make_places(scene, keys)
     times = key_times(keys, places)
@@ -347,7 +347,7 @@ def make_motion(scene: Scene, length: float) -> Motion:
     return Motion(scene, make_parts(keys, places, times, whole, count, rate), count, rate)
 
 
-def make_places(scene: Scene, keys: Sequence[Key]) -> list[Place]:
+def make_places(scene: Scene, keys: Sequence[Key]) -> list[FilmView]:
     """Return the views of keys, with what they leave out."""
     width, center = place_of(scene, scene.make_formula())
     rotation = scene.view.rotation
@@ -369,10 +369,10 @@ def make_places(scene: Scene, keys: Sequence[Key]) -> list[Place]:
         else center
         for key in keys
     ]
-    return [Place(*each) for each in zip(centers, widths, turns, strict=True)]
+    return [FilmView(*each) for each in zip(centers, widths, turns, strict=True)]
 
 
-def key_times(keys: Sequence[Key], places: Sequence[Place]) -> list[float]:
+def key_times(keys: Sequence[Key], places: Sequence[FilmView]) -> list[float]:
     """Return the seconds of keys; a speed is counted from the key before."""
     times = [keys[0].at or 0.0]
     for number, key in enumerate(keys[1:], 1):
@@ -394,18 +394,18 @@ def key_times(keys: Sequence[Key], places: Sequence[Place]) -> list[float]:
     return times
 
 
-Span = tuple[Place, Place, float, float, str]  # its ends, their seconds, and the easing
+Span = tuple[FilmView, FilmView, float, float, str]  # its ends, their seconds, and the easing
 Facts = tuple[str, Point | None]  # kind and fixed point
 
 
 def make_parts(
     keys: Sequence[Key],
-    places: Sequence[Place],
+    places: Sequence[FilmView],
     times: Sequence[float],
     whole: float,
     count: int,
     rate: float,
-) -> tuple[Part, ...]:
+) -> tuple[FilmPart, ...]:
     """Return the parts between keys, and the stills before the first and after the last key."""
     eases = [key.ease for key in keys[1:]]
     spans: list[Span] = list(zip(places, places[1:], times, times[1:], eases, strict=False))
@@ -423,7 +423,7 @@ def make_parts(
         last = count if ends >= whole else math.ceil(ends * rate - 1e-9)
         easing = _easing(spans[k], _joined(spans, facts, k - 1), _joined(spans, facts, k))
         parts.append(
-            Part(
+            FilmPart(
                 kind,
                 range(first, last),
                 start,
@@ -438,7 +438,7 @@ def make_parts(
     return tuple(parts)
 
 
-def _kind(start: Place, end: Place) -> str:
+def _kind(start: FilmView, end: FilmView) -> str:
     if start.center == end.center and start.width == end.width:
         return "zoom" if start.rotation != end.rotation else "still"
     return "zoom" if start.width != end.width else "move"

@@ -17,8 +17,8 @@ from fractals.backends.devices import choose
 from fractals.errors import OptionError
 from fractals.films.bands import BandMaker, keeps_values, obstacle
 from fractals.films.encode import CODECS, Video
-from fractals.films.frames import Facts, Frames, Recolored, find_facts, prepared
-from fractals.films.motion import Motion, Part, Place, make_motion, with_view
+from fractals.films.frames import FilmConstants, Recolored, SingleFrames, find_facts, prepared
+from fractals.films.motion import FilmPart, FilmView, Motion, make_motion, with_view
 from fractals.films.planes import Frame
 from fractals.films.request import FLAT
 from fractals.films.strip import Strip
@@ -29,7 +29,7 @@ from fractals.rendering.measured import is_measurable
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.rendering.render import measure
-from fractals.scene.film import Film
+from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
 from fractals.scene.numbers import log2
@@ -45,9 +45,9 @@ from fractals.scene.numbers import log2
 LEAST = 120
 
 
-def split_parts(motion: Motion, tracks: Tracks) -> list[Part]:
+def split_parts(motion: Motion, tracks: Tracks) -> list[FilmPart]:
     """Return the parts that have frames; a zoom is divided where its tracks stand still."""
-    found: list[Part] = []
+    found: list[FilmPart] = []
     for part in motion.parts:
         if part.kind == "zoom" and _gains(motion, tracks, part):
             found += _pieces(tracks, part)
@@ -56,14 +56,14 @@ def split_parts(motion: Motion, tracks: Tracks) -> list[Part]:
     return found
 
 
-def _gains(motion: Motion, tracks: Tracks, part: Part) -> bool:
+def _gains(motion: Motion, tracks: Tracks, part: FilmPart) -> bool:
     """Tell whether frames of a part without a change can be made faster than others."""
     if not tracks.moving(part.first, part.last):
         return False
     return not (tracks.recolors(part.first, part.last) and keeps_values(motion.scene, part))
 
 
-def _pieces(tracks: Tracks, part: Part) -> Iterator[Part]:
+def _pieces(tracks: Tracks, part: FilmPart) -> Iterator[FilmPart]:
     frames = part.frames
     times = {time for track in tracks.tracks for time in track.curves[0].times}
     inner = sorted(time for time in times if part.first < time < part.last)
@@ -100,7 +100,7 @@ FORECASTS = 40
 GUESS = 100_000  # limit of iterations of a forecast, where it is "auto"
 
 
-class Method(Protocol):
+class FrameSource(Protocol):
     """Yields the frames of a part."""
 
     def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
@@ -108,10 +108,10 @@ class Method(Protocol):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class PartPlan:
     """How a part is made."""
 
-    part: Part
+    part: FilmPart
     method: str  # "strip", "frames" or "recolor"
     reason: str  # why, for the user
     samples: int  # that are iterated; where seconds are measured, with those added in noise
@@ -142,8 +142,8 @@ class Chosen:
 
 
 def choose_methods(
-    motion: Motion, tracks: Tracks, parts: Sequence[Part], options: RenderOptions
-) -> Iterator[Chosen]:
+    motion: Motion, tracks: Tracks, parts: Sequence[FilmPart], options: RenderOptions
+) -> Iterator[PartPlan]:
     """Yield how each part of a film is made."""
     step = len(parts) // FORECASTS | 1  # odd, because keys often go there and back in turn
     forecast = 0.0, 0
@@ -154,8 +154,12 @@ def choose_methods(
 
 
 def _choose(
-    motion: Motion, tracks: Tracks, part: Part, options: RenderOptions, forecast: tuple[float, int]
-) -> Chosen:
+    motion: Motion,
+    tracks: Tracks,
+    part: FilmPart,
+    options: RenderOptions,
+    forecast: tuple[float, int],
+) -> PartPlan:
     """Return how a part of a film is made; `forecast` as of `_forecast`."""
     scene, count = motion.scene, len(part.frames)
     pixels = math.prod(scene.image.size)
@@ -168,13 +172,13 @@ def _choose(
         colored = count * samples / COLORED / threads if moving else 0.0
         memory += samples * RAW_BYTES
         reason = f"{why}: iterated once"
-        return Chosen(part, "recolor", reason, samples, seconds, colored, memory, SEGMENT, device)
+        return PartPlan(part, "recolor", reason, samples, seconds, colored, memory, SEGMENT, device)
     if part.kind == "move":
         why = "the center moves"
     elif part.kind == "still" or not tracks.recolors(part.first, part.last):
         why = f"{_listed(moving)} what is iterated"
     elif not (why := obstacle(scene, part, bool(moving))):
-        strip = _strip_of(motion, tracks, part, Facts(1, 0.0), options)
+        strip = _strip_of(motion, tracks, part, FilmConstants(1, 0.0), options)
         numbers = millions(strip.samples), millions(count * samples)
         if strip.samples < count * samples:
             why = f"it takes {numbers[0]} samples, and frames {numbers[1]}"
@@ -186,10 +190,10 @@ def _choose(
             made = seconds * strip.samples / samples
             _bound(strip)
             held = strip.memory, strip.segment
-            return Chosen(part, "strip", why, strip.samples, made, colored, *held, device)
+            return PartPlan(part, "strip", why, strip.samples, made, colored, *held, device)
         why = f"a strip takes {numbers[0]} samples, and frames {numbers[1]}"
     made = count * seconds
-    return Chosen(part, "frames", why, count * samples, made, 0.0, memory, SEGMENT, device)
+    return PartPlan(part, "frames", why, count * samples, made, 0.0, memory, SEGMENT, device)
 
 
 def _listed(names: list[str]) -> str:
@@ -210,8 +214,8 @@ def threads_of(options: RenderOptions) -> int:
 def open_strip(
     motion: Motion,
     tracks: Tracks,
-    part: Part,
-    facts: Facts,
+    part: FilmPart,
+    facts: FilmConstants,
     options: RenderOptions,
     folder: Path | None = None,
 ) -> Strip:
@@ -230,12 +234,12 @@ def _bound(strip: Strip) -> None:
 def _strip_of(
     motion: Motion,
     tracks: Tracks,
-    part: Part,
-    facts: Facts,
+    part: FilmPart,
+    facts: FilmConstants,
     options: RenderOptions,
     folder: Path | None = None,
 ) -> Strip:
-    film = motion.scene.film or Film()
+    film = motion.scene.film or FilmSettings()
     scene = scene_of(tracks, motion.scene, part.first)
     look = Look(film.density, film.shutter)
     valued = tracks.moving(part.first, part.last) or keeps_values(scene, part)
@@ -246,7 +250,7 @@ def _strip_of(
     return Strip(scene, part, size, look, facts, options, segment, folder, colors, moving)
 
 
-def _moves_options(tracks: Tracks, scene: Scene, part: Part) -> bool:
+def _moves_options(tracks: Tracks, scene: Scene, part: FilmPart) -> bool:
     """Tell whether options of colorings change that read more than the gradient."""
     times = [part.first, part.last]
     for track in tracks.moving(part.first, part.last):
@@ -259,7 +263,7 @@ def _moves_options(tracks: Tracks, scene: Scene, part: Part) -> bool:
     )
 
 
-def segment_of(part: Part, octaves: float) -> int:
+def segment_of(part: FilmPart, octaves: float) -> int:
     """Return how many frames of a strip are made together: those of some octaves, or more."""
     numbers = part.frames[:: max(1, len(part.frames) // SPEEDS)]
     fastest = max(part.speed(number) for number in numbers)
@@ -268,7 +272,7 @@ def segment_of(part: Part, octaves: float) -> int:
     return min(SEGMENT, max(LEAST_SEGMENT, math.floor(frames)))
 
 
-def segments_of(chosen: Chosen, numbers: range) -> list[range]:
+def segments_of(chosen: PartPlan, numbers: range) -> list[range]:
     """Return the segments of a part, in the order in which they are made.
 
     A zoom inwards is made from its end: what is deep is seen again, smaller, in no later frame,
@@ -286,18 +290,20 @@ def segments_of(chosen: Chosen, numbers: range) -> list[range]:
 
 
 def _forecast(
-    motion: Motion, tracks: Tracks, part: Part, options: RenderOptions
+    motion: Motion, tracks: Tracks, part: FilmPart, options: RenderOptions
 ) -> tuple[float, int]:
     """Return the mean seconds and the most bytes of a frame that is drawn by itself."""
     kind, threads = choose(options.device).device.kind, threads_of(options)
     plans = [
         make_plan(scene, kind, options.interior_shortcuts, threads)
-        for scene in frame_scenes(motion, tracks, part, Facts(GUESS, 0.0))
+        for scene in frame_scenes(motion, tracks, part, FilmConstants(GUESS, 0.0))
     ]
     return sum(plan.seconds for plan in plans) / LOOKS, max(plan.memory for plan in plans)
 
 
-def frame_scenes(motion: Motion, tracks: Tracks, part: Part, facts: Facts) -> list[Scene]:
+def frame_scenes(
+    motion: Motion, tracks: Tracks, part: FilmPart, facts: FilmConstants
+) -> list[Scene]:
     """Return the scenes of LOOKS frames that are spread over a part."""
     found = []
     for k in range(LOOKS):
@@ -308,17 +314,17 @@ def frame_scenes(motion: Motion, tracks: Tracks, part: Part, facts: Facts) -> li
 
 
 def open_method(
-    chosen: Chosen,
+    chosen: PartPlan,
     motion: Motion,
     tracks: Tracks,
-    facts: Facts,
+    facts: FilmConstants,
     options: RenderOptions,
     folder: Path | None = None,
-) -> Method:
+) -> FrameSource:
     """Return what yields the frames of a part; a strip keeps its bands in `folder`."""
     if chosen.method == "strip":
         return open_strip(motion, tracks, chosen.part, facts, options, folder)
-    made = {"frames": Frames, "recolor": Recolored}[chosen.method]
+    made = {"frames": SingleFrames, "recolor": Recolored}[chosen.method]
     return made(motion, tracks, chosen.part, facts, options)
 
 
@@ -327,7 +333,7 @@ class FilmPlan:
     """How a film is made, before it is made."""
 
     scene: Scene
-    parts: tuple[Chosen, ...]
+    parts: tuple[PartPlan, ...]
     count: int  # number of frames
     video: Video | None  # None where frames are not encoded by ffmpeg
     threads: int = 1  # that make frames, while others encode
@@ -369,7 +375,7 @@ class FilmPlan:
         }
 
 
-def warnings_of(scene: Scene, parts: tuple[Chosen, ...]) -> list[str]:
+def warnings_of(scene: Scene, parts: tuple[PartPlan, ...]) -> list[str]:
     """Return what may look bad in a film, a line each."""
     layers, found = make_layers(scene), []
     if missing := _missing_digits(scene, parts):
@@ -390,7 +396,7 @@ def warnings_of(scene: Scene, parts: tuple[Chosen, ...]) -> list[str]:
     return found
 
 
-def _missing_digits(scene: Scene, parts: tuple[Chosen, ...]) -> int:
+def _missing_digits(scene: Scene, parts: tuple[PartPlan, ...]) -> int:
     """Return how many decimals the center of the deepest view lacks.
 
     None are lacking of a center of whole numbers, such as 0 + 1i: it is meant exactly.
@@ -410,7 +416,7 @@ def _decimals(center: Sequence[str]) -> int:
     return max(-e for e in exponents if isinstance(e, int))
 
 
-def _is_at(center: Sequence[str], place: Place) -> bool:
+def _is_at(center: Sequence[str], place: FilmView) -> bool:
     return tuple(Fraction(Decimal(part)) for part in center) == place.center
 
 
@@ -425,20 +431,20 @@ STRIP_COLORED = (
 
 
 def is_soon_measured(
-    chosen: Chosen, motion: Motion, tracks: Tracks, options: RenderOptions
+    chosen: PartPlan, motion: Motion, tracks: Tracks, options: RenderOptions
 ) -> bool:
     """Tell whether some samples of a part are soon iterated, and tell the seconds of all.
 
     A GPU is not used to capacity by some samples, and the orbit of a very deep view takes long.
     """
-    scenes = frame_scenes(motion, tracks, chosen.part, Facts(GUESS, 0.0))
+    scenes = frame_scenes(motion, tracks, chosen.part, FilmConstants(GUESS, 0.0))
     plans = (make_plan(scene, chosen.device, options.interior_shortcuts) for scene in scenes)
     return chosen.device == "cpu" and all(not plan.deep or is_measurable(plan) for plan in plans)
 
 
 def with_measured_seconds(
-    chosen: Chosen, motion: Motion, tracks: Tracks, facts: Facts, options: RenderOptions
-) -> Chosen:
+    chosen: PartPlan, motion: Motion, tracks: Tracks, facts: FilmConstants, options: RenderOptions
+) -> PartPlan:
     """Return the same with measured seconds in place of those of a formula."""
     quiet = replace(options, force=True, progress=None, on_message=lambda line: None)
     if chosen.method == "strip":
@@ -510,7 +516,7 @@ class Timeline:
 
     scene: Scene  # with its table film
     options: RenderOptions  # where and how it is drawn
-    found: Facts | None = None  # what another process has found for this film
+    found: FilmConstants | None = None  # what another process has found for this film
 
     def __post_init__(self) -> None:
         if self.scene.view.projection != "plane":
@@ -528,17 +534,17 @@ class Timeline:
         return make_motion(self.scene, self.tracks.length)
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> FilmConstants:
         """Return the limit of iterations and the count offset of all frames."""
         return self.found or find_facts(self.motion, self.tracks, self.options)
 
     @cached_property
-    def parts(self) -> tuple[Chosen, ...]:
+    def parts(self) -> tuple[PartPlan, ...]:
         """Return the method of each part."""
         found = split_parts(self.motion, self.tracks)
         return tuple(choose_methods(self.motion, self.tracks, found, self.options))
 
-    def measured(self) -> tuple[Chosen, ...]:
+    def measured(self) -> tuple[PartPlan, ...]:
         """Return the parts with seconds that are measured on samples, if there are few parts."""
         if len(self.parts) > MEASURED:
             return self.parts
@@ -550,7 +556,7 @@ class Timeline:
             for chosen in self.parts
         )
 
-    def open(self, chosen: Chosen, folder: Path | None = None) -> Method:
+    def open(self, chosen: PartPlan, folder: Path | None = None) -> FrameSource:
         """Return what yields the frames of a part; see `fractals.films.plan.open_method`."""
         return open_method(chosen, self.motion, self.tracks, self.facts, self.options, folder)
 

@@ -10,7 +10,7 @@ from typing import Any
 from fractals.errors import FractalsError, OptionError
 from fractals.films.motion import make_places, significant
 from fractals.rendering.find import find_misiurewicz
-from fractals.scene.film import Film
+from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import home_width_of, make_layers, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_text, log2
@@ -26,7 +26,7 @@ SHOWN = 12  # characters of a center in a message
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ZoomRequest:
     """What is asked for besides the scene; None where nothing is."""
 
     to: Any = None  # width to which the film zooms
@@ -37,7 +37,7 @@ class Wishes:
     preview: bool = False  # whether the film is small and fast to make
 
 
-def with_wishes(scene: Scene, wishes: Wishes, on_message: Callable[[str], None]) -> Scene:
+def with_wishes(scene: Scene, wishes: ZoomRequest, on_message: Callable[[str], None]) -> Scene:
     """Return a scene with a film that does what is asked for.
 
     A zoom deeper than the digits of the scene's center goes to the eye of a spiral near it, if
@@ -48,7 +48,7 @@ def with_wishes(scene: Scene, wishes: Wishes, on_message: Callable[[str], None])
     OptionError
         The wishes contradict each other or the scene, or nothing moves.
     """
-    film = (scene.film or Film()).model_dump(mode="json", exclude_none=True)
+    film = (scene.film or FilmSettings()).model_dump(mode="json", exclude_none=True)
     keyed = bool(film["keys"] or film["tracks"])
     for name in ("to", "cycle"):
         if getattr(wishes, name) is not None and keyed:
@@ -96,7 +96,7 @@ def _with_contrast(scene: Scene, on_message: Callable[[str], None]) -> Scene:
     return scene.replace(transfer="cbrt", density=CONTRAST * scene.color.density)
 
 
-def _cycled(scene: Scene, wishes: Wishes) -> Mapping[str, Any]:
+def _cycled(scene: Scene, wishes: ZoomRequest) -> Mapping[str, Any]:
     if not scene.color.make_palette().cyclic:
         raise OptionError("--cycle: the palette has two ends; give a cyclic one by --palette")
     first = scene.color.offset
@@ -117,7 +117,7 @@ def _cycled(scene: Scene, wishes: Wishes) -> Mapping[str, Any]:
     }
 
 
-def _zoomed(scene: Scene, wishes: Wishes) -> Mapping[str, Any]:
+def _zoomed(scene: Scene, wishes: ZoomRequest) -> Mapping[str, Any]:
     formula = scene.make_formula()
     width, _ = place_of(scene, formula)
     if wishes.to is None:

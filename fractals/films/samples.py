@@ -45,14 +45,14 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Kept:
+class PackedSamples:
     """Samples of some rows of a level."""
 
     codes: Codes  # of numbers, then of directions; ndarray of uint16, shape (planes, rows, columns)
     # Least number and span of each block; ndarray of float32, shape (numbers, rows, blocks, 2)
     scales: Scales
 
-    def taken(self, rows: slice, start: int = 0, step: int = 1) -> "Kept":
+    def taken(self, rows: slice, start: int = 0, step: int = 1) -> "PackedSamples":
         """Return the samples of some rows, and of columns from `start` on, as views.
 
         `step` is a power of two above `start`. Codes and their numbers stay the same.
@@ -60,10 +60,10 @@ class Kept:
         block = self.codes.shape[2] // max(1, self.scales.shape[2])
         codes = self.codes[:, rows, start::step]
         if step <= block:
-            return Kept(codes, self.scales[:, rows])
-        return Kept(codes, self.scales[:, rows, start // block :: step // block])
+            return PackedSamples(codes, self.scales[:, rows])
+        return PackedSamples(codes, self.scales[:, rows, start // block :: step // block])
 
-    def fill(self, first: int, other: "Kept") -> None:
+    def fill(self, first: int, other: "PackedSamples") -> None:
         """Copy samples to rows from one on."""
         rows = slice(first, first + other.codes.shape[1])
         self.codes[:, rows] = other.codes
@@ -80,19 +80,19 @@ class Kept:
         return np.concatenate([self.codes.ravel(), scales.ravel()])
 
 
-def room(numbers: int, directions: int, rows: int, columns: int, block: int) -> Kept:
+def room(numbers: int, directions: int, rows: int, columns: int, block: int) -> PackedSamples:
     """Return room for samples whose blocks have a length."""
     planes = numbers + directions
-    return Kept(
+    return PackedSamples(
         np.empty((planes, rows, columns), np.uint16),
         np.empty((numbers, rows, columns // block, 2), np.float32),
     )
 
 
-def from_flat(flat: NDArray[np.uint16], like: Kept) -> Kept:
+def from_flat(flat: NDArray[np.uint16], like: PackedSamples) -> PackedSamples:
     """Return what `Kept.flat` made of samples with the shapes of others."""
     codes, scales = np.split(flat, [like.codes.size])
-    return Kept(
+    return PackedSamples(
         codes.reshape(like.codes.shape),
         scales.view(np.float32).reshape(like.scales.shape),
     )
@@ -232,11 +232,11 @@ class Sampler:
     def _decode(self) -> Run:
         return self.backend.compile(make_number_body)
 
-    def room(self, rows: int, columns: int, block: int) -> Kept:
+    def room(self, rows: int, columns: int, block: int) -> PackedSamples:
         """Return room for samples."""
         return room(self.recipe.numbers, self.recipe.directions, rows, columns, block)
 
-    def draw(self, drawing: Drawing, first: int, last: int) -> Kept:
+    def draw(self, drawing: Drawing, first: int, last: int) -> PackedSamples:
         """Iterate rows of a band."""
         recipe, backend, plan = self.recipe, self.backend, drawing.plan
         columns = plan.size[0]
@@ -297,7 +297,7 @@ class Sampler:
                 keep_numbers(numbers[k, rows], found.codes[k, rows], found.scales[k, rows])
         return found
 
-    def tile(self, kept: Kept, rows: NDArray[np.float64], moment: Moment) -> FrameTile:
+    def tile(self, kept: PackedSamples, rows: NDArray[np.float64], moment: Moment) -> FrameTile:
         """Return samples as those of a frame; `rows` of level 0 are where they lie, (rows, 1)."""
         real, to_device = self.backend.real, self.backend.to_device
         codes, scales = kept.codes, kept.scales.astype(real)
@@ -314,7 +314,7 @@ class Sampler:
             raw = self._gradient(kept, rows, moment)
         return FrameTile(raw, tuple(numbers))
 
-    def values(self, kept: Kept, layer: int, fill: Fill, raw: EscapeTile | None) -> Any:
+    def values(self, kept: PackedSamples, layer: int, fill: Fill, raw: EscapeTile | None) -> Any:
         """Return a layer's values of samples; `raw` is that of their `FrameTile`."""
         if layer in self.recipe.values:
             return _decoded(kept, self.recipe.values.index(layer))
@@ -325,7 +325,9 @@ class Sampler:
         self.backend.to_host(on_device, found)
         return found
 
-    def _gradient(self, kept: Kept, rows: NDArray[np.float64], moment: Moment) -> EscapeTile:
+    def _gradient(
+        self, kept: PackedSamples, rows: NDArray[np.float64], moment: Moment
+    ) -> EscapeTile:
         """Return samples with the same gradient, and another z."""
         recipe, codes = self.recipe, kept.codes
         shape = codes.shape[1:]
@@ -342,7 +344,7 @@ class Sampler:
         counts = np.where(inside, np.int32(self.facts.max_iterations), np.int32(0))
         return self._escape_tile(counts, *_point(shape), p, q, ())
 
-    def _raw(self, kept: Kept, rows: NDArray[np.float64], moment: Moment) -> EscapeTile:
+    def _raw(self, kept: PackedSamples, rows: NDArray[np.float64], moment: Moment) -> EscapeTile:
         recipe, codes = self.recipe, kept.codes[self.recipe.numbers :]
         numbers = [_decoded(kept, k) for k in range(recipe.numbers)]
         counts = np.where(np.isnan(numbers[0]), self.facts.max_iterations, np.rint(numbers[0]))
@@ -426,7 +428,7 @@ def _of_raw(run: Run) -> Run:
     return Run(lambda out, tile, *inputs: run(out, tile.raw, *inputs), "plain")
 
 
-def _decoded(kept: Kept, k: int) -> NDArray[np.float64]:
+def _decoded(kept: PackedSamples, k: int) -> NDArray[np.float64]:
     """Return numbers that are kept, shape (rows, columns)."""
     codes, scales = kept.codes[k], kept.scales[k].astype(np.float64)
     blocks = codes.reshape(*scales.shape[:2], -1)

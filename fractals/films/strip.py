@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from fractals.films.bands import MARGIN
-from fractals.films.gather import Frame, Gather, Span, polar
+from fractals.films.gather import Frame, FrameMaker, Span, polar
 from fractals.films.motion import Moment
 from fractals.films.noise import BLOCK
 from fractals.films.strip_plan import StripPlan
-from fractals.films.texels import HOST, BandFile, Files, Pool, copy_to
+from fractals.films.texels import HOST, BandFile, TexelFiles, TexelPool, copy_to
 from fractals.films.valued import ValuedGather
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import CHANNELS
@@ -23,14 +23,14 @@ from fractals.kernels.strip import CHANNELS
 # Frames from a strip that keeps colors: every band is colored once.
 
 
-class ColoredGather(Gather):
-    """A `Gather` whose bands hold texels of colors in linear light, blurred by the shutter."""
+class ColoredGather(FrameMaker):
+    """A `FrameMaker` whose bands hold texels of colors in linear light, blurred by the shutter."""
 
     def __init__(self, strip: StripPlan) -> None:
         super().__init__(strip)
         self.places = polar(strip, self.backend)
-        self.pool = Pool(self.backend, strip.layout, strip.slots())
-        self.files = Files(strip.layout, strip.folder)
+        self.pool = TexelPool(self.backend, strip.layout, strip.slots())
+        self.files = TexelFiles(strip.layout, strip.folder)
 
     def keep(self, shallow: float, deep: float, kept: Span) -> None:
         """Make the bands that frames need, and drop others."""
@@ -140,7 +140,7 @@ class ColoredGather(Gather):
 class Strip(StripPlan):
     """Frames of one part of a film."""
 
-    _gather: Gather | None = None
+    _gather: FrameMaker | None = None
 
     def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
         """Yield frames, in the order of their numbers.
@@ -161,7 +161,7 @@ class Strip(StripPlan):
             for moment in some:
                 yield gather.frame(moment)
 
-    def prepare(self) -> Gather:
+    def prepare(self) -> FrameMaker:
         """Compile the programs, and return what makes the frames."""
         if not self._gather:
             self._gather = ValuedGather(self) if self.colors else ColoredGather(self)

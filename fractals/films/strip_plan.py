@@ -17,8 +17,8 @@ from fractals.films.bands import (
     fixed_place,
     make_layout,
 )
-from fractals.films.frames import Facts
-from fractals.films.motion import Part
+from fractals.films.frames import FilmConstants
+from fractals.films.motion import FilmPart
 from fractals.films.samples import Recipe, recipe_of
 from fractals.kernels.strip import CHANNELS
 from fractals.rendering.options import RenderOptions
@@ -149,12 +149,12 @@ class StripPlan:
     ----------
     scene : Scene
         Of the film: formula, colors, stretch and mirror.
-    part : Part
+    part : FilmPart
         A zoom.
     size : tuple of int
         Width and height of a frame.
     look : Look
-    facts : Facts
+    facts : FilmConstants
         Of the whole film.
     options : RenderOptions
     segment : int
@@ -171,10 +171,10 @@ class StripPlan:
     def __init__(
         self,
         scene: Scene,
-        part: Part,
+        part: FilmPart,
         size: tuple[int, int],
         look: Look,
-        facts: Facts,
+        facts: FilmConstants,
         options: RenderOptions = RenderOptions(),  # noqa: B008 - frozen
         segment: int = 120,
         folder: Path | None = None,

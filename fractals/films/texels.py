@@ -25,7 +25,7 @@ CHUNK = 2**20  # bytes of a file that are read at a time
 HOST = ("cpu", "python")  # backends whose arrays are NumPy's
 
 
-class Pool:
+class TexelPool:
     """Texels of levels of bands, in one array, so that a program can take all of them."""
 
     def __init__(self, backend: Backend, layout: Layout, slots: Sequence[int]) -> None:
@@ -80,7 +80,7 @@ class Pool:
                 end += self._size(level)
 
 
-class Files:
+class TexelFiles:
     """Levels 1 and coarser of bands, in files: for a process that goes on after this one.
 
     A file holds the numbers of one level after the other as an array of NumPy's format, and the

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fractals.errors import FractalsError, OptionError, SceneError, shown
-from fractals.scene.film import Film
+from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene, nest, validate
 
@@ -105,7 +105,7 @@ class Tracks:
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene.model_copy(update={"film": None})
-        film = scene.film or Film()
+        film = scene.film or FilmSettings()
         self.tracks = [_track(name, points) for name, points in film.tracks.items()]
         self._table = self.scene.to_values() if self.tracks else {}
 

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.films.bands import Texels
-from fractals.films.gather import Frame, Gather, Places, Span, polar
+from fractals.films.gather import Frame, FrameMaker, Places, Span, polar
 from fractals.films.motion import Moment
-from fractals.films.samples import FrameTile, Kept, Sampler, block_of, from_flat, number_of
+from fractals.films.samples import FrameTile, PackedSamples, Sampler, block_of, from_flat, number_of
 from fractals.films.strip_plan import Key, SampleLayout, StripPlan
-from fractals.films.texels import HOST, Files, copy_to
+from fractals.films.texels import HOST, TexelFiles, copy_to
 from fractals.kernels.strip import CHANNELS, SPARE
 from fractals.rendering.plan import Tile
 from fractals.rendering.shading import Fill, Painter
@@ -37,7 +37,7 @@ from fractals.threads import run_tiles
 
 
 # Returns rows of a band at its finest level: ``draw(band, first, last)``, from the band's first on.
-Draw = Callable[[int, int, int], Iterable[tuple[int, Kept]]]
+Draw = Callable[[int, int, int], Iterable[tuple[int, PackedSamples]]]
 
 
 class Held:
@@ -58,22 +58,22 @@ class Held:
     def __init__(
         self,
         layout: SampleLayout,
-        room: Callable[[int, int, int], Kept],
+        room: Callable[[int, int, int], PackedSamples],
         draw: Draw,
         folder: Path | None,
     ) -> None:
         self.layout, self._room, self._draw = layout, room, draw
-        self.files = Files(layout, folder, self._sizes)
-        self._chunks: dict[Key, Kept] = {}
+        self.files = TexelFiles(layout, folder, self._sizes)
+        self._chunks: dict[Key, PackedSamples] = {}
         # Of bands whose rows are drawn one after the other: the file's level, samples, and rows.
-        self._files: dict[int, tuple[int, Kept, NDArray[np.bool_]]] = {}
+        self._files: dict[int, tuple[int, PackedSamples, NDArray[np.bool_]]] = {}
 
     @property
     def size(self) -> int:
         """Return the bytes of all samples."""
         return sum(kept.size for kept in self._chunks.values())
 
-    def read(self, level: int, first: int, last: int) -> Kept | None:
+    def read(self, level: int, first: int, last: int) -> PackedSamples | None:
         """Return rows of a level, all in one band, from what is held of it or of finer levels."""
         parts, row = [], first
         while row < last:
@@ -85,9 +85,9 @@ class Held:
         if len(parts) == 1:
             return parts[0]
         codes, scales = ([getattr(part, name) for part in parts] for name in ("codes", "scales"))
-        return Kept(np.concatenate(codes, 1), np.concatenate(scales, 1))
+        return PackedSamples(np.concatenate(codes, 1), np.concatenate(scales, 1))
 
-    def _some(self, level: int, first: int, last: int) -> Kept | None:
+    def _some(self, level: int, first: int, last: int) -> PackedSamples | None:
         """Return the first of some rows of a level: as many as one chunk holds."""
         for down in range(level + 1):
             start, step, rows = (
@@ -128,13 +128,13 @@ class Held:
         keys = range(band * rows // chunk, (band + 1) * rows // chunk)
         self._make(band, [(finest, k) for k in keys])
 
-    def _coarsened(self, key: Key) -> Kept | None:
+    def _coarsened(self, key: Key) -> PackedSamples | None:
         level, k = key
         rows = self.layout.chunk(level)
         kept = self.read(level, k * rows, (k + 1) * rows)
         if kept is None:
             return None
-        return Kept(np.ascontiguousarray(kept.codes), np.ascontiguousarray(kept.scales))
+        return PackedSamples(np.ascontiguousarray(kept.codes), np.ascontiguousarray(kept.scales))
 
     def _make(self, band: int, keys: list[Key]) -> None:
         """Make chunks of a band, from its file where that has them."""
@@ -169,7 +169,9 @@ class Held:
                     file.put(level, 0, room.flat()[None])
                 del self._files[band]
 
-    def _spread(self, band: int, key: Key, into: Kept, level: int, first: int, part: Kept) -> None:
+    def _spread(
+        self, band: int, key: Key, into: PackedSamples, level: int, first: int, part: PackedSamples
+    ) -> None:
         """Copy to a chunk (-1: the whole band) what it has of rows of a band at a level."""
         down = key[0] - level
         start, step = first_sample(key[0], down), 1 << down
@@ -181,7 +183,7 @@ class Held:
             rows = slice(own, own + (last - row - 1) * step + 1, step)
             into.fill(row - begin, part.taken(rows, start, step))
 
-    def _stored(self, band: int) -> tuple[int, Kept | None]:
+    def _stored(self, band: int) -> tuple[int, PackedSamples | None]:
         """Return the level of a band that its file holds, and what it holds."""
         ((level, size),) = self._sizes(band, 0 if self.files.holds(0) else 1).items()
         found = np.empty(size, np.uint16)
@@ -189,7 +191,7 @@ class Held:
             return level, None
         return level, from_flat(found, self._room_of(band, level, self.layout.rows >> level))
 
-    def _room_of(self, band: int, level: int, rows: int) -> Kept:
+    def _room_of(self, band: int, level: int, rows: int) -> PackedSamples:
         layout, finest = self.layout, self.layout.finest(band)
         block = block_of(layout.columns >> finest) >> (level - finest)
         return self._room(rows, layout.columns >> level, max(1, block))
@@ -230,8 +232,8 @@ class _Piece:
     rows: range  # of the level, from the first band on
 
 
-class ValuedGather(Gather):
-    """A `Gather` whose bands hold samples."""
+class ValuedGather(FrameMaker):
+    """A `FrameMaker` whose bands hold samples."""
 
     def __init__(self, strip: StripPlan) -> None:
         assert strip.colors
@@ -294,7 +296,7 @@ class ValuedGather(Gather):
                 rings.append(_Ring(span, pixels, own))
         return looks, rings
 
-    def _drawn(self, band: int, first: int, last: int) -> Iterator[tuple[int, Kept]]:
+    def _drawn(self, band: int, first: int, last: int) -> Iterator[tuple[int, PackedSamples]]:
         """Yield samples of rows of a band at its finest level, and the first row's number."""
         drawing = self.maker.open(band, 0)
         rows = self.strip.part_rows
@@ -424,11 +426,15 @@ class ValuedGather(Gather):
                 found.append(self.sampler.values(kept, number, fill, raw).ravel())
         return np.concatenate(found)
 
-    def _picked(self, level: int, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Kept:
+    def _picked(
+        self, level: int, rows: NDArray[np.int64], columns: NDArray[np.int64]
+    ) -> PackedSamples:
         """Return single samples of a chunk, each with its own scales: one row."""
         first = int(rows.min())
         kept = self.held.read(level, first, int(rows.max()) + 1)
         assert kept
         block = kept.codes.shape[2] // max(1, kept.scales.shape[2])
         codes = kept.codes[:, rows - first, columns]
-        return Kept(codes[:, None], kept.scales[:, rows - first, columns // block][:, None])
+        return PackedSamples(
+            codes[:, None], kept.scales[:, rows - first, columns // block][:, None]
+        )

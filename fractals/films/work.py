@@ -38,7 +38,7 @@ OWN = re.compile(rf"{SEGMENTS}|{PARTS}|{FINISHED}|{BANDS}[\da-f-]+|\..*")
 NAME = re.compile(r"(\d{8})-([0-9a-f]{8})\.\w+", re.ASCII)
 
 
-class Work:
+class FilmFolder:
     """The folder of a film that is being made; `open_work` locks it.
 
     Attributes
@@ -153,7 +153,9 @@ def folder_of(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def open_work(path: Path, facts: Mapping[str, Any], suffix: str, again: bool) -> Iterator[Work]:
+def open_work(
+    path: Path, facts: Mapping[str, Any], suffix: str, again: bool
+) -> Iterator[FilmFolder]:
     """Create or resume the work folder of a film, locked for this process.
 
     Parameters
@@ -183,7 +185,7 @@ def open_work(path: Path, facts: Mapping[str, Any], suffix: str, again: bool) ->
         else:
             with written(folder / HEADER) as file:
                 file.write(header_text(header).encode() + b"\n")
-        work = Work(folder, suffix, digest, resumes)
+        work = FilmFolder(folder, suffix, digest, resumes)
         work.clean()
         yield work
 

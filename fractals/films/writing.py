@@ -18,9 +18,9 @@ from fractals.films.cluster import check_cluster, make_segments
 from fractals.films.encode import DEFAULTS, Encoders, Video, choose_video
 from fractals.films.flashes import Light, Watch
 from fractals.films.loops import MOST_FPS, check_loop, write_loop
-from fractals.films.plan import Chosen, FilmPlan, Method, Timeline, segments_of
+from fractals.films.plan import FilmPlan, FrameSource, PartPlan, Timeline, segments_of
 from fractals.films.planes import Frame, rounded
-from fractals.films.work import Work, folder_of, open_work, sync
+from fractals.films.work import FilmFolder, folder_of, open_work, sync
 from fractals.io.files import check_output, published, writing, written
 from fractals.io.image import Image
 from fractals.io.load import load_scene
@@ -52,7 +52,7 @@ class Film(Protocol):
         """Return the frames a second."""
 
     @property
-    def parts(self) -> tuple[Chosen, ...]:
+    def parts(self) -> tuple[PartPlan, ...]:
         """Return the method of each part."""
 
     def __len__(self) -> int: ...
@@ -66,7 +66,7 @@ class Film(Protocol):
     def plan(self, video: Video | None = None) -> FilmPlan:
         """Return the method of each part."""
 
-    def open(self, chosen: Chosen, folder: Path | None = None) -> Method:
+    def open(self, chosen: PartPlan, folder: Path | None = None) -> FrameSource:
         """Return what yields the frames of a part."""
 
 
@@ -268,7 +268,7 @@ class Making:
                 self.flashes.look(light)
 
 
-def _write_video(making: Making, parts: tuple[Chosen, ...]) -> int:
+def _write_video(making: Making, parts: tuple[PartPlan, ...]) -> int:
     film, output = making.film, making.output
     assert output.video
     _check_disk(film.plan(output.video).bytes, output.path)
@@ -294,7 +294,7 @@ def _write_video(making: Making, parts: tuple[Chosen, ...]) -> int:
     return resumed
 
 
-def _is_there(output: Output, work: Work) -> bool:
+def _is_there(output: Output, work: FilmFolder) -> bool:
     """Tell whether a process was killed between giving this film its name and removing its folder.
 
     Raises
@@ -312,13 +312,15 @@ def _is_there(output: Output, work: Work) -> bool:
     return False
 
 
-def _make_segments(making: Making, parts: tuple[Chosen, ...], video: Video, work: Work) -> int:
+def _make_segments(
+    making: Making, parts: tuple[PartPlan, ...], video: Video, work: FilmFolder
+) -> int:
     """Make the segments that are missing; return how many frames were there before."""
     film, resumed = making.film, 0
     tell = film.options.on_message
     with Encoders(film.size, film.fps, video, work, tell=tell) as encoders:
         for chosen in parts:
-            method: Method | None = None
+            method: FrameSource | None = None
             for numbers in segments_of(chosen, making.output.numbers):
                 if work.find(numbers.start):
                     resumed += len(numbers)
@@ -330,7 +332,7 @@ def _make_segments(making: Making, parts: tuple[Chosen, ...], video: Video, work
     return resumed
 
 
-def _publish(film: Film, output: Output, work: Work, segments: list[Path]) -> None:
+def _publish(film: Film, output: Output, work: FilmFolder, segments: list[Path]) -> None:
     """Join the segments, check the number of frames, and give the film its name."""
     assert output.video
     suffix, count = output.video.suffix, len(output.numbers)
@@ -376,7 +378,7 @@ def _check_disk(size: int, path: Path) -> None:
         )
 
 
-def _write_loop(making: Making, parts: tuple[Chosen, ...]) -> int:
+def _write_loop(making: Making, parts: tuple[PartPlan, ...]) -> int:
     film, output = making.film, making.output
     numbers = output.numbers
     frames = making.watched(numbers.start, film.frames(numbers.start, numbers.stop))
@@ -385,7 +387,7 @@ def _write_loop(making: Making, parts: tuple[Chosen, ...]) -> int:
     return 0
 
 
-def _write_sequence(making: Making, parts: tuple[Chosen, ...]) -> int:
+def _write_sequence(making: Making, parts: tuple[PartPlan, ...]) -> int:
     film, output = making.film, making.output
     folder = output.path
     try:

@@ -18,7 +18,7 @@ from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.png import Pixels
 from fractals.io.summary import RESOLVED, Summary, resolved_values
 from fractals.kernels.formula import Formula
-from fractals.scene.model import Image as Picture
+from fractals.scene.model import ImageSettings as Picture
 from fractals.scene.model import Scene
 from fractals.threads import core_count
 

@@ -56,7 +56,7 @@ def this_machine() -> str:
 
 
 @dataclass(frozen=True)
-class Part:
+class StorePart:
     """A part that was read and whose CRCs are right."""
 
     name: str
@@ -67,7 +67,7 @@ class Part:
     sums: dict[str, int]  # CRC-32 of each array
 
 
-class Parts:
+class StoreParts:
     """The folder of the parts of one computation.
 
     Parameters
@@ -118,7 +118,7 @@ class Parts:
         with written(path) as file:
             file.write(content)
 
-    def read(self, name: str) -> Part | None:
+    def read(self, name: str) -> StorePart | None:
         """Return a part; None where it is missing, damaged, or of other work."""
         path = self.folder / name
         try:
@@ -208,7 +208,7 @@ def encode(name: str, work: str, arrays: Arrays, facts: Mapping[str, Any] | None
     return b"".join(pieces)
 
 
-def decode(content: bytes, work: str) -> Part:
+def decode(content: bytes, work: str) -> StorePart:
     """Return the part of its bytes.
 
     Raises
@@ -226,7 +226,7 @@ def decode(content: bytes, work: str) -> Part:
         raise FractalsError(f"a part arrived damaged ({shown(error, 80)})") from None
 
 
-def check_equal(new: Part, before: Part) -> None:
+def check_equal(new: StorePart, before: StorePart) -> None:
     """Raise a `FractalsError` that names both machines where two computations differ."""
     if (new.sums, new.facts) != (before.sums, before.facts):
         raise difference(new.name, before.machine, new.machine)
@@ -255,7 +255,7 @@ def _read_table(head: bytes, file: Any) -> dict[str, Any]:
     return table
 
 
-def _part(table: dict[str, Any], content: NDArray[np.uint8], work: str) -> Part:
+def _part(table: dict[str, Any], content: NDArray[np.uint8], work: str) -> StorePart:
     if table["work"] != work:
         raise ValueError("of other work")
     at, arrays, sums = table["at"], {}, {}
@@ -271,4 +271,4 @@ def _part(table: dict[str, Any], content: NDArray[np.uint8], work: str) -> Part:
         at += size
     if at != len(content):
         raise ValueError("it is not of its size")
-    return Part(str(table["name"]), shown(table["machine"], 100), table["facts"], arrays, sums)
+    return StorePart(str(table["name"]), shown(table["machine"], 100), table["facts"], arrays, sums)

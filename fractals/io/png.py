@@ -44,7 +44,7 @@ FEW_CHUNKS, MIN_CHUNK = 10_000, 256
 MAX_RATIO = 1033  # of deflate
 
 
-class Strip(NamedTuple):
+class PngStrip(NamedTuple):
     """A strip of rows in the file: its chunk, and what is known of the bytes that went into it."""
 
     chunk: bytes
@@ -98,7 +98,7 @@ def chunk(kind: bytes, content: bytes) -> bytes:
     return b"".join((struct.pack(">I", len(content)), kind, content, struct.pack(">I", checksum)))
 
 
-def compress(rows: Pixels, compression: str = "fast") -> Strip:
+def compress(rows: Pixels, compression: str = "fast") -> PngStrip:
     """Return the strip of these rows, shape (height, width, 3).
 
     Parameters
@@ -115,7 +115,7 @@ def compress(rows: Pixels, compression: str = "fast") -> Strip:
     else:
         stream = fast_zlib.compressobj(1, zlib.DEFLATED, WINDOW)
     packed = stream.compress(data.data) + stream.flush(zlib.Z_SYNC_FLUSH)  # ends at a whole byte
-    return Strip(chunk(b"IDAT", packed), zlib.adler32(data.data), data.size)
+    return PngStrip(chunk(b"IDAT", packed), zlib.adler32(data.data), data.size)
 
 
 def _filtered(rows: Pixels) -> Bytes:
@@ -134,17 +134,17 @@ def _filtered(rows: Pixels) -> Bytes:
     return data
 
 
-class Writer:
+class PngWriter:
     """Writes the strips of a picture, which come from any thread and in any order, to a file."""
 
     def __init__(self, file: BinaryIO, beginning: bytes) -> None:
         self._file = file
-        self._waiting: dict[int, Strip] = {}
+        self._waiting: dict[int, PngStrip] = {}
         self._next, self._checksum = 0, 1
         self._lock = threading.Lock()
         file.write(beginning)
 
-    def put(self, number: int, strip: Strip) -> None:
+    def put(self, number: int, strip: PngStrip) -> None:
         """Write a strip once all above it are written."""
         with self._lock:
             self._waiting[number] = strip
@@ -178,7 +178,7 @@ def write(
     file: BinaryIO, beginning: bytes, pixels: Pixels, compression: str = "fast", threads: int = 1
 ) -> None:
     """Write a picture that is in memory, shape (height, width, 3)."""
-    writer = Writer(file, beginning)
+    writer = PngWriter(file, beginning)
     height, width = pixels.shape[:2]
     rows = strip_rows((width, height), 8 * pixels.itemsize)
 

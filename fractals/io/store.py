@@ -60,7 +60,7 @@ from fractals.io.files import (
     writing,
     written,
 )
-from fractals.io.parts import Part, Parts, clear_folder
+from fractals.io.parts import StorePart, StoreParts, clear_folder
 from fractals.scene.geometry import differences, limit_of, make_layers, place_of
 from fractals.scene.model import Scene, validate
 from fractals.threads import core_count
@@ -91,7 +91,7 @@ def tile_rows(scene: Scene) -> int:
     return n * max(1, min(samples, STEPS // limit) // (width * n**2))
 
 
-class Files:
+class PlaneFiles:
     """The files of a store that are written to; each is opened at its first use."""
 
     def __init__(self, folder: Path) -> None:
@@ -115,7 +115,7 @@ class Files:
                     os.fsync(file.fileno())
 
 
-class Store:
+class RawStore:
     """A store on disk, to be read; `TileWriter` writes into it.
 
     Attributes
@@ -260,9 +260,9 @@ class Store:
 class TileWriter:
     """Writes tiles into a store. Any thread may write, each another tile."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: RawStore) -> None:
         self._store = store
-        self._files = Files(store.path)
+        self._files = PlaneFiles(store.path)
         self._lock = threading.Lock()
         self._closed = False
 
@@ -363,7 +363,7 @@ def bytes_text(size: int) -> str:
     return f"{size / 2 ** (10 * unit):.1f} {'MiB' if unit == 2 else 'GiB'}"
 
 
-def open_store(path: str | Path) -> Store:
+def open_store(path: str | Path) -> RawStore:
     """Return a store that is there, whole or not.
 
     Raises
@@ -372,7 +372,7 @@ def open_store(path: str | Path) -> Store:
         There is none, or it is damaged, or of another version.
     """
     path = Path(path)
-    return Store(path, read_store_header(path))
+    return RawStore(path, read_store_header(path))
 
 
 def make_header(
@@ -410,10 +410,10 @@ def create_store(
     max_iterations: int,
     count_offset: float,
     method: str,
-) -> Store:
+) -> RawStore:
     """Return a new store in an empty folder; see `claimed`."""
     header = make_header(scene, planes, max_iterations, count_offset, method)
-    store = Store(path, header)
+    store = RawStore(path, header)
     with writing(path):
         free = shutil.disk_usage(path).free
     if store.size > free:
@@ -500,7 +500,7 @@ def clear(path: Path) -> None:
                 file.unlink()
 
 
-def check_complete(store: Store) -> None:
+def check_complete(store: RawStore) -> None:
     """Raise a `SceneError` that names the command to type where tiles are missing."""
     done = np.count_nonzero(store.done())
     if done < store.tiles:
@@ -510,7 +510,7 @@ def check_complete(store: Store) -> None:
         )
 
 
-def check_same(store: Store, scene: Scene) -> None:
+def check_same(store: RawStore, scene: Scene) -> None:
     """Raise an `OptionError` where a store has another scene, or lacks planes."""
     if keys := differences(store.scene, scene):
         raise OptionError(
@@ -525,7 +525,7 @@ def check_same(store: Store, scene: Scene) -> None:
         )
 
 
-def check_version(store: Store) -> None:
+def check_version(store: RawStore) -> None:
     """Raise an `OptionError` where another version of the program created a store."""
     if store.program != __version__:
         raise OptionError(
@@ -545,10 +545,10 @@ def check_version(store: Store) -> None:
 TILE = ".tile"
 
 
-def parts_of(store: Store) -> Parts:
-    """Return the parts of a store. Parts of another header count as missing."""
+def parts_of(store: RawStore) -> StoreParts:
+    """Return the parts of a store. StoreParts of another header count as missing."""
     text = header_text(store.header).encode("utf-8", "surrogatepass")
-    return Parts(store.path / PARTS, hashlib.sha256(text).hexdigest()[:32])
+    return StoreParts(store.path / PARTS, hashlib.sha256(text).hexdigest()[:32])
 
 
 def tile_name(k: int) -> str:
@@ -565,7 +565,7 @@ def tile_name(k: int) -> str:
 class PartWriter:
     """Writes tiles of a store as parts; any thread may write."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: RawStore) -> None:
         self._parts = parts_of(store)
 
     def write(self, k: int, planes: Planes) -> None:
@@ -576,13 +576,13 @@ class PartWriter:
         """Do nothing: each part is on the disk already."""
 
 
-def read_tile(store: Store, parts: Parts, k: int) -> Part | None:
+def read_tile(store: RawStore, parts: StoreParts, k: int) -> StorePart | None:
     """Return the part with a tile; None where it is missing, damaged or does not fit."""
     part = parts.read(tile_name(k))
     return part if part and fits(store, k, part) else None
 
 
-def fits(store: Store, k: int, part: Part) -> bool:
+def fits(store: RawStore, k: int, part: StorePart) -> bool:
     """Tell whether the arrays of a part are those of a tile."""
     rows = store.window(k)
     shape = rows.stop - rows.start, store.shape[1]
@@ -590,7 +590,7 @@ def fits(store: Store, k: int, part: Part) -> bool:
     return found == {name: (dtype, shape) for name, dtype in store.planes.items()}
 
 
-def missing_parts(store: Store) -> list[int]:
+def missing_parts(store: RawStore) -> list[int]:
     """Return the tiles that are neither in the planes nor there as parts."""
     parts, done = parts_of(store), store.done()
     there = set(parts.names())
@@ -601,7 +601,7 @@ def missing_parts(store: Store) -> list[int]:
     ]
 
 
-def merge_parts(store: Store) -> int:
+def merge_parts(store: RawStore) -> int:
     """Write the tiles of all parts into the planes, and return how many there were.
 
     The store must be locked by this process. Parts of tiles are removed once their numbers are on
@@ -633,7 +633,7 @@ def merge_parts(store: Store) -> int:
     return merged
 
 
-def _check_same(store: Store, k: int, part: Part) -> None:
+def _check_same(store: RawStore, k: int, part: StorePart) -> None:
     rows, planes = store.window(k), store.read()
     for name in store.planes:
         if zlib.crc32(np.ascontiguousarray(planes[name][rows]).data) != part.sums[name]:

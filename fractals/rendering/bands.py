@@ -22,7 +22,7 @@ class Bands:
     waits until the first band is written.
     """
 
-    def __init__(self, plan: Plan, backend: Backend, writer: png.Writer, dtype: Any) -> None:
+    def __init__(self, plan: Plan, backend: Backend, writer: png.PngWriter, dtype: Any) -> None:
         self._plan, self._backend, self._writer = plan, backend, writer
         picture = plan.scene.image
         width, height = plan.size

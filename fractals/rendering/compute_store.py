@@ -15,7 +15,7 @@ from fractals.io.load import Source
 from fractals.io.store import (
     SUFFIX,
     PartWriter,
-    Store,
+    RawStore,
     TileWriter,
     check_same,
     check_version,
@@ -39,7 +39,7 @@ from fractals.rendering.drawing import (
 )
 from fractals.rendering.fit import read_fitted_request
 from fractals.rendering.iteration import Stop
-from fractals.rendering.known import Known, known_of, load_known, save_known
+from fractals.rendering.known import ResumeData, known_of, load_known, save_known
 from fractals.rendering.measured import check_cost
 from fractals.rendering.options import RenderKeywords, RenderOptions, with_keywords
 from fractals.rendering.plan import Plan, Tile, runs
@@ -165,7 +165,7 @@ def compute_to(
         return _computed(plan, drawing.timings, store, before)
 
 
-def _write_by(cluster: Any, drawing: Drawing, store: Store, options: RenderOptions) -> None:
+def _write_by(cluster: Any, drawing: Drawing, store: RawStore, options: RenderOptions) -> None:
     """Have tiles computed by a cluster, and write them into the planes."""
     from fractals.rendering.cluster.job import make_job, run_job
 
@@ -183,13 +183,13 @@ def _write_by(cluster: Any, drawing: Drawing, store: Store, options: RenderOptio
     drawing.timings["iterate"] += perf_counter() - begun
 
 
-def _create(path: Path, drawing: Drawing) -> Store:
+def _create(path: Path, drawing: Drawing) -> RawStore:
     source, plan = drawing.source, drawing.plan
     found = source.max_iterations, source.count_offset
     return create_store(path, plan.scene, drawing.planes, *found, plan.method)
 
 
-def _check_found(store: Store, drawing: Drawing) -> None:
+def _check_found(store: RawStore, drawing: Drawing) -> None:
     """Raise a `FractalsError` where a store was begun with other numbers than would be found."""
     found = drawing.source.max_iterations, drawing.source.count_offset
     if found != (store.max_iterations, store.count_offset):
@@ -207,7 +207,7 @@ def _check_found(store: Store, drawing: Drawing) -> None:
 
 def _write_tiles(
     drawing: Drawing,
-    store: Store,
+    store: RawStore,
     work: Mapping[Tile, Sequence[int]],
     writer: TileWriter | PartWriter,
     progress: Progress | None,
@@ -245,7 +245,7 @@ def _compute_part(
 ) -> Computed:
     """Compute each n-th tile of a store as parts; the first process to come creates the store."""
     store = open_store(path) if (path / HEADER).exists() else None
-    known: Known | None = None
+    known: ResumeData | None = None
     if store:
         check_same(store, scene)
         check_version(store)
@@ -297,7 +297,7 @@ def _tiles(plan: Plan, rows: int, missing: Sequence[int] | None) -> dict[Tile, S
 
 
 def _computed(
-    plan: Plan, timings: dict[str, float], store: Store, before: int, missing: int = 0
+    plan: Plan, timings: dict[str, float], store: RawStore, before: int, missing: int = 0
 ) -> Computed:
     return Computed(
         store.scene,

@@ -36,8 +36,8 @@ from fractals.kernels.escape import NONE_YET
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import INSIDE_TOO
 from fractals.rendering.antialias import Antialiasing
-from fractals.rendering.iteration import Direct, FindOrbit, GridMethod, Method, Stop, never
-from fractals.rendering.known import Known
+from fractals.rendering.iteration import Direct, FindOrbit, GridMethod, SampleSource, Stop, never
+from fractals.rendering.known import ResumeData
 from fractals.rendering.measured import check_cost, check_time
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.perturb import Perturbation
@@ -68,7 +68,7 @@ KeepTiles = Callable[[Queue], StageTicks]
 def tiles_drawn(
     backend: Backend,
     plan: Plan,
-    method: Method | None,
+    method: SampleSource | None,
     painter: Painter,
     dtype: Any,
     tally: Tally,
@@ -107,7 +107,7 @@ def tiles_drawn(
 
 
 def tiles_kept(
-    backend: Backend, plan: Plan, method: Method | None, planes: Mapping[str, NDArray[Any]]
+    backend: Backend, plan: Plan, method: SampleSource | None, planes: Mapping[str, NDArray[Any]]
 ) -> list[KeepTiles]:
     """Return ``keep(queue)`` for each thread, or an empty list.
 
@@ -130,7 +130,7 @@ def tiles_kept(
     return [prepared() for _ in range(backend.threads)]
 
 
-def _is_plain(method: Method | None, plan: Plan) -> TypeGuard[Direct]:
+def _is_plain(method: SampleSource | None, plan: Plan) -> TypeGuard[Direct]:
     """Tell whether samples are iterated by themselves, in columns and rows."""
     return isinstance(method, Direct) and not method.part and not plan.explicit_positions
 
@@ -163,8 +163,8 @@ def make_source(
     plan: Plan,
     find_orbit: FindOrbit = orbit_cache.find,
     watch: Callable[[int], None] | None = None,
-    known: Known | None = None,
-) -> Method:
+    known: ResumeData | None = None,
+) -> SampleSource:
     """Return what iterates a plan's samples; its programs are compiled.
 
     Parameters
@@ -173,7 +173,7 @@ def make_source(
         Finds or computes reference orbits: one of those in `fractals.deep.orbit_cache`.
     watch : callable, optional
         Called with the number of steps while a reference orbit is computed.
-    known : Known, optional
+    known : ResumeData, optional
         What another process has found. Nothing is probed then.
     """
     begun = perf_counter()
@@ -216,7 +216,7 @@ BYTES_A_VALUE = 40  # of memory, a sample, while values of the whole picture are
 
 
 class Recoloring:
-    """A `fractals.rendering.iteration.Method` that reads existing escape data.
+    """A `fractals.rendering.iteration.SampleSource` that reads existing escape data.
 
     Raises
     ------
@@ -311,7 +311,9 @@ class Drawing:
 
     plan: Plan
     backend: Backend  # runs the programs, and holds the arrays of the device
-    source: Method  # returns the raw numbers of a tile, on the device: ``source.iterate(tile)``
+    source: (
+        SampleSource  # returns the raw numbers of a tile, on the device: ``source.iterate(tile)``
+    )
     # Returns the pixels of raw numbers; None where only raw numbers are computed
     painter: Painter | None = None
     # Seconds of each stage so far. `draw_all` and `compute_all` add to them.
@@ -398,7 +400,7 @@ def open_drawing(
     shading: bool = True,
     stored: EscapeData | None = None,
     find_orbit: FindOrbit = orbit_cache.find,
-    known: Known | None = None,
+    known: ResumeData | None = None,
 ) -> Drawing:
     """Return a drawing whose programs are compiled and whose inputs are on the device.
 
@@ -412,7 +414,7 @@ def open_drawing(
         Raw numbers that are read in place of iterating.
     find_orbit : callable
         Finds or computes reference orbits.
-    known : Known, optional
+    known : ResumeData, optional
         What another process has found. Nothing is probed then.
 
     Raises
@@ -423,7 +425,7 @@ def open_drawing(
     begun = perf_counter()
     timings = dict.fromkeys(STAGES, 0.0)
     layers, scene, dtype = plan.layers, plan.scene, pixel_type(plan.scene)
-    source: Method
+    source: SampleSource
     values = None
     if stored is not None:
         source = Recoloring(backend, plan, layers, stored)

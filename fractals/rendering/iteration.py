@@ -21,7 +21,7 @@ from fractals.kernels import escape
 from fractals.kernels.escape import EscapeOptions
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import first_size, state_size
-from fractals.rendering.known import Known
+from fractals.rendering.known import ResumeData
 from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.probe import (
     LIMIT_SIZE,
@@ -283,7 +283,7 @@ def never() -> bool:
     return False
 
 
-class Method(Protocol):
+class SampleSource(Protocol):
     """Computes raw numbers of tiles: ready when it is made, and changed by no tile."""
 
     max_iterations: int  # most steps; where the plan is probed, those that were found
@@ -437,7 +437,7 @@ class Direct(GridMethod):
         scene: Scene,
         plan: Plan,
         layers: Layers,
-        known: Known | None = None,
+        known: ResumeData | None = None,
     ) -> None:
         super().__init__(backend, scene, plan, layers)
         if known:

@@ -13,7 +13,7 @@ from typing import Any
 
 from fractals.deep.reference import Reference
 from fractals.errors import FractalsError
-from fractals.io.parts import Part, Parts
+from fractals.io.parts import StorePart, StoreParts
 
 BEGUN = "begun"  # the part that names the others
 ARRAYS = ("orbit", "tiny", "near_kinks", "margins", "moves")
@@ -21,22 +21,22 @@ NUMBERS = ("period", "escaped", "bits", "repeats")
 
 
 @dataclass(frozen=True)
-class Known:
+class ResumeData:
     """What a source need not find again."""
 
     max_iterations: int
-    count_offset: float  # as of `fractals.rendering.iteration.Method`
+    count_offset: float  # as of `fractals.rendering.iteration.SampleSource`
     # The orbits that samples are compared with; none for direct iteration
     references: Sequence[Reference] = ()
 
 
-def known_of(source: Any) -> Known:
-    """Return what a source of tiles (a `Method`) has found."""
+def known_of(source: Any) -> ResumeData:
+    """Return what a source of tiles (a `SampleSource`) has found."""
     references = tuple(getattr(source, "references", ()))
-    return Known(int(source.max_iterations), float(source.count_offset), references)
+    return ResumeData(int(source.max_iterations), float(source.count_offset), references)
 
 
-def save_known(known: Known, parts: Parts) -> None:
+def save_known(known: ResumeData, parts: StoreParts) -> None:
     """Write what is known as parts; the part that names the others is the last."""
     names = []
     for reference in known.references:
@@ -54,7 +54,7 @@ def save_known(known: Known, parts: Parts) -> None:
     parts.put(BEGUN, {}, facts | {"orbits": names})
 
 
-def load_known(parts: Parts) -> Known | None:
+def load_known(parts: StoreParts) -> ResumeData | None:
     """Return what another process has found; None where a part of it is missing."""
     begun = parts.read(BEGUN)
     orbits = [parts.read(name) for name in begun.facts["orbits"]] if begun else []
@@ -63,12 +63,12 @@ def load_known(parts: Parts) -> Known | None:
     facts = begun.facts
     try:
         references = tuple(_reference(orbit) for orbit in orbits if orbit)
-        return Known(int(facts["max_iterations"]), float(facts["count_offset"]), references)
+        return ResumeData(int(facts["max_iterations"]), float(facts["count_offset"]), references)
     except (KeyError, TypeError, ValueError, ArithmeticError):
         raise FractalsError(f"'{parts.folder}/{BEGUN}' is damaged: remove it") from None
 
 
-def _reference(part: Part) -> Reference:
+def _reference(part: StorePart) -> Reference:
     facts = part.facts
     arrays = {name: part.arrays[name] for name in ARRAYS}
     radius = Fraction(*(int(piece, 16) for piece in facts["least_radius"].split("/")))

@@ -13,7 +13,7 @@ import numpy as np
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
 from fractals.rendering import forecast
-from fractals.rendering.iteration import Method
+from fractals.rendering.iteration import SampleSource
 from fractals.rendering.plan import Plan, Tile
 from fractals.scene.numbers import scientific
 
@@ -49,7 +49,7 @@ def is_soon_open(plan: Plan) -> bool:
     return not plan.deep or forecast.reference_seconds(plan.bits, length) <= MAX_REFERENCE
 
 
-def look(plan: Plan, source: Method) -> Measured:
+def look(plan: Plan, source: SampleSource) -> Measured:
     """Return the forecast of a picture whose source is ready: what --dry-run and --force go by."""
     limit = source.max_iterations
     if not is_measurable(plan):
@@ -58,7 +58,7 @@ def look(plan: Plan, source: Method) -> Measured:
     return Measured(seconds, limit)
 
 
-def _measured(plan: Plan, source: Method) -> float:
+def _measured(plan: Plan, source: SampleSource) -> float:
     """Return the seconds of one thread for all samples, from those of some small tiles."""
     width, height = plan.size
     side = int((width * height / SHARE) ** 0.5 / TILES)
@@ -113,12 +113,12 @@ def check_cost(planned: Plan, force: bool = False) -> None:
     )
 
 
-def check_time(planned: Plan, source: Method) -> None:
+def check_time(planned: Plan, source: SampleSource) -> None:
     """Raise an `OptionError` for a deep view that takes too long by the forecast of --dry-run.
 
     Parameters
     ----------
-    source : Method
+    source : SampleSource
         What iterates its samples, ready.
     """
     if not planned.deep:

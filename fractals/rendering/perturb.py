@@ -38,7 +38,7 @@ from fractals.kernels.layout import (
 from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
 from fractals.rendering.iteration import WITHOUT_END, FindOrbit, GridMethod, Stop, ViewProbe, never
-from fractals.rendering.known import Known
+from fractals.rendering.known import ResumeData
 from fractals.rendering.plan import Plan
 from fractals.scene.geometry import Layers, matrix
 from fractals.scene.model import Scene
@@ -243,7 +243,7 @@ class Perturbation(GridMethod):
         Returns reference orbits: one of those in `fractals.deep.orbit_cache`.
     on_steps : callable, optional
         Called with the steps taken while a reference orbit is computed.
-    known : Known, optional
+    known : ResumeData, optional
         The limit, the count offset and the orbits, where they are found already.
     """
 
@@ -255,7 +255,7 @@ class Perturbation(GridMethod):
         layers: Layers,
         find_orbit: FindOrbit = orbit_cache.find,
         on_steps: Callable[[int], None] | None = None,
-        known: Known | None = None,
+        known: ResumeData | None = None,
     ) -> None:
         super().__init__(backend, scene, plan, layers)
         self.julia = scene.julia is not None

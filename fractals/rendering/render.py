@@ -401,7 +401,7 @@ def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendere
     picture = plan.scene.image
     found = drawing.source.max_iterations, drawing.source.count_offset
     resolved = resolved_values(plan.scene, *found)
-    writer = png.Writer(file, png_beginning(plan.scene, picture.size, picture.bits, resolved))
+    writer = png.PngWriter(file, png_beginning(plan.scene, picture.size, picture.bits, resolved))
     bands = Bands(plan, drawing.backend, writer, drawing.dtype)
     drawers = drawing.backend.threads  # 0: the calling thread draws, so that others compress
     timings["encode"] = 0.0

@@ -120,7 +120,7 @@ class Sound(Table):
     start: Finite = Field(0.0, ge=0, le=MAX_SECONDS, description="seconds of the file left out")
 
 
-class Film(Table):
+class FilmSettings(Table):
     """How a scene moves and changes."""
 
     fps: Finite = Field(60.0, ge=1, le=240, description="frames a second")
@@ -139,7 +139,7 @@ class Film(Table):
     sound: Sound | None = None
 
     @model_validator(mode="after")
-    def _keys_in_order(self) -> "Film":
+    def _keys_in_order(self) -> "FilmSettings":
         last = -1.0
         for number, key in enumerate(self.keys):
             if key.at is None and key.speed is None and number:

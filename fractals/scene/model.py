@@ -23,7 +23,7 @@ from pydantic import (
 from fractals import catalog
 from fractals.errors import FractalsError, OptionError, SceneError, listed, shown
 from fractals.kernels.formula import Formula
-from fractals.scene.film import Film
+from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import MAX_SIDE, decimal_text, point_text, size_of, width_in
 from fractals.scene.paint import Color, Finite, plain_name
@@ -200,7 +200,7 @@ class View(Table):
         return self.model_copy(update={"width": width_in(self.frame, size)})
 
 
-class Image(Table):
+class ImageSettings(Table):
     """Pixels of the picture, samples of a pixel, and how a file keeps them."""
 
     size: Annotated[tuple[Side, Side], BeforeValidator(size_of)] = Field(
@@ -260,10 +260,10 @@ class Scene(Table):
         None, description="the c of the formula's Julia set to draw"
     )
     view: View = View()
-    image: Image = Image()
+    image: ImageSettings = ImageSettings()
     iteration: Iteration = Iteration()
     color: Color = Color()
-    film: Film | None = Field(None, description="how the scene moves: see fractals film")
+    film: FilmSettings | None = Field(None, description="how the scene moves: see fractals film")
 
     @model_validator(mode="after")
     def _fits_the_frame(self) -> "Scene":
@@ -377,7 +377,7 @@ def toml_text(table: Mapping[str, Any]) -> str:
 
 TABLES: dict[str, type[BaseModel]] = {
     "view": View,
-    "image": Image,
+    "image": ImageSettings,
     "iteration": Iteration,
     "color": Color,
 }

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fractals.errors import OptionError
-from fractals.explorer.views import Move, Place, map_between, significant
+from fractals.explorer.views import FrameView, Move, map_between, significant
 from fractals.scene.model import Scene
 
 SIZE = (1280, 720)
@@ -21,7 +21,7 @@ def deep_place(exponent=1000, **view):
     scene = Scene().replace(
         center=(f"-1.76853{x}", f"0.00096{y}"), width=f"3.217e-{exponent}", **view
     )
-    return Place.of(scene, SIZE)
+    return FrameView.of(scene, SIZE)
 
 
 def inverse(move):
@@ -123,7 +123,7 @@ def test_a_larger_canvas_keeps_center_and_width():
 
 @pytest.mark.parametrize(("scale", "width"), [(-64 * 60, "1e-200"), (64 * 64, "1e-19500")])
 def test_views_beyond_all_limits_are_errors(scale, width):
-    place = Place.of(Scene().replace(center=("0", "0"), width=width), SIZE)
+    place = FrameView.of(Scene().replace(center=("0", "0"), width=width), SIZE)
 
     def go():
         at = place

@@ -18,7 +18,7 @@ from support.explorer import process
 from fractals.errors import FractalsError, first_line
 from fractals.explorer import jobs
 from fractals.explorer.bookmarks import Bookmarks
-from fractals.explorer.jobs import ExportFolder, Jobs, Kept, remove_leftovers
+from fractals.explorer.jobs import ExportedFile, ExportFolder, Jobs, remove_leftovers
 
 posix = pytest.mark.skipif(os.name != "posix", reason="folders are locked on POSIX systems")
 
@@ -68,7 +68,7 @@ def test_exported_files_are_removed_by_age(temporary, monkeypatch):
     made = Jobs("cpu", 1)
     path = made.folder / "a.png"
     path.write_bytes(b"x")
-    made.files["a"] = Kept(path, 1)
+    made.files["a"] = ExportedFile(path, 1)
     made.tidy()
     assert path.exists()
     made.files["a"].since -= jobs.KEPT_SECONDS + 1

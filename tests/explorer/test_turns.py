@@ -8,7 +8,7 @@ import pytest
 import fractals
 from fractals.errors import OptionError
 from fractals.explorer import scheduler, view_work
-from fractals.explorer.scheduler import PENALTY, STARVING, VIEW, Engine, Stale, Work
+from fractals.explorer.scheduler import PENALTY, STARVING, VIEW, DrawingTask, Engine, Stale
 from fractals.explorer.view_work import TileBatches, smaller, tile_side
 from fractals.rendering.plan import Tile
 
@@ -40,13 +40,13 @@ def test_work_that_takes_long_ends_if_others_wait(engine, monkeypatch):
         drawn.set()
         yield None
 
-    engine.submit(Work((one, "view"), endless, VIEW, failed=said.append))
+    engine.submit(DrawingTask((one, "view"), endless, VIEW, failed=said.append))
     assert not drawn.wait(0.3)  # alone, it may take as long as it likes
     assert said == []
-    engine.submit(Work((two, "view"), quick, VIEW))
+    engine.submit(DrawingTask((two, "view"), quick, VIEW))
     assert drawn.wait(60)
     assert said == [STARVING]
-    again = Work((one, "view"), endless, VIEW)
+    again = DrawingTask((one, "view"), endless, VIEW)
     engine.submit(again)
     assert again.not_before > scheduler.monotonic() + PENALTY / 2
 
@@ -72,9 +72,9 @@ def test_preparing_goes_on_in_a_process_if_others_wait(engine, monkeypatch):
         assert found == 7
         done.set()
 
-    first = Work((one, "view"), steps, VIEW)
+    first = DrawingTask((one, "view"), steps, VIEW)
     engine.submit(first)
-    engine.submit(Work((two, "view"), lambda work: iter([None]), VIEW))
+    engine.submit(DrawingTask((two, "view"), lambda work: iter([None]), VIEW))
     assert done.wait(60)
     assert asked == ["values"]
 
@@ -82,7 +82,7 @@ def test_preparing_goes_on_in_a_process_if_others_wait(engine, monkeypatch):
 def test_replaced_work_is_not_prepared_elsewhere(engine):
     engine.forbids = lambda scene: True
     engine.elsewhere = lambda work, scene, what: pytest.fail("nobody waits for it")
-    work = Work((Owner(), "view"), endless, VIEW)
+    work = DrawingTask((Owner(), "view"), endless, VIEW)
     work.replace()
     with pytest.raises(Stale):
         next(engine.prepared(work, SCENE, "values", work.check))

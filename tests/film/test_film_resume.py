@@ -16,7 +16,7 @@ import pytest
 import fractals
 from fractals import FractalsError, OptionError
 from fractals.films import work
-from fractals.films.work import HEADER, SEGMENTS, Work, crc_of, folder_of, open_work
+from fractals.films.work import HEADER, SEGMENTS, FilmFolder, crc_of, folder_of, open_work
 
 # Makes a zoom from a strip, a pause and a change of colors, with short segments.
 PROGRAM = """
@@ -388,7 +388,7 @@ def test_a_damaged_header_begins_again(tmp_path, film, ffmpeg):
 def test_one_process_at_a_time(tmp_path):
     path, facts = tmp_path / "film.mp4", {"scene": {}}
     with open_work(path, facts, ".mp4", False) as opened:
-        assert isinstance(opened, Work)
+        assert isinstance(opened, FilmFolder)
         found = []
 
         def try_too():

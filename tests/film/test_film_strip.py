@@ -13,7 +13,7 @@ import fractals
 from fractals import load_scene
 from fractals.backends.devices import choose, open_backend
 from fractals.films.bands import fixed_place, keeps_values, make_layout, obstacle
-from fractals.films.frames import Facts
+from fractals.films.frames import FilmConstants
 from fractals.films.motion import make_motion, with_view
 from fractals.films.strip import Strip
 from fractals.films.strip_plan import Look, Shutter
@@ -34,7 +34,7 @@ def film_of(*keys, size=(64, 36), fps=20, **changes):
 
 def strip_of(scene, density=2.0, shutter=0.0, segment=20, options=CPU, folder=None, colors=None):
     (part,) = make_motion(scene, 0).parts
-    look, facts = Look(density, shutter), Facts(scene.iteration.max_iterations, 0.0)
+    look, facts = Look(density, shutter), FilmConstants(scene.iteration.max_iterations, 0.0)
     return Strip(scene, part, scene.image.size, look, facts, options, segment, folder, colors)
 
 
@@ -44,7 +44,7 @@ def valued_of(*keys, tracks=None, segment=20, options=CPU, folder=None, shutter=
     film = {**scene.film.model_dump(mode="json", exclude_none=True), "tracks": tracks or {}}
     tracks = Tracks(scene.replace(film=film))
     (part,) = make_motion(scene, 0).parts
-    facts = Facts(scene.iteration.max_iterations, 0.0)
+    facts = FilmConstants(scene.iteration.max_iterations, 0.0)
     colors = partial(scene_of, tracks, scene)
     look = Look(2.0, shutter)
     strip = Strip(scene, part, scene.image.size, look, facts, options, segment, folder, colors)

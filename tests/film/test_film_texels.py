@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fractals.films.bands import Fixed, make_layout
-from fractals.films.texels import Files
+from fractals.films.texels import TexelFiles
 from fractals.kernels.strip import CHANNELS
 
 LAYOUT = make_layout(Fixed(8.0, 4.5, 9.2), 1.5, 12.0)
@@ -16,7 +16,7 @@ BAND = 3
 
 @pytest.fixture
 def files(tmp_path):
-    found = Files(LAYOUT, tmp_path / "bands")
+    found = TexelFiles(LAYOUT, tmp_path / "bands")
     found.open_temporary()
     return found
 
@@ -61,7 +61,7 @@ def test_a_band_is_bound_to_its_place(files, levels):
     for other in (files.folder / "000004.npy", files.folder.with_name("other") / place.name):
         other.parent.mkdir(exist_ok=True)
         other.write_bytes(content)
-        there = Files(LAYOUT, other.parent)
+        there = TexelFiles(LAYOUT, other.parent)
         there.open_temporary()
         into = {level: np.zeros_like(numbers) for level, numbers in levels.items()}
         assert not there.read(int(other.stem), into)
@@ -69,7 +69,7 @@ def test_a_band_is_bound_to_its_place(files, levels):
 
 
 def test_without_a_folder_nothing_is_written(levels):
-    files = Files(LAYOUT, None)
+    files = TexelFiles(LAYOUT, None)
     write(files, levels)
     assert read(files, levels, [2]) is None
 

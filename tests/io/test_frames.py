@@ -9,7 +9,7 @@ import fractals
 from fractals import Scene
 from fractals.errors import SceneError
 from fractals.explorer import outside
-from fractals.explorer.views import Move, Place
+from fractals.explorer.views import FrameView, Move
 from fractals.io import formats
 from fractals.io.load import load_scene
 from fractals.scene.geometry import place_of
@@ -121,7 +121,7 @@ def test_a_window_of_the_explorer(imported):
     path, width, height = imported
     table, _ = outside.read_upload(path.name, path.read_bytes())
     opened = outside.scene_of(outside.scene_of(table).to_table())  # as the page sends it back
-    place = Place.of(opened, (400, 400))
+    place = FrameView.of(opened, (400, 400))
     for size in ((400, 400), (800, 300), (300, 800)):
         place = place.moved(Move(), size)
         assert shows(place.scene(), width, height)

@@ -16,7 +16,7 @@ from fractals.deep import orbit_cache
 from fractals.errors import FractalsError
 from fractals.io import parts as part_files
 from fractals.io import store
-from fractals.io.parts import Parts
+from fractals.io.parts import StoreParts
 from fractals.io.store import open_store, parts_of
 
 ARRAYS = {"count": np.arange(6, dtype=np.int32).reshape(2, 3), "z": np.ones((2, 3), complex)}
@@ -48,7 +48,7 @@ def whole(tmp_path, drawn):
 
 
 def test_a_part_is_read_as_it_was_written(tmp_path):
-    parts = Parts(tmp_path / "parts", "work")
+    parts = StoreParts(tmp_path / "parts", "work")
     parts.put("000001.tile", ARRAYS, {"seconds": 3})
     found = parts.read("000001.tile")
     assert found.facts == {"seconds": 3}
@@ -58,12 +58,12 @@ def test_a_part_is_read_as_it_was_written(tmp_path):
         assert found.arrays[name].tobytes() == array.tobytes()
         assert found.arrays[name].flags.writeable  # as compiled programs expect arrays
     assert parts.names() == ["000001.tile"]
-    assert Parts(tmp_path / "parts", "other").read("000001.tile") is None
+    assert StoreParts(tmp_path / "parts", "other").read("000001.tile") is None
     assert parts.read("000002.tile") is None
 
 
 def test_no_damage_is_read(tmp_path):
-    parts = Parts(tmp_path / "parts", "work")
+    parts = StoreParts(tmp_path / "parts", "work")
     parts.put("a.tile", ARRAYS)
     path = tmp_path / "parts" / "a.tile"
     content = path.read_bytes()
@@ -84,7 +84,7 @@ def test_no_damage_is_read(tmp_path):
 
 
 def test_links_are_not_followed(tmp_path):
-    parts = Parts(tmp_path / "parts", "work")
+    parts = StoreParts(tmp_path / "parts", "work")
     parts.put("a.tile", ARRAYS)
     (tmp_path / "precious").write_bytes(b"mine")
     os.symlink(tmp_path / "precious", tmp_path / "parts" / "b.tile")
@@ -94,11 +94,11 @@ def test_links_are_not_followed(tmp_path):
     assert parts.read("b.tile")
     os.symlink(tmp_path / "parts", tmp_path / "link")
     with pytest.raises(FractalsError, match="is a symbolic link"):
-        Parts(tmp_path / "link", "work").put("c.tile", ARRAYS)
+        StoreParts(tmp_path / "link", "work").put("c.tile", ARRAYS)
 
 
 def test_a_duplicate_that_differs_names_both_machines(tmp_path, monkeypatch):
-    parts = Parts(tmp_path / "parts", "work")
+    parts = StoreParts(tmp_path / "parts", "work")
     monkeypatch.setattr(part_files, "this_machine", lambda: "node1")
     parts.put("a.tile", ARRAYS)
     monkeypatch.setattr(part_files, "this_machine", lambda: "node2")
@@ -109,7 +109,7 @@ def test_a_duplicate_that_differs_names_both_machines(tmp_path, monkeypatch):
 
 
 def test_files_that_killed_processes_left_go_after_an_hour(tmp_path):
-    parts = Parts(tmp_path / "parts", "work")
+    parts = StoreParts(tmp_path / "parts", "work")
     parts.put("a.tile", ARRAYS)
     for name, age in ((".a.tile.0001", 2 * part_files.STRAY), (".a.tile.0002", 60)):
         (tmp_path / "parts" / name).write_bytes(b"half")
@@ -121,7 +121,7 @@ def test_files_that_killed_processes_left_go_after_an_hour(tmp_path):
 @pytest.mark.parametrize("ahead", [-7200, 7200])
 def test_the_clock_of_this_machine_is_not_asked(tmp_path, monkeypatch, ahead):
     """It may be hours off that of a file server: what others are writing must stay."""
-    parts = Parts(tmp_path / "parts", "work")
+    parts = StoreParts(tmp_path / "parts", "work")
     parts.put("a.tile", ARRAYS)
     for name, age in ((".a.tile.0001", 2 * part_files.STRAY), (".a.tile.0002", 60)):
         (tmp_path / "parts" / name).write_bytes(b"half")

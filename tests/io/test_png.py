@@ -129,7 +129,7 @@ def test_order_is_not_seen(short_strips):
     assert len(strips) > 20
     random.Random(1).shuffle(strips)
     file = io.BytesIO()
-    writer = png.Writer(file, png.begin((90, 200), 8, TEXTS, "fractals 1"))
+    writer = png.PngWriter(file, png.begin((90, 200), 8, TEXTS, "fractals 1"))
     for number, strip in strips:
         writer.put(number, strip)
     writer.end()

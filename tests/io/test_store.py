@@ -94,13 +94,13 @@ import fractals
 import fractals.backends.cpu.backend
 from fractals.io import store
 store.MIN_SAMPLES = 64
-put = store.Files.put
+put = store.PlaneFiles.put
 def slowly(self, name, offset, content):  # killed between any two bytes
     cut = dice.randrange(len(content))
     put(self, name, offset, content[:cut])
     time.sleep(0.002)
     put(self, name, offset + cut, content[cut:])
-store.Files.put = slowly
+store.PlaneFiles.put = slowly
 drawn = fractals.load_scene(sys.argv[2])
 for line in sys.stdin:
     turn, device = line.split()
@@ -193,13 +193,13 @@ def test_torn_tiles_are_computed_again(tmp_path, name):
 
 def test_what_says_that_a_tile_is_there_comes_last(tmp_path, monkeypatch):
     written = []
-    put = store.Files.put
+    put = store.PlaneFiles.put
 
     def note(self, name, offset, content):
         written.append(name)
         put(self, name, offset, content)
 
-    monkeypatch.setattr(store.Files, "put", note)
+    monkeypatch.setattr(store.PlaneFiles, "put", note)
     fractals.compute_to(tmp_path / "a.fz", scene(), device="python")
     tiles = len(written) // 4
     assert written == ["count", "z", "dz", "tiles"] * tiles

@@ -244,7 +244,7 @@ def test_other_folders_are_left_alone(tmp_path):
 
 
 def test_full_disk(tmp_path, monkeypatch):
-    path, put = tmp_path / "a.fz", store.Files.put
+    path, put = tmp_path / "a.fz", store.PlaneFiles.put
     drawn, room = scene(size=(40, 33)), 20_000
 
     def full(self, name, offset, content):
@@ -252,10 +252,10 @@ def test_full_disk(tmp_path, monkeypatch):
             raise OSError(28, "No space left on device")
         put(self, name, offset, content)
 
-    monkeypatch.setattr(store.Files, "put", full)
+    monkeypatch.setattr(store.PlaneFiles, "put", full)
     with pytest.raises(FractalsError, match=r"a\.fz' can't be written: No space left on device"):
         fractals.compute_to(path, drawn, device="python")
-    monkeypatch.setattr(store.Files, "put", put)
+    monkeypatch.setattr(store.PlaneFiles, "put", put)
     assert fractals.compute_to(path, drawn, device="python").before > 0
     fractals.compute(drawn, device="python").save(tmp_path / "b.fz")
     assert contents(path) == contents(tmp_path / "b.fz")
@@ -273,7 +273,7 @@ def test_read_only(tmp_path, monkeypatch):
     def refuse(*_):
         raise PermissionError(30, "Read-only file system")
 
-    monkeypatch.setattr(store.Files, "put", refuse)
+    monkeypatch.setattr(store.PlaneFiles, "put", refuse)
     with pytest.raises(FractalsError, match="can't be written: Read-only file system"):
         fractals.compute_to(tmp_path / "a.fz", scene(size=(40, 33)), device="python")
     monkeypatch.setattr(os, "access", lambda *_: False)

@@ -82,13 +82,13 @@ def test_results_come_back_where_no_folder_is_shared(tmp_path, monkeypatch):
     drawn = scene(size=(20, 33))
     fractals.compute_to(tmp_path / "whole.fz", drawn, device="python")
     written = []
-    keep = part_files.Parts.keep
+    keep = part_files.StoreParts.keep
 
     def note(self, name, content):
         written.append((self.folder, name))
         keep(self, name, content)
 
-    monkeypatch.setattr(part_files.Parts, "keep", note)
+    monkeypatch.setattr(part_files.StoreParts, "keep", note)
     with ThreadPoolExecutor(1) as executor:
         asked = job.Cluster(executor, returns=True)
         fractals.compute_to(tmp_path / "a.fz", drawn, device="python", cluster=asked)
@@ -117,7 +117,7 @@ def test_a_finished_poster_leaves_no_strips(tmp_path, monkeypatch, same):
     with ThreadPoolExecutor(1) as executor:
         given = {"device": "python", "cluster": executor}
         with monkeypatch.context() as patch:
-            patch.setattr(part_files.Parts, "clear", lambda self: None)
+            patch.setattr(part_files.StoreParts, "clear", lambda self: None)
             fractals.render_to(path, drawn, **given)
         if not same:
             fractals.render_to(path, drawn, density=2.0, device="python", overwrite=True)

@@ -17,7 +17,7 @@ import fractals
 from fractals.explorer import protocol
 from fractals.explorer.application import Explorer
 from fractals.explorer.server import Address, Running
-from fractals.explorer.session import Terms
+from fractals.explorer.session import ServerPolicy
 
 SIZE = (96, 64)
 KEYS = (
@@ -132,7 +132,7 @@ class Server:
 
 def start(tmp_path, address=LOCAL, **terms):
     scene = fractals.load_scene("seahorse")
-    explorer = Explorer(Terms(scene, **terms), "cpu", data=tmp_path / "bookmarks")
+    explorer = Explorer(ServerPolicy(scene, **terms), "cpu", data=tmp_path / "bookmarks")
     running = Running.listen(explorer, address)
     thread = threading.Thread(target=running.serve, daemon=True)
     thread.start()

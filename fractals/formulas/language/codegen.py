@@ -115,7 +115,7 @@ def check_cost(*trees: Tree) -> None:
     leaves = {"z": "xy", "c": "ab", "p": "uv", "dz": "pq", "dc": "ef", "dp": "rs"}
     cost = 0
     for tree in trees:
-        writer = Writer("x", leaves, MAX_COST)
+        writer = CodeWriter("x", leaves, MAX_COST)
         writer.value(tree)
         cost += writer.cost
     if cost > MAX_COST:
@@ -132,7 +132,7 @@ def too_much(cost: int) -> str:
 
 def compiled(name: str, arguments: str, leaves: Mapping[str, str], trees: tuple[Tree, ...]) -> Any:
     """Return a function of real numbers that computes the parts of the trees' values."""
-    writer = Writer(arguments[0], leaves)
+    writer = CodeWriter(arguments[0], leaves)
     results = [part or "zero" for tree in trees for part in writer.value(tree)]
     return function(name, arguments, writer.lines, results)
 
@@ -141,7 +141,7 @@ def compiled_reals(
     name: str, arguments: str, leaves: Mapping[str, str], parts: Sequence[tuple[Tree, int]]
 ) -> Any:
     """Return a function that computes one part of each tree's value: 0 the real one."""
-    writer = Writer(arguments[0], leaves)
+    writer = CodeWriter(arguments[0], leaves)
     results = [writer.value(tree)[part] or "zero" for tree, part in parts]
     return function(name, arguments, writer.lines, [", ".join(results) + ","])
 
@@ -256,7 +256,7 @@ class _ComplexLines(_Lines):
         return name, f"{name}_"
 
 
-class Writer(_ComplexLines):
+class CodeWriter(_ComplexLines):
     """Writes lines that compute trees.
 
     `leaves` are the names of both parts of each variable; None: the part is 0.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fractals.formulas.language import derivative
-from fractals.formulas.language.codegen import MAX_COST, Value, Writer, function, too_much
+from fractals.formulas.language.codegen import MAX_COST, CodeWriter, Value, function, too_much
 from fractals.formulas.language.parser import Tree
 from fractals.kernels.formula import MAX_MEMORY
 
@@ -144,7 +144,7 @@ def functions(own: list[Carried], condition: Tree | None) -> Functions:
         raise ValueError(
             f"its variables are {count} numbers beside z, and {MAX_MEMORY} are the most: use fewer"
         )
-    step, remember, test = (Writer(like, {**leaves, **places}, MAX_COST) for like in "xax")
+    step, remember, test = (CodeWriter(like, {**leaves, **places}, MAX_COST) for like in "xax")
     z = step.value(own[0].step)
     memory, first = (
         [
@@ -182,7 +182,7 @@ def _real(own: list[Carried]) -> set[str]:
         leaves = {"c": "ab", "z": "xy"} | {
             each.name: ("u", None if each.name in found else "v") for each in own[1:]
         }
-        writer = Writer("x", leaves, MAX_COST)
+        writer = CodeWriter("x", leaves, MAX_COST)
         bent = {
             each.name
             for each in own[1:]

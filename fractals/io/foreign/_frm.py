@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from fractals.errors import SceneError
 from fractals.formulas.language import derivative, parser
-from fractals.formulas.language.codegen import Writer, compiled
+from fractals.formulas.language.codegen import CodeWriter, compiled
 from fractals.formulas.language.parser import Tree, raised
 from fractals.formulas.language.statements import check_depth, replaced, variables
 from fractals.formulas.program import make as make_program
@@ -302,7 +302,7 @@ def _shown(word: str) -> str:
 
 
 def _is_cheap(tree: Tree) -> bool:
-    writer = Writer("x", {"c": "ab"})
+    writer = CodeWriter("x", {"c": "ab"})
     writer.value(tree)
     return writer.cost <= CHEAP
 

@@ -26,7 +26,7 @@ class FormulaMatch:
 
 
 @dataclass(frozen=True)
-class Place:
+class ForeignView:
     """A view, in another program's own terms."""
 
     center: tuple[str, str]  # decimal text
@@ -43,7 +43,7 @@ class Place:
     width: Decimal = Decimal(0)  # that a narrow picture shows in full, too
 
 
-def placed(kin: FormulaMatch, place: Place) -> dict[str, Any]:
+def placed(kin: FormulaMatch, place: ForeignView) -> dict[str, Any]:
     """Return the part of a scene that draws `kin` at a place.
 
     Where the imaginary axis points down there and the formula allows it, the conjugate is drawn,

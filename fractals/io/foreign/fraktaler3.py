@@ -24,8 +24,8 @@ from fractals.io.foreign._text import (
 from fractals.io.foreign._view import (
     EXACT,
     FOLDS,
+    ForeignView,
     FormulaMatch,
-    Place,
     folded,
     height_of,
     placed,
@@ -55,7 +55,7 @@ def read(data: bytes, entry: str) -> Imported:
     down = whole(image.get("height", SIZE[1]), "image.height")
     if across < 1 or down < 1:
         raise SceneError(f"image: {across}x{down} is no size")
-    place = Place(
+    place = ForeignView(
         center=(
             number(location.get("real", 0), "location.real"),
             number(location.get("imag", 0), "location.imag"),

@@ -34,8 +34,8 @@ from fractals.io.foreign._text import (
 )
 from fractals.io.foreign._view import (
     EXACT,
+    ForeignView,
     FormulaMatch,
-    Place,
     height_of,
     placed,
     power_of,
@@ -243,7 +243,7 @@ def _sum(fields: Fields, power: int, sign: str) -> FormulaMatch:
     return FormulaMatch({"name": "expression", "step": step}, conjugate=not Decimal(y))
 
 
-def place_of(fields: Fields) -> Place | None:
+def place_of(fields: Fields) -> ForeignView | None:
     """Return the view, if the file has one."""
     if not {"Re", "Im", "Zoom"} & fields.keys():
         return None
@@ -266,7 +266,7 @@ def place_of(fields: Fields) -> Place | None:
         # A stretch here keeps areas; the older key keeps the height.
         stretch, direction = stretch_of(fields), 0.0
         height = EXACT.divide(height, Decimal(stretch))
-    return Place(
+    return ForeignView(
         center=(number(*given(fields, "Re", "0")), number(*given(fields, "Im", "0"))),
         height=height,
         up=up,

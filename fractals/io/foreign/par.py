@@ -31,7 +31,7 @@ from fractals.io.foreign._frm import FrmText, Given, program_of
 from fractals.io.foreign._frm_known import KNOWN
 from fractals.io.foreign._par_colors import all_colors, color_of
 from fractals.io.foreign._text import limit, lines_of, number, positive, real
-from fractals.io.foreign._view import EXACT, FormulaMatch, Place, placed
+from fractals.io.foreign._view import EXACT, ForeignView, FormulaMatch, placed
 
 MAX_ENTRIES, MAX_KEYS = 10_000, 1000  # of a file, of an entry
 # Of a corner: a square root of 20 000 digits takes 0.2 s; those of Fractint have 1600.
@@ -430,13 +430,13 @@ def _names_of(fields: Entry) -> dict[str, complex]:
 
 def place_of(
     fields: Entry, own: FractintType, julia: tuple[str, str] | None, lost: list[str]
-) -> Place:
+) -> ForeignView:
     """Return the view of an entry."""
     if "corners" in fields and "center-mag" not in fields:
         return _cornered(fields, julia, lost)
     values, where = values_of(fields, "center-mag", 6)
     if not values:
-        return Place(own.view[:2], Decimal(own.view[2]), julia=julia)
+        return ForeignView(own.view[:2], Decimal(own.view[2]), julia=julia)
     if len(values) < 3:
         raise SceneError(f"{where}: {len(values)} values, and 3 are the fewest")
     factor, angle, skew = [real(value, where) for value in values[3:]] + [1.0, 0.0, 0.0][
@@ -456,7 +456,7 @@ def _stretched(
     where: str,
     julia: tuple[str, str] | None,
     lost: list[str],
-) -> Place:
+) -> ForeignView:
     """Return a view in which widths are longer by a factor than in a view of this height.
 
     A stretch of a scene is as much shorter across as it is longer along, so it is the root of the
@@ -471,7 +471,7 @@ def _stretched(
         stretch = 1.0
     if factor < 0:
         angle += 180
-    return Place(
+    return ForeignView(
         center,
         EXACT.divide(height, Decimal(stretch)),
         up=factor >= 0,
@@ -481,7 +481,7 @@ def _stretched(
     )
 
 
-def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> Place:
+def _cornered(fields: Entry, julia: tuple[str, str] | None, lost: list[str]) -> ForeignView:
     """Return the view of ``corners=left/right/bottom/top``, and of a third corner, if any."""
     texts, where = values_of(fields, "corners", 6)
     if len(texts) not in (4, 6):

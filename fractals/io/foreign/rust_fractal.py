@@ -13,7 +13,7 @@ from fractals.color.gradient import evenly
 from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._text import limit, number, only_one, positive, real, toml_of, whole
-from fractals.io.foreign._view import EXACT, FormulaMatch, Place, placed
+from fractals.io.foreign._view import EXACT, ForeignView, FormulaMatch, placed
 
 PLACE = {"real", "imag", "zoom", "iterations", "rotate", "image_width", "image_height"}
 SETTINGS = {"approximation_order", "glitch_percentage", "display_glitches", "frame_offset"}
@@ -29,7 +29,7 @@ def read(data: bytes, entry: str) -> Imported:
         across, down = (whole(table[key], key) for key in ("image_width", "image_height"))
         size = (across, down) if across > 0 and down > 0 else None
     if {"real", "imag"} <= table.keys():
-        place = Place(
+        place = ForeignView(
             center=(number(table["real"], "real"), number(table["imag"], "imag")),
             height=EXACT.divide(Decimal(4), positive(table.get("zoom", 1), "zoom")),
             up=False,

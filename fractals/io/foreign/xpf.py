@@ -17,7 +17,7 @@ from fractals.formulas.language import parser
 from fractals.formulas.language.parser import Tree
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._text import limit, lines_of, number, only_one, positive, real
-from fractals.io.foreign._view import FormulaMatch, Place, placed, power_of
+from fractals.io.foreign._view import ForeignView, FormulaMatch, placed, power_of
 from fractals.io.foreign._xaos_formula import translated
 from fractals.io.foreign._xaos_palette import DEFAULT, Segments, of_colors, of_seed
 
@@ -186,7 +186,7 @@ def read(data: bytes, entry: str) -> Imported:
     view = arguments(state, "view", own.view.split(), number)
     where = f"line {state['view'][0]}: view" if "view" in state else "view"
     across, down = (positive(text, where) for text in view[2:])
-    place = Place(
+    place = ForeignView(
         center=(view[0], view[1]),
         height=down,
         width=across,  # all of the view is shown, whatever the picture's shape

@@ -8,7 +8,7 @@ from fractals.io.escape_data import EscapeData, arrays_of
 from fractals.io.files import HEADER
 from fractals.io.raw import RawFormat
 from fractals.io.store import (
-    Store,
+    RawStore,
     TileWriter,
     check_complete,
     claimed,
@@ -27,7 +27,7 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     types = {name: plane.dtype for name, plane in planes.items()}
     # Every error is found before an existing store is cleared.
     raw.check()
-    store = Store(
+    store = RawStore(
         path, make_header(raw.scene, types, raw.max_iterations, raw.count_offset, raw.method)
     )
     if raw.count.shape != store.shape:

@@ -134,7 +134,7 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PartForecast:
     """What is known of parts before they are computed.
 
     Attributes
@@ -161,7 +161,7 @@ class Dispatch:
         job: Mapping[str, Any],
         receive: Callable[[Mapping[str, Any]], None],
         deposits: Callable[[], Mapping[str, bytes]],
-        plan: Plan | None = None,
+        plan: PartForecast | None = None,
         on_message: Callable[[str], None] = lambda line: None,
     ) -> None:
         """Take what is computed.
@@ -174,10 +174,10 @@ class Dispatch:
             Called with the receipt of each part.
         deposits : callable
             Returns the parts that workers without the folder need.
-        plan : Plan, optional
+        plan : PartForecast, optional
         """
         self._pool, self._job, self._receive, self._deposits = pool, job, receive, deposits
-        self._plan, self._on_message = plan or Plan(), on_message
+        self._plan, self._on_message = plan or PartForecast(), on_message
         self._workers: dict[str, Worker] = {}
         self._waiting: deque[int] = deque()
         self.results = Results()

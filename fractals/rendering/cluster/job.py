@@ -15,16 +15,16 @@ from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.io import png
 from fractals.io.image import PictureFile, png_beginning
 from fractals.io.load import load_scene
-from fractals.io.parts import NAME, Part, Parts, check_equal, clear_folder, decode
+from fractals.io.parts import NAME, StorePart, StoreParts, check_equal, clear_folder, decode
 from fractals.io.store import claimed, header_text
 from fractals.io.summary import resolved_values
 from fractals.kernels.formula import Formula
 from fractals.rendering.cluster import worker
-from fractals.rendering.cluster.dispatch import Dispatch, Plan
+from fractals.rendering.cluster.dispatch import Dispatch, PartForecast
 from fractals.rendering.cluster.pools import Pool, open_pool
 from fractals.rendering.cluster.worker import facts_of_this_program, known_sum, strip_name
 from fractals.rendering.drawing import Drawing
-from fractals.rendering.known import BEGUN, Known, known_of, load_known, save_known
+from fractals.rendering.known import BEGUN, ResumeData, known_of, load_known, save_known
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 
@@ -33,15 +33,15 @@ TIDY = 10.0  # seconds between two calls of `tidy`
 
 
 @dataclass(frozen=True)
-class Job:
+class ClusterJob:
     """What a cluster computes."""
 
     kind: str  # what the parts are: "tiles" of a store, "strips" of a picture, or "film"
     header: Mapping[str, Any]  # holds the scene; of a store, its header
-    parts: Parts  # where the parts are collected
+    parts: StoreParts  # where the parts are collected
     # Returns the numbers of the parts that are missing, in the order in which they are made
     missing: Callable[[], Sequence[int]]
-    known: Known  # the limit, count offset and reference orbits of all workers
+    known: ResumeData  # the limit, count offset and reference orbits of all workers
     known_sum: int  # compared with that of each worker
     seconds: float = 0.0  # the forecast of all parts that are missing, by a machine like this one
     # Called with the number of each part that came
@@ -49,17 +49,17 @@ class Job:
     opener: str = worker.__name__  # the module whose `open_session` a worker calls
     # What must be equal on all machines
     program: Mapping[str, str] = field(default_factory=worker.facts_of_this_program)
-    plan: Plan | None = None  # by default all parts take the same time and are ready
+    plan: PartForecast | None = None  # by default all parts take the same time and are ready
 
 
 def make_job(
     kind: str,
     header: Mapping[str, Any],
-    parts: Parts,
+    parts: StoreParts,
     missing: Callable[[], Sequence[int]],
     drawing: Drawing,
     tidy: Callable[[], None] = lambda: None,
-) -> Job:
+) -> ClusterJob:
     """Return the job of a store or a picture.
 
     Parameters
@@ -80,7 +80,7 @@ def make_job(
 
     known = known_of(drawing.source)
     seconds = drawing.plan.seconds
-    return Job(kind, header, parts, missing, known, known_sum(drawing), seconds, received)
+    return ClusterJob(kind, header, parts, missing, known, known_sum(drawing), seconds, received)
 
 
 def check_formula(formula: Formula) -> None:
@@ -89,7 +89,7 @@ def check_formula(formula: Formula) -> None:
         raise OptionError("a formula from a Python file can't be sent to the workers of a cluster")
 
 
-def run_job(cluster: Any, job: Job, options: RenderOptions) -> None:
+def run_job(cluster: Any, job: ClusterJob, options: RenderOptions) -> None:
     """Have parts computed by a cluster.
 
     Parameters
@@ -112,7 +112,7 @@ def run_job(cluster: Any, job: Job, options: RenderOptions) -> None:
         pool.close()
 
 
-def _run(pool: Pool, returns: bool, job: Job, options: RenderOptions) -> None:
+def _run(pool: Pool, returns: bool, job: ClusterJob, options: RenderOptions) -> None:
     """Have parts computed by a pool."""
     parts = job.parts
     if load_known(parts) is None:
@@ -146,7 +146,7 @@ def _run(pool: Pool, returns: bool, job: Job, options: RenderOptions) -> None:
         return {name: (parts.folder / name).read_bytes() for name in [*names, BEGUN]}
 
     each = job.seconds / max(1, len(numbers))
-    plan = job.plan or Plan(lambda _number: each)
+    plan = job.plan or PartForecast(lambda _number: each)
     dispatch = Dispatch(pool, sent, receive, deposits, plan, options.on_message)
     try:
         for _ in range(ROUNDS):
@@ -215,7 +215,7 @@ def draw_poster(
     }
     text = json.dumps(header, ensure_ascii=False).encode("utf-8", "surrogatepass")
     folder = path.with_name(path.name + SUFFIX)
-    parts = Parts(folder, hashlib.sha256(text).hexdigest()[:32])
+    parts = StoreParts(folder, hashlib.sha256(text).hexdigest()[:32])
     strips = -(-plan.size[1] // png.strip_rows(picture.size, picture.bits))
     with claimed(folder):
         _check_folder(folder)
@@ -228,7 +228,7 @@ def draw_poster(
         with target.open() as file:
             resolved = resolved_values(plan.scene, *found)
             beginning = png_beginning(plan.scene, picture.size, picture.bits, resolved)
-            writer = png.Writer(file, beginning)
+            writer = png.PngWriter(file, beginning)
             for k in range(strips):
                 writer.put(k, _strip(parts.read(strip_name(k)), k, path))
             writer.end()
@@ -253,10 +253,10 @@ def _check_folder(folder: Path) -> None:
         raise FractalsError(f"'{folder}' holds other things ('{others[0]}'): name another picture")
 
 
-def _strip(part: Part | None, k: int, path: Path) -> png.Strip:
+def _strip(part: StorePart | None, k: int, path: Path) -> png.PngStrip:
     if part is None:
         raise FractalsError(
             f"'{path}': strip {k} was lost on the way: the same command draws it again"
         )
     facts: Mapping[str, int] = part.facts
-    return png.Strip(part.arrays["chunk"].tobytes(), facts["checksum"], facts["length"])
+    return png.PngStrip(part.arrays["chunk"].tobytes(), facts["checksum"], facts["length"])

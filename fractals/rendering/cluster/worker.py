@@ -26,8 +26,8 @@ from fractals.backends.cache_folder import source_digest
 from fractals.errors import FractalsError
 from fractals.io import png
 from fractals.io.files import parse_json
-from fractals.io.parts import Parts, decode, encode, this_machine
-from fractals.io.store import Store, tile_name
+from fractals.io.parts import StoreParts, decode, encode, this_machine
+from fractals.io.store import RawStore, tile_name
 from fractals.rendering.drawing import (
     Drawing,
     compute_tile,
@@ -38,7 +38,7 @@ from fractals.rendering.drawing import (
     run_all,
 )
 from fractals.rendering.iteration import Stop
-from fractals.rendering.known import Known, load_known
+from fractals.rendering.known import ResumeData, load_known
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import MAX_SINGLE, Tile, make_tiles, runs
 from fractals.scene.model import Scene, validate
@@ -115,12 +115,12 @@ class Made:
 
 
 @dataclass
-class Session:
+class WorkerSession:
     """A job on this worker: its drawing, kept between tasks."""
 
     kind: str  # "tiles" of a store, or "strips" of a picture
     drawing: Drawing
-    store: Store | None = None  # the shapes of the tiles; nothing is read from its folder
+    store: RawStore | None = None  # the shapes of the tiles; nothing is read from its folder
 
     @property
     def known_sum(self) -> int:
@@ -178,7 +178,7 @@ class Session:
             return draw_tile(self.drawing, tile, out, stop)
 
         self._run(first, last, work)
-        strips: dict[int, png.Strip] = {}
+        strips: dict[int, png.PngStrip] = {}
 
         def compress(k: int) -> dict[str, float]:
             rows = pixels[k * tall - first : (k + 1) * tall - first]
@@ -315,11 +315,11 @@ def shares_folder(job: Mapping[str, Any]) -> bool:
     return not job["returns"] and os.path.exists(Path(job["folder"], job["token"]))
 
 
-def _parts(job: Mapping[str, Any]) -> Parts:
+def _parts(job: Mapping[str, Any]) -> StoreParts:
     """Return the parts of a job: in its folder, or in one of this machine."""
     if shares_folder(job):
-        return Parts(Path(job["folder"]), job["work"])
-    return Parts(Path(_own_folder().name) / job["work"], job["work"])
+        return StoreParts(Path(job["folder"]), job["work"])
+    return StoreParts(Path(_own_folder().name) / job["work"], job["work"])
 
 
 @functools.cache
@@ -369,14 +369,14 @@ def _session(job: Mapping[str, Any], share: int, given: Mapping[str, bytes] | No
 
 
 def open_session(
-    job: Mapping[str, Any], scene: Scene, options: RenderOptions, known: Known
-) -> Session:
+    job: Mapping[str, Any], scene: Scene, options: RenderOptions, known: ResumeData
+) -> WorkerSession:
     """Return the session of a store or a picture; its programs are compiled, its tables made."""
     tiles = job["kind"] == "tiles"
     plan, backend = open_plan(scene, options, "store" if tiles else "bands")
     drawing = open_drawing(plan, backend, options, shading=not tiles, known=known)
-    store = Store(Path(job["folder"]), job["header"]) if tiles else None
-    return Session(job["kind"], drawing, store)
+    store = RawStore(Path(job["folder"]), job["header"]) if tiles else None
+    return WorkerSession(job["kind"], drawing, store)
 
 
 def refuse_other(own: Mapping[str, str], asked: Mapping[str, str]) -> None:

@@ -143,7 +143,7 @@ def _fitted(pixels: Pixels) -> Pixels:
 LINE = 128  # bytes: a GPU's caches hold memory in lines of this size
 
 
-class Place(NamedTuple):
+class AccessSite(NamedTuple):
     """An instruction of a kernel that loads or stores an element."""
 
     file: str
@@ -156,7 +156,7 @@ class Place(NamedTuple):
 class Access(NamedTuple):
     """What the warps did at one place of a kernel."""
 
-    place: Place
+    place: AccessSite
     elements: int  # loads or stores of all threads
     steps: int  # times that a warp came here; each time up to 32 threads load or store at once
     used: int  # different bytes that the threads of a step asked for, summed over the steps
@@ -198,7 +198,7 @@ class AccessLog:
     def __init__(self) -> None:
         # Block, thread, place, array, first byte and size of each access. Appending needs no lock,
         # for which hundreds of simulated threads would wait at each access.
-        self._log: list[tuple[tuple[int, int, int], int, Place, int, int, int]] = []
+        self._log: list[tuple[tuple[int, int, int], int, AccessSite, int, int, int]] = []
         self._arrays: dict[int, NDArray[Any]] = {}  # kept, because a freed id is given out again
 
     def _observe(
@@ -209,7 +209,9 @@ class AccessLog:
         stored: bool,
         element: NDArray[Any],
     ) -> None:
-        place = Place(frame.f_code.co_filename, *_position(frame.f_code, frame.f_lasti), stored)
+        place = AccessSite(
+            frame.f_code.co_filename, *_position(frame.f_code, frame.f_lasti), stored
+        )
         memory = element
         while isinstance(memory.base, np.ndarray):
             memory = memory.base
@@ -221,8 +223,8 @@ class AccessLog:
         """Return what was done at each place, in the order of the source."""
         visits: Counter[tuple[Any, ...]] = Counter()  # of a thread to an instruction
         # Of a place, for each step of a warp: array, first byte and size of what is used.
-        used: dict[Place, dict[tuple[Any, ...], set[tuple[int, int, int]]]] = {}
-        elements: Counter[Place] = Counter()
+        used: dict[AccessSite, dict[tuple[Any, ...], set[tuple[int, int, int]]]] = {}
+        elements: Counter[AccessSite] = Counter()
         for block, thread, place, *part in self._log:
             visits[block, thread, place] += 1
             step = block, thread // WARP, visits[block, thread, place]
