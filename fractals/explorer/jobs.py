@@ -169,9 +169,9 @@ class Jobs:
         if message.forecast:
             samples = plan.size[0] * plan.size[1] * plan.supersampling**2
             threads = max(1, session.engine.choice.device.cores or 1)
-            picture, seconds = session.picture, plan.seconds
-            if picture and picture.rate and picture.request.frame == message.frame:
-                seconds = samples / picture.rate  # as fast as the view was drawn
+            view, seconds = session.shown, plan.seconds
+            if view and view.rate and view.frame == message.frame:
+                seconds = samples / view.rate  # as fast as the view was drawn
             session.say(
                 "forecast",
                 job=message.job,

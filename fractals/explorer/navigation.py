@@ -8,7 +8,7 @@ from fractals.errors import OptionError
 from fractals.explorer import outside, protocol
 from fractals.explorer.protocol import Open
 from fractals.explorer.session import Session
-from fractals.explorer.view_work import same_values
+from fractals.explorer.values import same_values
 from fractals.explorer.views import (
     SIXTEENTHS,
     FrameView,
@@ -150,8 +150,8 @@ def paint(session: Session, message: protocol.PaintMessage) -> None:
 
     if session.view and session.view.repaint(scene, message.seq, lambda: tell(False)):
         return
-    before = session.picture
-    kept = bool(before and before.complete and same_values(before.request.scene, scene))
+    before = session.shown
+    kept = bool(before and before.complete and same_values(before.scene, scene))
     tell(not kept)
     session.draw(scene, False, "paint", kept)
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import outside, protocol
 from fractals.explorer.protocol import VERSION, Hello
-from fractals.explorer.scheduler import SMALL, DrawingTask, Engine
-from fractals.explorer.view_work import Picture, Request, ViewWork
+from fractals.explorer.scheduler import SMALL, VIEW, DrawingTask, Engine
+from fractals.explorer.view import ClientView
 from fractals.explorer.views import FrameView
 from fractals.scene.model import Scene
 
@@ -203,7 +203,7 @@ class Session:
         self.color, self.paint = terms.scene.color, 0
         # Pixel of the newest frame at which tiles begin
         self.focus: tuple[float, float] = (0.0, 0.0)
-        self.view: ViewWork | None = None  # draws the newest frame
+        self.view: ClientView | None = None  # draws the newest frame
         self.jobs: dict[int, Any] = {}  # searches and exports that run, by number
         # Centers that searches found, by number
         self.found: dict[int, tuple[Fraction, Fraction]] = {}
@@ -264,9 +264,9 @@ class Session:
         return self.frames.size() or self.hello.size
 
     @property
-    def picture(self) -> Picture | None:
-        """Return the picture that is shown, once it is begun."""
-        return self.view.picture if self.view else None
+    def shown(self) -> ClientView | None:
+        """Return the view that is shown, once it is open."""
+        return self.view if self.view and self.view.opened else None
 
     def draw(self, scene: Scene, moving: bool, re: str, kept: bool = False) -> None:
         """Draw the newest frame in place of older work; `kept`: values that wait are still sent."""
@@ -275,26 +275,26 @@ class Session:
             self.outbox.drop(self.frames.newest, self.paint)
         frame, paint = self.frames.newest, self.paint
         samples = scene.image.size[0] * scene.image.size[1] * BYTES_A_SAMPLE
-        request = Request(
-            scene,
-            frame,
-            paint,
-            self.focus,
-            moving,
-            self.hello.values,
-            self.hello.link == "remote",
-            self.outbox.put,
-            keeps_raw=samples * self.terms.clients <= max(self.terms.memory, samples),
-        )
-        self.view = ViewWork(
-            self.engine,
-            request,
-            self.picture,
+        self.view = ClientView(
             (self, "view"),
+            ClientView.passes,
+            VIEW,
             ready=lambda: not self.outbox.full,
             failed=lambda line: self.say("error", re=re, frame=frame, message=line),
+            engine=self.engine,
+            scene=scene,
+            frame=frame,
+            paint=paint,
+            focus=self.focus,
+            moving=moving,
+            shader=self.hello.values,
+            remote=self.hello.link == "remote",
+            say=self.say,
+            put=self.outbox.put,
+            keeps_raw=samples * self.terms.clients <= max(self.terms.memory, samples),
+            before=self.shown,
         )
-        self.engine.submit(self.view.work)
+        self.engine.submit(self.view)
 
     def ask(self, name: str, make: Any, message: Any, priority: int = SMALL) -> None:
         """Have the drawing thread answer a message; newer ones of the name replace it."""
