@@ -10,7 +10,7 @@ from typing import Any
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
 from fractals.explorer.session import Session
-from fractals.films.motion import significant
+from fractals.films.motion import width_text
 from fractals.io.files import open_inside, read_most, writing
 from fractals.io.load import save_scene
 from fractals.scene.geometry import place_of
@@ -104,7 +104,7 @@ class Bookmarks:
             if before is not None:
                 seconds += max(SECONDS_A_KEY, abs(log2(width / before)) / OCTAVES_A_SECOND)
             exact = scene.view.center or tuple(str(Decimal(float(part))) for part in center)
-            view = {"center": exact, "width": significant(width), "rotation": scene.view.rotation}
+            view = {"center": exact, "width": width_text(width), "rotation": scene.view.rotation}
             keys.append({"at": round(seconds, 3), **view})
             before = width
         return same[0].replace(film={"keys": keys}), len(scenes) - len(same)

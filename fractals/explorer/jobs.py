@@ -20,11 +20,11 @@ from fractals.errors import OptionError
 from fractals.explorer import processes, protocol
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
-from fractals.explorer.views import FrameView, decimals, octaves, significant
+from fractals.explorer.views import FrameView, decimals, octaves
 from fractals.rendering.measured import check_cost
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene, validate
-from fractals.scene.numbers import decimal_places
+from fractals.scene.numbers import decimal_places, significant
 
 # The private folder of a server's exported files, and those that killed servers have left.
 

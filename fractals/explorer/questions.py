@@ -16,12 +16,13 @@ from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
 from fractals.explorer.scheduler import SHEET, DrawingTask, Engine, Steps
 from fractals.explorer.session import Session
 from fractals.explorer.view import ClientView
-from fractals.explorer.views import SIXTEENTHS, significant, text_of
+from fractals.explorer.views import SIXTEENTHS, text_of
 from fractals.rendering.drawing import open_drawing, sampled
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.rendering.shading import Painter
 from fractals.scene.model import Scene
+from fractals.scene.numbers import significant
 from fractals.tools import surprise as surprises
 
 GOLDEN = (math.sqrt(5) - 1) / 2

@@ -8,11 +8,10 @@ from fractions import Fraction
 from fractals.errors import OptionError
 from fractals.scene.geometry import Matrix, finest, home_width_of, matrix, place_of
 from fractals.scene.model import Scene
-from fractals.scene.numbers import decimal_places, log2
+from fractals.scene.numbers import decimal_places, log2, significant
 
 SIXTEENTHS = 16  # of a pixel
 STEPS = 64  # of an octave
-WIDTH_DIGITS = 6  # significant digits of a width that is computed
 # Decimals of a center beyond those of a sample's size. Two are a hundredth of a sample.
 SPARE_DIGITS = 2
 MAX_OCTAVES = 40  # between frames whose map is sent: doubles hold it
@@ -195,27 +194,6 @@ class FrameView:
 def decimals(size: Fraction) -> int:
     """Return the decimals of a number that tell points this far apart from each other."""
     return max(0, math.ceil(-log2(size) * math.log10(2)))
-
-
-def significant(value: Fraction) -> str:
-    """Return a positive number with WIDTH_DIGITS significant digits.
-
-    Examples
-    --------
-    >>> significant(Fraction(2, 3)), significant(Fraction(3, 10**1001))
-    ('0.666667', '3e-1001')
-    """
-    exponent = math.floor(log2(value) * math.log10(2))
-    if value < Fraction(10) ** exponent:
-        exponent -= 1
-    mantissa = round(value / Fraction(10) ** (exponent - WIDTH_DIGITS + 1))
-    if mantissa == 10**WIDTH_DIGITS:
-        mantissa, exponent = mantissa // 10, exponent + 1
-    if -5 < exponent < WIDTH_DIGITS:
-        places = WIDTH_DIGITS - 1 - exponent
-        return decimal_places(Fraction(mantissa, 10**places), places)
-    digits = str(mantissa).rstrip("0")
-    return digits[0] + ("." + digits[1:] if digits[1:] else "") + f"e{exponent}"
 
 
 def octaves(place: FrameView) -> float:
