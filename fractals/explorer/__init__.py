@@ -1,6 +1,7 @@
 """The explorer: a server that draws views for a browser. `PROTOCOL.md` here describes the messages.
 
-server.py      `fractals.explore`: starts and ends the server; application.py serves its clients
+server.py      `fractals.explore`: starts and ends the server; options.py: its options
+application.py serves the page and the clients
 door.py        accepts connections, strangers last
 gate.py        checks every request
 pages.py       what it answers over HTTP, and thumbnails; bookmarks.py: files of scenes

@@ -181,7 +181,7 @@ class Jobs:
                 samples=samples,
             )
             return
-        if session.terms.read_only:
+        if session.options.read_only:
             raise OptionError("this server is read-only: it exports nothing")
         check_cost(plan, force=True)
         self._check(session, message.job, "export", MAX_EXPORTS)

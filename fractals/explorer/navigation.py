@@ -46,7 +46,7 @@ def requested_scene(session: Session, message: Open) -> Scene:
     if message.formula is not None:
         scene = outside.scene_of({"formula": message.formula})
         return scene.model_copy(update={"color": session.color})
-    return session.terms.scene
+    return session.first
 
 
 def julia_scene(session: Session, frame: int, at: tuple[int, int]) -> Scene:

@@ -26,7 +26,6 @@ from fractals.explorer import outside
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import Jobs
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal
-from fractals.explorer.session import ServerPolicy
 from fractals.io.foreign import MAX_BYTES
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing
 from fractals.rendering.options import RenderOptions
@@ -267,7 +266,7 @@ def _catalog_bytes() -> bytes:
 class Pages:
     """The routes of a server."""
 
-    terms: ServerPolicy
+    read_only: bool  # whether files are refused
     thumbnails: Thumbnails
     jobs: Jobs
     bookmarks: Bookmarks
@@ -336,7 +335,7 @@ class Pages:
 
     async def upload(self, request: Request) -> Response:
         """Answer the scene, or the palette, in a file's bytes."""
-        if self.terms.read_only:
+        if self.read_only:
             return JSONResponse({"error": "this server is read-only"}, status_code=403)
         length = request.headers.get("content-length", "")
         if not length.isdecimal() or int(length) > MAX_BYTES:

@@ -5,13 +5,13 @@ import json
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from time import monotonic
 from typing import Any, NamedTuple
 
 from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import outside, protocol
+from fractals.explorer.options import ExploreOptions
 from fractals.explorer.protocol import VERSION, Hello
 from fractals.explorer.scheduler import SMALL, VIEW, DrawingTask, Engine
 from fractals.explorer.view import ClientView
@@ -145,20 +145,6 @@ RATE, BURST = 40.0, 120.0  # messages a second, and at once
 BYTES_A_SAMPLE = 28  # of raw numbers that are kept, about
 
 
-@dataclass(frozen=True)
-class ServerPolicy:
-    """What a server lets its clients do."""
-
-    scene: Scene  # that is shown first
-    read_only: bool = False  # no uploads, exports and bookmarks
-    # Whether the server can be reached from this machine only: bookmarks are files then
-    local: bool = True
-    memory: int = 2**30  # bytes of raw numbers that are kept for all clients together
-    clients: int = 16  # most pages that are connected at once
-    # Whether the page starts with the gallery, because no scene was asked for
-    gallery: bool = False
-
-
 class TooManyMessages(Exception):
     """A client sends more messages than it may."""
 
@@ -192,15 +178,17 @@ class Session:
     def __init__(
         self,
         engine: Engine,
-        terms: ServerPolicy,
+        first: Scene,
+        options: ExploreOptions,
         outbox: Outbox,
         handlers: Mapping[str, Callable[["Session", Any], None]],
     ) -> None:
-        """`handlers`: of all messages but the first, by name."""
-        self.engine, self.terms, self.outbox, self.handlers = engine, terms, outbox, handlers
+        """`first`: the scene that is shown first; `handlers`: of messages but hello, by name."""
+        self.engine, self.first, self.options = engine, first, options
+        self.outbox, self.handlers = outbox, handlers
         self.hello: Hello | None = None  # the first message
         self.frames = FrameHistory()
-        self.color, self.paint = terms.scene.color, 0
+        self.color, self.paint = first.color, 0
         # Pixel of the newest frame at which tiles begin
         self.focus: tuple[float, float] = (0.0, 0.0)
         self.view: ClientView | None = None  # draws the newest frame
@@ -234,16 +222,16 @@ class Session:
         if message.v != VERSION:
             raise OptionError(f"protocol {message.v}: the server has {VERSION}: reload the page")
         self.hello = message
-        may = not self.terms.read_only
+        may = not self.options.read_only
         self.say(
             "welcome",
             v=VERSION,
             version=__version__,
             device=self.engine.choice.device.name,
-            title=self.terms.scene.title,
-            gallery=self.terms.gallery,
-            read_only=self.terms.read_only,
-            bookmarks=may and self.terms.local,
+            title=self.first.title,
+            gallery=bool(self.options.gallery),
+            read_only=self.options.read_only,
+            bookmarks=may and self.options.local,
             upload=may,
             export=may,
             limits={
@@ -274,7 +262,8 @@ class Session:
         if not kept:
             self.outbox.drop(self.frames.newest, self.paint)
         frame, paint = self.frames.newest, self.paint
-        samples = scene.image.size[0] * scene.image.size[1] * BYTES_A_SAMPLE
+        raw = scene.image.size[0] * scene.image.size[1] * BYTES_A_SAMPLE
+        memory = self.options.memory * 2**20
         self.view = ClientView(
             (self, "view"),
             ClientView.passes,
@@ -291,7 +280,7 @@ class Session:
             remote=self.hello.link == "remote",
             say=self.say,
             put=self.outbox.put,
-            keeps_raw=samples * self.terms.clients <= max(self.terms.memory, samples),
+            keeps_raw=raw * self.options.clients <= max(memory, raw),
             before=self.shown,
         )
         self.engine.submit(self.view)
