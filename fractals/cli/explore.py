@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import fractals
+from fractals.cli import collect_again
 from fractals.cli.command import FILE, Whole, option, verb
 from fractals.cli.messages import ProgressLine, tell
 from fractals.cli.options import (
@@ -78,6 +79,7 @@ def explore_command(
     fields = ExploreOptions.__dataclass_fields__.keys()
     server = {name: options.pop(name) for name in fields & options.keys()}
     scene = requested_scene(scenes, options, defaults=scene_table())
+    collect_again()
     fractals.explore(
         scene,
         device=device,

@@ -82,12 +82,7 @@ class Bookmarks:
         """Return a film through the bookmarks, and how many are left out.
 
         The oldest bookmark comes first. A film has one formula, and one Julia set or none: those of
-        the newest bookmark, whose colors are the film's too.
-
-        Raises
-        ------
-        OptionError
-            Fewer than two bookmarks remain.
+        the newest bookmark, whose colors are the film's too. Fewer than two are an `OptionError`.
         """
         scenes = [scene for name in self._names() if (scene := self.find(name))]
         same = [

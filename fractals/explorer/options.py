@@ -5,42 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fractals.errors import OptionError, shown
-from fractals.rendering.options import RenderOptions
-from fractals.scene.keywords import SceneKeywords
 
 # Bounds of whole numbers, here and on the command line.
 LIMITS = {"port": (0, 65_535), "memory": (1, 2**20), "clients": (1, 1000)}
 
 
-class ExploreKeywords(SceneKeywords, total=False):
-    """The keywords of `fractals.explore`, for type checkers: keys of the scene, and options."""
-
-    device: str
-    threads: int | None
-    host: str
-    port: int
-    browser: bool
-    block: bool
-    uds: str | None
-    cert: str | None
-    key: str | None
-    allow_hosts: tuple[str, ...]
-    read_only: bool
-    memory: int
-    clients: int
-    gallery: bool | None
-    on_message: Callable[[str], None]
-
-
 @dataclass(frozen=True)
 class ExploreOptions:
-    """The options of `fractals.explore`, and their defaults.
-
-    Raises
-    ------
-    OptionError
-        An option has a bad value.
-    """
+    """The options of `fractals.explore`, and their defaults; a bad value is an `OptionError`."""
 
     device: str = "auto"
     threads: int | None = None
@@ -59,6 +31,8 @@ class ExploreOptions:
     on_message: Callable[[str], None] = warnings.warn
 
     def __post_init__(self) -> None:
+        from fractals.rendering.options import RenderOptions  # `fractals explore --help` waits
+
         RenderOptions(self.device, self.threads, on_message=self.on_message)
         for name, (least, most) in LIMITS.items():
             value = getattr(self, name)

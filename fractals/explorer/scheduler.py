@@ -117,12 +117,8 @@ class Engine:
     ) -> Generator[float | None, None, T]:
         """Return what ``prepare()`` returns; a process compiles the programs that it lacks.
 
-        Meanwhile others are drawn for. The function may be called twice.
-
-        Parameters
-        ----------
-        what : str
-            Which programs of the scene the process compiles: see `fractals.explorer.work`.
+        Meanwhile others are drawn for. The function may be called twice. `what`: which programs of
+        the scene the process compiles, as of `fractals.explorer.work`.
         """
         if self.forbids(scene):
             try:

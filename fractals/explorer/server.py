@@ -11,29 +11,37 @@ import socket
 import ssl
 import threading
 import webbrowser
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from fractals.errors import FractalsError, OptionError, shown
-from fractals.explorer.options import ExploreKeywords, ExploreOptions
+from fractals.explorer.options import ExploreOptions
 from fractals.io.load import Source, load_scene
 from fractals.rendering.options import split_keywords, with_keywords
+from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene
 
-# The certificate of a server, and its key.
+if TYPE_CHECKING:
+    import uvicorn
 
+    from fractals.explorer.application import Explorer
+    from fractals.explorer.door import Door
 
-MAX_BYTES = 2**20  # of a file
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+PING_SECONDS = 20.0
+BACKLOG = 2048  # connections that wait to be accepted: beyond it, guests wait for a second
+MAX_BYTES = 2**20  # of a certificate's or a key's file
+NEEDED = ("starlette", "uvicorn", "websockets")
+INSTALL = "pip install 'fractals-numba[explore]'"
 
 
 def make_context(cert: str, key: str) -> ssl.SSLContext:
     """Return what TLS needs of a server.
 
-    Raises
-    ------
-    FractalsError
-        A file can't be read, has other content, or the key is not that of the certificate.
+    It is a `FractalsError` if a file can't be read or has other content, or if the key is not that
+    of the certificate.
     """
     for option, path, mark in (
         ("--cert", cert, b"CERTIFICATE-----"),
@@ -65,17 +73,6 @@ def _content(option: str, path: str) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise FractalsError(f"{option}: '{shown(path)}' can't be read: {reason}") from None
-
-
-if TYPE_CHECKING:
-    import uvicorn
-
-    from fractals.explorer.application import Explorer
-    from fractals.explorer.door import Door
-
-LOCAL = ("127.0.0.1", "localhost", "[::1]")
-PING_SECONDS = 20.0
-BACKLOG = 2048  # connections that wait to be accepted: beyond it, guests wait for a second
 
 
 @dataclass
@@ -242,11 +239,24 @@ def open_browser(address: str) -> None:
     timer.start()
 
 
-# `fractals.explore`: the explorer from Python. The server is imported when it is called.
+class ExploreKeywords(SceneKeywords, total=False):
+    """The keywords of `fractals.explore`, for type checkers: keys of the scene, and options."""
 
-
-NEEDED = ("starlette", "uvicorn", "websockets")
-INSTALL = "pip install 'fractals-numba[explore]'"
+    device: str
+    threads: int | None
+    host: str
+    port: int
+    browser: bool
+    block: bool
+    uds: str | None
+    cert: str | None
+    key: str | None
+    allow_hosts: tuple[str, ...]
+    read_only: bool
+    memory: int
+    clients: int
+    gallery: bool | None
+    on_message: Callable[[str], None]
 
 
 @with_keywords(ExploreKeywords, ExploreOptions)

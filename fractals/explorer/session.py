@@ -72,18 +72,11 @@ class Waiting(NamedTuple):
 
 
 class Outbox:
-    """Messages for one client: put by any thread, and taken in the event loop.
-
-    Attributes
-    ----------
-    on_room : callable
-        Called when there is room again.
-    overfull : bool
-        Whether the client reads so little that it is cut off.
-    """
+    """Messages for one client: put by any thread, and taken in the event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, on_room: Callable[[], None]) -> None:
-        self.on_room, self.overfull = on_room, False
+        self.on_room = on_room  # called when there is room again
+        self.overfull = False  # whether the client reads so little that it is cut off
         self._loop, self._arrived = loop, asyncio.Event()
         self._messages: deque[Waiting] = deque()
         self._lock = threading.Lock()
@@ -165,15 +158,7 @@ class MessageRate:
 
 
 class Session:
-    """A client's state. Messages are handled one at a time, in any thread.
-
-    Attributes
-    ----------
-    color : Color
-        Of the newest frame.
-    paint : int
-        Number of the newest colors, as of PROTOCOL.md.
-    """
+    """A client's state. Messages are handled one at a time, in any thread."""
 
     def __init__(
         self,
@@ -188,6 +173,7 @@ class Session:
         self.outbox, self.handlers = outbox, handlers
         self.hello: Hello | None = None  # the first message
         self.frames = FrameHistory()
+        # Colors of the newest frame, and their number, as of PROTOCOL.md
         self.color, self.paint = first.color, 0
         # Pixel of the newest frame at which tiles begin
         self.focus: tuple[float, float] = (0.0, 0.0)

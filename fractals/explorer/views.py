@@ -134,10 +134,7 @@ class FrameView:
     def moved(self, move: Move, size: tuple[int, int] | None = None) -> "FrameView":
         """Return the place after a move; another size keeps the center, and the width or frame.
 
-        Raises
-        ------
-        OptionError
-            The view would be too wide or too deep.
+        A view that would be too wide or too deep is an `OptionError`.
         """
         if size and size != self.size:
             return replace(self, size=size)

@@ -27,11 +27,8 @@ from fractals.scene.model import Scene, validate
 def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
     """Compile programs of a scene, which leaves their code in the cache of compiled code.
 
-    Parameters
-    ----------
-    what : str
-        "values" or "pixels": of a view, as a client shows it; "picture": of a small picture;
-        otherwise a coloring, whose value at the center is computed.
+    `what`: "values" or "pixels" of a view, as a client shows it; "picture": of a small picture;
+    otherwise a coloring, whose value at the center is computed.
     """
     engine = Engine(device, 1)
     if what in ("values", "pixels"):
@@ -83,12 +80,8 @@ class Said:
 def limit(share: float, seconds: int, message: str) -> None:
     """Have the system limit the process.
 
-    Parameters
-    ----------
-    share : float
-        Of the memory that is free now, and that the process may take besides LIBRARIES.
-    seconds : int
-        Of all its threads' CPU time; 0: any time. Then it says `message`, and ends.
+    It may take a share of the memory that is free now, besides LIBRARIES, and so many seconds of
+    all its threads' CPU time (0: any time). Then it says `message`, and ends.
     """
     with contextlib.suppress(OSError, AttributeError):
         os.nice(NICE)

@@ -8,6 +8,7 @@ import pytest
 from support.explorer import SIZE
 
 import fractals
+from fractals import cli
 from fractals.errors import OptionError
 from fractals.explorer.scheduler import VIEW, Engine
 from fractals.explorer.view import ClientView
@@ -105,3 +106,17 @@ def test_the_views_of_a_client_are_freed_when_it_leaves(own_server, collected_ne
     server.run(talk)
     until(lambda: not server.explorer.sessions)
     until(lambda: not any(ref() for ref in gone))
+
+
+def test_the_command_line_collects_garbage_while_it_serves(run, monkeypatch):
+    """Its start does without, and the explorer, films and workers live long."""
+    found = []
+    monkeypatch.setattr(fractals, "explore", lambda *_, **__: found.append(gc.get_threshold()))
+    before = gc.get_threshold()
+    gc.set_threshold(cli.AT_START)
+    try:
+        assert run("explore", "--no-browser")[0] == 0
+        assert found == [cli.USUAL]
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
