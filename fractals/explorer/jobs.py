@@ -18,9 +18,9 @@ from typing import Any
 
 from fractals.errors import OptionError
 from fractals.explorer import processes, protocol
+from fractals.explorer.frames import FrameView, decimals, octaves
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
-from fractals.explorer.views import FrameView, decimals, octaves
 from fractals.rendering.measured import check_cost
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene, validate

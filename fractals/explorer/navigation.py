@@ -6,10 +6,7 @@ from typing import Any
 from fractals import catalog
 from fractals.errors import OptionError
 from fractals.explorer import outside, protocol
-from fractals.explorer.protocol import Open
-from fractals.explorer.session import Session
-from fractals.explorer.values import same_values
-from fractals.explorer.views import (
+from fractals.explorer.frames import (
     SIXTEENTHS,
     FrameView,
     Move,
@@ -18,6 +15,9 @@ from fractals.explorer.views import (
     text_of,
     zoom_text,
 )
+from fractals.explorer.protocol import Open
+from fractals.explorer.session import Session
+from fractals.explorer.values import same_values
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene, validate
 

@@ -25,7 +25,7 @@ from fractals.errors import FractalsError, first_line
 from fractals.explorer import outside
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import Jobs
-from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal
+from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal, print_line
 from fractals.io.foreign import MAX_BYTES
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing
 from fractals.rendering.options import RenderOptions
@@ -150,8 +150,6 @@ class Thumbnails:
                 write_own(self.folder / f"{key}.png", data)
             except OSError as error:
                 self.folder = None
-                from fractals.explorer.scheduler import print_line
-
                 print_line(f"thumbnails are not kept: {reason(error)}")
 
     def _remember(self, key: str, data: bytes) -> None:

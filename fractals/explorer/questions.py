@@ -10,13 +10,13 @@ import numpy as np
 from fractals.color import palette as palettes
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
+from fractals.explorer.frames import SIXTEENTHS, text_of
 from fractals.explorer.navigation import julia_scene
 from fractals.explorer.pages import draw_preview, small
 from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
 from fractals.explorer.scheduler import SHEET, DrawingTask, Engine, Steps
 from fractals.explorer.session import Session
 from fractals.explorer.view import ClientView
-from fractals.explorer.views import SIXTEENTHS, text_of
 from fractals.rendering.drawing import open_drawing, sampled
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
@@ -215,6 +215,3 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
         session.say("done", job=message.job)
 
     session.ask("surprise", steps, message, SHEET)
-
-
-__all__ = ["fit", "histogram", "julia", "link", "lookup", "pick", "surprise"]

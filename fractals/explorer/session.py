@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from time import monotonic
@@ -11,49 +11,12 @@ from typing import Any, NamedTuple
 
 from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import outside, protocol
+from fractals.explorer.frames import FrameHistory
 from fractals.explorer.options import ExploreOptions
 from fractals.explorer.protocol import VERSION, Hello
 from fractals.explorer.scheduler import SMALL, VIEW, DrawingTask, Engine
 from fractals.explorer.view import ClientView
-from fractals.explorer.views import FrameView
 from fractals.scene.model import Scene
-
-# Frames: where the frames of a client lie.
-
-
-MAX_FRAMES = 256  # of a client
-
-
-class FrameHistory:
-    """The places of a client's last frames, by their numbers."""
-
-    def __init__(self) -> None:
-        self.newest = 0  # number of the frame that is shown; 0 before the first
-        self._places: OrderedDict[int, FrameView] = OrderedDict()
-
-    def place(self, frame: int) -> FrameView:
-        """Return the place of a frame, or raise an `OptionError`."""
-        if frame not in self._places:
-            raise OptionError(f"the frame {frame} is not kept: open its scene")
-        return self._places[frame]
-
-    def size(self) -> tuple[int, int] | None:
-        """Return the size of the newest frame; None before the first."""
-        newest = self._places.get(self.newest)
-        return newest.size if newest else None
-
-    def check_new(self, frame: int) -> None:
-        """Raise an `OptionError` if a number is not greater than that of the newest frame."""
-        if frame <= self.newest:
-            raise OptionError(f"the frame {frame} is not greater than {self.newest}")
-
-    def add(self, frame: int, place: FrameView) -> None:
-        """Keep the place of a new frame, and forget the oldest."""
-        self._places[frame] = place
-        while len(self._places) > MAX_FRAMES:
-            self._places.popitem(last=False)
-        self.newest = frame
-
 
 # What waits to be sent to one client: bounded, and without tiles of views that were given up.
 

@@ -1,6 +1,10 @@
-"""Exact moves of a view: in sixteenths of a pixel, 64ths of an octave, hundredths of a degree."""
+"""Where the frames of a client lie, exactly.
+
+Moves are in sixteenths of a pixel, 64ths of an octave and hundredths of a degree.
+"""
 
 import math
+from collections import OrderedDict
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -17,6 +21,7 @@ SPARE_DIGITS = 2
 MAX_OCTAVES = 40  # between frames whose map is sent: doubles hold it
 MAX_EXPONENT = 20_000  # decimal exponent of a width, down: a view takes minutes long before
 WIDEST = 5  # decimal exponent of a width, up
+MAX_FRAMES = 256  # of a client
 
 Offset = tuple[Fraction, Fraction]
 
@@ -186,6 +191,37 @@ class FrameView:
             "rotation": self.rotation,
         }
         return origin.model_copy(update={"view": view.model_copy(update=update)})
+
+
+class FrameHistory:
+    """The places of a client's last frames, by their numbers."""
+
+    def __init__(self) -> None:
+        self.newest = 0  # number of the frame that is shown; 0 before the first
+        self._places: OrderedDict[int, FrameView] = OrderedDict()
+
+    def place(self, frame: int) -> FrameView:
+        """Return the place of a frame, or raise an `OptionError`."""
+        if frame not in self._places:
+            raise OptionError(f"the frame {frame} is not kept: open its scene")
+        return self._places[frame]
+
+    def size(self) -> tuple[int, int] | None:
+        """Return the size of the newest frame; None before the first."""
+        newest = self._places.get(self.newest)
+        return newest.size if newest else None
+
+    def check_new(self, frame: int) -> None:
+        """Raise an `OptionError` if a number is not greater than that of the newest frame."""
+        if frame <= self.newest:
+            raise OptionError(f"the frame {frame} is not greater than {self.newest}")
+
+    def add(self, frame: int, place: FrameView) -> None:
+        """Keep the place of a new frame, and forget the oldest."""
+        self._places[frame] = place
+        while len(self._places) > MAX_FRAMES:
+            self._places.popitem(last=False)
+        self.newest = frame
 
 
 def decimals(size: Fraction) -> int:
