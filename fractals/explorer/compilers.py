@@ -62,7 +62,7 @@ class Compilers:
     def compiled(self, work: DrawingTask, scene: Scene, what: str) -> Steps:
         """Yield, and go on when a process has compiled programs of a scene.
 
-        It is a `FractalsError` if the client has compiled too much, or the process fails.
+        Raise a `FractalsError` if the client has compiled too much, or the process fails.
         """
         owner = work.key[0]
         label = own_label(scene)

@@ -172,7 +172,7 @@ async def _handshake(
 def most_connections(clients: int) -> int:
     """Return how many connections are accepted at once, of so many pages.
 
-    It is an `OptionError` if the process may not have as many open files.
+    Raise an `OptionError` if the process may not have as many open files.
     """
     wanted = PER_CLIENT * clients + OTHERS
     try:

@@ -36,7 +36,7 @@ Steps = Iterator[float | None]  # None: go on; a time of `monotonic`: not before
 
 
 class Stale(Exception):
-    """DrawingTask that was replaced by newer work."""
+    """The task was replaced by newer work."""
 
 
 @dataclass(eq=False)

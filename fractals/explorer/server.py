@@ -40,7 +40,7 @@ INSTALL = "pip install 'fractals-numba[explore]'"
 def make_context(cert: str, key: str) -> ssl.SSLContext:
     """Return what TLS needs of a server.
 
-    It is a `FractalsError` if a file can't be read or has other content, or if the key is not that
+    Raise a `FractalsError` if a file can't be read or has other content, or if the key is not that
     of the certificate.
     """
     for option, path, mark in (

@@ -211,8 +211,8 @@ class Session:
         if not kept:
             self.outbox.drop(self.frames.newest, self.paint)
         frame, paint = self.frames.newest, self.paint
-        raw = scene.image.size[0] * scene.image.size[1] * BYTES_A_SAMPLE
-        memory = self.options.memory * 2**20
+        needed = scene.image.size[0] * scene.image.size[1] * BYTES_A_SAMPLE
+        memory = max(self.options.memory * 2**20, needed)
         self.view = ClientView(
             (self, "view"),
             ClientView.passes,
@@ -229,7 +229,7 @@ class Session:
             remote=self.hello.link == "remote",
             say=self.say,
             put=self.outbox.put,
-            keeps_raw=raw * self.options.clients <= max(memory, raw),
+            keeps_raw=needed * self.options.clients <= memory,
             before=self.shown,
         )
         self.engine.submit(self.view)

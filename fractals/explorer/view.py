@@ -256,7 +256,7 @@ class ClientView(DrawingTask):
         rows = max(1, min(down // (4 * threads), int(self.rate * TILE_SECONDS / across)))
         strips = [Tile(0, y, across, min(rows, down - y)) for y in range(0, down, rows)]
         seconds = 0.0
-        for spent in self.run(coarse, strips, draw):
+        for spent in self.batches(coarse, strips, draw):
             seconds += spent
             if spent > STEP_SECONDS:
                 yield None
@@ -293,7 +293,7 @@ class ClientView(DrawingTask):
                 keep(single, tile, raw, planes)
                 self.send_values(tile, self.values.plain(tile, raw))
 
-        yield from self.steps_of(single, draw, SIDES[0] if self.raw else tile_side(self.rate, 1))
+        yield from self.draw_tiles(single, draw, SIDES[0] if self.raw else tile_side(self.rate, 1))
         if planes:
             self.raw = escape_data(single, planes, at_one_sample(single.plan.scene))
         self.send_drawn("values", monotonic() - begun)
@@ -311,7 +311,7 @@ class ClientView(DrawingTask):
             if not self.stale():
                 self.send_pixels(tile, rgb)
 
-        yield from self.steps_of(drawing, draw, tile_side(self.rate, drawing.plan.supersampling))
+        yield from self.draw_tiles(drawing, draw, tile_side(self.rate, drawing.plan.supersampling))
         self.send_drawn("exact", monotonic() - begun)
 
     def _exact_drawing(self) -> Generator[float | None, None, Drawing]:
@@ -333,14 +333,15 @@ class ClientView(DrawingTask):
         def draw(tile: Tile) -> None:
             keep(drawing, tile, drawing.source.iterate(tile, stop=self.stale), planes)
 
-        yield from self.steps_of(drawing, draw, tile_side(self.rate, drawing.plan.supersampling))
+        yield from self.draw_tiles(drawing, draw, tile_side(self.rate, drawing.plan.supersampling))
         return escape_data(drawing, planes, self.scene)
 
     # ------------------------------------------------------------------ tiles
 
-    def steps_of(self, drawing: Drawing, draw: Draw, side: int) -> Steps:
+    def draw_tiles(self, drawing: Drawing, draw: Draw, side: int) -> Steps:
         """Draw tiles from the focus outwards, in steps of the engine; pause after much work."""
-        for seconds in self.run(drawing, tiles_outwards(drawing.plan.size, self.focus, side), draw):
+        tiles = tiles_outwards(drawing.plan.size, self.focus, side)
+        for seconds in self.batches(drawing, tiles, draw):
             self.seconds += seconds
             if self.seconds > self.allowed:
                 self.say("paused", frame=self.frame, seconds=int(self.allowed))
@@ -348,7 +349,7 @@ class ClientView(DrawingTask):
                     yield monotonic() + LONG
             yield None
 
-    def run(self, drawing: Drawing, tiles: Sequence[Tile], draw: Draw) -> Iterator[float]:
+    def batches(self, drawing: Drawing, tiles: Sequence[Tile], draw: Draw) -> Iterator[float]:
         """Draw tiles, four for each thread at once or fewer slow ones; yield seconds after each.
 
         While several clients are connected, tiles are so small that each ends in some seconds even

@@ -101,7 +101,7 @@ def batches(crowded, limit=1000, supersampling=1, method="direct"):
 
     def run(tiles):
         drawn = []
-        for _ in view.run(drawing, tiles, drawn.append):
+        for _ in view.batches(drawing, tiles, drawn.append):
             pass
         return drawn
 
