@@ -30,10 +30,11 @@ from fractals.kernels.layout import EscapeTile
 from fractals.kernels.strip import MIN_DISTANCE
 from fractals.rendering.drawing import (
     Drawing,
+    Sink,
     compilation_explained,
     draw_tile_to,
     make_source,
-    run_all,
+    run,
 )
 from fractals.rendering.iteration import GridMethod, Stop
 from fractals.rendering.options import RenderOptions
@@ -282,7 +283,7 @@ class BandMaker:
             return draw_tile_to(drawing, tile, partial(_copy, backend, part), stop)
 
         with compilation_explained(plan):
-            run_all(replace(drawing, plan=replace(plan, tiles=tiles)), draw, None)
+            run(drawing, tiles, Sink(draw))
             self.refiner.refine(drawing, first, texels)
         return texels
 
@@ -307,7 +308,7 @@ class BandMaker:
             return {}
 
         with compilation_explained(plan), np.errstate(over="ignore", invalid="ignore"):
-            run_all(replace(drawing, plan=replace(plan, tiles=tiles)), iterate, None)
+            run(drawing, tiles, Sink(iterate))
 
     def plane(self, scene: Scene) -> Plan:
         """Return a plan that colors samples of a frame with the colors of a scene.

@@ -32,10 +32,11 @@ from fractals.io.store import (
 from fractals.rendering.drawing import (
     STAGES,
     Drawing,
+    Sink,
     compute_tile,
     open_drawing,
     open_plan,
-    run_all,
+    run,
 )
 from fractals.rendering.fit import read_fitted_request
 from fractals.rendering.iteration import Stop
@@ -215,7 +216,7 @@ def _write_tiles(
     """Compute tiles, and write those of the store that are in them."""
     n = drawing.plan.supersampling
 
-    def compute(tile: Tile, stop: Stop) -> dict[str, float]:
+    def take(tile: Tile, stop: Stop) -> dict[str, float]:
         shape = tile.height * n, tile.width * n
         planes = {name: np.empty(shape, dtype) for name, dtype in store.planes.items()}
         seconds = compute_tile(drawing, tile, planes, stop)
@@ -228,7 +229,7 @@ def _write_tiles(
         return seconds
 
     try:
-        run_all(drawing, compute, progress)
+        run(drawing, drawing.plan.tiles, Sink(take), progress)
     finally:
         writer.close()
 
@@ -290,9 +291,9 @@ def _tiles(plan: Plan, rows: int, missing: Sequence[int] | None) -> dict[Tile, S
         missing = range(-(-height // tall))
     at_once = max(1, plan.largest_tile // (rows * width * n))  # a GPU takes several
     work = {}
-    for run in runs(missing, at_once):
-        top, bottom = run[0] * tall, min(height, (run[-1] + 1) * tall)
-        work[Tile(0, top, width, bottom - top)] = run
+    for near in runs(missing, at_once):
+        top, bottom = near[0] * tall, min(height, (near[-1] + 1) * tall)
+        work[Tile(0, top, width, bottom - top)] = near
     return work
 
 

@@ -18,14 +18,15 @@ from fractals.rendering.bands import Bands, Helpers, ended_on_error
 from fractals.rendering.drawing import (
     Drawing,
     DrawTiles,
+    Loop,
+    Sink,
     compiled_draws,
     compute_data,
     draw_all,
     draw_tile_to,
     open_drawing,
     open_plan,
-    run_all,
-    run_compiled,
+    run,
 )
 from fractals.rendering.fit import fit_new_coloring, read_fitted_request
 from fractals.rendering.iteration import Stop
@@ -405,26 +406,9 @@ def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendere
     bands = Bands(plan, drawing.backend, writer, drawing.dtype)
     drawers = drawing.backend.threads  # 0: the calling thread draws, so that others compress
     timings["encode"] = 0.0
-
-    def draw(tile: Tile, stop: Stop) -> dict[str, float]:
-        with ended_on_error(bands):
-            begun = perf_counter()
-            bands.wait_for_room(tile)
-            waited = perf_counter() - begun
-            seconds = draw_tile_to(drawing, tile, partial(bands.keep, tile), stop)
-            begun = perf_counter()
-            if drawers:
-                bands.help()
-            return {**seconds, "encode": waited + perf_counter() - begun}
-
     with ended_on_error(bands):
         helpers = None if drawers else Helpers(bands, options.threads or core_count())
-        if draws := compiled_draws(drawing):
-            queue = Queue(len(plan.tiles))
-            works = [partial(_draw_and_help, bands, queue, draw_tiles) for draw_tiles in draws]
-            run_compiled(drawing, queue, works, options.progress)
-        else:
-            run_all(drawing, draw, options.progress)
+        run(drawing, plan.tiles, _band_sink(drawing, bands), options.progress)
         begun = perf_counter()
         (helpers or Helpers(bands, drawers)).join()
     writer.end()
@@ -433,7 +417,27 @@ def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendere
     return Rendered(plan.scene, timings, *facts)
 
 
-def _draw_and_help(bands: Bands, queue: Queue, draw_tiles: DrawTiles) -> dict[str, float]:
+def _band_sink(drawing: Drawing, bands: Bands) -> Sink:
+    """Return the sink that keeps tiles in bands; its threads also compress whole bands."""
+
+    def take(tile: Tile, stop: Stop) -> dict[str, float]:
+        with ended_on_error(bands):
+            begun = perf_counter()
+            bands.wait_for_room(tile)
+            waited = perf_counter() - begun
+            seconds = draw_tile_to(drawing, tile, partial(bands.keep, tile), stop)
+            begun = perf_counter()
+            if drawing.backend.threads:
+                bands.help()
+            return {**seconds, "encode": waited + perf_counter() - begun}
+
+    def loops(tiles: Sequence[Tile]) -> list[Loop]:
+        return [partial(_draw_and_help, bands, draw) for draw in compiled_draws(drawing, tiles)]
+
+    return Sink(take, loops)
+
+
+def _draw_and_help(bands: Bands, draw_tiles: DrawTiles, queue: Queue) -> dict[str, float]:
     """Draw tiles of the queue until it is empty, and compress strips of whole bands."""
     spent: dict[str, float] = {}
     with ended_on_error(bands):
