@@ -8,7 +8,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from fractals.deep import orbit_cache
 from fractals.errors import FractalsError, OptionError
 from fractals.io.files import HEADER
 from fractals.io.load import Source
@@ -153,8 +152,7 @@ def compute_to(
         plan = replace(plan, tiles=tuple(work))
         # Each thread has its numbers twice: computed, and being written.
         check_cost(replace(plan, threads=2 * max(1, backend.threads)), force=True)
-        found = orbit_cache.find_same  # the same orbit each time, however long one is kept
-        drawing = open_drawing(plan, backend, options, shading=False, find_orbit=found, known=known)
+        drawing = open_drawing(plan, backend, options, known=known)
         store = store or _create(path, drawing)
         _check_found(store, drawing)
         if cluster is None:
@@ -253,10 +251,7 @@ def _compute_part(
         scene = store.scene
         known = load_known(parts_of(store))
     plan, backend = open_plan(scene, options, "store")
-    find = orbit_cache.find_same
-    drawing = None
-    if known is None:
-        drawing = open_drawing(plan, backend, options, shading=False, find_orbit=find)
+    drawing = open_drawing(plan, backend, options) if known is None else None
     if store is None:
         assert drawing
         with new_store(path) as folder:
@@ -277,7 +272,7 @@ def _compute_part(
     plan = replace(plan, tiles=tuple(work))
     check_cost(replace(plan, threads=2 * max(1, backend.threads)), force=True)
     known = load_known(parts_of(store))
-    drawing = open_drawing(plan, backend, options, shading=False, find_orbit=find, known=known)
+    drawing = open_drawing(plan, backend, options, known=known)
     _check_found(store, drawing)
     _write_tiles(drawing, store, work, PartWriter(store), options.progress)
     return _computed(plan, drawing.timings, store, store.tiles - len(missing), left)

@@ -234,17 +234,12 @@ def pixel_type(scene: Scene) -> np.dtype[Any]:
 
 
 def open_plan(
-    scene: Scene, options: RenderOptions, keeps: Keeps = "pixels", iterates: bool = True
+    scene: Scene, options: RenderOptions, keeps: Keeps = "pixels"
 ) -> tuple[Plan, Backend]:
     """Return the plan of a scene for the device asked for, and the device's backend.
 
-    Parameters
-    ----------
-    keeps : str
-        What stays in memory, as of `make_plan`.
-    iterates : bool
-        False: the raw numbers exist already. True: colorings of the whole picture (histogram,
-        rank) keep all of them in memory.
+    `keeps` is what stays in memory, as of `make_plan`. Colorings of the whole picture (histogram,
+    rank) keep all raw numbers.
 
     Raises
     ------
@@ -254,6 +249,20 @@ def open_plan(
     DeviceError
         The device is missing.
     """
+    return _open_plan(scene, options, keeps, iterates=True)
+
+
+def open_recoloring(
+    scene: Scene, raw: EscapeData, options: RenderOptions, keeps: Keeps = "pixels"
+) -> Drawing:
+    """Return a drawing that colors raw numbers; see `open_plan` and `open_drawing`."""
+    plan, backend = _open_plan(scene, options, keeps, iterates=False)
+    return open_drawing(plan, backend, options, stored=raw)
+
+
+def _open_plan(
+    scene: Scene, options: RenderOptions, keeps: Keeps, iterates: bool
+) -> tuple[Plan, Backend]:
     choice = choose(options.device)
     plan = _plan_for(choice.device, scene, options, keeps, iterates)
     check_cost(plan, options.force)
@@ -288,25 +297,19 @@ def open_drawing(
     plan: Plan,
     backend: Backend,
     options: RenderOptions = RenderOptions(),  # noqa: B008 - frozen
-    shading: bool = True,
     stored: EscapeData | None = None,
-    find_orbit: FindOrbit = orbit_cache.find,
     known: ResumeData | None = None,
+    shading: bool = True,
 ) -> Drawing:
     """Return a drawing whose programs are compiled and whose inputs are on the device.
 
+    It colors tiles where its plan does, or where they are read from `stored` raw numbers in place
+    of iterating. With `known`, what another process has found, nothing is probed.
+
     Parameters
     ----------
-    plan, backend
-        As `open_plan` returned them.
     shading : bool
-        False: only raw numbers are computed.
-    stored : EscapeData, optional
-        Raw numbers that are read in place of iterating.
-    find_orbit : callable
-        Finds or computes reference orbits.
-    known : ResumeData, optional
-        What another process has found. Nothing is probed then.
+        False: only raw numbers are computed, whatever the plan says.
 
     Raises
     ------
@@ -322,7 +325,9 @@ def open_drawing(
         source = Recoloring(backend, plan, layers, stored)
         values = partial(_whole_values, Drawing(plan, backend, source, None, timings))
     else:
-        find = find_orbit if options.cache else orbit_cache.compute_orbit
+        # A store gets the same orbit each time, however long one is kept.
+        find: FindOrbit = orbit_cache.find_same if plan.keeps == "store" else orbit_cache.find
+        find = find if options.cache else orbit_cache.compute_orbit
         progress, tiles = options.progress, len(plan.tiles)
         watch = (lambda _steps: progress(0, tiles)) if progress else None
         with compilation_explained(plan):
@@ -331,8 +336,9 @@ def open_drawing(
             options.on_message(source.note)
         timings["reference"] = source.reference
         timings["reference" if plan.deep else "iterate"] += source.probing
-    painter = Painter(backend, scene, plan, layers, dtype, values) if shading else None
-    columns = None
+    painter = columns = None
+    if shading and (plan.colors or stored is not None):
+        painter = Painter(backend, scene, plan, layers, dtype, values)
     if painter and backend.kind in ("cuda", "simulator"):
         columns = backend.compile(tally_counts.make_tally_body)
     drawing = Drawing(plan, backend, source, painter, timings, count_columns=columns)
@@ -412,7 +418,7 @@ def _whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray
 
 def shade_tile(drawing: Drawing, tile: Tile, raw: EscapeTile) -> Any:
     """Return the sRGB values of a tile's pixels, on the device, from its own raw numbers."""
-    assert drawing.painter, "the drawing was opened with shading=False"
+    assert drawing.painter, "the drawing keeps raw numbers only"
     source = drawing.source
     return drawing.painter.paint(tile, raw, source.max_iterations, source.count_offset)
 
@@ -439,7 +445,7 @@ def draw_tile_to(
 ) -> dict[str, float]:
     """Draw a tile as `draw_tile` does, and call ``put(rgb)`` with its pixels on the device."""
     source, painter = drawing.source, drawing.painter
-    assert painter, "the drawing was opened with shading=False"
+    assert painter, "the drawing keeps raw numbers only"
     clock = _Clock(drawing.backend, source.stage)
     if drawing.plan.jittered:
 
@@ -521,7 +527,7 @@ def draw_all(drawing: Drawing, progress: Progress | None = None) -> Pixels:
 
 def compute_data(plan: Plan, backend: Backend, options: RenderOptions) -> EscapeData:
     """Compute the raw numbers of a plan; see `open_plan`."""
-    drawing = open_drawing(plan, backend, options, shading=False)
+    drawing = open_drawing(replace(plan, keeps="raw"), backend, options)
     n = plan.supersampling
     shape = (plan.size[1] * n, plan.size[0] * n)
     planes = {name: np.empty(shape, dtype) for name, dtype in drawing.planes.items()}
@@ -638,7 +644,7 @@ def compiled_draws(drawing: Drawing, tiles: Sequence[Tile]) -> list[DrawTiles]:
     waits for the interpreter's lock.
     """
     source, painter = drawing.source, drawing.painter
-    assert painter, "the drawing was opened with shading=False"
+    assert painter, "the drawing keeps raw numbers only"
     if not _is_plain(source, drawing.plan):
         return []
     shading = painter.single(source.max_iterations, source.count_offset)

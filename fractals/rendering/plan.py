@@ -131,7 +131,7 @@ MIN_NOISE = 0.01
 
 MAX_SINGLE = 2**16  # single steps of a sample in a deep view; tables skip most of the others
 
-Keeps = Literal["pixels", "bands", "raw", "store"]
+Keeps = Literal["pixels", "bands", "raw", "store", "nothing"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -306,6 +306,11 @@ class Plan:
         return MIN_LIMIT if self.depth == 1 else limit_by_zoom(self.formula, self.finest)
 
     @property
+    def colors(self) -> bool:
+        """Tell whether tiles are colored as soon as they are iterated."""
+        return self.keeps in ("pixels", "bands") and not self.layers.whole
+
+    @property
     def jittered(self) -> bool:
         """Tell whether samples lie anywhere in their cells, and are weighted by their positions."""
         return self.antialias != "grid"
@@ -407,7 +412,8 @@ def make_plan(
         CPU threads, or cores of the device, that share the tiles.
     keeps : str
         What stays in memory: "pixels" of the whole picture; "bands" of a PNG on its way to a file;
-        "raw" numbers of all samples; or, on their way to a "store", of the tiles being computed.
+        "raw" numbers of all samples; or, on their way to a "store", of the tiles being computed;
+        or "nothing", where the view is only probed or measured.
 
     Raises
     ------
@@ -460,7 +466,7 @@ def make_plan(
     single = min(limit, MAX_SINGLE) if deep else limit
     tiles = tuple(make_tiles(scene, device, single, threads, deep))
     band = (
-        band_rows(scene, tiles[0], threads) if keeps in ("bands", "store") else scene.image.size[1]
+        scene.image.size[1] if keeps in ("pixels", "raw") else band_rows(scene, tiles[0], threads)
     )
     return Plan(
         scene=scene,

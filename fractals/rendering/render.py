@@ -26,6 +26,7 @@ from fractals.rendering.drawing import (
     draw_tile_to,
     open_drawing,
     open_plan,
+    open_recoloring,
     run,
 )
 from fractals.rendering.fit import fit_new_coloring, read_fitted_request
@@ -157,9 +158,9 @@ def measure(scene: Scene, options: RenderOptions) -> Measured | None:
             raise TimeoutError
 
     quiet = replace(options, force=True, progress=watch, on_message=lambda line: None)
-    plan, backend = open_plan(scene, quiet, "bands")
+    plan, backend = open_plan(scene, quiet, "nothing")
     try:
-        return look(plan, open_drawing(plan, backend, quiet, shading=False).source)
+        return look(plan, open_drawing(plan, backend, quiet).source)
     except TimeoutError:
         return None
 
@@ -175,10 +176,10 @@ def find_max_iterations(*sources: Source, **keywords: Unpack[RenderKeywords]) ->
     scene, options = read_request(sources, keywords)
     # Colors change no count, and the search takes no longer for a larger picture.
     scene = scene.model_copy(update={"color": Color()})
-    plan, backend = open_plan(scene, replace(options, force=True), "bands")
+    plan, backend = open_plan(scene, replace(options, force=True), "nothing")
     if not plan.probed:
         return plan.max_iterations
-    return open_drawing(plan, backend, options, shading=False).source.max_iterations
+    return open_drawing(plan, backend, options).source.max_iterations
 
 
 @with_keywords(RecolorKeywords)
@@ -215,8 +216,7 @@ def recolor(raw: EscapeData, *sources: Source, **keywords: Unpack[RecolorKeyword
     (8, 6)
     """
     scene, options = read_recoloring(raw, sources, keywords)
-    plan, backend = open_plan(scene, options, iterates=False)
-    return finish(open_drawing(plan, backend, options, stored=raw), options)
+    return finish(open_recoloring(scene, raw, options), options)
 
 
 def read_recoloring(
@@ -359,8 +359,7 @@ def recolor_to(
     """
     scene, options = read_recoloring(raw, sources, keywords)
     target = PictureFile(path, scene.image, overwrite)
-    plan, backend = open_plan(scene, options, _keeps(target), iterates=False)
-    drawing = open_drawing(plan, backend, options, stored=raw)
+    drawing = open_recoloring(scene, raw, options, _keeps(target))
     if not target.streams:
         return _write(finish(drawing, options), target)
     with target.open() as file:

@@ -214,7 +214,7 @@ def test_an_interrupt_ends_a_long_tile():
     drawn = scene(max_iterations=10**9)
     simulator = BoundedSimulator(drawn, 1)
     planned = make_plan(drawn, "simulator", keeps="raw")
-    opened_scene = drawing.open_drawing(planned, simulator, shading=False)
+    opened_scene = drawing.open_drawing(planned, simulator)
 
     def iterate(tile, stop):
         opened_scene.source.iterate(tile, stop=stop)

@@ -375,7 +375,7 @@ def open_session(
     """Return the session of a store or a picture; its programs are compiled, its tables made."""
     tiles = job["kind"] == "tiles"
     plan, backend = open_plan(scene, options, "store" if tiles else "bands")
-    drawing = open_drawing(plan, backend, options, shading=not tiles, known=known)
+    drawing = open_drawing(plan, backend, options, known=known)
     store = RawStore(Path(job["folder"]), job["header"]) if tiles else None
     return WorkerSession(job["kind"], drawing, store)
 

@@ -343,7 +343,7 @@ def open_counts(workload: Workload, device: str, threads: int | None, on_message
         interior_shortcuts=workload.interior_shortcuts,
         on_message=on_message,
     )
-    return open_drawing(*open_plan(workload.scene, options, "raw"), options, shading=False)
+    return open_drawing(*open_plan(workload.scene, options, "raw"), options)
 
 
 class _Lane:
