@@ -28,6 +28,7 @@ from fractals.io.store import (
     parts_of,
     tile_rows,
 )
+from fractals.io.summary import PictureFacts
 from fractals.rendering.drawing import (
     STAGES,
     Drawing,
@@ -47,8 +48,8 @@ from fractals.scene.model import Scene
 from fractals.threads import Progress
 
 
-@dataclass(frozen=True)
-class Computed:
+@dataclass
+class Computed(PictureFacts):
     """Facts about raw numbers that were computed into a store.
 
     Attributes
@@ -65,13 +66,8 @@ class Computed:
         Tiles that are still missing, where only a part was asked for.
     """
 
-    scene: Scene
-    timings: dict[str, float]
-    device: str
-    precision: str
-    method: str
-    tiles: int
-    before: int
+    tiles: int = 0
+    before: int = 0
     missing: int = 0
 
 
@@ -295,13 +291,6 @@ def _tiles(plan: Plan, rows: int, missing: Sequence[int] | None) -> dict[Tile, S
 def _computed(
     plan: Plan, timings: dict[str, float], store: RawStore, before: int, missing: int = 0
 ) -> Computed:
-    return Computed(
-        store.scene,
-        timings,
-        plan.device,
-        plan.precision,
-        plan.method,
-        store.tiles,
-        before,
-        missing,
-    )
+    facts = plan.device, plan.precision, plan.method
+    tiles = store.tiles
+    return Computed(store.scene, timings, *facts, tiles=tiles, before=before, missing=missing)

@@ -29,7 +29,7 @@ from fractals.deep import orbit_cache
 from fractals.errors import OptionError
 from fractals.io.escape_data import EscapeData, arrays_of, check_counts, parts_of, planes_for
 from fractals.io.png import Pixels
-from fractals.io.summary import Summary, Tally
+from fractals.io.summary import PictureFacts, Summary, Tally
 from fractals.kernels import escape as tally_counts
 from fractals.kernels.escape import NONE_YET
 from fractals.kernels.layout import EscapeTile, SampleGrid
@@ -216,6 +216,13 @@ class Drawing:
     def summary(self) -> Summary:
         """Return the limit of iterations, the counts and the share inside of what was drawn."""
         return self.tally.summary(self.source.max_iterations, self.source.count_offset)
+
+    @property
+    def facts(self) -> PictureFacts:
+        """Return what is known of the picture once its tiles are drawn."""
+        plan, loop = self.plan, self.source.loop
+        of_plan = plan.device, plan.precision, plan.method
+        return PictureFacts(plan.scene, self.timings, *of_plan, loop, self.summary)
 
     @property
     def dtype(self) -> np.dtype[Any]:

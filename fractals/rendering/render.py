@@ -1,7 +1,7 @@
 """The pipeline: scene -> plan -> tiles -> raw numbers -> picture. Read this first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -13,7 +13,7 @@ from fractals.io import png
 from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.io.load import Source
-from fractals.io.summary import Summary, resolved_values
+from fractals.io.summary import PictureFacts, resolved_values
 from fractals.rendering.bands import Bands, Helpers, ended_on_error
 from fractals.rendering.drawing import (
     Drawing,
@@ -111,10 +111,8 @@ def draw_image(plan: Plan, backend: Backend, options: RenderOptions) -> Image:
 
 def finish(drawing: Drawing, options: RenderOptions) -> Image:
     """Draw all tiles, and return the picture with the facts of its making."""
-    plan = drawing.plan
     pixels = draw_all(drawing, options.progress)
-    facts = plan.device, plan.precision, plan.method, drawing.source.loop, drawing.summary
-    return Image(pixels, plan.scene, drawing.timings, *facts)
+    return Image(pixels, **vars(drawing.facts))
 
 
 @with_keywords(RenderKeywords)
@@ -240,8 +238,7 @@ def read_recoloring(
 # Pictures drawn into files: bands of rows are compressed, written and freed while others draw.
 
 
-@dataclass(frozen=True)
-class Rendered:
+class Rendered(PictureFacts):
     """Facts about a picture that was drawn into a file.
 
     Attributes
@@ -255,14 +252,6 @@ class Rendered:
     summary : Summary, optional
         As of an `Image`.
     """
-
-    scene: Scene
-    timings: dict[str, float]
-    device: str
-    precision: str
-    method: str
-    loop: str
-    summary: Summary | None = None
 
 
 @with_keywords(RenderKeywords)
@@ -380,8 +369,7 @@ def _render_by(
     named = check_poster(path, target, plan.layers.whole)
     drawing = open_drawing(plan, backend, options)
     draw_poster(named, target, drawing, options, cluster)
-    facts = plan.device, plan.precision, plan.method, drawing.source.loop
-    return Rendered(plan.scene, drawing.timings, *facts)
+    return Rendered(**vars(drawing.facts) | {"summary": None})  # the workers have counted
 
 
 def _keeps(target: PictureFile) -> Keeps:
@@ -391,8 +379,7 @@ def _keeps(target: PictureFile) -> Keeps:
 def _write(image: Image, target: PictureFile) -> Rendered:
     with target.open() as file:
         image.write(file, target.file_format)
-    facts = image.device, image.precision, image.method, image.loop, image.summary
-    return Rendered(image.scene, image.timings, *facts)
+    return Rendered(*(getattr(image, part.name) for part in fields(PictureFacts)))
 
 
 def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendered:
@@ -412,8 +399,7 @@ def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendere
         (helpers or Helpers(bands, drawers)).join()
     writer.end()
     timings["encode"] += perf_counter() - begun
-    facts = plan.device, plan.precision, plan.method, drawing.source.loop, drawing.summary
-    return Rendered(plan.scene, timings, *facts)
+    return Rendered(**vars(drawing.facts))
 
 
 def _band_sink(drawing: Drawing, bands: Bands) -> Sink:
