@@ -38,7 +38,7 @@ from fractals.rendering.drawing import (
 )
 from fractals.rendering.iteration import GridMethod, Stop
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Plan, Tile, make_plan
+from fractals.rendering.plan import Plan, Tile, make_plan, tiles_within
 from fractals.rendering.shading import Painter
 from fractals.scene.geometry import make_layers, matrix
 from fractals.scene.model import Scene, View
@@ -270,11 +270,7 @@ class BandMaker:
         """Return rows of what `open` returned, shape (last - first, columns, 3)."""
         backend, plan = self.backend, drawing.plan
         columns, tile = plan.size[0], plan.tiles[0]
-        tiles = tuple(
-            Tile(x, y, min(tile.width, columns - x), min(tile.height, last - y))
-            for y in range(first, last, tile.height)
-            for x in range(0, columns, tile.width)
-        )
+        tiles = tiles_within(columns, range(first, last), tile.width, tile.height)
         texels = np.empty((last - first, columns, 3), np.uint16)
 
         def draw(tile: Tile, stop: Stop) -> dict[str, float]:
@@ -295,11 +291,7 @@ class BandMaker:
         """
         plan = drawing.plan
         columns, most = plan.size[0], plan.tiles[0]
-        tiles = tuple(
-            Tile(x, y, min(most.width, columns - x), min(most.height, last - y))
-            for y in range(first, last, most.height)
-            for x in range(0, columns, most.width)
-        )
+        tiles = tiles_within(columns, range(first, last), most.width, most.height)
 
         def iterate(tile: Tile, stop: Stop) -> dict[str, float]:
             rows, across = tile.window()

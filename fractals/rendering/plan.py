@@ -2,7 +2,7 @@
 
 import bisect
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -50,8 +50,8 @@ class Tile(NamedTuple):
 
 def make_tiles(
     scene: Scene, device: str, max_iterations: int, threads: int = 1, deep: bool = False
-) -> Iterable[Tile]:
-    """Yield tiles that cover each pixel once: strips, whose memory is contiguous.
+) -> tuple[Tile, ...]:
+    """Return tiles that cover each pixel once: strips, whose memory is contiguous.
 
     On the CPU tiles are rectangles where strips would be flat, or where neighbouring samples share
     work. Each thread gets many tiles, because tiles take different times, but none so small that
@@ -83,9 +83,18 @@ def make_tiles(
     if limits.rectangles and (flat or deep or scene.image.antialias != "grid"):
         across = min(width, max(1, 512 // n), pixels, 4 * math.isqrt(pixels))
     down = max(1, min(height, pixels // across))
-    for y in range(0, height, down):
-        for x in range(0, width, across):
-            yield Tile(x, y, min(across, width - x), min(down, height - y))
+    return tiles_within(width, range(0, height), across, down)
+
+
+def tiles_within(width: int, rows: range, across: int, down: int) -> tuple[Tile, ...]:
+    """Return tiles of at most `across` x `down` pixels that cover these rows."""
+    return tuple(
+        [
+            Tile(x, y, min(across, width - x), min(down, rows.stop - y))
+            for y in range(rows.start, rows.stop, down)
+            for x in range(0, width, across)
+        ]
+    )
 
 
 def band_rows(scene: Scene, tile: Tile, threads: int) -> int:
@@ -464,7 +473,7 @@ def make_plan(
     if deep and depth and scene.iteration.max_iterations == "auto":  # a guess, until it is probed
         limit = max(10_000, 4 * forecast.reference_length(scene, digits))
     single = min(limit, MAX_SINGLE) if deep else limit
-    tiles = tuple(make_tiles(scene, device, single, threads, deep))
+    tiles = make_tiles(scene, device, single, threads, deep)
     band = (
         scene.image.size[1] if keeps in ("pixels", "raw") else band_rows(scene, tiles[0], threads)
     )
