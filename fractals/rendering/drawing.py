@@ -58,14 +58,8 @@ def make_source(
 ) -> SampleSource:
     """Return what iterates a plan's samples; its programs are compiled.
 
-    Parameters
-    ----------
-    find_orbit : callable
-        Finds or computes reference orbits: one of those in `fractals.deep.orbit_cache`.
-    watch : callable, optional
-        Called with the number of steps while a reference orbit is computed.
-    known : ResumeData, optional
-        What another process has found. Nothing is probed then.
+    `watch` is called with the number of steps while a reference orbit is computed. With `known`,
+    what another process has found, nothing is probed.
     """
     begun = perf_counter()
     if known is None and (limit := _limit_by_other_method(backend, plan, find_orbit, watch)):
@@ -311,12 +305,8 @@ def open_drawing(
     """Return a drawing whose programs are compiled and whose inputs are on the device.
 
     It colors tiles where its plan does, or where they are read from `stored` raw numbers in place
-    of iterating. With `known`, what another process has found, nothing is probed.
-
-    Parameters
-    ----------
-    shading : bool
-        False: only raw numbers are computed, whatever the plan says.
+    of iterating; never without `shading`. With `known`, what another process has found, nothing is
+    probed.
 
     Raises
     ------
@@ -435,14 +425,8 @@ def draw_tile(
 ) -> dict[str, float]:
     """Draw the pixels of a tile, and return the seconds of each stage.
 
-    Parameters
-    ----------
-    tile : Tile
-        Any rectangle within the picture; it need not be one of the plan's.
-    out : ndarray of ``drawing.dtype``, shape (tile.height, tile.width, 3)
-        Receives the sRGB values.
-    stop : callable
-        Returns True once the tile is no longer needed: `out` is then undefined.
+    The tile is any rectangle within the picture. `out`, of ``drawing.dtype`` and shape
+    (tile.height, tile.width, 3), receives the sRGB values; it is undefined if `stop` returned True.
     """
     return draw_tile_to(drawing, tile, lambda rgb: drawing.backend.to_host(rgb, out), stop)
 
@@ -495,15 +479,9 @@ def compute_tile(
 ) -> dict[str, float]:
     """Compute the raw numbers of a tile, and return the seconds of each stage.
 
-    Parameters
-    ----------
-    tile : Tile
-        Any rectangle within the picture; it need not be one of the plan's.
-    planes : mapping of str to ndarray
-        Some of ``drawing.planes`` by name; each receives the tile's samples, shape
-        (tile.height * n, tile.width * n) with a supersampling of n.
-    stop : callable
-        Returns True once the tile is no longer needed: the planes are then undefined.
+    The tile is any rectangle within the picture. `planes` are some of ``drawing.planes`` by name.
+    Each receives the tile's samples, shape (tile.height * n, tile.width * n) with a supersampling
+    of n; they are undefined if `stop` returned True.
     """
     clock = _Clock(drawing.backend)
     raw = drawing.source.iterate(tile, stop=stop)

@@ -47,25 +47,13 @@ from fractals.threads import share
 class TileGrid:
     """The grid of a plan's samples on a device: columns and rows, or explicit positions.
 
-    Parameters
-    ----------
-    backend : Backend
-    plan : Plan
-    step : int
-        From 2 on, the grid has only the sample in the middle of each step x step samples; tiles
-        then count these.
-
-    Attributes
-    ----------
-    samples : Samples
-        Where the plan has explicit positions.
-    columns, rows : ndarray
-        As of `fractals.rendering.sampling.coordinates`, in the backend's number type, elsewhere.
+    From a step of 2 on, the grid has only the sample in the middle of each step x step samples;
+    tiles then count these.
     """
 
     def __init__(self, backend: Backend, plan: Plan, step: int = 1) -> None:
         self.backend, self.plan, self.step = backend, plan, step
-        if plan.explicit_positions:
+        if plan.explicit_positions:  # otherwise columns and rows, as of `coordinates`
             self.samples = Samples(plan)
             return
         columns, rows = (part.astype(backend.real) for part in coordinates(plan))
@@ -108,14 +96,8 @@ def explicit_positions(
 ) -> tuple[Any, Any]:
     """Return explicit positions in place of columns and rows, on a device.
 
-    Parameters
-    ----------
-    backend : Backend
-    samples : Samples
-    i, j : ndarray of int
-        Columns and rows, of shapes that NumPy broadcasts.
-    shape : tuple of int
-        Shape of the arrays that are computed from the positions.
+    The columns `i` and rows `j` have shapes that NumPy broadcasts to `shape`, that of the arrays
+    which are computed from the positions.
     """
     positions = samples.at(i, j).astype(backend.real)
     empty = np.zeros((2, shape[0]), backend.real)
@@ -309,17 +291,7 @@ class SampleSource(Protocol):
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
     ) -> EscapeTile:
-        """Return the escape data of samples in columns `i` and rows `j`.
-
-        Parameters
-        ----------
-        i, j : ndarray of int
-            Of shapes that NumPy broadcasts.
-        shape : tuple of int
-            Shape of the arrays that are returned.
-        stop : callable
-            As of `iterate`.
-        """
+        """Return the escape data, of this shape, of samples in columns `i` and rows `j`."""
 
 
 class GridMethod:
@@ -349,14 +321,7 @@ class GridMethod:
         """Return a copy that iterates another grid of the same view.
 
         Programs, reference orbit, limit of iterations and count offset are shared, so nothing is
-        computed again.
-
-        Parameters
-        ----------
-        plan : Plan
-            The method's own plan with another supersampling.
-        step : int
-            As of `TileGrid`.
+        computed again. The plan is the method's own with another supersampling.
         """
         other = copy.copy(self)
         other.plan, other.grid = plan, TileGrid(self.backend, plan, step)
@@ -374,14 +339,14 @@ class GridMethod:
     def iterate(
         self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
     ) -> EscapeTile:
-        """Return the escape data of a tile's samples: see `Method.iterate`."""
+        """Return the escape data of a tile's samples: see `SampleSource.iterate`."""
         shape, across, down = self.grid.of_tile(tile)
         return self._iterate(shape, across, down, max_iterations or self.max_iterations, stop)
 
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
     ) -> EscapeTile:
-        """Return the escape data of listed samples: see `Method.iterate_some`."""
+        """Return the escape data of listed samples: see `SampleSource.iterate_some`."""
         across, down = self.grid.of_samples(i, j, shape)
         return self._iterate(shape, across, down, self.max_iterations, stop)
 

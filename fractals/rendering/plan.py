@@ -57,16 +57,7 @@ def make_tiles(
     work. Each thread gets many tiles, because tiles take different times, but none so small that
     its overhead shows.
 
-    Parameters
-    ----------
-    device : str
-        The kind of device.
-    max_iterations : int
-        Most steps of a sample.
-    threads : int
-        CPU threads that share the tiles.
-    deep : bool
-        Whether the method is perturbation.
+    `device` is the kind of device; `deep` tells whether the method is perturbation.
     """
     width, height = scene.image.size
     n = scene.image.supersampling
@@ -411,18 +402,10 @@ def make_plan(
 ) -> Plan:
     """Return how a scene is drawn on a kind of device.
 
-    Parameters
-    ----------
-    device : str
-        "cpu", "cuda", "simulator" or "python".
-    interior_shortcuts : bool
-        Whether orbits that provably stay inside are cut short. Counts are the same.
-    threads : int
-        CPU threads, or cores of the device, that share the tiles.
-    keeps : str
-        What stays in memory: "pixels" of the whole picture; "bands" of a PNG on its way to a file;
-        "raw" numbers of all samples; or, on their way to a "store", of the tiles being computed;
-        or "nothing", where the view is only probed or measured.
+    The tiles are shared by so many threads of the CPU, or cores of the device. `keeps` is what
+    stays in memory: "pixels" of the whole picture; "bands" of a PNG on its way to a file; "raw"
+    numbers of all samples; or, on their way to a "store", of the tiles being computed; or
+    "nothing", where the view is only probed or measured.
 
     Raises
     ------
