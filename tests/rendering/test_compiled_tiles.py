@@ -173,6 +173,18 @@ def test_rows_come_round_and_a_whole_band_ends_the_call(joined):
     assert seen == 4
 
 
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_a_sink_takes_the_tiles_that_are_listed(joined, device):
+    drawing = opened(scene(size=(64, 64), max_iterations=30), device)
+    expected = draw_all(drawing)
+    pixels, listed = np.zeros_like(expected), drawing.plan.tiles[1:3]
+    compiled_tiles.run(drawing, listed, compiled_tiles.pixel_sink(drawing, pixels))
+    assert bool(any(joined)) == (device == "cpu")
+    for tile in drawing.plan.tiles:
+        wanted = expected[tile.window()] if tile in listed else 0
+        assert (pixels[tile.window()] == wanted).all()
+
+
 def test_ctrl_c_is_heard_between_tiles(joined):
     """Also by the threads, which would otherwise draw for minutes."""
     drawn = scene(size=(640, 640), max_iterations=10**6, center=("-0.1", "0.7"), width="0.02")
