@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from time import perf_counter
 from typing import Any, Protocol, Self
 
@@ -125,6 +124,10 @@ class ViewProbe:
     seconds: float = field(default=0.0, init=False)  # that iterating took, without compiling
     # The smooth counts of the view, where all samples escaped: the limit does not change these.
     _escaped: Floats | None = field(default=None, init=False)
+    # What `_grid` has returned: a limit that is raised is probed at the same samples.
+    _grids: dict[tuple[Fraction, tuple[int, int]], tuple[Positions, Positions]] = field(
+        default_factory=dict, init=False
+    )
 
     def compile(self) -> None:
         """Compile the program, which is done when it is first called."""
@@ -182,15 +185,13 @@ class ViewProbe:
 
     def _grid(self, scale: Fraction, size: tuple[int, int]) -> tuple[Positions, Positions]:
         """Return columns and rows as of `coordinates`; `scale` is a power of two."""
-        if not self.plan.deep or size != PROBE_SIZE:
-            return coordinates(self._sized(scale, size))
-        # They are distances from the center, which a power of two scales without rounding.
-        columns, rows = self._own_grid
-        return float(scale) * columns, float(scale) * rows
-
-    @cached_property
-    def _own_grid(self) -> tuple[Positions, Positions]:
-        return coordinates(self._sized(Fraction(1), PROBE_SIZE))
+        if self.plan.deep and size == PROBE_SIZE and scale != 1:
+            # They are distances from the center, which a power of two scales without rounding.
+            columns, rows = self._grid(Fraction(1), size)
+            return float(scale) * columns, float(scale) * rows
+        if (scale, size) not in self._grids:
+            self._grids[scale, size] = coordinates(self._sized(scale, size))
+        return self._grids[scale, size]
 
     def shallow_limit(self, prepare: Callable[[int], None] | None = None) -> int:
         """Return a limit of iterations beyond which few more samples escape, of a view not deep.
