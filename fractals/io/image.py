@@ -267,14 +267,8 @@ def png_beginning(
 ) -> bytes:
     """Return the beginning of a scene's PNG, which carries the scene if it can be written.
 
-    Parameters
-    ----------
-    size : tuple of int
-        Width and height in pixels.
-    bits : int
-        Of a channel, 8 or 16.
-    resolved : mapping, optional
-        As of `fractals.io.summary.resolved_values`; kept beside the scene.
+    `size` is width and height in pixels; a channel has 8 or 16 bits; `resolved`, as of
+    `fractals.io.summary.resolved_values`, is kept beside the scene.
     """
     texts = {}
     with contextlib.suppress(SceneError):  # a formula that is a user's function has no name
@@ -286,10 +280,7 @@ def png_beginning(
 def read_pixels(path: str | Path, bits: int = 8, size: tuple[int, int] | None = None) -> Pixels:
     """Return the pixels of a picture, shape (height, width, 3); of 16 bits only from our PNGs.
 
-    Parameters
-    ----------
-    size : (int, int), optional
-        The width and height that the picture must have; compared before anything is decoded.
+    `size` is the width and height that it must have; they are compared before anything is decoded.
 
     Raises
     ------
