@@ -67,9 +67,9 @@ def make_source(
     begun = perf_counter() - begun
     source: Direct | Perturbation
     if plan.deep:
-        source = Perturbation(backend, plan.scene, plan, plan.layers, find_orbit, watch, known)
+        source = Perturbation(backend, plan, find_orbit, watch, known)
     else:
-        source = Direct(backend, plan.scene, plan, plan.layers, known)
+        source = Direct(backend, plan, known)
     source.probing += begun
     return source
 
@@ -111,9 +111,10 @@ class Recoloring:
 
     reference, probing, note, loop, stage = 0.0, 0.0, "", "", "copy"
 
-    def __init__(self, backend: Backend, plan: Plan, layers: Layers, raw: EscapeData) -> None:
+    def __init__(self, backend: Backend, plan: Plan, raw: EscapeData) -> None:
         raw.check(counts=False)
         self.backend, self.plan, self.raw = backend, plan, raw
+        layers = plan.layers
         self.max_iterations, self.count_offset = raw.max_iterations, raw.count_offset
         n, planes = plan.supersampling, raw.planes
         if raw.count.shape != (plan.size[1] * n, plan.size[0] * n):
@@ -319,7 +320,7 @@ def open_drawing(
     source: SampleSource
     values = None
     if stored is not None:
-        source = Recoloring(backend, plan, layers, stored)
+        source = Recoloring(backend, plan, stored)
         values = partial(_whole_values, Drawing(plan, backend, source, None, timings))
     else:
         # A store gets the same orbit each time, however long one is kept.

@@ -36,8 +36,7 @@ from fractals.rendering.probe import (
     smooth_counts,
 )
 from fractals.rendering.sampling import Index, Samples, coordinates, indices
-from fractals.scene.geometry import Layers
-from fractals.scene.model import MAX_ITERATIONS, Scene
+from fractals.scene.model import MAX_ITERATIONS
 from fractals.threads import share
 
 # TileGrid: the positions of a tile's samples, as arrays on a device.
@@ -306,10 +305,10 @@ class GridMethod:
         """Return the loop of the program that iterates, and why it is not a faster one."""
         return self.run.label
 
-    def __init__(self, backend: Backend, scene: Scene, plan: Plan, layers: Layers) -> None:
-        self.backend, self.scene, self.plan = backend, scene, plan
+    def __init__(self, backend: Backend, plan: Plan) -> None:
+        self.backend, self.scene, self.plan = backend, plan.scene, plan
         self.prober = backend  # runs the probe
-        self.derivative, self.statistics = layers.derivative, layers.statistics
+        self.derivative, self.statistics = plan.layers.derivative, plan.layers.statistics
         self.formula = plan.formula
         self.max_iterations = plan.max_iterations
         self.count_offset = 0.0
@@ -397,15 +396,8 @@ LONG = 2**22  # a limit beyond it says "no limit": no sample of a probe is itera
 class Direct(GridMethod):
     """Iterates each sample by itself."""
 
-    def __init__(
-        self,
-        backend: Backend,
-        scene: Scene,
-        plan: Plan,
-        layers: Layers,
-        known: ResumeData | None = None,
-    ) -> None:
-        super().__init__(backend, scene, plan, layers)
+    def __init__(self, backend: Backend, plan: Plan, known: ResumeData | None = None) -> None:
+        super().__init__(backend, plan)
         if known:
             self.max_iterations, self.count_offset = known.max_iterations, known.count_offset
         self._compile()
@@ -422,7 +414,7 @@ class Direct(GridMethod):
                 return
         if backend.kind in ("python", "simulator"):  # the probe would take minutes there
             cpu = open_one_core(plan.precision)
-            other = Direct(cpu, self.scene, plan, plan.layers)
+            other = Direct(cpu, plan)
             self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
             self.probing = other.probing
         else:

@@ -40,8 +40,7 @@ from fractals.rendering import forecast
 from fractals.rendering.iteration import WITHOUT_END, FindOrbit, GridMethod, Stop, ViewProbe, never
 from fractals.rendering.known import ResumeData
 from fractals.rendering.plan import Plan
-from fractals.scene.geometry import Layers, matrix
-from fractals.scene.model import Scene
+from fractals.scene.geometry import matrix
 from fractals.scene.numbers import log2
 from fractals.threads import share
 
@@ -241,15 +240,13 @@ class Perturbation(GridMethod):
     def __init__(
         self,
         backend: Backend,
-        scene: Scene,
         plan: Plan,
-        layers: Layers,
         find_orbit: FindOrbit = orbit_cache.find,
         on_steps: Callable[[int], None] | None = None,
         known: ResumeData | None = None,
     ) -> None:
-        super().__init__(backend, scene, plan, layers)
-        self.julia = scene.julia is not None
+        super().__init__(backend, plan)
+        self.julia = plan.scene.julia is not None
         self.cpu = open_one_core()
         if backend.kind in ("python", "simulator"):  # the probe would take minutes there
             self.prober = self.cpu
