@@ -96,7 +96,7 @@ def ours(
             device="cpu", threads=threads, interior_shortcuts=interior_shortcuts
         )
         opened, backend = open_plan(scene, options)
-    return open_drawing(opened, backend, options, shading=False)
+    return open_drawing(replace(opened, keeps="raw"), backend, options)
 
 
 def loops_over_tiles(drawing: Drawing, planes: Mapping[str, NDArray[Any]]) -> Sequence[Loop]:

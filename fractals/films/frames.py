@@ -61,10 +61,10 @@ def find_facts(motion: Motion, tracks: Tracks, options: RenderOptions) -> FilmCo
 
 def _opened(scene: Scene, options: RenderOptions) -> tuple[int, float]:
     forced = replace(options, force=True)
-    plan, backend = open_plan(scene, forced, "bands")
+    plan, backend = open_plan(scene, forced, "nothing")
     if not (plan.deep or plan.probed or plan.depth > 0):
         return plan.max_iterations, 0.0
-    source = open_drawing(plan, backend, forced, shading=False).source
+    source = open_drawing(plan, backend, forced).source
     return source.max_iterations, source.count_offset
 
 

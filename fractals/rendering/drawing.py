@@ -301,13 +301,11 @@ def open_drawing(
     options: RenderOptions = RenderOptions(),  # noqa: B008 - frozen
     stored: EscapeData | None = None,
     known: ResumeData | None = None,
-    shading: bool = True,
 ) -> Drawing:
     """Return a drawing whose programs are compiled and whose inputs are on the device.
 
     It colors tiles where its plan does, or where they are read from `stored` raw numbers in place
-    of iterating; never without `shading`. With `known`, what another process has found, nothing is
-    probed.
+    of iterating. With `known`, what another process has found, nothing is probed.
 
     Raises
     ------
@@ -335,7 +333,7 @@ def open_drawing(
         timings["reference"] = source.reference
         timings["reference" if plan.deep else "iterate"] += source.probing
     painter = columns = None
-    if shading and (plan.colors or stored is not None):
+    if plan.colors or stored is not None:
         painter = Painter(backend, scene, plan, layers, dtype, values)
     if painter and backend.kind in ("cuda", "simulator"):
         columns = backend.compile(tally_counts.make_tally_body)
