@@ -19,12 +19,7 @@ MAX_STEPS = 10_000_000
 class Area:
     """The view of a scene in the parameter plane.
 
-    Attributes
-    ----------
-    width, height : mpq
-        Sides of the view in plane units.
-    radius : mpfr
-        Radius of a circle around the view, in plane units.
+    `width`, `height` and `radius`, of a circle around the view, are in plane units.
 
     Raises
     ------

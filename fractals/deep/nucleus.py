@@ -71,20 +71,11 @@ ESCAPE_RADIUS = 1000.0
 
 
 class NearOrbits:
-    """The orbits of the points of a view.
+    """The orbits of the points of a view, for a map f(z) + c with `perturbed`.
 
-    Parameters
-    ----------
-    formula : Formula
-        A map f(z) + c with `perturbed`.
-    center : tuple of mpq
-        Center of the view: the reference's c.
-    radius : mpfr
-        Radius of a circle around the view, in plane units.
-    max_period : int
-        Most steps of an orbit.
-    progress : callable, optional
-        Called with what is done, the steps taken and all steps.
+    `center` is that of the view and the reference's c, `radius` that of a circle around the view in
+    plane units. An orbit has at most `max_period` steps. `progress` is called with what is done,
+    the steps taken and all steps.
     """
 
     def __init__(

@@ -69,7 +69,7 @@ def draw_preview(
     tiles = [Tile(0, y, width, min(ROWS, height - y)) for y in range(0, height, ROWS)]
 
     def opened() -> Drawing:
-        drawing = open_drawing(plan, backend, options, shading=not whole)
+        drawing = open_drawing(plan, backend, options)
         if whole:
             drawing.source.iterate(tiles[0], stop=work.stale)
         else:

@@ -84,9 +84,10 @@ def value_at(engine: Engine, scene: Scene, coloring: str) -> float | None:
         one = scene.replace(coloring=coloring, layers=[], size=(1, 1), transfer="linear")
         one = one.replace(mask="auto", range=None) if one.color.range else one
         backend = engine.backend(one.iteration.number_type)
-        plan = make_plan(one.replace(supersampling=1, antialias="grid"), backend.kind)
+        one_sample = one.replace(supersampling=1, antialias="grid")
+        plan = make_plan(one_sample, backend.kind, keeps="nothing")
         options = RenderOptions(force=True, on_message=lambda line: None)
-        drawing = sampled(open_drawing(plan, backend, options, shading=False))
+        drawing = sampled(open_drawing(plan, backend, options))
     except FractalsError:
         return None
     layer, source = plan.layers.drawn[0], drawing.source

@@ -25,6 +25,7 @@ from fractals.io.escape_data import EscapeData, arrays_of
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import (
     Drawing,
+    Recoloring,
     copy_numbers,
     draw_tile,
     open_drawing,
@@ -172,19 +173,19 @@ class ClientView(DrawingTask):
         if not self._is_seen_by(before) or plan.layers.lacking(raw.planes):
             return False
         backend = self.engine.backend(plan.precision)
-        single, options = self._plan(at_one_sample(self.scene)), self._options()
-        self.single = open_drawing(single, backend, options, shading=False, stored=raw)
+        single = self._plan(at_one_sample(self.scene))
+        self.single = Drawing(single, backend, Recoloring(backend, single, raw))
         self.values, self.drawing = ViewValues(self.single), before.drawing
         same = needs_of(before.drawing.plan) == needs_of(plan)
         if not same:
-            self.drawing = open_drawing(plan, backend, options, shading=False)
+            self.drawing = open_drawing(plan, backend, self._options())
         self.raw, self.raw_is_exact = raw, before.raw_is_exact and same
         return True
 
     def _open_anew(self) -> None:
         plan = self._plan(self.scene)
         backend = self.engine.backend(plan.precision)
-        self.drawing = open_drawing(plan, backend, self._options(), shading=False)
+        self.drawing = open_drawing(plan, backend, self._options())
         self.single = sampled(self.drawing)
         self.values = ViewValues(self.single)
         one = Tile(0, 0, 1, 1)  # compiles: the coarse picture is timed
@@ -199,9 +200,9 @@ class ClientView(DrawingTask):
             draw_tile(self._iterating(plan), Tile(0, 0, 1, 1), rgb, self.stale)
 
     def _plan(self, scene: Scene) -> Plan:
-        """Return the plan of a scene on the engine's device."""
+        """Return the plan of a scene on the engine's device; its painters are made apart."""
         backend = self.engine.backend(scene.iteration.number_type)
-        return make_plan(scene, backend.kind, threads=backend.threads or 1)
+        return make_plan(scene, backend.kind, threads=backend.threads or 1, keeps="nothing")
 
     def _options(self) -> RenderOptions:
         """Return options whose progress ends replaced work, and sends a status."""

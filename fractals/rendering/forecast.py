@@ -75,17 +75,8 @@ def memory(
 ) -> int:
     """Return the most bytes that a picture, or its bands, and the tiles being drawn take.
 
-    Parameters
-    ----------
-    raw : bool
-        Whether the raw numbers of all samples are kept.
-    tiles : sequence of Tile
-    band : int
-        Rows of a band.
-    threads : int
-        Tiles that are drawn at a time.
-    planes : int
-        Numbers that are accumulated along each orbit.
+    `raw` tells whether the raw numbers of all samples are kept; a band has `band` rows; `threads`
+    tiles are drawn at a time; `planes` numbers are accumulated along each orbit.
     """
     a_sample = BYTES_A_SAMPLE[precision] + planes * np.dtype(precision).itemsize
     n2 = scene.image.supersampling**2

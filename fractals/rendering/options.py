@@ -87,14 +87,7 @@ def read_request(
 ) -> tuple[Scene, RenderOptions]:
     """Return the scene and the options that a public function was called with.
 
-    Parameters
-    ----------
-    sources : sequence
-        As of `fractals.load_scene`.
-    keywords : mapping
-        Keys of the scene and options; a `precision` of None keeps that of the scene.
-    allowed : TypedDict type
-        The keywords of the function.
+    `allowed` is the TypedDict of its keywords; a `precision` of None keeps that of the scene.
 
     Raises
     ------
@@ -112,14 +105,8 @@ def split_keywords(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the keys of the scene, and the fields of a dataclass of options.
 
-    Parameters
-    ----------
-    keywords : mapping
-        What a public function was called with; a `precision` of None keeps that of the scene.
-    allowed : TypedDict type
-        The keywords of the function.
-    options : dataclass type
-        Such as `RenderOptions`.
+    `allowed` and `keywords` are as of `read_request`; `options` is a dataclass such as
+    `RenderOptions`.
 
     Raises
     ------

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from unittest import mock
@@ -459,7 +460,7 @@ def test_orbit_that_does_not_fit_into_memory(monkeypatch):
 def iterated(made):
     """Return the escape data of a plan's picture."""
     backend = open_backend(choose("cpu").device, made.precision, 1)
-    drawing = open_drawing(made, backend, shading=False)
+    drawing = open_drawing(replace(made, keeps="raw"), backend)
     raw = drawing.source.iterate(Tile(0, 0, *made.size))
     return tuple(np.array(part) for part in raw[:3])
 
