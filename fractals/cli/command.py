@@ -2,17 +2,21 @@
 
 import contextlib
 import difflib
+import importlib
 import math
+import os
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from fractals.cli.messages import Verbosity, choices, write_out
-from fractals.errors import OptionError, shown
+from fractals.errors import OptionError, SceneError, shown
 from fractals.scene.numbers import MAX_SIDE, NAMED_SIZES, plain_minus, point_text
 
 # Values of options: text as it is typed -> numbers, pairs and tables, or an `OptionError`.
@@ -447,6 +451,29 @@ class VerbOption(click.Option):
         self.section = section
 
 
+class OutputOption(VerbOption):
+    """The option that names what is written.
+
+    Parameters
+    ----------
+    endings : sequence of str
+        How the name may end, "/" for a folder; or tables that list it, such as "io.image.FORMATS".
+    """
+
+    def __init__(self, *arguments: Any, endings: Sequence[str], **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.endings = endings
+
+    def matches(self, name: str) -> bool:
+        """Return whether a name ends as an output does."""
+        found: list[str] = []
+        for ending in self.endings:
+            module, _, table = ending.rpartition(".")
+            home = importlib.import_module(f"fractals.{module}") if module else None
+            found += getattr(home, table) if home else (ending,)
+        return name.lower().endswith(tuple(found)) and "#" not in name
+
+
 def option(*names: str, section: str = "Options", **settings: Any) -> Callable[[F], F]:
     """Return a decorator that adds an option to a verb."""
     return click.option(*names, cls=VerbOption, section=section, **settings)
@@ -540,7 +567,22 @@ class VerbGroup(Laidout, click.Group):
 
 
 class Verb(Laidout):
-    """A verb of the command line."""
+    """A verb of the command line, which says how to name an output that looks like an argument."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the verb, unless its last argument is no file, and looks like one to write."""
+        output = next((each for each in self.params if isinstance(each, OutputOption)), None)
+        if output and ctx.get_parameter_source("output") is ParameterSource.DEFAULT:
+            arguments = [each for each in self.params if isinstance(each, click.Argument)]
+            given = ctx.params.get(arguments[-1].name or "") if arguments else ()
+            if isinstance(given, tuple) and given and output.matches(name := given[-1]):
+                # A single one may be a scene that is misspelled.
+                kind = SceneError if len(arguments) == len(given) == 1 else OptionError
+                what = "folder" if name.endswith("/") else "file"
+                if not os.path.exists(name):
+                    typed = shown(shlex.quote(name))
+                    raise kind(f"{shown(name)}: no such {what}; to write it, type -o {typed}")
+        return super().invoke(ctx)
 
 
 def _common() -> list[click.Parameter]:

@@ -117,7 +117,7 @@ if TYPE_CHECKING:
 @color_options
 @device_options
 @effort_options
-@output_option("File to write, ending in .fz, .npz or .exr.")
+@output_option("File to write, ending in .fz, .npz or .exr.", "io.escape_data.SUFFIXES")
 @option(
     "--overwrite",
     is_flag=True,

@@ -140,7 +140,7 @@ def explore_command(
     section="Output",
     help="Folder for the scenes (default: that of the sheet).",
 )
-@output_option("Sheet to write, a PNG.")
+@output_option("Sheet to write, a PNG.", ".png")
 @overwrite_option
 @device_options
 def surprise_command(

@@ -133,7 +133,10 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
 @device_options
 @effort_options
 @output_option(
-    "Film to write: .mp4, .mkv, .webm, .mov, .webp, .gif, or a FOLDER/ or frame%05d.png for PNGs."
+    "Film to write: .mp4, .mkv, .webm, .mov, .webp, .gif, or a FOLDER/ or frame%05d.png for PNGs.",
+    "films.writing.SUFFIXES",
+    "io.image.FORMATS",
+    "/",
 )
 @overwrite_option
 @dry_run_option

@@ -38,7 +38,11 @@ search_options = together(
         help="Highest period to search, such as 1e6 (default: by the depth of the view).",
     ),
 )
-target_option = output_option("Scene to write, .toml or .json; - is stdout.", default="-")
+
+
+target_option = output_option(
+    "Scene to write, .toml or .json; - is stdout.", "io.load.SCENE_SUFFIXES", default="-"
+)
 
 
 @click.group(
@@ -257,7 +261,7 @@ def misiurewicz_command(
     section="Search",
     help="Most views, 1 to 100 (default: 6).",
 )
-@output_option("Folder for a scene of each view and sheet.png.", metavar="FOLDER")
+@output_option("Folder for a scene of each view and sheet.png.", "/", metavar="FOLDER")
 @overwrite_option
 @json_option
 @device_options

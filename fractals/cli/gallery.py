@@ -42,7 +42,7 @@ from fractals.errors import DifferenceError, FractalsError, OptionError, shown
 )
 @view_options
 @color_options
-@output_option("Sheet to write, a PNG.")
+@output_option("Sheet to write, a PNG.", ".png")
 @overwrite_option
 def sheet_command(
     scenes: tuple[str, ...], kind: str, output: str | None, overwrite: bool, **options: Any
@@ -79,7 +79,7 @@ def sheet_command(
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete("gallery"))
 @option("--all", "whole", is_flag=True, section="Output", help="Draw every scene, and the page.")
-@output_option("Folder of the pictures, made if missing.", "FOLDER", "gallery")
+@output_option("Folder of the pictures, made if missing.", "/", metavar="FOLDER", default="gallery")
 @option(
     "--size",
     metavar="SIZE",

@@ -84,7 +84,7 @@ def gpu_command(context: click.Context) -> None:
 @block_option
 @sample_options
 @view_options
-@output_option("Map to write, a PNG: warps whose lanes are busy are white.")
+@output_option("Map to write, a PNG: warps whose lanes are busy are white.", ".png")
 @overwrite_option
 @json_option
 def divergence_command(

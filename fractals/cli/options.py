@@ -15,6 +15,7 @@ from fractals.cli.command import (
     PALETTE,
     SCENE,
     F,
+    OutputOption,
     Whole,
     names,
     option,
@@ -387,11 +388,15 @@ cluster_options = together(
 scene_arguments = click.argument("scenes", nargs=-1, metavar="[SCENE]...", shell_complete=SCENE)
 
 
-def output_option(text: str, metavar: str = "FILE", default: str | None = None) -> Callable[[F], F]:
-    """Return the option that names what is written."""
-    return option(
+def output_option(
+    text: str, *endings: str, metavar: str = "FILE", default: str | None = None
+) -> Callable[[F], F]:
+    """Return the option that names what is written; `endings` are those of `OutputOption`."""
+    return click.option(
         "-o",
         "--output",
+        cls=OutputOption,
+        endings=endings,
         metavar=metavar,
         default=default,
         section="Output",

@@ -55,7 +55,7 @@ from fractals.errors import FractalsError, OptionError, SceneError
 @color_options
 @picture_options
 @device_options
-@output_option("Picture to write; the suffix is its type.")
+@output_option("Picture to write; the suffix is its type.", "io.image.FORMATS")
 @overwrite_option
 @json_option
 def recolor_command(
@@ -128,7 +128,11 @@ if TYPE_CHECKING:
 @picture_options
 @device_options
 @effort_options
-@output_option("Picture to write; the suffix is its type; - is stdout, FOLDER/ takes each scene.")
+@output_option(
+    "Picture to write; the suffix is its type; - is stdout, FOLDER/ takes each scene.",
+    "io.image.FORMATS",
+    "/",
+)
 @overwrite_option
 @cluster_options
 @dry_run_option

@@ -240,6 +240,21 @@ class Plan:
         It is computed when it is first read, because it iterates some orbits in NumPy, which can
         take longer than a small picture.
         """
+        count = 0.0  # the depth tells the steps of a deep view
+        if not self.deep:
+            count = forecast.mean_count(
+                self.scene,
+                self.formula,
+                self.center,
+                self.width,
+                self.finest,
+                self.max_iterations,
+                self.interior_shortcuts,
+            )
+        return self.seconds_for(count)
+
+    def seconds_for(self, count: float = forecast.TYPICAL_COUNT) -> float:
+        """Return the seconds if the orbits of a view that is not deep take `count` steps each."""
         samples = math.prod(self.size) * self.supersampling**2
         planes, limit = self.layers.statistics.planes, self.max_iterations
         if self.deep:
@@ -249,15 +264,6 @@ class Plan:
                 self.device, single * forecast.statistics_cost(planes), self.extended
             )
             return forecast.reference_seconds(self.bits, length) + seconds / self.threads
-        count = forecast.mean_count(
-            self.scene,
-            self.formula,
-            self.center,
-            self.width,
-            self.finest,
-            limit,
-            self.interior_shortcuts,
-        )
         steps = count * samples * (1 + self.layers.derivative + planes)
         return forecast.direct_seconds(self.device, steps, samples) / self.threads
 
