@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fractals.cli.signals import is_compiling
-from fractals.errors import FractalsError
+from fractals.errors import MAX_LINES, FractalsError, escaped
 
-MAX_LINES = 10  # of errors, or of lost settings; a file can hold thousands of wrong keys
 MIN_WORD = 40  # characters that stay of a long word, such as a path
 MAX_LENGTH = 200  # characters of a line; names and values of a file can be megabytes long
 MINUTE, HOUR, DAY, YEAR = 60.0, 3600.0, 86_400.0, 31_557_600.0  # seconds
@@ -61,16 +60,12 @@ def settings(lost: Iterable[str]) -> list[str]:
 
 
 def print_lines(lines: list[str]) -> None:
-    """Print lines on stderr: at most `MAX_LINES`, then how many more there are.
-
-    Errors of a scene are already cut to as many, and a line with the number of the others.
-    """
-    cut = len(lines) == MAX_LINES + 1 and re.search(r"\band \d+ more$", lines[-1])
-    shown = len(lines) if Verbosity.verbose or cut else MAX_LINES
-    for line in lines[:shown]:
+    """Print lines on stderr: with what `listed` adds, `MAX_LINES`, then how many more there are."""
+    kept = len(lines) if Verbosity.verbose or len(lines) <= MAX_LINES + 1 else MAX_LINES
+    for line in lines[:kept]:
         print_line(line)
-    if len(lines) > shown:
-        print_line(f"and {len(lines) - shown} more lines (--verbose prints all)")
+    if len(lines) > kept:
+        print_line(f"and {len(lines) - kept} more lines (--verbose prints all)")
 
 
 def print_line(message: str) -> None:
@@ -82,17 +77,6 @@ def print_line(message: str) -> None:
         click.echo(f"fractals: {text}", err=True)
     except (OSError, ValueError):
         discard(sys.stderr)
-
-
-def escaped(text: str) -> str:
-    r"""Return text on one line, with control characters as escapes.
-
-    Examples
-    --------
-    >>> print(escaped("red\x1b[31m\nnext"))
-    red\x1b[31m\nnext
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def shortened(text: str, length: int = MAX_LENGTH) -> str:
