@@ -6,7 +6,6 @@ import importlib
 import math
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
@@ -15,6 +14,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from fractals.cli.keys import KEYS
 from fractals.cli.messages import Verbosity, choices, write_out
 from fractals.errors import OptionError, SceneError, shown
 from fractals.scene.numbers import MAX_SIDE, NAMED_SIZES, plain_minus, point_text
@@ -479,6 +479,12 @@ def option(*names: str, section: str = "Options", **settings: Any) -> Callable[[
     return click.option(*names, cls=VerbOption, section=section, **settings)
 
 
+def key_option(name: str, section: str, **settings: Any) -> Callable[[F], F]:
+    """Return a decorator that adds the option of a scene's key: its meaning is the model's."""
+    meaning, known = KEYS[name.partition("/")[0].removeprefix("--").replace("-", "_")]
+    return option(name, section=section, help=meaning, shell_complete=words(*known), **settings)
+
+
 def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     """Return one decorator for several, in the order they are shown."""
 
@@ -580,6 +586,8 @@ class Verb(Laidout):
                 kind = SceneError if len(arguments) == len(given) == 1 else OptionError
                 what = "folder" if name.endswith("/") else "file"
                 if not os.path.exists(name):
+                    import shlex
+
                     typed = shown(shlex.quote(name))
                     raise kind(f"{shown(name)}: no such {what}; to write it, type -o {typed}")
         return super().invoke(ctx)

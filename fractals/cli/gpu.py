@@ -10,6 +10,7 @@ from fractals.cli.command import FILE, VerbGroup, epilog, option, together, verb
 from fractals.cli.messages import print_json, tell, write_out
 from fractals.cli.options import (
     json_option,
+    max_iterations_option,
     output_option,
     overwrite_option,
     scene_arguments,
@@ -38,13 +39,7 @@ sample_options = together(
         section="Picture",
         help="N x N samples per pixel, each a thread of its own.",
     ),
-    option(
-        "-n",
-        "--max-iterations",
-        metavar="N",
-        section="Iteration",
-        help="Maximum iterations per sample, such as 1e6, or auto.",
-    ),
+    max_iterations_option,
 )
 
 

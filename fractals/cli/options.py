@@ -17,6 +17,7 @@ from fractals.cli.command import (
     F,
     OutputOption,
     Whole,
+    key_option,
     names,
     option,
     together,
@@ -128,25 +129,9 @@ color_options = together(
         shell_complete=names("coloring"),
         help="Coloring, such as smooth or stripe_average,density=7.",
     ),
-    option(
-        "--transfer",
-        metavar="CURVE",
-        section="Colors",
-        shell_complete=words("auto", "linear", "sqrt", "cbrt", "log", "atan"),
-        help="Curve from values to the palette: auto, linear, sqrt, cbrt, log or atan.",
-    ),
-    option(
-        "--density",
-        metavar="TURNS",
-        section="Colors",
-        help="Turns of the palette per unit of the transferred value.",
-    ),
-    option(
-        "--offset",
-        metavar="TURNS",
-        section="Colors",
-        help="Shift of the palette, in turns.",
-    ),
+    key_option("--transfer", "Colors", metavar="CURVE"),
+    key_option("--density", "Colors", metavar="TURNS"),
+    key_option("--offset", "Colors", metavar="TURNS"),
     option(
         "--fit/--no-fit",
         default=None,
@@ -154,12 +139,7 @@ color_options = together(
         help="Fit density and offset of the coloring and of all layers to their values. Without "
         "either, only a coloring given by --coloring is fitted.",
     ),
-    option(
-        "--inside",
-        metavar="COLOR",
-        section="Colors",
-        help="Color of the points inside the set, such as '#000' or navy.",
-    ),
+    key_option("--inside", "Colors", metavar="COLOR"),
 )
 view_options = together(
     option(
@@ -208,37 +188,11 @@ view_options = together(
         section="View",
         help="Zoom, counted from the formula's whole view, or relative to the scene: x10.",
     ),
-    option(
-        "--rotation",
-        metavar="DEGREES",
-        section="View",
-        help="Turn the view counter-clockwise.",
-    ),
-    option(
-        "--mirror/--no-mirror",
-        default=None,
-        section="View",
-        help="Point the imaginary axis downwards.",
-    ),
-    option(
-        "--stretch",
-        metavar="FACTOR",
-        section="View",
-        help="Stretch the view by this factor along --stretch-angle.",
-    ),
-    option(
-        "--stretch-angle",
-        metavar="DEGREES",
-        section="View",
-        help="Direction of the stretch, counter-clockwise from the right.",
-    ),
-    option(
-        "--projection",
-        metavar="NAME",
-        section="View",
-        shell_complete=words("plane", "exponential"),
-        help="plane, or exponential (x is the angle, y the logarithm of the radius).",
-    ),
+    key_option("--rotation", "View", metavar="DEGREES"),
+    key_option("--mirror/--no-mirror", "View", default=None),
+    key_option("--stretch", "View", metavar="FACTOR"),
+    key_option("--stretch-angle", "View", metavar="DEGREES"),
+    key_option("--projection", "View", metavar="NAME"),
     option(
         "--size",
         metavar="SIZE",
@@ -246,56 +200,26 @@ view_options = together(
         help="Pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi.",
     ),
 )
+max_iterations_option = option(
+    "-n",
+    "--max-iterations",
+    metavar="N",
+    section="Iteration",
+    shell_complete=words("auto"),
+    help="Maximum iterations per sample, such as 1e6, or auto.",
+)
 scene_options = together(
     view_options,
-    option(
-        "--supersampling", metavar="N", section="Picture", help="N x N samples per pixel, 1 to 16."
-    ),
-    option(
-        "--antialias",
-        metavar="HOW",
-        section="Picture",
-        shell_complete=words("grid", "jittered", "adaptive"),
-        help="Pattern of the samples: grid, jittered or adaptive.",
-    ),
-    option(
-        "-n",
-        "--max-iterations",
-        metavar="N",
-        section="Iteration",
-        help="Maximum iterations per sample, such as 1e6, or auto.",
-    ),
-    option(
-        "--precision",
-        metavar="TYPE",
-        section="Iteration",
-        shell_complete=words("auto", "float64", "float32"),
-        help="Number type: auto (float64), float64 or float32, which is for wide views only.",
-    ),
-    option(
-        "--escape-radius",
-        metavar="R",
-        section="Iteration",
-        help="Radius beyond which an orbit has escaped, 2 or more.",
-    ),
+    key_option("--supersampling", "Picture", metavar="N"),
+    key_option("--antialias", "Picture", metavar="HOW"),
+    max_iterations_option,
+    key_option("--precision", "Iteration", metavar="TYPE"),
+    key_option("--escape-radius", "Iteration", metavar="R"),
 )
 picture_options = together(
-    option(
-        "--bits", metavar="N", section="Picture", help="Bits per channel: 8, or 16 (PNG or TIFF)."
-    ),
-    option(
-        "--dpi",
-        metavar="N",
-        section="Picture",
-        help="Pixels per inch, for printing (PNG, JPEG, TIFF).",
-    ),
-    option(
-        "--compression",
-        metavar="HOW",
-        section="Picture",
-        shell_complete=words("fast", "small"),
-        help="PNG compression: fast, or small (10 to 30 % smaller files, much slower).",
-    ),
+    key_option("--bits", "Picture", metavar="N"),
+    key_option("--dpi", "Picture", metavar="N"),
+    key_option("--compression", "Picture", metavar="HOW"),
 )
 threads_option = option(
     "--threads",

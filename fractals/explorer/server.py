@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Unpack
 from fractals.errors import FractalsError, OptionError, shown
 from fractals.io.load import Source, load_scene
 from fractals.rendering.options import RenderOptions, split_keywords, with_keywords
-from fractals.scene.keywords import SceneKeywords
+from fractals.scene.keywords import ExploreKeywords
 
 # The certificate of a server, and its key.
 
@@ -291,26 +291,6 @@ def open_browser(address: str) -> None:
 NEEDED = ("starlette", "uvicorn", "websockets")
 INSTALL = "pip install 'fractals-numba[explore]'"
 LIMITS = {"port": (0, 65_535), "memory": (1, 2**20), "clients": (1, 1000)}
-
-
-class ExploreKeywords(SceneKeywords, total=False):
-    """The keywords of `fractals.explore`: keys of the scene, and fields of `ExploreOptions`."""
-
-    device: str
-    threads: int | None
-    host: str
-    port: int
-    browser: bool
-    block: bool
-    uds: str | None
-    cert: str | None
-    key: str | None
-    allow_hosts: tuple[str, ...]
-    read_only: bool
-    memory: int
-    clients: int
-    gallery: bool | None
-    on_message: Callable[[str], None]
 
 
 @dataclass(frozen=True)

@@ -4,41 +4,16 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 from fractals.catalog import did_you_mean
 from fractals.errors import OptionError
 from fractals.io.load import Source, load_scene
-from fractals.scene.keywords import SceneKeywords
+from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene
 from fractals.threads import Progress
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class DeviceOptions(TypedDict, total=False):
-    """The options of everything that draws: fields of `RenderOptions`, for type checkers."""
-
-    device: str
-    threads: int | None
-    progress: Progress | None
-    on_message: Callable[[str], None]
-
-
-class IterationOptions(DeviceOptions, total=False):
-    """The options of everything that iterates: all fields of `RenderOptions`."""
-
-    interior_shortcuts: bool
-    cache: bool
-    force: bool
-
-
-class RecolorKeywords(DeviceOptions, SceneKeywords, total=False):
-    """The keywords of `fractals.recolor`: keys of the scene, and options."""
-
-
-class RenderKeywords(IterationOptions, SceneKeywords, total=False):
-    """The keywords of `fractals.render`: keys of the scene, and options."""
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,12 @@ from fractals.io.png import strip_rows
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
 from fractals.rendering.noise import wrong_share
-from fractals.rendering.options import RenderKeywords, read_request, with_keywords
+from fractals.rendering.options import read_request, with_keywords
 from fractals.rendering.precision import depth_of, needed_orbit_bits
 from fractals.rendering.probe import MIN_LIMIT
 from fractals.scene import geometry
 from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers, place_of
+from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene, View
 from fractals.scene.numbers import log2, power_of_two, scientific
 

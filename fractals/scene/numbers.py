@@ -9,6 +9,9 @@ from typing import Any
 
 from fractals.errors import shown
 
+Real = str | int | float | Decimal  # text keeps all digits; a float has 17
+PointLike = complex | tuple[Real, Real] | list[Real]
+
 # Sizes of pictures as text: names such as "4k", and "1920x1080".
 
 
