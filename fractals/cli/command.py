@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import functools
 import importlib
 import math
 import os
@@ -454,10 +455,8 @@ class VerbOption(click.Option):
 class OutputOption(VerbOption):
     """The option that names what is written.
 
-    Parameters
-    ----------
-    endings : sequence of str
-        How the name may end, "/" for a folder; or tables that list it, such as "io.image.FORMATS".
+    The name ends in one of `endings`, "/" for a folder, or in one of a table's, such as
+    "io.image.FORMATS".
     """
 
     def __init__(self, *arguments: Any, endings: Sequence[str], **settings: Any) -> None:
@@ -538,13 +537,7 @@ class Laidout(click.Command):
 
 
 class VerbGroup(Laidout, click.Group):
-    """A verb of several parts, such as the searches of `find`; without one, it prints its help.
-
-    Parameters
-    ----------
-    noun, plural : str
-        What a part is called in messages, and the title of the list in the help.
-    """
+    """A verb of several parts, such as the searches of `find`; see `verb_group`."""
 
     def __init__(self, *arguments: Any, noun: str, plural: str, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
@@ -616,6 +609,35 @@ def verb(name: str, *examples: str, **settings: Any) -> Callable[[Callable[..., 
     return click.command(name, cls=Verb, epilog=epilog(examples), add_help_option=False, **settings)
 
 
+def verb_group(
+    name: str, noun: str, plural: str, *examples: str
+) -> Callable[[Callable[[], None]], VerbGroup]:
+    """Return a decorator that makes a verb of several parts; the function's docstring is the help.
+
+    A part is called `noun` in messages; the list of parts has the title `plural`.
+    """
+
+    def decorate(function: Callable[[], None]) -> VerbGroup:
+        @functools.wraps(function)
+        def show() -> None:
+            context = click.get_current_context()
+            if context.invoked_subcommand is None:
+                write_out(context.get_help() + "\n")
+
+        return click.group(
+            name,
+            cls=VerbGroup,
+            noun=noun,
+            plural=plural,
+            add_help_option=False,
+            no_args_is_help=False,
+            invoke_without_command=True,
+            epilog=epilog(examples),
+        )(show)
+
+    return decorate
+
+
 def epilog(examples: Sequence[str]) -> str:
     """Return the end of a help text."""
     return "\b\nExamples:\n" + "\n".join(f"  fractals {line}".rstrip() for line in examples)
@@ -682,20 +704,3 @@ DEVICE = words("auto", "cpu", "gpu", "cuda", "cuda:0", "cuda:1", "cuda:all", "si
 SCENE = names("gallery", files=True)
 PALETTE = names("palette", "auto", files=True)
 FILE = _completer(lambda: (), files=True)
-
-
-@verb(
-    "completion",
-    "completion bash >> ~/.bashrc",
-    "completion zsh >> ~/.zshrc",
-    "completion fish > ~/.config/fish/completions/fractals.fish",
-)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion_command(context: click.Context, shell: str) -> None:
-    """Print the script that completes verbs, options and names in a shell."""
-    from click.shell_completion import get_completion_class
-
-    completion: Any = get_completion_class(shell)
-    root = context.find_root().command
-    write_out(completion(root, {}, "fractals", "_FRACTALS_COMPLETE").source())

@@ -16,8 +16,7 @@ from fractals.cli.options import (
     scene_table,
     view_options,
 )
-from fractals.cli.scenes import default_output, requested_scene
-from fractals.errors import FractalsError, OptionError
+from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
 
 # The options of `fractals.explore` that have the same name on the command line.
 SERVER_OPTIONS = (
@@ -163,16 +162,12 @@ def surprise_command(
     device = device_request(options)
     scene = requested_scene(scenes, options)
     path = Path(output or default_output(scenes, {}, "-surprise.png", free=not overwrite))
-    if path.suffix.lower() != ".png":
-        raise OptionError(f"--output: '{str(path)[:80]}' does not end in .png")
+    check_png(path, overwrite)
     where = Path(folder) if folder else path.parent
     if folder:
-        try:
-            where.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FractalsError(f"the folder '{where}' can't be made: {error.strerror}") from None
+        make_folder(where)
     names = [where / f"{path.stem}-{k}.toml" for k in range(1, surprise.COUNT + 1)]
-    for each in (path, *names):
+    for each in names:
         check_output(each, overwrite)
     with ProgressLine(program="a sheet of surprises") as progress:
         found, sheet = surprise.draw_sheet(scene, seed, device, threads, progress)

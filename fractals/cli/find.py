@@ -5,10 +5,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import click
-
 import fractals
-from fractals.cli.command import VerbGroup, Whole, epilog, option, together, verb, whole
+from fractals.cli.command import Whole, option, together, verb, verb_group, whole
 from fractals.cli.messages import ProgressLine, print_json, program_of, tell, write_out
 from fractals.cli.options import (
     device_options,
@@ -19,8 +17,8 @@ from fractals.cli.options import (
     scene_arguments,
     view_options,
 )
-from fractals.cli.scenes import requested_scene
-from fractals.errors import FractalsError, OptionError, shown
+from fractals.cli.scenes import make_folder, requested_scene
+from fractals.errors import OptionError, shown
 
 if TYPE_CHECKING:
     from fractals.deep.nucleus import Minibrot
@@ -45,24 +43,15 @@ target_option = output_option(
 )
 
 
-@click.group(
+@verb_group(
     "find",
-    cls=VerbGroup,
-    noun="search",
-    plural="Searches",
-    add_help_option=False,
-    no_args_is_help=False,
-    invoke_without_command=True,
-    epilog=epilog(
-        [
-            "find nucleus seahorse -o mini.toml",
-            "find misiurewicz seahorse --at 200,120 -o eye.toml",
-            "find interesting seahorse -o views/",
-        ]
-    ),
+    "search",
+    "Searches",
+    "find nucleus seahorse -o mini.toml",
+    "find misiurewicz seahorse --at 200,120 -o eye.toml",
+    "find interesting seahorse -o views/",
 )
-@click.pass_context
-def find_command(context: click.Context) -> None:
+def find_command() -> None:
     """Find minibrots, their periods, embedded Julia sets, spirals and interesting views.
 
     They are found inside the view of a scene, at any depth.
@@ -71,8 +60,6 @@ def find_command(context: click.Context) -> None:
     the view: the largest one. With --at X,Y it searches a view of the same size around that pixel,
     and --at X,Y --width 10% a tenth of that view.
     """
-    if context.invoked_subcommand is None:
-        write_out(context.get_help() + "\n")
 
 
 @verb(
@@ -287,10 +274,7 @@ def interesting_command(
     names = [f"view-{k}.toml" for k in range(1, count + 1)]
     folder = Path(output) if output else None
     if folder:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FractalsError(f"the folder '{folder}' can't be made: {error.strerror}") from None
+        make_folder(folder)
         for name in (*names, SHEET):
             check_output(folder / name, overwrite)
     with ProgressLine(program=program_of(scene)) as progress:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from fractals.cli.command import FILE, VerbGroup, epilog, option, together, verb, words
+from fractals.cli.command import FILE, option, together, verb, verb_group, words
 from fractals.cli.messages import print_json, tell, write_out
 from fractals.cli.options import (
     json_option,
@@ -16,7 +16,7 @@ from fractals.cli.options import (
     scene_arguments,
     view_options,
 )
-from fractals.cli.scenes import requested_scene
+from fractals.cli.scenes import check_png, requested_scene
 from fractals.errors import OptionError, shown
 
 if TYPE_CHECKING:
@@ -43,30 +43,19 @@ sample_options = together(
 )
 
 
-@click.group(
+@verb_group(
     "gpu",
-    cls=VerbGroup,
-    noun="instrument",
-    plural="Instruments",
-    add_help_option=False,
-    no_args_is_help=False,
-    invoke_without_command=True,
-    epilog=epilog(
-        [
-            "gpu divergence seahorse -o map.png",
-            "gpu access kernel.py",
-            "gpu predict seahorse --card rtx4090",
-        ]
-    ),
+    "instrument",
+    "Instruments",
+    "gpu divergence seahorse -o map.png",
+    "gpu access kernel.py",
+    "gpu predict seahorse --card rtx4090",
 )
-@click.pass_context
-def gpu_command(context: click.Context) -> None:
+def gpu_command() -> None:
     """Study GPU kernels without a GPU: divergence, memory access and predicted times.
 
     `fractals devices` lists the GPUs of this machine.
     """
-    if context.invoked_subcommand is None:
-        write_out(context.get_help() + "\n")
 
 
 @verb(
@@ -95,14 +84,12 @@ def divergence_command(
     The CPU computes the counts. A thread computes one sample; interior samples take the full
     number of iterations, as in a kernel without interior shortcuts.
     """
-    from fractals.io.files import check_output, written
+    from fractals.io.files import written
     from fractals.tools import sheet
     from fractals.tools.gpu import access
 
     if output is not None:
-        if Path(output).suffix.lower() != ".png":
-            raise OptionError(f"--output: '{shown(output, 80)}' does not end in .png")
-        check_output(output, overwrite)
+        check_png(output, overwrite)
     shapes = [parse_block(text) for text in blocks] or access.BLOCKS
     count = counts_of(requested_scene(scenes, options))
     found = [access.measure(count, shape) for shape in shapes]
@@ -351,10 +338,7 @@ def share(text: str) -> float:
 def counts_of(scene: "Scene") -> "NDArray[Any]":
     """Return the counts of all samples of a scene, computed on the CPU.
 
-    Raises
-    ------
-    OptionError
-        The scene is drawn by perturbation, where counts are not the steps taken.
+    An `OptionError` refuses perturbation, where counts are not the steps taken.
     """
     import fractals
 

@@ -19,6 +19,11 @@ import click
 from fractals.cli.signals import is_compiling
 from fractals.errors import MAX_LINES, FractalsError, escaped
 
+if TYPE_CHECKING:
+    from fractals.io.summary import Summary
+    from fractals.rendering.plan import Keeps
+    from fractals.scene.model import Scene
+
 MIN_WORD = 40  # characters that stay of a long word, such as a path
 MAX_LENGTH = 200  # characters of a line; names and values of a file can be megabytes long
 MINUTE, HOUR, DAY, YEAR = 60.0, 3600.0, 86_400.0, 31_557_600.0  # seconds
@@ -107,12 +112,9 @@ def shortened(text: str, length: int = MAX_LENGTH) -> str:
 
 
 def write_out(data: str | bytes) -> None:
-    """Write data to stdout, and flush it.
+    """Write data to stdout, and flush it: `StdoutError` where it is closed or full.
 
-    Raises
-    ------
-    StdoutError
-        Stdout is closed, or full. A closed pipe is a `BrokenPipeError`.
+    A closed pipe is a `BrokenPipeError`.
     """
     raw = data.encode() if isinstance(data, str) else data
     if sys.stdout is None:
@@ -179,10 +181,6 @@ def choices(names: Iterable[object]) -> str:
 
 # The progress of long work: a bar on a terminal, otherwise a line now and then.
 
-
-if TYPE_CHECKING:
-    from fractals.scene.model import Scene
-
 FIRST, EVERY = 0.5, 10.0  # seconds: before a bar is shown, and between two lines
 LOOK = 0.1  # seconds between two looks at whether a program is compiled
 COMPILES = 3  # looks in a row that must see the compiler: helpers compile in less than 0.3 s
@@ -190,17 +188,11 @@ COMPILE_SECONDS = 2  # of processor time: 0.9 s for smooth, 1.3 s for deep views
 
 
 class ProgressLine:
-    """Shows the progress of one task, and says at once that a program is compiled.
+    """Shows the progress of one task, and says at once that a program is compiled."""
 
-    Parameters
-    ----------
-    pixels : int
-        Pixels of all tiles together, for the speed; 0 where the steps are no tiles.
-    program : str
-        What would be compiled; "": nothing is watched.
-    task : str
-        What is done while there are no numbers of steps.
-    """
+    # pixels: of all tiles together, for the speed; 0 where the steps are no tiles
+    # program: what would be compiled; "": nothing is watched
+    # task: what is done while there are no numbers of steps
 
     def __init__(self, pixels: int = 0, program: str = "", task: str = "") -> None:
         self.pixels, self.program, self.task = pixels, program, task
@@ -306,12 +298,6 @@ def program_of(scene: "Scene") -> str:
 
 
 # What drawing verbs print at their end: the closing line, JSON, the plan, and hints.
-
-
-if TYPE_CHECKING:
-    from fractals.io.summary import Summary
-    from fractals.rendering.plan import Keeps
-    from fractals.scene.model import Scene
 
 MIN_BYTES = 4096  # of a small picture, whose scene takes most of them
 # What the keys of a plan mean, where one word does not say it.

@@ -23,6 +23,7 @@ from fractals.cli.command import (
     together,
     words,
 )
+from fractals.cli.messages import tell
 from fractals.errors import InputError, OptionError, SceneError, shown
 
 # The user's file of defaults, TOML: device, threads, and keys of scenes.
@@ -50,13 +51,7 @@ def path() -> Path:
 
 @functools.cache
 def read(file: Path) -> dict[str, Any]:
-    """Return the table of a file of defaults; an empty one where there is no file.
-
-    Raises
-    ------
-    SceneError
-        The file is invalid; the message names it, and the key.
-    """
+    """Return the table of a file of defaults; an empty one where there is no file."""
     if not file.is_file():
         return {}
     from fractals.catalog import did_you_mean
@@ -93,11 +88,6 @@ def scene_table() -> dict[str, Any]:
     """Return the keys of scenes that have a default of the user's own.
 
     A palette's file is looked up beside the file of defaults, then in the current folder.
-
-    Raises
-    ------
-    SceneError
-        A value is invalid; the message names the file.
     """
     from fractals.io.load import embed_files
     from fractals.scene.model import validate
@@ -342,6 +332,18 @@ def cluster_request(options: dict[str, Any]) -> Any:
 
     check_known(address, insecure)  # before any work is done
     return Cluster(address, keys, insecure, returns)
+
+
+def drawing_request(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of what iterates out of `options`, and return fields of `RenderOptions`."""
+    return {
+        "device": device_request(options),
+        "threads": options.pop("threads"),
+        "interior_shortcuts": not options.pop("no_interior_shortcuts"),
+        "cache": not options.pop("no_cache"),
+        "force": options.pop("force"),
+        "on_message": tell,
+    }
 
 
 def device_request(options: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
@@ -29,6 +30,26 @@ def help_command(context: click.Context, names: tuple[str, ...]) -> None:
         inner = click.Context(found, info_name=name, parent=inner)
         command = found
     write_out(command.get_help(inner) + "\n")
+
+
+# `fractals completion`.
+
+
+@verb(
+    "completion",
+    "completion bash >> ~/.bashrc",
+    "completion zsh >> ~/.zshrc",
+    "completion fish > ~/.config/fish/completions/fractals.fish",
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion_command(context: click.Context, shell: str) -> None:
+    """Print the script that completes verbs, options and names in a shell."""
+    from click.shell_completion import get_completion_class
+
+    completion: Any = get_completion_class(shell)
+    root = context.find_root().command
+    write_out(completion(root, {}, "fractals", "_FRACTALS_COMPLETE").source())
 
 
 # A verb's module, and the line about it in the overview, by subject.
@@ -64,7 +85,7 @@ SUBJECTS = {
     },
     "Shell": {
         "cache": ("check", "Show the caches and their sizes, or empty them."),
-        "completion": ("command", "Print the completion script of a shell."),
+        "completion": ("verbs", "Print the completion script of a shell."),
         "help": ("verbs", "Show the help of a verb."),
     },
 }

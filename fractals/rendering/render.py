@@ -55,7 +55,7 @@ def render(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Image:
     device : str
         "auto", "cpu", "gpu", "cuda", "cuda:1", "cuda:all", "simulator" or "python".
     threads : int, optional
-        Most CPU threads; by default one for each core.
+        Most CPU threads; by default one for each core that the process may use.
     interior_shortcuts : bool
         False: orbits that provably stay inside are iterated to the end (for benchmarks). No count
         changes.

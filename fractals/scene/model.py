@@ -362,8 +362,6 @@ class Scene(Table):
         return {**table, "formula": named}
 
     def _repr_html_(self) -> str:
-        pass  # MERGED
-
         try:
             text = self.to_toml()
         except SceneError as error:  # a Formula object has no name

@@ -31,11 +31,6 @@ MAX_SIDE = 200_000  # pixels
 def size_of(given: Any) -> Any:
     """Return the width and height that a text means; values that are no text as they are.
 
-    Raises
-    ------
-    ValueError
-        A text is no size.
-
     Examples
     --------
     >>> size_of("4k"), size_of("640x480"), size_of([64, 48])
@@ -62,12 +57,7 @@ EXACT = Context(prec=2 * DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
 def width_in(frame: tuple[str, str], size: tuple[int, int]) -> str:
     """Return the width of the smallest picture of this shape that shows a frame in full.
 
-    Parameters
-    ----------
-    frame : (str, str)
-        Width and height in the plane, as decimal text.
-    size : (int, int)
-        Of the picture, in pixels.
+    The frame is width and height in the plane, as decimal text; the size is in pixels.
 
     Examples
     --------
