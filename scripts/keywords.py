@@ -33,6 +33,7 @@ WIDER = {
     "palette": "str | Mapping[str, Any] | Sequence[Any] | NDArray[Any] | ColorMap | Palette",
     "layers": "Sequence[Any]",
 }
+MAX_LINE = 101  # characters, with its end
 ITERATING = ("interior_shortcuts", "cache", "force")  # no options of `recolor`
 KEYWORDS = '''\
 """The keywords of public functions, for signatures and type checkers.
@@ -106,7 +107,9 @@ def meanings() -> str:
             words = "".join(f"{quoted(word)}, " for word in literals(field.annotation)).rstrip()
             words = words if words.count(",") == 1 else words.removesuffix(",")
             text = field.description[:1].upper() + field.description[1:] + "."
-            rows.append(f'    "{key}": (\n        {quoted(text)},\n        ({words}),\n    ),\n')
+            row = f'    "{key}": ({quoted(text)}, ({words})),\n'
+            whole = f'    "{key}": (\n        {quoted(text)},\n        ({words}),\n    ),\n'
+            rows.append(row if len(row) <= MAX_LINE else whole)
     return MEANINGS + "".join(rows) + "}\n"
 
 

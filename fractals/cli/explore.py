@@ -38,7 +38,6 @@ SERVER_OPTIONS = (
 @option(
     "--host",
     metavar="ADDRESS",
-    default="127.0.0.1",
     section="Server",
     help="Address to listen at (default: 127.0.0.1, this machine only).",
 )
@@ -46,7 +45,6 @@ SERVER_OPTIONS = (
     "--port",
     type=Whole(0, 65_535),
     metavar="N",
-    default=0,
     section="Server",
     help="Port to listen at (default: a free one).",
 )
@@ -80,7 +78,6 @@ SERVER_OPTIONS = (
     "--memory",
     type=Whole(1, 2**20),
     metavar="MIB",
-    default=1024,
     section="Server",
     help="Memory for raw numbers that recoloring needs, of all pages together (default: 1024).",
 )
@@ -88,7 +85,6 @@ SERVER_OPTIONS = (
     "--clients",
     type=Whole(1, 1000),
     metavar="N",
-    default=16,
     section="Server",
     help="Most pages that are connected at once (default: 16).",
 )
@@ -103,6 +99,7 @@ def explore_command(
     """
     device = device_request(options)
     server = {name: options.pop(name) for name in SERVER_OPTIONS}
+    given = {name: value for name, value in server.items() if value is not None}
     scene = requested_scene(scenes, options, defaults=scene_table())
     fractals.explore(
         scene,
@@ -111,7 +108,7 @@ def explore_command(
         browser=not no_browser,
         gallery=not scenes and all(value in (None, ()) for value in options.values()),
         on_message=tell,
-        **server,
+        **given,
     )
 
 

@@ -36,8 +36,6 @@ search_options = together(
         help="Highest period to search, such as 1e6 (default: by the depth of the view).",
     ),
 )
-
-
 target_option = output_option(
     "Scene to write, .toml or .json; - is stdout.", "io.load.SCENE_SUFFIXES", default="-"
 )
