@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 import fractals
-from fractals.explorer.server import ExploreOptions
+from fractals.explorer.options import ExploreOptions
 from fractals.films.writing import SaveOptions
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import TABLES, Scene

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fractals
+from fractals.cli import collect_again
 from fractals.cli.command import Whole, option, parse_part, verb
 from fractals.cli.messages import (
     ProgressLine,
@@ -72,6 +73,7 @@ def worker_command(
         more += ["--insecure"] if insecure else []
         tell(f"{len(gpus)} GPUs: a process for each")
         raise SystemExit(serve_each_gpu(gpus, [address, *more], threads))
+    collect_again()
     serve(address, device, threads, keys, insecure, tell)
 
 

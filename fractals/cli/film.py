@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fractals.cli import collect_again
 from fractals.cli.command import FILE, Whole, option, verb, words
 from fractals.cli.messages import (
     ProgressLine,
@@ -177,6 +178,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
             plan = film.plan(video_of(path, **kind), measured=True)
         _print_plan(plan, as_json)
         return
+    collect_again()
     _make(film, path, {**saving, "sound": audio, "frames": _range(numbers, film)}, force, as_json)
 
 

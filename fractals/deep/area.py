@@ -93,12 +93,6 @@ def limit_for(scene: Scene, period: int) -> int | Literal["auto"]:
     return "auto" if limit != "auto" and limit < 20 * period else limit
 
 
-def decimal_text(value: Any, places: int) -> str:
-    """Return a number with this many decimal places, without trailing zeros."""
-    text = format(value, f".{places}f").rstrip("0").rstrip(".")
-    return "0" if text in ("-0", "") else text
-
-
 def rounded(value: Any) -> str:
     """Return a number to six digits."""
     return str(Decimal(format(value, ".5e")).normalize()).lower()

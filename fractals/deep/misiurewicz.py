@@ -17,7 +17,7 @@ import numpy as np
 from gmpy2 import mpc, mpfr, mpq
 from numpy.typing import NDArray
 
-from fractals.deep.area import Area, decimal_text, limit_for, rounded
+from fractals.deep.area import Area, limit_for, rounded
 from fractals.deep.newton import (
     BLOCK,
     GUARD_BITS,
@@ -38,7 +38,7 @@ from fractals.deep.newton import (
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.kernels.formula import Formula
 from fractals.scene.model import Scene
-from fractals.scene.numbers import MAX_DIGITS
+from fractals.scene.numbers import MAX_DIGITS, decimal_places
 
 # Shares of the view's shorter side: radii of the circles around the center that are searched first.
 NEAR, FAR = 1 / 8, 1 / 2
@@ -162,7 +162,7 @@ def find_misiurewicz(
     root, center = _search(area, max(digits, least), progress)
     with gmpy2.context(precision=LOW_BITS):
         factor, angle = abs(root.multiplier), -math.degrees(float(gmpy2.phase(root.multiplier)))
-        x, y = (decimal_text(part, digits) for part in center)
+        x, y = (decimal_places(mpq(part), digits) for part in center)
         text = rounded(factor)
     angle = math.remainder(angle, 360)
     return Misiurewicz((x, y), root.preperiod, root.period, text, angle + 0.0, scene)

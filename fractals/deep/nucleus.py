@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.devices import choose, open_backend
 from fractals.deep import newton
-from fractals.deep.area import Area, decimal_text, limit_for, rounded
+from fractals.deep.area import Area, limit_for, rounded
 from fractals.deep.newton import (
     GUARD_BITS,
     LOW_BITS,
@@ -51,7 +51,7 @@ from fractals.kernels.layout import (
     TINY_SIZE,
 )
 from fractals.scene.model import Scene
-from fractals.scene.numbers import MAX_DIGITS
+from fractals.scene.numbers import MAX_DIGITS, decimal_places
 
 # Orbits near a reference orbit, compiled: long searches for nuclei take a hundredth of the time.
 #
@@ -411,7 +411,7 @@ def find_nucleus(
             f"the nucleus of period {nucleus.period} takes {places} digits to name, and a scene "
             f"has at most {MAX_DIGITS}"
         )
-    x, y = (decimal_text(part, places) for part in nucleus.center)
+    x, y = (decimal_places(mpq(part), places) for part in nucleus.center)
     return Minibrot(
         center=(x, y),
         period=nucleus.period,

@@ -35,10 +35,7 @@ NUMBER = re.compile(r"\s*[+-]?([\d.]{1,})(?:[eE]([+-]?\d{1,9}))?\s*", re.ASCII)
 def scene_of(table: Any, digits: int = MAX_DIGITS) -> Scene:
     """Return the scene of a table from outside.
 
-    Raises
-    ------
-    SceneError
-        The table is invalid, names a file, or exceeds a limit.
+    A table that is invalid, names a file, or exceeds a limit is a `SceneError`.
     """
     if not isinstance(table, Mapping):
         raise SceneError(f"a scene is a table of keys, not {type(table).__name__}")
@@ -142,12 +139,8 @@ def of_link(text: str) -> Scene:
 def read_upload(name: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
     """Return the table in a file's bytes, and a line for each setting without an equivalent.
 
-    The table may be a part of a scene, such as a palette. `name` only tells the format.
-
-    Raises
-    ------
-    SceneError
-        The file is invalid, or of an unknown format.
+    The table may be a part of a scene, such as a palette. `name` only tells the format. A file that
+    is invalid, or of an unknown format, is a `SceneError`.
     """
     name, _, entry = name.partition("#")
     name = PurePosixPath(name.replace("\\", "/")).name or "file"

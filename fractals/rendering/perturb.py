@@ -286,6 +286,7 @@ class Perturbation(GridMethod):
             self.note = self._slow_note(float(counts.mean()))
         self.count_offset = probe.count_offset(last)
         self.probing = probe.seconds
+        self.on_steps = None  # what it refers to may hold this source: its arrays would stay
 
     def _compile(self, near_radius: bool) -> None:
         """Compile the programs that iterate samples."""

@@ -85,8 +85,8 @@ def scientific(value: Fraction) -> str:
     return f"{float(value / Fraction(10) ** power):.2g}e{power}"
 
 
-def decimal_places(value: Fraction, places: int) -> str:
-    """Return a number rounded to decimal places, as text.
+def decimal_places(value: Any, places: int) -> str:
+    """Return a number rounded to decimal places, as text. It is a Fraction, or gmpy2's.
 
     Examples
     --------
@@ -94,10 +94,30 @@ def decimal_places(value: Fraction, places: int) -> str:
     ('-0.33333', '2.5')
     """
     # By way of Decimal, because Python refuses to write integers of more than 4300 digits.
-    digits = str(Decimal(abs(round(value * 10**places)))).zfill(places + 1)
+    digits = str(Decimal(int(abs(round(value * 10**places))))).zfill(places + 1)
     whole, part = digits[: len(digits) - places], digits[len(digits) - places :].rstrip("0")
     sign = "-" if value < 0 and (part or whole != "0") else ""
     return f"{sign}{whole}.{part}" if part else f"{sign}{whole}"
+
+
+def significant(value: Fraction, digits: int = 6, least: int = -4) -> str:
+    """Return a positive number with significant digits; below 10**least it has an exponent.
+
+    Examples
+    --------
+    >>> significant(Fraction(2, 3)), significant(Fraction(3, 10**1001), 17)
+    ('0.666667', '3e-1001')
+    """
+    exponent = math.floor(log2(value) * math.log10(2))  # the logarithm is rounded
+    exponent += (value >= Fraction(10) ** (exponent + 1)) - (value < Fraction(10) ** exponent)
+    mantissa = round(value / Fraction(10) ** (exponent - digits + 1))
+    if mantissa == 10**digits:
+        mantissa, exponent = mantissa // 10, exponent + 1
+    if least <= exponent < digits:
+        places = digits - 1 - exponent
+        return decimal_places(Fraction(mantissa, 10**places), places)
+    text = str(mantissa).rstrip("0")
+    return text[0] + ("." + text[1:] if text[1:] else "") + f"e{exponent}"
 
 
 # Python refuses to read and to write integers of more than 4300 digits, which 14,000 bits have.

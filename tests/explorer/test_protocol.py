@@ -347,7 +347,7 @@ def test_an_export_is_forecast_by_the_speed_of_the_view_and_cancelled(server):
         await opened(client)
         await client.exact(1)
         (session,) = server.explorer.sessions
-        rate = session.picture.rate
+        rate = session.shown.rate
         forecast = await client.ask(
             "export", "forecast", job=1, frame=1, size=[9000, 9000], supersampling=4, forecast=True
         )
