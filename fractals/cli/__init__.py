@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> "NoReturn":
     """Run the command line; every error ends in one line and an exit code, never a traceback."""
     interrupted = 130
     try:
-        from fractals.cli.outcome import run_verb
+        from fractals.cli.verbs import run_verb
 
         code = run_verb(arguments)
     except KeyboardInterrupt:  # while modules are imported

@@ -17,8 +17,7 @@ from fractals.cli.options import (
     scene_table,
     view_options,
 )
-from fractals.cli.scenes import default_output, requested_scene
-from fractals.errors import FractalsError, OptionError
+from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
 from fractals.explorer.options import LIMITS, ExploreOptions
 
 # The options of the server. Their defaults and bounds are those of `fractals.explore`.
@@ -115,7 +114,7 @@ def explore_command(
     section="Output",
     help="Folder for the scenes (default: that of the sheet).",
 )
-@output_option("Sheet to write, a PNG.")
+@output_option("Sheet to write, a PNG.", ".png")
 @overwrite_option
 @device_options
 def surprise_command(
@@ -138,16 +137,12 @@ def surprise_command(
     device = device_request(options)
     scene = requested_scene(scenes, options)
     path = Path(output or default_output(scenes, {}, "-surprise.png", free=not overwrite))
-    if path.suffix.lower() != ".png":
-        raise OptionError(f"--output: '{str(path)[:80]}' does not end in .png")
+    check_png(path, overwrite)
     where = Path(folder) if folder else path.parent
     if folder:
-        try:
-            where.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FractalsError(f"the folder '{where}' can't be made: {error.strerror}") from None
+        make_folder(where)
     names = [where / f"{path.stem}-{k}.toml" for k in range(1, surprise.COUNT + 1)]
-    for each in (path, *names):
+    for each in names:
         check_output(each, overwrite)
     with ProgressLine(program="a sheet of surprises") as progress:
         found, sheet = surprise.draw_sheet(scene, seed, device, threads, progress)

@@ -17,7 +17,6 @@ from fractals.io.files import (
     parse_json,
     parse_scene,
     parse_toml,
-    printable,
 )
 from fractals.io.foreign import MAX_BYTES
 from fractals.io.summary import RESOLVED
@@ -152,7 +151,7 @@ def read_upload(name: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
     except (ValueError, OSError) as error:
         if isinstance(error, SceneError):
             raise
-        raise SceneError(f"{shown(name, 80)}: {shown(printable(str(error)))}") from None
+        raise SceneError(f"{shown(name, 80)}: {shown(str(error))}") from None
 
 
 def _read(name: str, entry: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
@@ -165,7 +164,7 @@ def _read(name: str, entry: str, data: bytes) -> tuple[dict[str, Any], list[str]
             drawn = formats.in_picture(io.BytesIO(data), suffix)
             if drawn is None:
                 raise SceneError(f"{shown(name, 80)}: this picture carries no scene")
-            return dict(drawn.table), [shown(printable(line)) for line in listed(drawn.lost)]
+            return dict(drawn.table), [shown(line) for line in listed(drawn.lost)]
         return _without_resolved(parse_scene(text)), []
     if suffix == ".json":
         return _without_resolved(_table(parse_json(data))), []
@@ -178,7 +177,7 @@ def _read(name: str, entry: str, data: bytes) -> tuple[dict[str, Any], list[str]
     if form is None:
         raise SceneError(f"{shown(name, 80)}: unknown format: a file ends in {formats.suffixes()}")
     found = form.read(data, entry)
-    return dict(found.table), [shown(printable(line)) for line in listed(found.lost)]
+    return dict(found.table), [shown(line) for line in listed(found.lost)]
 
 
 def _without_resolved(table: dict[str, Any]) -> dict[str, Any]:

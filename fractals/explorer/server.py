@@ -11,7 +11,6 @@ import socket
 import ssl
 import threading
 import webbrowser
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -20,7 +19,7 @@ from fractals.errors import FractalsError, OptionError, shown
 from fractals.explorer.options import ExploreOptions
 from fractals.io.load import Source, load_scene
 from fractals.rendering.options import split_keywords, with_keywords
-from fractals.scene.keywords import SceneKeywords
+from fractals.scene.keywords import ExploreKeywords
 from fractals.scene.model import Scene
 
 if TYPE_CHECKING:
@@ -237,26 +236,6 @@ def open_browser(address: str) -> None:
     timer = threading.Timer(0.3, lambda: webbrowser.open(address))
     timer.daemon = True
     timer.start()
-
-
-class ExploreKeywords(SceneKeywords, total=False):
-    """The keywords of `fractals.explore`, for type checkers: keys of the scene, and options."""
-
-    device: str
-    threads: int | None
-    host: str
-    port: int
-    browser: bool
-    block: bool
-    uds: str | None
-    cert: str | None
-    key: str | None
-    allow_hosts: tuple[str, ...]
-    read_only: bool
-    memory: int
-    clients: int
-    gallery: bool | None
-    on_message: Callable[[str], None]
 
 
 @with_keywords(ExploreKeywords, ExploreOptions)

@@ -42,8 +42,9 @@ from fractals.rendering.fit import read_fitted_request
 from fractals.rendering.iteration import Stop
 from fractals.rendering.known import ResumeData, known_of, load_known, save_known
 from fractals.rendering.measured import check_cost
-from fractals.rendering.options import RenderKeywords, RenderOptions, with_keywords
+from fractals.rendering.options import RenderOptions, with_keywords
 from fractals.rendering.plan import Plan, Tile, runs
+from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene
 from fractals.threads import Progress
 

@@ -272,7 +272,8 @@ def _open_plan(
     if device.kind != plan.device:  # the GPU was found and could not be opened
         plan = _plan_for(device, scene, options, keeps, iterates)
     if note and device.kind == "simulator":
-        note += f", expect about {max(1, round(plan.seconds))} s, --cpu is faster"
+        seconds = max(1, round(plan.seconds_for()))
+        note += f", expect about {seconds} s, --cpu is faster"
     if note:
         options.on_message(note)
     if plan.layers.note:

@@ -17,11 +17,12 @@ from fractals.io.png import strip_rows
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
 from fractals.rendering.noise import wrong_share
-from fractals.rendering.options import RenderKeywords, read_request, with_keywords
+from fractals.rendering.options import read_request, with_keywords
 from fractals.rendering.precision import depth_of, needed_orbit_bits
 from fractals.rendering.probe import MIN_LIMIT
 from fractals.scene import geometry
 from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers, place_of
+from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene, View
 from fractals.scene.numbers import log2, power_of_two, scientific
 
@@ -240,6 +241,21 @@ class Plan:
         It is computed when it is first read, because it iterates some orbits in NumPy, which can
         take longer than a small picture.
         """
+        count = 0.0  # the depth tells the steps of a deep view
+        if not self.deep:
+            count = forecast.mean_count(
+                self.scene,
+                self.formula,
+                self.center,
+                self.width,
+                self.finest,
+                self.max_iterations,
+                self.interior_shortcuts,
+            )
+        return self.seconds_for(count)
+
+    def seconds_for(self, count: float = forecast.TYPICAL_COUNT) -> float:
+        """Return the seconds if the orbits of a view that is not deep take `count` steps each."""
         samples = math.prod(self.size) * self.supersampling**2
         planes, limit = self.layers.statistics.planes, self.max_iterations
         if self.deep:
@@ -249,15 +265,6 @@ class Plan:
                 self.device, single * forecast.statistics_cost(planes), self.extended
             )
             return forecast.reference_seconds(self.bits, length) + seconds / self.threads
-        count = forecast.mean_count(
-            self.scene,
-            self.formula,
-            self.center,
-            self.width,
-            self.finest,
-            limit,
-            self.interior_shortcuts,
-        )
         steps = count * samples * (1 + self.layers.derivative + planes)
         return forecast.direct_seconds(self.device, steps, samples) / self.threads
 

@@ -33,14 +33,13 @@ from fractals.rendering.fit import fit_new_coloring, read_fitted_request
 from fractals.rendering.iteration import Stop
 from fractals.rendering.measured import MAX_REFERENCE, Measured, look
 from fractals.rendering.options import (
-    RecolorKeywords,
-    RenderKeywords,
     RenderOptions,
     read_request,
     with_keywords,
 )
 from fractals.rendering.plan import Keeps, Plan, Tile
 from fractals.scene.geometry import make_layers
+from fractals.scene.keywords import RecolorKeywords, RenderKeywords
 from fractals.scene.model import Scene
 from fractals.scene.paint import Color
 from fractals.threads import Queue, add, core_count
@@ -58,7 +57,7 @@ def render(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Image:
     device : str
         "auto", "cpu", "gpu", "cuda", "cuda:1", "cuda:all", "simulator" or "python".
     threads : int, optional
-        Most CPU threads; by default one for each core.
+        Most CPU threads; by default one for each core that the process may use.
     interior_shortcuts : bool
         False: orbits that provably stay inside are iterated to the end (for benchmarks). No count
         changes.

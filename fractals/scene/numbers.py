@@ -9,6 +9,9 @@ from typing import Any
 
 from fractals.errors import shown
 
+Real = str | int | float | Decimal  # text keeps all digits; a float has 17
+PointLike = complex | tuple[Real, Real] | list[Real]
+
 # Sizes of pictures as text: names such as "4k", and "1920x1080".
 
 
@@ -27,11 +30,6 @@ MAX_SIDE = 200_000  # pixels
 
 def size_of(given: Any) -> Any:
     """Return the width and height that a text means; values that are no text as they are.
-
-    Raises
-    ------
-    ValueError
-        A text is no size.
 
     Examples
     --------
@@ -59,12 +57,7 @@ EXACT = Context(prec=2 * DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
 def width_in(frame: tuple[str, str], size: tuple[int, int]) -> str:
     """Return the width of the smallest picture of this shape that shows a frame in full.
 
-    Parameters
-    ----------
-    frame : (str, str)
-        Width and height in the plane, as decimal text.
-    size : (int, int)
-        Of the picture, in pixels.
+    The frame is width and height in the plane, as decimal text; the size is in pixels.
 
     Examples
     --------
