@@ -23,6 +23,7 @@ from fractals.explorer.view_messages import ViewMessages
 from fractals.io.escape_data import EscapeData, arrays_of
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import Drawing, copy_numbers, draw_tile, sampled
+from fractals.rendering.plan import noise_note
 from fractals.rendering.shading import Painter
 from fractals.rendering.tiles import Tile
 from fractals.scene.model import Scene
@@ -155,7 +156,9 @@ class Passes:
 
         side = tile_side(picture.rate, drawing.plan.supersampling)
         yield from self.batches.steps(picture, drawing, self._tiles(side), draw)
-        self.messages.drawn("exact", picture, monotonic() - begun)
+        note = noise_note(drawing.plan)
+        facts = {"note": note} if note else {}
+        self.messages.drawn("exact", picture, monotonic() - begun, **facts)
 
     def _exact_drawing(self) -> Generator[float | None, None, Drawing]:
         """Return a drawing with a painter; where layers rank all samples, iterate these first."""
