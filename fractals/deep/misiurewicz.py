@@ -138,7 +138,7 @@ def find_misiurewicz(
         Decimals of the result; by default SPARE_DIGITS more than the view needs.
     max_period : int, optional
         Highest preperiod plus period; by default the scene's limit, or an estimate from the depth
-        of the view.
+        of the view. In the smallest parts of the view it is at most MAX_CELL_STEPS.
     progress : callable, optional
         Called as ``progress(what, steps_done, steps)`` after each block of steps.
 

@@ -145,8 +145,8 @@ def _follow(
     for m in range(MAX_JULIA_STEPS):
         size = abs(complex(z))
         yield math.log2(size) if size else -math.inf
-        if degree:  # in half of the time of the formula's step; z**degree is as good as endless
-            # where a part of z is smaller than the other by thousands of digits.
+        if degree:  # in half of the time of the formula's step
+            # z**degree takes for ever where one part of z is 1e-40000 of the other.
             z = (z * z if degree == 2 else math.prod(itertools.repeat(z, degree))) + constant
         else:
             z = gmpy2.mpc(*formula.step(z.real, z.imag, a, b))
