@@ -33,7 +33,7 @@ from fractals.rendering.drawing import (
     sampled,
 )
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Plan, Tile, make_plan
+from fractals.rendering.plan import Plan, Tile, make_plan, noise_note
 from fractals.rendering.shading import Painter
 from fractals.scene.model import Scene
 from fractals.threads import run_tiles
@@ -313,7 +313,8 @@ class ClientView(DrawingTask):
                 self.send_pixels(tile, rgb)
 
         yield from self.draw_tiles(drawing, draw, tile_side(self.rate, drawing.plan.supersampling))
-        self.send_drawn("exact", monotonic() - begun)
+        note = noise_note(drawing.plan)
+        self.send_drawn("exact", monotonic() - begun, **({"note": note} if note else {}))
 
     def _exact_drawing(self) -> Generator[float | None, None, Drawing]:
         """Return a drawing with a painter; where layers rank all samples, iterate these first."""

@@ -16,9 +16,9 @@ from fractals.kernels.primitives import fma, number, select, split, two_to
 # Exponent of 0: below that of all other numbers, so that 0 is never the larger part of a sum.
 ZERO_EXPONENT = -(2**40)
 # Exponent of two of z / Z below which f(Z + z) - f(Z) is computed as f'(Z) z. The square term is
-# smaller than the linear one by this factor, far below the rounding of float64, and scaling z to
-# the exponent of Z would leave float64's range.
-LINEAR_EXPONENT = -900
+# smaller than the linear one by this factor, far below the rounding of float64. Scaling z to the
+# exponent of Z would lose its smaller part, which decides alone beside the real axis.
+LINEAR_EXPONENT = -100
 # A point of the reference with smaller parts is kept in `tiny`, with an exponent. The square of a
 # larger one is at least 2**-900, which float64 holds with all its bits.
 MAX_TINY = 2.0**-450

@@ -31,10 +31,10 @@ DIP_BITS = 10
 # Room for stages. Each has at most half of the entries of the stage below, so 64 stages suffice for
 # an orbit of 2**64 points.
 MAX_STAGES = 64
-# Parts that an entry joins where a long orbit does not dip, as beside a parabolic point; and how
-# many parts are long. Fewer are stepped over one by one, in less time than a picture takes.
+# Parts that an entry joins where an orbit does not dip, as beside a parabolic point, or within the
+# period of a minibrot near i; and how many parts are worth it. A sample takes fewer one by one.
 EVEN_PARTS = 16
-MIN_EVEN = 2**12
+MIN_EVEN = 2**6
 
 
 class LinearApproximation(NamedTuple):

@@ -184,11 +184,24 @@ def test_devices_agree_to_the_bit(where, device):
         assert getattr(cpu, part).tobytes() == getattr(other, part).tobytes()
 
 
+def test_samples_beside_the_real_axis_leave_it(device):
+    """Their imaginary part, 2**-694 of the real one, decides when they escape."""
+    size = 3, 1
+    drawn = on_a_minibrot(260, size=size)
+    raw = fractals.compute(drawn, device=device)
+    with mpmath.workdps(1300):
+        point = naive.position(2, 0, size, drawn.view.center, drawn.view.width)
+        n, _ = naive.sample("mandelbrot", point, None, 5200, RADIUS)
+    assert raw.count.tolist() == [[5200, 5200, n]]
+    assert n < 5200
+
+
 def test_launches_that_are_bounded_go_on_where_they_stopped():
     drawn = on_a_minibrot(260)
-    whole = fractals.compute(drawn, device="cpu")
-    simulator = BoundedSimulator(drawn, 1)  # each launch takes 256 steps, the fewest
-    parts = compute_on(simulator, drawn)
+    with nothing_skipped():
+        whole = fractals.compute(drawn, device="cpu")
+        simulator = BoundedSimulator(drawn, 1)  # each launch takes 256 steps, the fewest
+        parts = compute_on(simulator, drawn)
     assert len(simulator.launches) > 10
     for part in ("count", "z", "dz"):
         assert getattr(whole, part).tobytes() == getattr(parts, part).tobytes()
