@@ -270,7 +270,7 @@ class Perturbation(GridMethod):
             self.note = self._slow_note(float(counts.mean()))
         self.count_offset = probe.count_offset(last)
         self.probing = probe.seconds
-        self.on_steps = None  # what it refers to may hold this source: its arrays would stay
+        self._on_steps = None  # what it refers to may hold this source: its arrays would stay
 
     def _use(self, references: list[Reference]) -> None:
         """Iterate along these orbits from now on: sets all that `_iterate` reads."""
