@@ -444,8 +444,6 @@ class _Search:
 
     def _locate_compiled(self) -> Root:
         """Return a nucleus in view as `locate` does, by compiled orbits near that of the center."""
-        pass  # MERGED
-
         orbits = NearOrbits(
             self.formula, self.area.center, self.radius, self.max_period, self.progress
         )

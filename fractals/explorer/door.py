@@ -71,7 +71,7 @@ class Visit:
 
 
 class Door:
-    """Accepts connections of at most so many pages, and ends those whose time is over."""
+    """Accepts connections up to a limit that grows with `clients`; ends those that are overdue."""
 
     def __init__(self, clients: int) -> None:
         self.most = most_connections(clients)
@@ -170,7 +170,7 @@ async def _handshake(
 
 
 def most_connections(clients: int) -> int:
-    """Return how many connections are accepted at once, of so many pages.
+    """Return the number of connections that are accepted at once, for `clients` pages.
 
     Raise an `OptionError` if the process may not have as many open files.
     """

@@ -21,7 +21,7 @@ from fractals.explorer.scheduler import IDLE, DrawingTask, Engine
 from fractals.explorer.view import ClientView
 from fractals.scene.model import Scene, validate
 
-# Compiles the programs of a scene, in a process of `fractals.explorer.work`.
+# Compiles the programs of a scene in this process.
 
 
 def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
@@ -80,8 +80,8 @@ class Said:
 def limit(share: float, seconds: int, message: str) -> None:
     """Have the system limit the process.
 
-    It may take a share of the memory that is free now, besides LIBRARIES, and so many seconds of
-    all its threads' CPU time (0: any time). Then it says `message`, and ends.
+    `share`: of the memory that is free now; LIBRARIES come on top. `seconds`: CPU time of all its
+    threads together (0: no limit). A process that exceeds a limit says `message`, and ends.
     """
     with contextlib.suppress(OSError, AttributeError):
         os.nice(NICE)

@@ -278,7 +278,7 @@ class _Collected:
         return band_path(self._work.bands(piece.chosen.part.frames.start), piece.band)
 
 
-# What a worker of a cluster holds of a film: see `fractals.films.cluster`.
+# The worker's side: what a worker of a cluster holds of a film.
 
 
 def open_session(

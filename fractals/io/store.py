@@ -427,7 +427,7 @@ def create_store(
 # Locks a store for one process, and checks that its scene is the one to be computed.
 
 
-PARTS = "parts"  # a folder inside a store: see `fractals.io.store`
+PARTS = "parts"  # a folder inside a store, for tiles that other processes computed
 
 
 @contextlib.contextmanager

@@ -541,8 +541,8 @@ def make_matrix_entries(target, formula):
 
 # The tree of matrices with exponents, by which z is skipped where it is too small for float64.
 #
-# It is the tree that `fractals.kernels.bla` makes for formulas that are not holomorphic, z -> A z +
-# B c with real 2x2 matrices. Here numbers have an exponent: products over many steps, and the
+# It is the tree above for formulas that are not holomorphic, z -> A z + B c with real 2x2
+# matrices. Here numbers have an exponent: products over many steps, and the
 # distances from kinks in a deep view, are out of float64's range. Holomorphic formulas have stages
 # of linear approximations instead (`fractals.kernels.la`).
 

@@ -80,7 +80,7 @@ class PerturbOptions:
         Whether some point of the reference is near the escape radius: see
         `fractals.kernels.floatexp.Ops.within`.
     statistics : Statistics
-        Orbit statistics, for `fractals.kernels.perturb` alone.
+        Orbit statistics, for `make_statistics_body` alone.
     """
 
     formula: Formula
@@ -584,7 +584,7 @@ def make_body(target, options):
 
 # Perturbation for colorings that use orbit statistics: every step is taken, none is skipped.
 #
-# The difference z from the reference orbit Z is iterated as in `fractals.kernels.perturb`, with an
+# The difference z from the reference orbit Z is iterated as in `make_body`, with an
 # exponent where float64 has none left, and rebased in the same way. Statistics are of the orbit
 # itself, Z + z, rounded to float64; some also read what float64 loses of it.
 
@@ -653,7 +653,7 @@ def make_statistics_body(target, options):
     -------
     callable
         ``body(i0, j0, di, dj, tile, work, grid, tables, point, view, max_iterations)``: as the body
-        that `fractals.kernels.perturb.make_body` returns, with the statistics of the tile.
+        that `make_body` returns, with the statistics of the tile.
         ``point`` is an array: the center, or the c of a Julia set, in float64, an unused number,
         and the constants of the statistics.
     """

@@ -409,9 +409,9 @@ def make_plan(
 ) -> Plan:
     """Return how a scene is drawn on a kind of device.
 
-    The tiles are shared by so many threads of the CPU, or cores of the device. `keeps` is what
-    stays in memory: "pixels" of the whole picture; "bands" of a PNG on its way to a file; "raw"
-    numbers of all samples; or, on their way to a "store", of the tiles being computed; or
+    `threads` is the number of CPU threads, or of the device's cores, that share the tiles. `keeps`
+    is what stays in memory: "pixels" of the whole picture; "bands" of a PNG on its way to a file;
+    "raw" numbers of all samples; or, on their way to a "store", of the tiles being computed; or
     "nothing", where the view is only probed or measured.
 
     Raises
