@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import fractals
-from fractals.cli.outcome import run_verb
+from fractals.cli.verbs import run_verb
 
 ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"

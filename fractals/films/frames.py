@@ -11,7 +11,14 @@ from fractals.films.tracks import Tracks, scene_of
 from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image
 from fractals.io.png import Pixels
-from fractals.rendering.drawing import Drawing, compute_data, draw_all, open_drawing, open_plan
+from fractals.rendering.drawing import (
+    Drawing,
+    compute_data,
+    draw_all,
+    open_drawing,
+    open_plan,
+    open_recoloring,
+)
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene
@@ -54,10 +61,10 @@ def find_facts(motion: Motion, tracks: Tracks, options: RenderOptions) -> FilmCo
 
 def _opened(scene: Scene, options: RenderOptions) -> tuple[int, float]:
     forced = replace(options, force=True)
-    plan, backend = open_plan(scene, forced, "bands")
+    plan, backend = open_plan(scene, forced, "nothing")
     if not (plan.deep or plan.probed or plan.depth > 0):
         return plan.max_iterations, 0.0
-    source = open_drawing(plan, backend, forced, shading=False).source
+    source = open_drawing(plan, backend, forced).source
     return source.max_iterations, source.count_offset
 
 
@@ -157,5 +164,4 @@ class Recolored(SingleFrames):
             yield last[1]
 
     def _drawing(self, scene: Scene) -> Drawing:
-        plan, backend = open_plan(scene, self.options, iterates=False)
-        return open_drawing(plan, backend, self.options, stored=self._raw)
+        return open_recoloring(scene, self._raw, self.options)

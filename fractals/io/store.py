@@ -118,19 +118,9 @@ class PlaneFiles:
 class RawStore:
     """A store on disk, to be read; `TileWriter` writes into it.
 
-    Attributes
-    ----------
-    scene : Scene
-    planes : dict of str to dtype
-        What is kept of each sample, in order, by the names of `fractals.io.escape_data.EscapeData`.
-    files : dict of str to str
-        The name of each plane's file, without its suffix.
-    shape : tuple of int
-        Rows and columns, in samples.
-    rows : int
-        Rows of samples of a tile.
-    max_iterations, count_offset, method
-        As of `fractals.io.escape_data.EscapeData`.
+    `planes` maps what is kept of each sample, in order, by the names of
+    `fractals.io.escape_data.EscapeData`, to its type, and `files` to the name of its file without
+    suffix. `shape` is rows and columns in samples; a tile has `rows` rows of samples.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:

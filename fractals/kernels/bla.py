@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from fractals.kernels.floatexp import (
     MAX_TINY,
     ZERO_EXPONENT,
+    Ops,
     make_kinks,
     make_kinks_beside,
-    make_reference,
 )
 from fractals.kernels.layout import (
     BLA_A,
@@ -610,7 +610,7 @@ def make_entries(target, formula):
     has_kinks = formula.kink_distance is not None
     derive = jit(formula.derivative)
     kink_distance = jit(formula.kink_distance or formula.derivative)
-    reference, beside = make_reference(target, formula, True), make_kinks_beside(target, formula)
+    reference, beside = Ops(target, formula, True).reference, make_kinks_beside(target, formula)
     normal, times, plus = make_matrix_arithmetic(target)
 
     @jit
