@@ -41,12 +41,15 @@ def served(monkeypatch):
     statuses, serve = [], Running.serve
 
     def serve_once(running):
-        thread = threading.Thread(target=serve, args=(running,))
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        thread = threading.Thread(target=serve, args=(running,), daemon=True)
         thread.start()
-        with urllib.request.urlopen(running.invitation(), timeout=60) as answer:
-            statuses.append(answer.status)
-        running.close()
-        thread.join(60)
+        try:
+            with browser.open(running.invitation(), timeout=60) as page:
+                statuses.append(page.status)
+        finally:
+            running.close()
+            thread.join(60)
 
     monkeypatch.setattr(Running, "serve", serve_once)
     return statuses
