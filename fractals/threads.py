@@ -184,8 +184,8 @@ def share(tiles: Sequence[T], work: Callable[[T], object], threads: int) -> None
     """Do short works, a tile each, in the calling thread and `threads` - 1 others.
 
     Waking a thread may take as long as a work of a tenth of a millisecond. So the calling thread
-    begins at once, and in the end waits only for works that others have begun. It hears a
-    KeyboardInterrupt when it is done with the work it is at.
+    begins at once, and waits only for the works that other threads are still doing when no work is
+    left. A KeyboardInterrupt takes effect when the calling thread finishes its current work.
     """
     numbers = itertools.count()  # its next() is atomic under the interpreter's lock
     cancelled = threading.Event()

@@ -126,8 +126,8 @@ color_options = together(
         "--fit/--no-fit",
         default=None,
         section="Colors",
-        help="Fit density and offset of the coloring and of all layers to their values. Without "
-        "either, only a coloring given by --coloring is fitted.",
+        help="Fit density and offset of the coloring and of all layers to their values. By "
+        "default only a coloring given by --coloring is fitted.",
     ),
     key_option("--inside", "Colors", metavar="COLOR"),
 )

@@ -43,9 +43,9 @@ from fractals.cli.scenes import (
     default_output,
     fitted,
     make_folder,
+    merged_parts,
     requested_scene,
     source_name,
-    with_colors,
 )
 from fractals.errors import OptionError, SceneError
 
@@ -88,6 +88,7 @@ def recolor_command(
     from fractals.io.files import check_output
     from fractals.io.formats import PICTURES
     from fractals.io.image import check_format, format_of, lost
+    from fractals.io.load import with_colors
     from fractals.scene.geometry import make_layers
 
     request = device_request(options)
@@ -101,7 +102,8 @@ def recolor_command(
         )
     raw = fractals.EscapeData.load(raw_file)
     lines: list[str] = []
-    colors = with_colors(raw.scene, scenes, lines)
+    parts = [part for source in scenes for part in merged_parts(source)]
+    colors = with_colors(raw.scene, *parts, lost=lines)
     scene = requested_scene((colors,), options, lines, fits=False)
     if raw.exact and not make_layers(scene).lacking(raw.planes):  # those are refused below
         given = {key: value for key, value in options.items() if value is not None}
@@ -112,6 +114,7 @@ def recolor_command(
             output,
             raw,
             scene,
+            image=scene.to_values()["image"],
             overwrite=overwrite,
             device=request,
             threads=threads,

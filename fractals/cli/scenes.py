@@ -119,18 +119,6 @@ def _fitted_values(paint: "Paint") -> str:
     return f"density {paint.density:g} and offset {paint.offset:g}"
 
 
-def with_colors(scene: "Scene", sources: tuple[str, ...], lost: list[str]) -> "Scene":
-    """Return a scene with the colors and the layers of other scenes."""
-    from fractals.io.load import load_scene
-    from fractals.scene.model import validate
-
-    if not sources:
-        return scene
-    parts = [part for source in sources for part in merged_parts(source)]
-    merged = load_scene(scene, *parts, lost=lost)
-    return validate({**scene.to_values(), "color": merged.to_values()["color"]}, "")
-
-
 def merged_parts(source: Any) -> list[Any]:
     """Return the sources that ``a+b`` merges; a file of the whole name comes first.
 

@@ -33,10 +33,10 @@ MOST_KEYS = 16  # of a film, whose views are probed for the limit
 class FilmConstants:
     """Values "auto" of a film. Values of single frames would make colors jump."""
 
-    # The highest of the deepest view, the widest, and keys that are not deep: with less, details
-    # were black
+    # The highest of the deepest view, the widest, and keys that are not deep: a lower limit
+    # would draw their details black
     max_iterations: int
-    count_offset: float  # that of the widest view: with more, counts of wide views were below 0
+    count_offset: float  # of the widest view; a higher one makes counts negative
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""

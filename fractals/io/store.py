@@ -25,8 +25,8 @@ A store is a folder whose name ends in ``.fz``. It holds, for a picture of rows 
 Any program that reads NumPy files reads the planes, mapped into memory if need be. Nothing is
 compressed: most bits of a mantissa are noise, and compressing them saves a fifth of the size, takes
 much longer, and gives other bytes by another version of zlib. A tile's numbers in ``tiles.npy`` are
-written after its rows, so a process may be killed at any moment; what a power failure tears, the
-CRC tells. No byte depends on when, where or in how many goes it was computed.
+written after its rows, so a process may be killed at any moment; a CRC detects tiles that a power
+failure damaged. No byte depends on when, where or in how many goes it was computed.
 """
 
 import contextlib

@@ -352,7 +352,8 @@ def open_drawing(
 def sampled(drawing: Drawing, step: int = 1) -> Drawing:
     """Return a drawing of the same view with one sample a pixel, or one in step x step pixels.
 
-    It is for raw numbers; its tiles count samples. Nothing is compiled or probed again.
+    It is for raw numbers; positions in its tiles are samples, not pixels. Nothing is compiled or
+    probed again.
     """
     assert isinstance(drawing.source, GridMethod), "stored raw numbers have a grid of their own"
     plan = replace(drawing.plan, supersampling=1)

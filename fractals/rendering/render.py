@@ -12,7 +12,7 @@ from fractals.errors import OptionError
 from fractals.io import png
 from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image, PictureFile, png_beginning
-from fractals.io.load import Source
+from fractals.io.load import Source, with_colors
 from fractals.io.summary import PictureFacts, resolved_values
 from fractals.rendering.bands import Bands, Helpers, ended_on_error
 from fractals.rendering.drawing import (
@@ -188,11 +188,12 @@ def recolor(raw: EscapeData, *sources: Source, **keywords: Unpack[RecolorKeyword
     raw : EscapeData
         From `compute`, or from a file.
     *sources : str, Path, mapping or Scene
-        As of `render`; by default the scene of the raw numbers.
+        Scenes whose colors and layers are taken, as by `fractals recolor`; their view, size and
+        limit are not. By default the colors of the raw numbers' own scene.
     device, threads, progress, on_message
         As of `render`.
     **keys
-        Keys of the scene, such as ``palette``.
+        Keys of the scene, such as ``palette`` or ``bits``.
 
     Returns
     -------
@@ -201,7 +202,7 @@ def recolor(raw: EscapeData, *sources: Source, **keywords: Unpack[RecolorKeyword
     Raises
     ------
     OptionError
-        A keyword is unknown; the scene has another size; or its coloring needs what the raw numbers
+        A keyword is unknown; `size` is another one; or the coloring needs what the raw numbers
         lack.
     SceneError, DeviceError
         As of `render`.
@@ -225,10 +226,10 @@ def read_recoloring(
             f"{raw!r:.60} are no raw numbers: give what fractals.compute returned, or "
             "fractals.EscapeData.load(path)"
         )
-    sources = sources or (raw.scene,)
-    scene, options = read_request(sources, keywords, RecolorKeywords)
+    colors = with_colors(raw.scene, *sources)
+    scene, options = read_request((colors,), keywords, RecolorKeywords)
     if raw.exact and not make_layers(scene).lacking(raw.planes):  # those are refused later
-        scene = fit_new_coloring(scene, sources, keywords)
+        scene = fit_new_coloring(scene, (colors,), keywords)
     if scene.iteration.number_type != raw.precision:
         scene = scene.replace(precision=raw.precision)
     return scene, replace(options, force=True)
