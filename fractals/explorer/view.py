@@ -355,18 +355,22 @@ class ClientView(DrawingTask):
         """Draw tiles, four for each thread at once or fewer slow ones; yield seconds after each.
 
         While several clients are connected, tiles are so small that each ends in some seconds even
-        if every sample takes all iterations: the CPU's loop can't be stopped. Raise `Stale` for
-        replaced work, and an `OptionError` if a single sample could take much longer.
+        if every sample takes all iterations: nobody's view then ends as one that others wait for.
+        Raise `Stale` for replaced work, and an `OptionError` if a single sample could take much
+        longer.
         """
         limit, direct = drawing.source.max_iterations, drawing.plan.method == "direct"
         most = MAX_STEPS // (limit * drawing.plan.supersampling**2) if direct else MAX_STEPS
         threads = max(1, drawing.backend.threads)
-        waiting, count = deque(tiles), 4 * threads
+        waiting, count, halt = deque(tiles), 4 * threads, drawing.source.halt
 
         def unless_stale(tile: Tile) -> dict[str, float]:
             if not self.stale():
                 draw(tile)
             return {}
+
+        def watch(_done: int, _all: int) -> None:
+            halt[0] = self.stale()
 
         while waiting:
             batch: list[Tile] = []
@@ -381,7 +385,10 @@ class ClientView(DrawingTask):
                     waiting.extendleft(reversed(rest))
                 batch.append(tile)
             begun = monotonic()
-            run_tiles(batch, unless_stale, drawing.backend.threads)
+            try:
+                run_tiles(batch, unless_stale, drawing.backend.threads, watch)
+            finally:
+                halt[0] = 0
             self.check()
             seconds = monotonic() - begun
             count = threads if seconds > STEP_SECONDS else 4 * threads

@@ -109,7 +109,7 @@ class Recoloring:
         The raw numbers are of another size, or a layer needs what they lack.
     """
 
-    reference, probing, note, loop, stage = 0.0, 0.0, "", "", "copy"
+    reference, probing, note, loop, stage, halt = 0.0, 0.0, "", "", "copy", np.zeros(1)
 
     def __init__(self, backend: Backend, plan: Plan, raw: EscapeData) -> None:
         raw.check(counts=False)

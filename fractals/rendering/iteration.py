@@ -274,6 +274,7 @@ class SampleSource(Protocol):
     probing: float  # seconds that probing the view took
     note: str  # one line for the user, or nothing
     stage: str  # the stage to which the time of `iterate` is added, "iterate" or "copy"
+    halt: NDArray[Any]  # one number; where it is not 0, direct loops of the CPU return early
 
     @property
     def loop(self) -> str:
@@ -297,7 +298,7 @@ class SampleSource(Protocol):
 class GridMethod:
     """What both methods share: a grid of samples, a probe, and arrays for escape data."""
 
-    stage = "iterate"
+    stage, halt = "iterate", np.zeros(1)
     run: Run  # the program that iterates
 
     @property
@@ -391,6 +392,7 @@ class GridMethod:
 
 FEW = 1500  # a limit to which plain Python iterates a probe in a second; most wide views have it
 LONG = 2**22  # a limit beyond it says "no limit": no sample of a probe is iterated so far
+PLAIN_PART = 2**16  # steps of a sample in the CPU's plain loop between two calls of `stop`
 
 
 class Direct(GridMethod):
@@ -446,15 +448,19 @@ class Direct(GridMethod):
             statistics=self.statistics.compiled(),
             explicit_positions=plan.explicit_positions,
         )
-        most = self._steps_a_launch()
-        self.part = most if most < max(limit, self.max_iterations) else 0
+        most, last = self._steps_a_launch(), max(limit, self.max_iterations)
+        self.part = most if most < last else 0
         self.run = backend.compile(
             escape.make_part_body if self.part else escape.make_body, options
         )
+        if self.run.loop == "plain" and last > LONG:  # it does not see `halt`
+            parts = backend.compile(escape.make_part_body, options)
+            self.part, self.run = PLAIN_PART, Run(parts, "plain", self.run.reason)
         x, y = (float(Decimal(text)) for text in scene.julia or ("0", "0"))
         escape_radius_squared = scene.iteration.escape_radius**2
-        point = [x, y, escape_radius_squared, *self.statistics.constants()]
-        self.point = backend.to_device(np.array(point, backend.real))
+        point = [x, y, escape_radius_squared, *self.statistics.constants(), 0]
+        made = np.array(point, backend.real)
+        self.point, self.halt = backend.to_device(made), made[-1:]  # on the CPU the same memory
 
     def _iterate(
         self,
@@ -481,4 +487,6 @@ class Direct(GridMethod):
             steps = np.int32(begin), np.int32(until), np.int32(last)
             self.run(tile, rest, grid, self.point, *steps)
             backend.synchronize()
+            if backend.kind == "cpu" and not (tile.count == until).any():
+                break
         return tile

@@ -58,7 +58,7 @@ class Both:
         width, height = planned.size
         columns, rows = (part.astype(self.real) for part in sampling.coordinates(planned))
         x, y = map(float, drawn.julia or ("0", "0"))
-        point = np.array([x, y, drawn.iteration.escape_radius**2], self.real)
+        point = np.array([x, y, drawn.iteration.escape_radius**2, 0], self.real)
         rest = SampleGrid(columns, rows), point, np.int32(planned.max_iterations)
         filled = []
         for _ in range(2):

@@ -1,6 +1,7 @@
 """Clients take turns: a view that takes long leaves the drawing thread to others."""
 
 import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,7 @@ from fractals.explorer import view as views
 from fractals.explorer.scheduler import PENALTY, STARVING, VIEW, DrawingTask, Engine, Stale
 from fractals.explorer.view import ClientView, smaller, tile_side
 from fractals.rendering.plan import Tile
+from fractals.threads import run_tiles
 
 SCENE = fractals.load_scene("seahorse", size=(8, 6))
 
@@ -26,6 +28,45 @@ def engine():
     yield made
     made.end()
     made.thread.join(20)
+
+
+@pytest.mark.parametrize("who", ["another client", "a newer view of the same client"])
+@pytest.mark.parametrize("coloring", ["smooth", "picture_trap"])  # packs, and the plain loop
+def test_a_tile_of_samples_without_end_is_left(engine, coloring, who, monkeypatch):
+    """Its samples take 2e9 steps each, and it was begun while nobody else was there."""
+    monkeypatch.setattr(scheduler, "PATIENCE", 0.05)
+    begun, drawn, sent, said, one = threading.Event(), threading.Event(), [], [], Owner()
+
+    def noted(*arguments):
+        begun.set()
+        return run_tiles(*arguments)
+
+    def quick(work):
+        drawn.set()
+        yield None
+
+    monkeypatch.setattr(views, "run_tiles", noted)
+    keys = {"formula": "phoenix", "center": ("0", "0"), "width": "0.01"}
+    inside = SCENE.replace(**keys, max_iterations=2 * 10**9, layers=[{"coloring": coloring}])
+    view = ClientView(
+        (one, "view"),
+        ClientView.passes,
+        VIEW,
+        engine=engine,
+        scene=inside,
+        frame=1,
+        paint=0,
+        failed=said.append,
+        put=lambda *message: sent.append(message),
+    )
+    engine.submit(view)
+    assert begun.wait(240)  # programs are compiled
+    time.sleep(0.3)  # the threads have begun their tiles
+    other = who == "another client"
+    engine.submit(DrawingTask((Owner() if other else one, "view"), quick, VIEW))
+    assert drawn.wait(60)
+    assert sent == []
+    assert said == ([STARVING] if other else [])
 
 
 def endless(work):
@@ -93,7 +134,7 @@ def batches(crowded, limit=1000, supersampling=1, method="direct"):
     """Return a function that runs tiles, and gives these as they were drawn."""
     engine = SimpleNamespace(crowded=lambda: crowded)
     drawing = SimpleNamespace(
-        source=SimpleNamespace(max_iterations=limit),
+        source=SimpleNamespace(max_iterations=limit, halt=[0]),
         plan=SimpleNamespace(supersampling=supersampling, method=method),
         backend=SimpleNamespace(threads=0),
     )

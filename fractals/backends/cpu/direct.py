@@ -95,7 +95,8 @@ def make_body(target, options):
     -----
     The arguments of ``body`` are those of `fractals.kernels.escape.make_body`, but for the arrays
     of the tile, which have one dimension, and for `numbers` and `places`, scratch of
-    `scratch_sizes`.
+    `scratch_sizes`. The last number of `point` is 0. Another thread may change it: the body then
+    returns after a block of steps, and the tile is not to be used.
     """
     jit, formula = target.jit, options.formula
     julia, derivative, explicit = options.julia, options.derivative, options.explicit_positions
@@ -444,7 +445,7 @@ def make_body(target, options):
         back = 0
         period, mark, saving, comparing = 0, FIRST_SEARCH, False, False
         steps = MIN_BLOCK
-        while end > 0 and n < max_iterations - 1:
+        while end > 0 and n < max_iterations - 1 and point[-1] == 0:
             steps = min(steps, max_iterations - 1 - n)
             first, left = back, end
             end = 0
