@@ -27,12 +27,8 @@ def palette_of(given: Any) -> Palette | None:
     """Return the palette of an array, of RGB tuples or of a color map; None of another value.
 
     Rows of an array are stops at equal steps of a cyclic palette; alpha is ignored. Color maps that
-    are not cyclic are mirrored, so that the palette has no seam.
-
-    Raises
-    ------
-    InputError
-        The array has another shape, or values outside 0 to 1 (0 to 255 for integers).
+    are not cyclic are mirrored, so that the palette has no seam. Raises `InputError` for an array
+    of another shape, or values outside 0 to 1 (0 to 255 for integers).
     """
     if hasattr(given, "lut") and hasattr(given, "num_colors"):
         return of_cmap(given)
@@ -100,15 +96,9 @@ def of_cmap(colors: Any, title: str = "") -> Palette:
 
 
 def _of_rows(rows: Floats, bands: bool, once: bool, table: dict[str, str]) -> Palette:
-    """Return the palette of colors at equal steps: bands, or straight lines between them.
+    """Return the palette of colors (n, 3) at equal steps: bands, or straight lines between them.
 
-    Parameters
-    ----------
-    rows : ndarray, shape (n, 3)
-    bands, once : bool
-        Whether each color is constant; whether the colors are not mirrored.
-    table : dict
-        Texts of the palette.
+    With `once` the colors are not mirrored; `table` are other keys of the palette.
     """
     pieces: list[Piece]
     if bands:

@@ -42,12 +42,8 @@ def evenly(colors: list[str], title: str = "") -> dict[str, Any]:
 def stops_of(pieces: Iterable[Piece]) -> tuple[list[list[float | str]], tuple[str, ...]]:
     """Return stops between which straight lines in sRGB are within 1/255 of every piece.
 
-    Where that takes too many stops, they are further off, and what is lost says so.
-
-    Raises
-    ------
-    InputError
-        That takes more than MAX_STOPS stops, even when the tolerance is wider.
+    Where that takes too many stops, they are further off, and what is lost says so. Raises
+    `InputError` if it takes more than MAX_STOPS stops even then.
     """
     # Halves share probes, and all tolerances do.
     given = [(start, end, functools.cache(color)) for start, end, color in pieces]

@@ -100,12 +100,8 @@ class Running:
     def listen(cls, explorer: "Explorer") -> "Running":
         """Bind the address of its options.
 
-        Raises
-        ------
-        FractalsError
-            The address is in use, or not one of this machine; a file of TLS can't be used.
-        OptionError
-            The process may not have as many open files as the clients need.
+        It is refused where it is in use, or not one of this machine; where a file of TLS can't be
+        used; and where the process may not have as many open files as the clients need.
         """
         from fractals.explorer.door import Door
 

@@ -39,19 +39,9 @@ def relaxed(step, relaxation):
 def composed(name, title, tree, polynomial, function, start, parameters):
     """Return the formula of a root-finding method.
 
-    Parameters
-    ----------
-    name, title : str
-    tree : tuple
-        The method's step.
-    polynomial : str
-        As given; "" for z**power - 1.
-    function : tuple
-        The function whose roots are found.
-    start : str
-        As given: an expression in c, or "".
-    parameters : dict
-        All options with their values, kept where they differ from the defaults.
+    `tree` is the method's step, and `function` the tree of the function whose roots are found. The
+    `polynomial` is as given, "" for z**power - 1; so is `start`, an expression in c, or "".
+    `parameters` are all options with their values, kept where they differ from the defaults.
     """
     usual = {"power": 3, "relaxation": 1.0, "polynomial": "", "start": ""}
     try:

@@ -103,10 +103,7 @@ BYTES_A_VALUE = 40  # of memory, a sample, while values of the whole picture are
 class Recoloring:
     """A `fractals.rendering.iteration.SampleSource` that reads existing escape data.
 
-    Raises
-    ------
-    OptionError
-        The raw numbers are of another size, or a layer needs what they lack.
+    Raises `OptionError` if they are of another size, or a layer needs what they lack.
     """
 
     reference, probing, note, loop, stage = 0.0, 0.0, "", "", "copy"
@@ -241,15 +238,8 @@ def open_plan(
     """Return the plan of a scene for the device asked for, and the device's backend.
 
     `keeps` is what stays in memory, as of `make_plan`. Colorings of the whole picture (histogram,
-    rank) keep all raw numbers.
-
-    Raises
-    ------
-    OptionError
-        The picture does not fit into memory, or takes too long. Numba is imported later, so this
-        is answered at once.
-    DeviceError
-        The device is missing.
+    rank) keep all raw numbers. A picture that does not fit into memory, or takes too long, is
+    refused at once, because Numba is imported later.
     """
     return _open_plan(scene, options, keeps, iterates=True)
 
@@ -306,12 +296,8 @@ def open_drawing(
     """Return a drawing whose programs are compiled and whose inputs are on the device.
 
     It colors tiles where its plan does, or where they are read from `stored` raw numbers in place
-    of iterating. With `known`, what another process has found, nothing is probed.
-
-    Raises
-    ------
-    OptionError
-        `stored` has another size, or lacks what a layer needs; or the picture takes too long.
+    of iterating. With `known`, what another process has found, nothing is probed. Stored raw
+    numbers that do not fit the plan are refused, and so is a picture that takes too long.
     """
     begun = perf_counter()
     timings = dict.fromkeys(STAGES, 0.0)
@@ -363,13 +349,7 @@ def sampled(drawing: Drawing, step: int = 1) -> Drawing:
 
 @contextlib.contextmanager
 def compilation_explained(plan: Plan) -> Iterator[None]:
-    """Turn Numba's error about a formula from outside the package into one line.
-
-    Raises
-    ------
-    OptionError
-        The formula can't be compiled.
-    """
+    """Turn Numba's error about a formula of the user into an `OptionError` of one line."""
     try:
         yield
     except Exception as error:

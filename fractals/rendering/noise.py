@@ -42,14 +42,9 @@ def wrong_share(
 ) -> float:
     """Return the share of a direct picture's samples whose counts rounding may change.
 
-    Parameters
-    ----------
-    finest : Fraction
-        Width of a plain view whose samples are as close as the closest of this one.
-    bits : float
-        That distinguish samples, as of `fractals.rendering.precision.depth_of`.
-    limit : int
-        Of iterations.
+    `finest` is the width of a plain view whose samples are as close as the closest of this one;
+    `bits` distinguish samples, as of `fractals.rendering.precision.depth_of`; `limit` is that of
+    iterations.
     """
     columns, rows = scene.image.size
     spacing = finest / columns / scene.image.supersampling

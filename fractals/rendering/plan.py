@@ -100,8 +100,6 @@ def band_rows(scene: Scene, tile: Tile, threads: int) -> int:
 def runs(numbers: Sequence[int], most: int) -> Iterator[Sequence[int]]:
     """Yield runs of successive numbers, at most `most` long.
 
-    Examples
-    --------
     >>> list(runs([0, 1, 2, 5, 6], 2))
     [[0, 1], [2], [5, 6]]
     """
@@ -412,12 +410,8 @@ def make_plan(
     `threads` is the number of CPU threads, or of the device's cores, that share the tiles. `keeps`
     is what stays in memory: "pixels" of the whole picture; "bands" of a PNG on its way to a file;
     "raw" numbers of all samples; or, on their way to a "store", of the tiles being computed; or
-    "nothing", where the view is only probed or measured.
-
-    Raises
-    ------
-    OptionError
-        The view is too deep for the number type, or the kind of device is unknown.
+    "nothing", where the view is only probed or measured. A view that is too deep for the number
+    type is refused.
     """
     if device not in LIMITS:
         kinds = ", ".join(LIMITS)

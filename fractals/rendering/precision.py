@@ -42,16 +42,9 @@ def depth_of(
 ) -> tuple[int, float]:
     """Return the decimal digits and the bits that distinguish a view's samples.
 
-    Parameters
-    ----------
-    log2_spacing : float
-        log2 of the distance of the nearest samples.
-
-    Raises
-    ------
-    OptionError
-        The view is unreasonably far from 0, or so near to it that only perturbation could tell its
-        samples apart, which the formula has not.
+    `log2_spacing` is log2 of the distance of the nearest samples. A view that is unreasonably far
+    from 0 is refused; so is one so near to it that only perturbation could tell its samples apart,
+    if the formula has none.
     """
     reach = max(abs(center[0]), abs(center[1])) + width / 2
     if not log2(reach) < MAX_REACH:

@@ -97,15 +97,10 @@ def lowest_and_median(smooth: Floats) -> tuple[float, float] | None:
 def count_offset(found: Mapping[int, tuple[float, float] | None], depth: float) -> float:
     """Return what is subtracted from the smooth counts of a view.
 
-    Parameters
-    ----------
-    found : mapping of int to tuple of float
-        For each of `SCALES`, what `lowest_and_median` returns for the samples that escaped in a
-        view of that width.
-    depth : float
-        As of `fractals.rendering.plan.Plan`. At 0 nothing is subtracted, at 1 somewhat less than
-        the lowest counts. Between them, the logarithm of what remains of the median is linear in
-        the depth, so a zoom changes colors at an even rate.
+    `found` has for each of `SCALES` what `lowest_and_median` returns for the samples that escaped
+    in a view of that width. At a depth of 0 nothing is subtracted, at 1 somewhat less than the
+    lowest counts. Between them, the logarithm of what remains of the median is linear in the depth,
+    so a zoom changes colors at an even rate.
     """
     known = [(means, weight) for power, weight in SCALES.items() if (means := found[power])]
     if not known:

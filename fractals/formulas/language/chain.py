@@ -19,8 +19,6 @@ KINK_NAMES = "KL"
 def chain_of(tree: Tree) -> Tree | None:
     """Return the f of an expression f(z) + c where f is a chain; None otherwise.
 
-    Examples
-    --------
     >>> from fractals.formulas.language.parser import parse
     >>> chain_of(parse("absx(z)^2 + c"))
     ('power', ('absx', ('z',)), 2)

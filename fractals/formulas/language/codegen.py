@@ -41,18 +41,10 @@ def compose(
 ) -> Formula:
     """Return the formula of an expression in z, c and p, the z before.
 
-    Parameters
-    ----------
-    step, start : str or tree
-        Expressions in z, c and p, and in c alone.
-    **settings
-        Other attributes of `fractals.kernels.formula.Formula`.
-
-    Raises
-    ------
-    ValueError
-        The program of the expressions, with their derivatives, has too many operations; or the
-        step takes p and has no complex derivative.
+    `start` is an expression in c alone; `settings` are other attributes of
+    `fractals.kernels.formula.Formula`. Raises `ValueError` if the program of the expressions, with
+    their derivatives, has too many operations; or that the step takes p and has no complex
+    derivative.
     """
     tree = parser.parse(step) if isinstance(step, str) else step
     first = parser.parse(start) if isinstance(start, str) else start

@@ -89,10 +89,7 @@ def variables(*trees: Tree) -> set[str]:
 def carried(start: Statements, step: Statements, condition: Tree | None) -> list[Carried]:
     """Return what is carried along an orbit, z first.
 
-    Raises
-    ------
-    ValueError
-        A variable is read that has no value.
+    Raises `ValueError` if a variable is read that has no value.
     """
     first, after = resolved(start), resolved(step)
     if unknown := variables(*first.values()) - {"c"}:
@@ -128,10 +125,7 @@ class Functions(NamedTuple):
 def functions(own: list[Carried], condition: Tree | None) -> Functions:
     """Return the functions of carried variables.
 
-    Raises
-    ------
-    ValueError
-        They take more numbers than an orbit can carry, or too many operations.
+    Raises `ValueError` if they take more numbers than an orbit can carry, or too many operations.
     """
     real = _real(own)
     leaves = {"c": "ab", "z": "xy"}

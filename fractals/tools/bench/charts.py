@@ -243,8 +243,6 @@ def _ticks(axis: Any, low: float, high: float) -> None:
 def _seconds(value: float) -> str:
     """Return two or three digits of a time, with its unit.
 
-    Examples
-    --------
     >>> _seconds(0.0123), _seconds(3.456)
     ('12 ms', '3.5 s')
     """

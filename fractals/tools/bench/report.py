@@ -53,13 +53,7 @@ def _version(distribution: str) -> str | None:
 
 
 def read_report(path: str | Path) -> dict[str, Any]:
-    """Return the report of a file that ``fractals bench --json`` wrote.
-
-    Raises
-    ------
-    SceneError
-        The file is missing, or holds something else.
-    """
+    """Return the report of a file that ``fractals bench --json`` wrote; or raise a `SceneError`."""
     try:
         report = json.loads(Path(path).read_text("utf-8"))
     except OSError as error:
