@@ -7,8 +7,7 @@ this one what serves both.
 
 import math
 import threading
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
@@ -17,26 +16,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.compilation import announced
-from fractals.errors import OptionError
 from fractals.explorer.protocol import Where, pack_pixels, pack_table, pack_values
-from fractals.explorer.scheduler import DrawingTask, Engine, Steps
+from fractals.explorer.scheduler import STEP_SECONDS, DrawingTask, Engine, Steps
 from fractals.explorer.values import ViewValues, same_values
-from fractals.io.escape_data import EscapeData, arrays_of
+from fractals.io.escape_data import EscapeData
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import (
     Drawing,
     Recoloring,
+    Sink,
     copy_numbers,
     draw_tile,
+    empty_planes,
+    escape_data,
     open_drawing,
     pixel_type,
+    plane_sink,
     sampled,
 )
+from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan, noise_note
 from fractals.rendering.shading import Painter
 from fractals.scene.model import Scene
-from fractals.threads import run_tiles
 
 REST = 0.25  # seconds without input, after which exact tiles are drawn
 FRAME_RATE = 20  # coarse pictures a second that the step is chosen for
@@ -44,16 +46,10 @@ COARSE_STEPS = (2, 4, 8)  # pixels a sample of the coarse picture
 STATUS_SECONDS = 0.5  # between two messages while a reference orbit is computed
 MAX_SECONDS = 60.0  # of work on a view, until the user says to go on
 LONG = 3600.0  # seconds until paused work looks again whether it may go on
-STEP_SECONDS = 0.25  # of a step of the engine, where it has more tiles than threads
 TILE_SECONDS = 0.02  # of a thread: stale work ends within about this time
 SIDES = (256, 128, 64, 32)  # pixels of a tile
 SLOW_SIDES = (32, 16, 8, 4)  # where others would wait too long; they iterate more slowly
 SLOW_SECONDS = 0.25  # of such a tile
-MAX_LIMIT = 10**8  # iterations of a sample while others are connected: some seconds
-MAX_STEPS = 2**31  # iterations of a tile while others are connected: some seconds
-
-Draw = Callable[[Tile], None]
-Planes = dict[str, NDArray[Any]]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -240,9 +236,9 @@ class ClientView(DrawingTask):
             plan = self._plan(at_one_sample(self.scene))  # that of the samples may have old colors
             painter = Painter(backend, plan.scene, plan, plan.layers, np.uint8)
 
-        def draw(tile: Tile) -> None:
+        def take(tile: Tile, stop: Stop) -> dict[str, float]:
             if self.raw is None:
-                raw = source.iterate(tile, stop=self.stale)
+                raw = source.iterate(tile, stop=stop)
             else:
                 raw = coarse_samples(coarse, tile, step)
             window = tile.window()
@@ -252,12 +248,13 @@ class ClientView(DrawingTask):
             if painter:
                 rgb = painter.paint(tile, raw, limit, source.count_offset)
                 backend.to_host(rgb, pixels[window])
+            return {}
 
         threads = max(1, backend.threads)
         rows = max(1, min(down // (4 * threads), int(self.rate * TILE_SECONDS / across)))
         strips = [Tile(0, y, across, min(rows, down - y)) for y in range(0, down, rows)]
         seconds = 0.0
-        for spent in self.batches(coarse, strips, draw):
+        for spent in self.engine.batches(self, coarse, strips, Sink(take)):
             seconds += spent
             if spent > STEP_SECONDS:
                 yield None
@@ -288,13 +285,16 @@ class ClientView(DrawingTask):
         begun, single = monotonic(), self.single
         planes = empty_planes(single) if self.keeps_raw and self.raw is None else {}
 
-        def draw(tile: Tile) -> None:
-            raw = single.source.iterate(tile, stop=self.stale)
-            if not self.stale():
-                keep(single, tile, raw, planes)
+        def take(tile: Tile, stop: Stop) -> dict[str, float]:
+            raw = single.source.iterate(tile, stop=stop)
+            if not stop():
+                window = tile.window()
+                copy_numbers(single, raw, {name: part[window] for name, part in planes.items()})
                 self.send_values(tile, self.values.plain(tile, raw))
+            return {}
 
-        yield from self.draw_tiles(single, draw, SIDES[0] if self.raw else tile_side(self.rate, 1))
+        side = SIDES[0] if self.raw else tile_side(self.rate, 1)
+        yield from self.draw_tiles(single, Sink(take), side)
         if planes:
             self.raw = escape_data(single, planes, at_one_sample(single.plan.scene))
         self.send_drawn("values", monotonic() - begun)
@@ -306,13 +306,15 @@ class ClientView(DrawingTask):
         begun = monotonic()
         drawing = yield from self._exact_drawing()
 
-        def draw(tile: Tile) -> None:
+        def take(tile: Tile, stop: Stop) -> dict[str, float]:
             rgb = np.empty((tile.height, tile.width, 3), drawing.dtype)
-            draw_tile(drawing, tile, rgb, self.stale)
-            if not self.stale():
+            seconds = draw_tile(drawing, tile, rgb, stop)
+            if not stop():
                 self.send_pixels(tile, rgb)
+            return seconds
 
-        yield from self.draw_tiles(drawing, draw, tile_side(self.rate, drawing.plan.supersampling))
+        side = tile_side(self.rate, drawing.plan.supersampling)
+        yield from self.draw_tiles(drawing, Sink(take), side)
         note = noise_note(drawing.plan)
         self.send_drawn("exact", monotonic() - begun, **({"note": note} if note else {}))
 
@@ -331,61 +333,22 @@ class ClientView(DrawingTask):
         """Return the raw numbers of all samples of the scene's own supersampling."""
         drawing = self.drawing
         planes = empty_planes(drawing)
-
-        def draw(tile: Tile) -> None:
-            keep(drawing, tile, drawing.source.iterate(tile, stop=self.stale), planes)
-
-        yield from self.draw_tiles(drawing, draw, tile_side(self.rate, drawing.plan.supersampling))
+        side = tile_side(self.rate, drawing.plan.supersampling)
+        yield from self.draw_tiles(drawing, plane_sink(drawing, planes), side)
         return escape_data(drawing, planes, self.scene)
 
     # ------------------------------------------------------------------ tiles
 
-    def draw_tiles(self, drawing: Drawing, draw: Draw, side: int) -> Steps:
+    def draw_tiles(self, drawing: Drawing, sink: Sink, side: int) -> Steps:
         """Draw tiles from the focus outwards, in steps of the engine; pause after much work."""
         tiles = tiles_outwards(drawing.plan.size, self.focus, side)
-        for seconds in self.batches(drawing, tiles, draw):
+        for seconds in self.engine.batches(self, drawing, tiles, sink):
             self.seconds += seconds
             if self.seconds > self.allowed:
                 self.say("paused", frame=self.frame, seconds=int(self.allowed))
                 while self.seconds > self.allowed:
                     yield monotonic() + LONG
             yield None
-
-    def batches(self, drawing: Drawing, tiles: Sequence[Tile], draw: Draw) -> Iterator[float]:
-        """Draw tiles, four for each thread at once or fewer slow ones; yield seconds after each.
-
-        While several clients are connected, tiles are so small that each ends in some seconds even
-        if every sample takes all iterations: the CPU's loop can't be stopped. Raise `Stale` for
-        replaced work, and an `OptionError` if a single sample could take much longer.
-        """
-        limit, direct = drawing.source.max_iterations, drawing.plan.method == "direct"
-        most = MAX_STEPS // (limit * drawing.plan.supersampling**2) if direct else MAX_STEPS
-        threads = max(1, drawing.backend.threads)
-        waiting, count = deque(tiles), 4 * threads
-
-        def unless_stale(tile: Tile) -> dict[str, float]:
-            if not self.stale():
-                draw(tile)
-            return {}
-
-        while waiting:
-            batch: list[Tile] = []
-            while waiting and len(batch) < count:
-                tile = waiting.popleft()
-                if self.engine.crowded():
-                    if direct and limit > MAX_LIMIT:
-                        raise OptionError(
-                            f"others are connected: lower max_iterations to {MAX_LIMIT}"
-                        )
-                    tile, *rest = smaller(tile, most)
-                    waiting.extendleft(reversed(rest))
-                batch.append(tile)
-            begun = monotonic()
-            run_tiles(batch, unless_stale, drawing.backend.threads)
-            self.check()
-            seconds = monotonic() - begun
-            count = threads if seconds > STEP_SECONDS else 4 * threads
-            yield seconds
 
     # ------------------------------------------------------------------ messages
 
@@ -462,44 +425,6 @@ def coarse_samples(drawing: Drawing, tile: Tile, step: int) -> EscapeTile:
     j = np.minimum(j, height - 1)[:, None]
     i, j = np.broadcast_arrays(i, j)
     return drawing.source.iterate_some(i, j, (tile.height, tile.width))
-
-
-def empty_planes(drawing: Drawing) -> Planes:
-    """Return arrays for the raw numbers of all samples."""
-    n, (width, height) = drawing.plan.supersampling, drawing.plan.size
-    return {name: np.empty((height * n, width * n), t) for name, t in drawing.planes.items()}
-
-
-def keep(drawing: Drawing, tile: Tile, raw: EscapeTile, planes: Planes) -> None:
-    """Copy a tile's raw numbers to where it lies in planes of the whole picture."""
-    window = tile.window(drawing.plan.supersampling)
-    copy_numbers(drawing, raw, {name: part[window] for name, part in planes.items()})
-
-
-def escape_data(drawing: Drawing, planes: Planes, scene: Scene) -> EscapeData:
-    """Return planes of the whole picture with what recoloring needs of them."""
-    source = drawing.source
-    return EscapeData(
-        **arrays_of(planes),
-        max_iterations=source.max_iterations,
-        scene=scene,
-        method=drawing.plan.method,
-        count_offset=source.count_offset,
-    )
-
-
-def smaller(tile: Tile, most: int) -> list[Tile]:
-    """Return a tile in parts of at most `most` pixels, or of one pixel."""
-    if tile.width * tile.height <= max(1, most):
-        return [tile]
-    x, y, width, height = tile
-    if width >= height:
-        half = width // 2
-        parts = [Tile(x, y, half, height), Tile(x + half, y, width - half, height)]
-    else:
-        half = height // 2
-        parts = [Tile(x, y, width, half), Tile(x, y + half, width, height - half)]
-    return [each for part in parts for each in smaller(part, most)]
 
 
 def tile_side(rate: float, n: int) -> int:

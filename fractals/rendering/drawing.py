@@ -494,17 +494,26 @@ def draw_all(drawing: Drawing, progress: Progress | None = None) -> Pixels:
 def compute_data(plan: Plan, backend: Backend, options: RenderOptions) -> EscapeData:
     """Compute the raw numbers of a plan; see `open_plan`."""
     drawing = open_drawing(replace(plan, keeps="raw"), backend, options)
-    n = plan.supersampling
-    shape = (plan.size[1] * n, plan.size[0] * n)
-    planes = {name: np.empty(shape, dtype) for name, dtype in drawing.planes.items()}
+    planes = empty_planes(drawing)
     run(drawing, plan.tiles, plane_sink(drawing, planes), options.progress)
+    return escape_data(drawing, planes, plan.scene)
+
+
+def empty_planes(drawing: Drawing) -> dict[str, NDArray[Any]]:
+    """Return arrays for the raw numbers of all samples."""
+    n, (width, height) = drawing.plan.supersampling, drawing.plan.size
+    return {name: np.empty((height * n, width * n), t) for name, t in drawing.planes.items()}
+
+
+def escape_data(drawing: Drawing, planes: Planes, scene: Scene) -> EscapeData:
+    """Return planes of the whole picture with what recoloring needs of them."""
     return EscapeData(
         **arrays_of(planes),
         max_iterations=drawing.source.max_iterations,
-        scene=plan.scene,
+        scene=scene,
         timings=drawing.timings,
-        device=plan.device,
-        method=plan.method,
+        device=drawing.plan.device,
+        method=drawing.plan.method,
         count_offset=drawing.source.count_offset,
     )
 
@@ -530,15 +539,20 @@ class Sink:
 
 
 def run(
-    drawing: Drawing, tiles: Sequence[Tile], sink: Sink, progress: Progress | None = None
+    drawing: Drawing,
+    tiles: Sequence[Tile],
+    sink: Sink,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
 ) -> None:
     """Have a sink take tiles in the backend's threads, and add to the drawing's timings.
 
     The time that passes is divided in proportion to what the stages took in all threads. An error,
-    or Ctrl-C, ends the work of the other threads early.
+    or Ctrl-C, ends the work of the other threads early. Where `stop` returns True, the tiles that
+    are left are skipped; compiled loops, which do not ask it, are not used then.
     """
     begun = perf_counter()
-    loops = sink.loops(tiles)
+    loops = () if stop else sink.loops(tiles)
     looped = perf_counter()
     drawing.timings["compile"] += looped - begun
     queue = Queue(len(tiles))
@@ -546,8 +560,11 @@ def run(
         spent = run_loops(queue, [partial(loop, queue) for loop in loops], progress)
     else:
 
+        def stopped() -> bool:
+            return queue.stopped or (stop is not None and stop())
+
         def take(tile: Tile) -> Mapping[str, float]:
-            return sink.take(tile, lambda: queue.stopped)
+            return {} if stopped() else sink.take(tile, stopped)
 
         spent = run_tiles(tiles, take, drawing.backend.threads, progress, queue)
     passed, total = perf_counter() - looped, sum(spent.values())
