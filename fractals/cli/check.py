@@ -99,7 +99,7 @@ def bench_command(
     is timed instead; its times say nothing about a GPU.
     """
     if plot:
-        from fractals.tools.bench.charts import check_plot
+        from fractals.tools.bench.report import check_plot
 
         check_plot(plot, overwrite)
     from fractals.tools.bench import report as reports
@@ -127,7 +127,7 @@ def bench_command(
     else:
         write_out(reports.text(report) + "\n")
     if plot:
-        from fractals.tools.bench.charts import draw
+        from fractals.tools.bench.report import draw
 
         draw(report, plot)
         tell(f"{plot}: written")

@@ -34,16 +34,22 @@ from fractals.kernels import escape as tally_counts
 from fractals.kernels.escape import NONE_YET
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import INSIDE_TOO
-from fractals.rendering.antialias import Antialiasing
-from fractals.rendering.iteration import Direct, FindOrbit, GridMethod, SampleSource, Stop, never
+from fractals.rendering.iteration import (
+    LIMIT_SIZE,
+    Direct,
+    FindOrbit,
+    GridMethod,
+    SampleSource,
+    Stop,
+    never,
+)
 from fractals.rendering.known import ResumeData
 from fractals.rendering.measured import check_cost, check_time
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.perturb import Perturbation
 from fractals.rendering.plan import Keeps, Plan, Tile, make_plan, missing_digits, noise_note
-from fractals.rendering.probe import LIMIT_SIZE
 from fractals.rendering.sampling import Index
-from fractals.rendering.shading import Fill, Painter
+from fractals.rendering.shading import Antialiasing, Fill, Painter
 from fractals.scene.geometry import Layers, ResolvedLayer, kept_as
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_loops, run_tiles

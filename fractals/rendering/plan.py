@@ -16,10 +16,8 @@ from fractals.io.load import Source
 from fractals.io.png import strip_rows
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
-from fractals.rendering.noise import wrong_share
 from fractals.rendering.options import read_request, with_keywords
-from fractals.rendering.precision import depth_of, needed_orbit_bits
-from fractals.rendering.probe import MIN_LIMIT
+from fractals.rendering.precision import depth_of, needed_orbit_bits, wrong_share
 from fractals.scene import geometry
 from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers, place_of
 from fractals.scene.keywords import RenderKeywords
@@ -128,6 +126,7 @@ SHALLOW, DEEP = 24, 44
 # float64 ends: of the wrong counts 1 in 100 lies in a view with less.
 MIN_NOISE = 0.01
 
+MIN_LIMIT = 1024  # the least limit "auto" of a deep view
 MAX_SINGLE = 2**16  # single steps of a sample in a deep view; tables skip most of the others
 
 Keeps = Literal["pixels", "bands", "raw", "store", "nothing"]

@@ -14,7 +14,7 @@ from support.explorer import SIZE, Client
 
 import fractals
 from fractals.errors import OptionError
-from fractals.explorer import compilers, processes
+from fractals.explorer import compilers
 from fractals.explorer.compilers import Compilers, own_label
 
 SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
@@ -191,7 +191,7 @@ def test_labels_tell_own_formulas_and_statistics():
 def run_process(code, **wanted):
     """Run the process of a search with other functions in it, and return its last line."""
     line = json.dumps({"do": "find", "what": "period", "fraction": 0.5, **wanted})
-    command, environment = processes.command()
+    command, environment = compilers.work_command()
     command = [*command[:-2], "-c", f"from fractals.explorer import work\n{code}\nwork.main()"]
     line = line[:-1] + f', "scene": {json.dumps(SCENE.to_table())}}}\n'
     with subprocess.Popen(
