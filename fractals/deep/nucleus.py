@@ -363,23 +363,9 @@ def find_period(
 def find_nucleus(
     scene: Scene, max_period: int | None = None, progress: Progress | None = None
 ) -> Minibrot:
-    """Return the minibrot of the lowest period in the scene's view.
+    """Return the minibrot of the lowest period in the scene's view: see `fractals.find_nucleus`.
 
-    Parameters
-    ----------
-    scene : Scene
-    max_period : int, optional
-        The highest period of the search; by default the scene's limit, or, if that is "auto", a
-        limit estimated from the depth of the view, at most MAX_STEPS.
-    progress : callable, optional
-        Called as ``progress(what, steps_done, steps)`` after each block of steps.
-
-    Raises
-    ------
-    SceneError
-        The scene shows a Julia set, which has no nuclei.
-    FractalsError
-        No nucleus is in view, or Newton's method finds none; the message names the nearest.
+    The limit estimated from the depth of the view is at most MAX_STEPS.
     """
     search = _Search(scene, max_period, progress)
     nucleus = search.settle(search.locate())

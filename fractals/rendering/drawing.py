@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Any, Protocol, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,11 +200,8 @@ class Drawing:
 
     plan: Plan
     backend: Backend  # runs the programs, and holds the arrays of the device
-    source: (
-        SampleSource  # returns the raw numbers of a tile, on the device: ``source.iterate(tile)``
-    )
-    # Returns the pixels of raw numbers; None where only raw numbers are computed
-    painter: Painter | None = None
+    source: SampleSource  # ``source.iterate(tile)``: the raw numbers of a tile, on the device
+    painter: Painter | None = None  # makes pixels of them; None where only they are computed
     # Seconds of each stage so far. `run` adds to them.
     timings: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     tally: Tally = field(default_factory=Tally)  # the counts of the tiles that were drawn
@@ -586,10 +583,11 @@ def pixel_sink(drawing: Drawing, pixels: Pixels) -> Sink:
 
     def loops(tiles: Sequence[Tile]) -> list[Loop]:
         left = np.array([math.prod(drawing.plan.size)])
-        return [
-            partial(draw, picture=pixels, band=len(pixels), pixels_left=left)
-            for draw in compiled_draws(drawing, tiles)
-        ]
+
+        def loop(draw: DrawTiles, queue: Queue) -> StageTicks:
+            return draw(queue, pixels, len(pixels), left)
+
+        return [partial(loop, draw) for draw in compiled_draws(drawing, tiles)]
 
     return Sink(take, loops)
 
@@ -608,22 +606,11 @@ def plane_sink(drawing: Drawing, planes: Planes) -> Sink:
 
 TILE_STAGES = ("iterate", "color", "copy")
 
-# What a thread calls until no tile is left. It returns the ticks of the processor's clock that each
-# stage took.
-StageTicks = dict[str, float]
-
-
-class DrawTiles(Protocol):
-    """Compiled code that draws tiles of a queue until it is empty or a band is whole."""
-
-    def __call__(
-        self, queue: Queue, picture: Pixels, band: int, pixels_left: NDArray[np.int64]
-    ) -> StageTicks:
-        """Draw tiles; return the ticks of the processor's clock that each stage took.
-
-        Row r goes to row r % len(picture) of the picture. A band has ``band`` rows; ``pixels_left``
-        counts the missing pixels of each.
-        """
+StageTicks = dict[str, float]  # of the processor's clock, that each stage took
+# ``draw(queue, picture, band, pixels_left)``: compiled code that draws tiles of a queue until it is
+# empty or a band is whole. Row r goes to row r % len(picture) of the picture. A band has ``band``
+# rows; ``pixels_left`` counts the missing pixels of each.
+DrawTiles = Callable[[Queue, Pixels, int, NDArray[np.int64]], StageTicks]
 
 
 def compiled_draws(drawing: Drawing, tiles: Sequence[Tile]) -> list[DrawTiles]:
