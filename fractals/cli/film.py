@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import fractals
 from fractals.cli.command import FILE, Whole, option, verb, words
 from fractals.cli.messages import (
     ProgressLine,
@@ -146,37 +147,33 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     require ffmpeg: on the PATH, named by FRACTALS_FFMPEG, or from
     pip install 'fractals-numba[film]'.
     """
-    from fractals.films.film import Film
-    from fractals.films.request import ZoomRequest, with_wishes
     from fractals.films.writing import video_of
-    from fractals.rendering.options import RenderOptions
 
     own = _taken(options, "to", "cycle", "seconds", "fps", "preview")
     saving = _taken(options, "codec", "bits", "lossless", "keep_strip", "overwrite")
     saving["cluster"] = cluster_request(options)
     still, numbers, audio = (options.pop(key) for key in ("still", "frames", "audio"))
     output, dry_run, as_json = (options.pop(key) for key in ("output", "dry_run", "as_json"))
-    how = RenderOptions(
-        device=device_request(options),
-        threads=options.pop("threads"),
-        interior_shortcuts=not options.pop("no_interior_shortcuts"),
-        cache=not options.pop("no_cache"),
-        on_message=tell,
-    )
+    how = {
+        "device": device_request(options),
+        "threads": options.pop("threads"),
+        "interior_shortcuts": not options.pop("no_interior_shortcuts"),
+        "cache": not options.pop("no_cache"),
+        "on_message": tell,
+    }
     force = options.pop("force")
     scene = requested_scene(scenes, options, [], scene_table(), fits=not dry_run)
     suffix = ".png" if still is not None else ".mp4"
     path = output or default_output(scenes, options, suffix, free=not saving["overwrite"])
     if own["fps"] is None and scene.film is None:
         own["fps"] = LOOP_FPS.get(Path(path).suffix.lower())
-    scene = with_wishes(scene, ZoomRequest(**own), tell)
-    film = Film(scene, how)
+    film = fractals.film(scene, **own, **how)
     if still is not None:
         _save_still(film, still, path, saving["overwrite"], as_json)
         return
     if dry_run:
         kind = {key: saving[key] for key in ("codec", "bits", "lossless")}
-        with ProgressLine(0, program_of(scene)):
+        with ProgressLine(0, program_of(film.scene)):
             plan = film.plan(video_of(path, **kind), measured=True)
         _print_plan(plan, as_json)
         return

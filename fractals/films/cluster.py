@@ -21,6 +21,7 @@ from fractals.films import encode
 from fractals.films.encode import CODECS, Encoder, Encoders, Video
 from fractals.films.flashes import Light, luminance
 from fractals.films.frames import FilmConstants, prepared
+from fractals.films.gather import FrameMaker
 from fractals.films.plan import FrameSource, PartPlan, Timeline, segments_of, threads_of
 from fractals.films.planes import Frame
 from fractals.films.strip import Strip
@@ -74,13 +75,13 @@ def pieces_of(film: Timeline, numbers: range, video: Video) -> list[Piece]:
     encoding /= CODECS[video.codec].pixels_a_second
     for chosen in film.parts:
         places: dict[int, int] = {}  # of bands
-        strip = film.open(chosen) if chosen.method == "strip" else None
+        strip = chosen.strip
         drawn = chosen.iterating if chosen.method == "frames" else 0.0
         each = (chosen.coloring + drawn) / len(chosen.part.frames) + encoding
         for frames in segments_of(chosen, numbers):
-            needs = _bands_of(strip, frames) if isinstance(strip, Strip) else []
+            needs = _bands_of(strip, frames) if strip else []
             for band in needs:
-                if band not in places and isinstance(strip, Strip):
+                if strip and band not in places:
                     places[band] = len(pieces)
                     seconds = chosen.iterating * strip.layout.band_samples(band) / strip.samples
                     name = f"{len(pieces):06d}.band"
@@ -110,7 +111,7 @@ def _bands_of(strip: Strip, frames: range) -> list[int]:
 def check_cluster(cluster: Any, scene: Scene, parts: Sequence[PartPlan]) -> None:
     """Raise an `OptionError` where a cluster can't make a film."""
     check_formula(scene.make_formula())
-    strips = any(chosen.method == "strip" for chosen in parts)
+    strips = any(chosen.strip for chosen in parts)
     if strips and isinstance(cluster, Cluster) and cluster.returns:
         raise OptionError(
             "--return: the bands of a zoom are files in the film's work folder, which all workers "
@@ -293,7 +294,7 @@ def open_session(
         raise
     except FractalsError as error:
         raise RefusedError(f"{this_machine()} is refused: {error}") from None
-    if not shares_folder(job) and any(chosen.method == "strip" for chosen in film.parts):
+    if not shares_folder(job) and any(chosen.strip for chosen in film.parts):
         raise RefusedError(
             f"{this_machine()} is refused: it does not see '{job['folder']}', where the bands of a "
             "zoom are"
@@ -334,18 +335,18 @@ class FilmSession:
         if not self._opened or self._opened[0] is not chosen:
             self._opened = None  # its memory is free before the next one takes some
             method = self._film.open(chosen, self._work.bands(chosen.part.frames.start))
-            if isinstance(method, Strip):
-                method.prepare().files.share()
+            if isinstance(method, FrameMaker):
+                method.files.share()
             self._opened = chosen, method
         return self._opened[1]
 
     def _band(self, k: int) -> Made:
         piece = self._pieces[k]
-        strip = self._open(piece.chosen)
-        assert isinstance(strip, Strip)
+        maker = self._open(piece.chosen)
+        assert isinstance(maker, FrameMaker)
         assert piece.band is not None
-        strip.make(piece.band)
-        crc = np.frombuffer(strip.prepare().files.sum_of(piece.band), np.uint8)
+        maker.make(piece.band)
+        crc = np.frombuffer(maker.files.sum_of(piece.band), np.uint8)
         return Made(k, piece.name, {"crc": crc}, {})
 
     def _segments(self, numbers: Sequence[int]) -> Iterator[Made]:
