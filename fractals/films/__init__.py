@@ -10,8 +10,7 @@
     gather.py    frames from a strip that keeps colors; texels.py: where it keeps them
     valued.py    frames from a strip that keeps values; samples.py: what it keeps
     writing.py   a video in segments, an animated picture, or a sequence of PNGs
-    encode.py    the ffmpeg process; planes.py: the planes that it takes
-    flashes.py   warns of flashes
+    encode.py    the ffmpeg process; planes.py: the planes that it takes, and flashes
     work.py      the folder of a film that is being made: segments, resume, join
     cluster.py   segments and bands that the workers of a cluster make
 

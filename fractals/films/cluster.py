@@ -19,11 +19,10 @@ import numpy as np
 from fractals.errors import FractalsError, OptionError
 from fractals.films import encode
 from fractals.films.encode import CODECS, Encoder, Encoders, Video
-from fractals.films.flashes import Light, luminance
 from fractals.films.frames import FilmConstants, prepared
 from fractals.films.gather import FrameMaker
 from fractals.films.plan import FrameSource, PartPlan, Timeline, segments_of, threads_of
-from fractals.films.planes import Frame
+from fractals.films.planes import Frame, Light, luminance
 from fractals.films.strip import Strip
 from fractals.films.texels import band_path
 from fractals.films.work import PARTS, FilmFolder, crc_of
@@ -129,12 +128,7 @@ def make_segments(
 ) -> int:
     """Have the segments of a film made, and return how many frames were there before.
 
-    Parameters
-    ----------
-    cluster : object
-        As of `fractals.rendering.cluster.pools.open_pool`, or a `Cluster`.
-    made : callable
-        Called with the frames of each segment, and the luminance of those that were made now.
+    `made` is called with the frames of each segment, and the luminance of those that were made now.
 
     Raises
     ------
@@ -203,11 +197,6 @@ def first_drawing(film: Timeline) -> Drawing:
     return open_drawing(plan, backend, options, shading=False)
 
 
-def timeline_of(scene: Scene, options: RenderOptions, known: ResumeData) -> Timeline:
-    """Return the film of a scene, with what another process has found."""
-    return Timeline(scene, options, FilmConstants(known.max_iterations, known.count_offset))
-
-
 class _Collected:
     """The segments and bands that are there."""
 
@@ -222,7 +211,7 @@ class _Collected:
         self._segments = [k for k, piece in enumerate(pieces) if piece.band is None]
         self._users: dict[int, set[int]] = defaultdict(set)  # of bands: segments to be made
         self._bands: set[int] = set()
-        # Places of segments in the work folder; set of int
+        # Places of segments in the work folder
         self.done = {k for k in self._segments if work.find(pieces[k].frames.start)}
         for k in self._segments:
             if k in self.done:
@@ -287,7 +276,8 @@ def open_session(
 ) -> "FilmSession":
     """Return the session of a film."""
     header = job["header"]
-    film, video = timeline_of(scene, options, known), Video(*header["video"])
+    found = FilmConstants(known.max_iterations, known.count_offset)
+    film, video = Timeline(scene, options, found), Video(*header["video"])
     try:
         refuse_other(facts_of_the_encoder(video), job["program"])
     except RefusedError:
@@ -306,12 +296,7 @@ def open_session(
 class FilmSession:
     """A film on this worker; the part that was made last is kept between tasks.
 
-    Attributes
-    ----------
-    known_sum : int
-        What the machine that asks compares with its own.
-    device : str
-        The kind of the device.
+    `known_sum` and `device` are as of `WorkerSession`.
     """
 
     def __init__(self, film: Timeline, numbers: range, video: Video, work: FilmFolder) -> None:

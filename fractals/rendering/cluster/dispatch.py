@@ -109,8 +109,7 @@ class Inbox:
 class Results:
     """Which parts are there, and who computed them."""
 
-    # By number of a part: the CRC-32s of its arrays, and the machine; dict of int to (list of int,
-    # str)
+    # By number of a part: the CRC-32s of its arrays, and the machine
     done: dict[int, tuple[list[int], str]] = field(default_factory=dict)
     duplicates: int = 0  # parts that were computed twice, with equal results
 
@@ -135,20 +134,13 @@ class Results:
 
 @dataclass(frozen=True)
 class PartForecast:
-    """What is known of parts before they are computed.
+    """What is known of parts before they are computed."""
 
-    Attributes
-    ----------
-    forecast : callable
-        Returns the seconds that a machine like this one takes for a part; 0: not known.
-    aim : callable
-        Returns the seconds of a task that begins with a part.
-    is_ready : callable
-        Tells whether a part can be computed yet; others may have to be there first.
-    """
-
+    # Seconds that a machine like this one takes for a part; 0: not known
     forecast: Callable[[int], float] = lambda number: 0.0
+    # Seconds of a task that begins with a part
     aim: Callable[[int], float] = lambda number: AIM
+    # Whether a part can be computed yet; others may have to be there first
     is_ready: Callable[[int], bool] = lambda number: True
 
 
@@ -164,17 +156,10 @@ class Dispatch:
         plan: PartForecast | None = None,
         on_message: Callable[[str], None] = lambda line: None,
     ) -> None:
-        """Take what is computed.
+        """Take a job, as of `fractals.rendering.cluster.worker`.
 
-        Parameters
-        ----------
-        job : mapping
-            As of `fractals.rendering.cluster.worker`.
-        receive : callable
-            Called with the receipt of each part.
-        deposits : callable
-            Returns the parts that workers without the folder need.
-        plan : PartForecast, optional
+        `receive` is called with the receipt of each part; `deposits` returns the parts that workers
+        without the folder need.
         """
         self._pool, self._job, self._receive, self._deposits = pool, job, receive, deposits
         self._plan, self._on_message = plan or PartForecast(), on_message
