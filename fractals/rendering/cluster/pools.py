@@ -132,7 +132,7 @@ SAFE_PATH = "PYTHONSAFEPATH"  # environment: Python then imports nothing from th
 
 
 class Pool:
-    """Workers that can be given tasks: an object with `submit` is one, whose machines are unknown."""
+    """Workers that can be given tasks; here an executor, as one whose machines are unknown."""
 
     def __init__(self, executor: Any) -> None:
         self._executor = executor

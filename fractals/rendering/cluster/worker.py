@@ -258,8 +258,8 @@ def compute(
 ) -> list[dict[str, Any]]:
     """Compute parts, and return a receipt of each; none where this worker lacks what `given` holds.
 
-    It has ``number``, ``name``, ``sums``, ``machine`` and ``seconds``; and ``content``, the bytes of
-    the part, where the folder is not shared.
+    It has ``number``, ``name``, ``sums``, ``machine``, ``seconds`` and, where the folder is not
+    shared, ``content``: the bytes of the part.
     """
     with _one_at_a_time, checking(_stopping(job)):
         session, receipts = _session(job, share, given), []
