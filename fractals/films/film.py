@@ -9,20 +9,20 @@ from typing import Any, Unpack
 
 from fractals.errors import FractalsError, OptionError
 from fractals.films.frames import SingleFrames
-from fractals.films.motion import make_places, significant
+from fractals.films.motion import make_places, width_text
 from fractals.films.plan import FLAT, Timeline
-from fractals.films.writing import Saved, SaveKeywords, SaveOptions, save_film, webp_bytes
+from fractals.films.writing import Saved, SaveOptions, save_film, webp_bytes
 from fractals.io.image import Image
 from fractals.io.load import Source
 from fractals.rendering.find import find_misiurewicz
 from fractals.rendering.options import (
-    RenderKeywords,
     read_request,
     split_keywords,
     with_keywords,
 )
 from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import home_width_of, make_layers, place_of
+from fractals.scene.keywords import RenderKeywords, SaveKeywords
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_text, log2
 
@@ -267,8 +267,8 @@ def _zoomed(
                 f"--to: {to} is the width of the scene, so nothing moves: give another"
             )
     seconds = seconds or max(SHORTEST, abs(log2(first / last)) / SPEED)
-    start = {"at": 0, "width": significant(first)}
-    return {"keys": [start, {"at": seconds, "width": significant(last)}], "seconds": seconds}
+    start = {"at": 0, "width": width_text(first)}
+    return {"keys": [start, {"at": seconds, "width": width_text(last)}], "seconds": seconds}
 
 
 def _aimed(scene: Scene, width: Fraction, on_message: Callable[[str], None]) -> Scene:

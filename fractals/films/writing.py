@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any, BinaryIO, TypedDict
+from typing import Any, BinaryIO
 
 from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError, shown
@@ -75,19 +75,6 @@ def video_of(
     if codec or bits or lossless:
         raise OptionError(f"{suffix} takes no codec and no bits: write a .mp4 or a .mkv")
     return None
-
-
-class SaveKeywords(TypedDict, total=False):
-    """The keywords of `Film.save`: fields of `SaveOptions`."""
-
-    overwrite: bool
-    codec: str | None
-    bits: int | None
-    lossless: bool
-    frames: tuple[int, int] | None
-    sound: str | None
-    keep_strip: bool
-    cluster: Any
 
 
 @dataclass(frozen=True)
