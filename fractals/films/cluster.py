@@ -130,10 +130,8 @@ def make_segments(
 
     `made` is called with the frames of each segment, and the luminance of those that were made now.
 
-    Raises
-    ------
-    FractalsError
-        As of `fractals.rendering.cluster.job.run_job`. Finished segments are kept.
+    Raises FractalsError: as of `fractals.rendering.cluster.job.run_job`. Finished segments are
+    kept.
     """
     header = {**_header(film, numbers, video), "film": work.film}
     digest = hashlib.sha256(header_text(header).encode("utf-8", "surrogatepass"))

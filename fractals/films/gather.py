@@ -148,13 +148,9 @@ class FrameMaker(ABC):
     def blur(self, texels: Any, sharp: Texels, down: Way, across: Way) -> None:
         """Fill rows of texels with those of a shutter.
 
-        Parameters
-        ----------
-        texels : device array of uint16, shape (rows, columns, CHANNELS)
-        sharp : ndarray of uint16, shape (rows + more, columns, CHANNELS)
-            Of a shutter of no time; with as many rows more as the ways lead down, and one.
-        down, across
-            As of `make_blur_body`.
+        `texels`: device array of uint16, shape (rows, columns, CHANNELS). `sharp`: ndarray of
+        uint16, shape (rows + more, columns, CHANNELS); of a shutter of no time; with as many rows
+        more as the ways lead down, and one. `down`, `across`: as of `make_blur_body`.
         """
         backend, host = self.backend, self.backend.kind == "cpu"
         count, columns = len(down), texels.shape[1] * CHANNELS

@@ -28,12 +28,8 @@ SAMPLING = {"420": (2, 2), "422": (2, 1), "444": (1, 1)}  # pixels of a chroma v
 class Planes:
     """Turns frames into the bytes of planar video frames.
 
-    Parameters
-    ----------
-    sampling : str
-        "420", "422" or "444": how many chroma values there are.
-    bits : int
-        8, which is dithered, or 10.
+    `sampling`: "420", "422" or "444": how many chroma values there are. `bits`: 8, which is
+    dithered, or 10.
     """
 
     def __init__(self, sampling: str = "420", bits: int = 8) -> None:

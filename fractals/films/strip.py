@@ -188,19 +188,12 @@ class Strip:
     ) -> None:
         """Lay out the strip of a zoom.
 
-        Parameters
-        ----------
-        density : float
-            Texels a pixel, along each side, at the rim of a frame; at most 1/16 fewer.
-        shutter : float
-            Share of a frame's time in which the shutter is open. It opens when the frame is widest.
-        segment : int
-            Most frames that are asked for at a time: the memory grows with them.
-        colors : callable, optional
-            Returns the scene with the colors of a time in seconds. The strip then keeps values and
-            not colors, and each frame is colored by itself.
-        moving : bool
-            Whether options of colorings change that are not read from the gradient alone.
+        `density`: texels a pixel, along each side, at the rim of a frame; at most 1/16 fewer.
+        `shutter`: share of a frame's time in which the shutter is open. It opens when the frame is
+        widest. `segment`: most frames that are asked for at a time: the memory grows with them.
+        `colors`: returns the scene with the colors of a time in seconds. The strip then keeps
+        values and not colors, and each frame is colored by itself. `moving`: whether options of
+        colorings change that are not read from the gradient alone.
         """
         self.scene, self.part = scene.model_copy(update={"film": None}), part
         self.size, self.shutter, self.segment = scene.image.size, shutter, segment

@@ -46,16 +46,9 @@ Draw = Callable[[int, int, int], Iterable[tuple[int, PackedSamples]]]
 class Held:
     """Samples, in chunks of rows of a level.
 
-    Parameters
-    ----------
-    layout : SampleLayout
-    room : callable
-        ``room(rows, columns, block)`` returns room for samples.
-    draw : callable
-        ``draw(band, first, last)`` yields some rows of a band at its finest level after the other:
-        the first one's number, and samples.
-    folder : Path, optional
-        Of files.
+    `room`: ``room(rows, columns, block)`` returns room for samples. `draw`: ``draw(band, first,
+    last)`` yields some rows of a band at its finest level after the other: the first one's number,
+    and samples. `folder`: of files.
     """
 
     def __init__(

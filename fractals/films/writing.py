@@ -56,10 +56,7 @@ def video_of(
 ) -> Video | None:
     """Return what a video of a path is encoded to; None for loops and sequences.
 
-    Raises
-    ------
-    OptionError
-        The suffix, the codec and the bits do not fit together.
+    Raises OptionError: the suffix, the codec and the bits do not fit together.
     """
     name, suffix = str(path), Path(path).suffix.lower()
     folder = name.endswith(("/", os.sep)) or os.path.isdir(name)
@@ -243,10 +240,7 @@ def _write_video(making: Making, parts: tuple[PartPlan, ...]) -> int:
 def _is_there(output: Output, work: FilmFolder) -> bool:
     """Tell whether a process was killed between giving this film its name and removing its folder.
 
-    Raises
-    ------
-    FractalsError
-        Another file has the name, and is not to be replaced.
+    Raises FractalsError: another file has the name, and is not to be replaced.
     """
     if not os.path.exists(output.path):
         return False
@@ -362,10 +356,7 @@ def _scene_of(film: Timeline, output: Output, number: int) -> Scene:
 def _pictures_there(film: Timeline, output: Output) -> set[int]:
     """Return the numbers of the pictures that an earlier call wrote.
 
-    Raises
-    ------
-    FractalsError
-        A file of such a name is another picture.
+    Raises FractalsError: a file of such a name is another picture.
     """
     there = set()
     for number in output.numbers:

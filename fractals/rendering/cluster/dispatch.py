@@ -116,10 +116,7 @@ class Results:
     def is_new(self, receipt: Mapping[str, Any]) -> bool:
         """Note a receipt, and tell whether its part was not there.
 
-        Raises
-        ------
-        FractalsError
-            The part was there and differs; the message names both machines.
+        Raises FractalsError: the part was there and differs; the message names both machines.
         """
         number, sums, machine = receipt["number"], receipt["sums"], receipt["machine"]
         if number not in self.done:
@@ -176,11 +173,8 @@ class Dispatch:
     def run(self, numbers: Iterable[int], progress: Progress | None = None) -> None:
         """Have these parts computed, and return when all of them are there.
 
-        Raises
-        ------
-        FractalsError
-            A worker can't write; all workers are refused; two results differ; or a part ended five
-            workers. Parts that are there are kept.
+        Raises FractalsError: a worker can't write; all workers are refused; two results differ; or
+        a part ended five workers. Parts that are there are kept.
         """
         self._inbox = Inbox()
         self._waiting.extend(numbers)

@@ -87,10 +87,8 @@ def check_formula(formula: Formula) -> None:
 def run_job(cluster: Any, job: ClusterJob, options: RenderOptions) -> None:
     """Have parts computed by a `Cluster`, or by what `open_pool` takes.
 
-    Raises
-    ------
-    FractalsError
-        No worker can take part, two results differ, or parts get lost again and again.
+    Raises FractalsError: no worker can take part, two results differ, or parts get lost again and
+    again.
     """
     if not job.missing():
         return

@@ -47,10 +47,7 @@ class Keys(NamedTuple):
 def make_keys(days: int = DAYS) -> Keys:
     """Return new keys that are valid for some days, as texts.
 
-    Raises
-    ------
-    FractalsError
-        `cryptography` is not installed.
+    Raises FractalsError: `cryptography` is not installed.
     """
     try:
         from cryptography import x509
@@ -102,10 +99,8 @@ def make_keys(days: int = DAYS) -> Keys:
 def write_keys(folder: Path, days: int = DAYS) -> None:
     """Write new keys to a folder.
 
-    Raises
-    ------
-    FractalsError
-        A key exists already, can't be written, or `cryptography` is not installed.
+    Raises FractalsError: a key exists already, can't be written, or `cryptography` is not
+    installed.
     """
     contents = make_keys(days)
     with writing(folder):
@@ -232,12 +227,8 @@ def open_pool(
     cluster-keys` wrote; `insecure` allows a public address without TLS; `on_message` gets the
     address of the dashboard.
 
-    Raises
-    ------
-    OptionError
-        The address is none of these, or public and without TLS.
-    FractalsError
-        Dask is not installed, or the scheduler does not answer.
+    Raises OptionError: the address is none of these, or public and without TLS. Raises
+    FractalsError: Dask is not installed, or the scheduler does not answer.
     """
     if isinstance(cluster, str):
         pool = _open_address(cluster, keys, insecure)
@@ -298,12 +289,8 @@ def check_address(address: str, insecure: bool) -> None:
 def read_address(address: str, insecure: bool) -> str:
     """Return an address as tcp://HOST:PORT or tls://HOST:PORT; a scheduler's file is waited for.
 
-    Raises
-    ------
-    OptionError
-        As of `check_address`.
-    FractalsError
-        There is no file for TIMEOUT seconds.
+    Raises OptionError: as of `check_address`. Raises FractalsError: there is no file for TIMEOUT
+    seconds.
     """
     if address.endswith(".json"):
         until = time.monotonic() + TIMEOUT
@@ -360,10 +347,7 @@ def address_towards(address: str) -> str:
 
     It is the loopback address for a scheduler of this machine.
 
-    Raises
-    ------
-    FractalsError
-        The host is not known, or no network leads there.
+    Raises FractalsError: the host is not known, or no network leads there.
     """
     found = ADDRESS.fullmatch(address)
     assert found, address
@@ -397,12 +381,8 @@ def import_distributed() -> Any:
 def security_settings(address: str, keys: str | Path | None) -> dict[str, Any]:
     """Return the setting ``security`` of Dask for an address and a folder of keys, if any.
 
-    Raises
-    ------
-    OptionError
-        There are keys, and the address does not use TLS.
-    FractalsError
-        A key is missing.
+    Raises OptionError: there are keys, and the address does not use TLS. Raises FractalsError: a
+    key is missing.
     """
     if not keys:
         return {}

@@ -240,10 +240,7 @@ def introduce(
     returned tells the ``machine``, its ``host``, whether the folder of parts is ``shared``, and
     whether the worker ``lacks`` parts, such as the reference orbit, because it is not.
 
-    Raises
-    ------
-    RefusedError
-        This worker computes other numbers than the machine that asks.
+    Raises RefusedError: this worker computes other numbers than the machine that asks.
     """
     with _one_at_a_time:
         lacks = _session(job, share, given) is None
@@ -410,12 +407,8 @@ def serve(
     The worker listens on the address from which this machine reaches the scheduler, and on no
     other one: for a scheduler on this machine, only processes of this machine reach it.
 
-    Raises
-    ------
-    FractalsError
-        The scheduler does not answer, or Dask is not installed.
-    OptionError
-        The scheduler's address, or the worker's own one, is public and without TLS.
+    Raises FractalsError: the scheduler does not answer, or Dask is not installed. Raises
+    OptionError: the scheduler's address, or the worker's own one, is public and without TLS.
     """
     check_address(address, insecure)
     import_distributed()
