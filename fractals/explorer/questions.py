@@ -16,8 +16,7 @@ from fractals.explorer.pages import draw_preview, small
 from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
 from fractals.explorer.scheduler import SHEET, DrawingTask, Engine, Steps
 from fractals.explorer.session import Session
-from fractals.explorer.values import ViewValues
-from fractals.explorer.view import ClientView
+from fractals.explorer.view import ClientView, ViewValues
 from fractals.rendering.drawing import open_drawing, sampled
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan

@@ -46,8 +46,8 @@ class Option(NamedTuple):
     choices: tuple[str, ...] = ()  # the words that a text may be; () for any text
 
 
-def no_constants() -> tuple[float, ...]:
-    """Return the constants of a statistic that has none."""
+def no_constants(*_facts: Any, **_settings: Any) -> tuple[float, ...]:
+    """Return the constants of a coloring, or of a statistic, that has none."""
     return ()
 
 
@@ -102,8 +102,8 @@ class Coloring:
         numbers. NaN says that an inside sample has no value; it gets the inside color.
     constants : callable
         ``constants(formula, escape_radius, width, **settings)`` returns these constants for a
-        picture; ``width`` is that of the view, in plane units (1 in deep views, whose dz is per
-        width); the settings are the options and their values.
+        picture, by default none; ``width`` is that of the view, in plane units (1 in deep views,
+        whose dz is per width); the settings are the options and their values.
     derivative : bool
         Whether dz must be computed.
     transfer : str
@@ -143,7 +143,7 @@ class Coloring:
     name: str
     title: str
     make_value: Callable[[Any], Any]
-    constants: Callable[..., tuple[float, ...]]
+    constants: Callable[..., tuple[float, ...]] = no_constants
     derivative: bool = False
     transfer: str = "log"
     palette: str = "lagoon"

@@ -39,11 +39,11 @@ from fractals.rendering.iteration import (
     Direct,
     FindOrbit,
     GridMethod,
+    ResumeData,
     SampleSource,
     Stop,
     never,
 )
-from fractals.rendering.known import ResumeData
 from fractals.rendering.measured import check_cost, check_time
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.perturb import Perturbation
