@@ -106,7 +106,7 @@ class ViewValues:
         plan = drawing.plan
         self.drawing, self.color = drawing, plan.scene.color
         self.settled = False  # whether the coarse picture has set c0
-        self.painter = Painter(drawing.backend, plan.scene, plan, plan.layers, np.uint8)
+        self.painter = Painter(drawing.backend, plan, np.uint8)
         self.layers = [
             LayerValues(layer, self.painter.value_program(layer)) for layer in plan.layers.drawn
         ]
@@ -359,8 +359,8 @@ class ClientView(DrawingTask):
 
     def _iterating(self, plan: Plan) -> Drawing:
         """Return a drawing that iterates samples and colors them as a plan says."""
-        backend, scene = self.drawing.backend, plan.scene
-        painter = Painter(backend, scene, plan, plan.layers, pixel_type(scene))
+        backend = self.drawing.backend
+        painter = Painter(backend, plan, pixel_type(plan.scene))
         # The source's own plan has the colors of the view that it was opened for.
         return Drawing(plan, backend, self.drawing.source, painter)
 
@@ -379,7 +379,7 @@ class ClientView(DrawingTask):
         painter = None
         if not (self.shader or plan.layers.whole):
             plan = self._plan(at_one_sample(self.scene))  # that of the samples may have old colors
-            painter = Painter(backend, plan.scene, plan, plan.layers, np.uint8)
+            painter = Painter(backend, plan, np.uint8)
 
         def take(tile: Tile, stop: Stop) -> dict[str, float]:
             if self.raw is None:

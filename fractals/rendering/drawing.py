@@ -304,7 +304,6 @@ def open_drawing(
     """
     begun = perf_counter()
     timings = dict.fromkeys(STAGES, 0.0)
-    layers, scene, dtype = plan.layers, plan.scene, pixel_type(plan.scene)
     source: SampleSource
     values = None
     if stored is not None:
@@ -324,7 +323,7 @@ def open_drawing(
         timings["reference" if plan.deep else "iterate"] += source.probing
     painter = columns = None
     if plan.colors or stored is not None:
-        painter = Painter(backend, scene, plan, layers, dtype, values)
+        painter = Painter(backend, plan, pixel_type(plan.scene), values)
     if painter and backend.kind in ("cuda", "simulator"):
         columns = backend.compile(tally_counts.make_tally_body)
     drawing = Drawing(plan, backend, source, painter, timings, count_columns=columns)

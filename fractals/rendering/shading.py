@@ -15,8 +15,7 @@ from fractals.kernels.layout import ColoringInputs, EscapeTile, FilterWindow
 from fractals.kernels.shade import PlaceOptions, ValueOptions
 from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.sampling import PERIOD, Index, Samples, indices, shifts
-from fractals.scene.geometry import Layers, ResolvedLayer, is_plain, matrix
-from fractals.scene.model import Scene
+from fractals.scene.geometry import ResolvedLayer, is_plain, matrix
 
 Fill = Callable[..., None]  # ``fill(values, raw, max_iterations, count_offset)``
 Values = Callable[[ResolvedLayer, Fill], NDArray[np.floating[Any]]]
@@ -60,19 +59,17 @@ class Painter:
     def __init__(
         self,
         backend: Backend,
-        scene: Scene,
         plan: Plan,
-        layers: Layers,
         dtype: Any,
         values: Values | None = None,
         encode: NDArray[Any] | None = None,
         placing: "Placing | None" = None,
     ) -> None:
-        self.backend, self.scene, self.plan, self.layers = backend, scene, plan, layers
+        self.backend, self.scene, self.plan, self.layers = backend, plan.scene, plan, plan.layers
         self.dtype = dtype
         self.projected = plan.view.projection == "exponential"
         self._painted: list[_Painted] = []
-        table = palette.encoding(scene.image.bits) if encode is None else encode
+        table = palette.encoding(plan.scene.image.bits) if encode is None else encode
         self._encode = backend.to_device(table)
         self._compile(values, placing or place_samples)
 
