@@ -131,14 +131,14 @@ def make_segments(
     Parameters
     ----------
     cluster : object
-        As of `fractals.rendering.cluster.pools.open_pool`, or a `Cluster`.
+        An address, a Dask client, an executor, or a `Cluster`.
     made : callable
         Called with the frames of each segment, and the luminance of those that were made now.
 
     Raises
     ------
     FractalsError
-        As of `fractals.rendering.cluster.job.run_job`. Finished segments are kept.
+        The cluster can't finish the film (see `run_job`); finished segments are kept.
     """
     header = {**_header(film, numbers, video), "film": work.film}
     digest = hashlib.sha256(header_text(header).encode("utf-8", "surrogatepass"))

@@ -129,8 +129,8 @@ class FrameMaker(ABC):
         texels : device array of uint16, shape (rows, columns, CHANNELS)
         sharp : ndarray of uint16, shape (rows + more, columns, CHANNELS)
             Of a shutter of no time; with as many rows more as the ways lead down, and one.
-        down, across
-            As of `make_blur_body`.
+        down, across : array of float32, shape (rows,)
+            Rows (0 or more) and columns that pass while the shutter is open.
         """
         backend, host = self.backend, self.backend.kind == "cpu"
         count, columns = len(down), texels.shape[1] * CHANNELS

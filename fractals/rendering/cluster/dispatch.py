@@ -169,7 +169,7 @@ class Dispatch:
         Parameters
         ----------
         job : mapping
-            As of `fractals.rendering.cluster.worker`.
+            The description of the job that each worker receives.
         receive : callable
             Called with the receipt of each part.
         deposits : callable

@@ -95,7 +95,7 @@ def run_job(cluster: Any, job: ClusterJob, options: RenderOptions) -> None:
     Parameters
     ----------
     cluster : object
-        As of `fractals.rendering.cluster.pools.open_pool`, or a `Cluster`.
+        An address, a Dask client, an executor, or a `Cluster`.
 
     Raises
     ------

@@ -240,7 +240,7 @@ def read_address(address: str, insecure: bool) -> str:
     Raises
     ------
     OptionError
-        As of `check_address`.
+        The text is no address, or a public one without TLS.
     FractalsError
         There is no file for TIMEOUT seconds.
     """
@@ -300,7 +300,7 @@ def address_towards(address: str) -> str:
     Parameters
     ----------
     address : str
-        As of `read_address`.
+        tcp://HOST:PORT, tls://HOST:PORT, or the name of a scheduler's file.
 
     Returns
     -------
