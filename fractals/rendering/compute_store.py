@@ -100,7 +100,7 @@ def compute_to(
     cluster : object, optional
         Workers that compute: a `distributed.Client`; the address of a Dask scheduler, such as
         ``"tcp://head:8786"``; ``"local:4"``, processes of this machine; ``"slurm:50"``, jobs; or
-        any object with a `submit` as of `concurrent.futures.Executor`.
+        any object whose `submit` is that of a `concurrent.futures.Executor`.
 
     Returns
     -------
