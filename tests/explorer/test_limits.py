@@ -4,13 +4,17 @@ import asyncio
 import http.client
 import socket
 import time
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from fractals.errors import OptionError
-from fractals.explorer import bookmarks, jobs, pages, session
+from fractals.explorer import bookmarks, frames, jobs, pages, session
 from fractals.explorer.bookmarks import Bookmarks
-from fractals.explorer.jobs import ExportedFile, Jobs
+from fractals.explorer.frames import FrameHistory
+from fractals.explorer.jobs import ExportedFile, Job, Jobs
+from fractals.explorer.pages import Thumbnails
 from fractals.explorer.session import Outbox
 from fractals.io.load import load_scene
 
@@ -57,6 +61,39 @@ def test_bookmarks_have_a_number(tmp_path, monkeypatch):
     kept.remove(kept.table()[0]["id"])
     kept.keep(scene, "three")
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_the_oldest_frames_of_a_client_are_forgotten(monkeypatch):
+    monkeypatch.setattr(frames, "MAX_FRAMES", 2)
+    history = FrameHistory()
+    for frame in (1, 2, 3):
+        history.add(frame, f"place {frame}")
+    assert [history.place(frame) for frame in (2, 3)] == ["place 2", "place 3"]
+    with pytest.raises(OptionError, match="the frame 1 is not kept"):
+        history.place(1)
+
+
+def test_thumbnails_in_memory_have_a_number(monkeypatch):
+    drawn = []
+
+    def draw(engine, work, scene):
+        drawn.append(scene.title)
+        return np.zeros((2, 2, 3), np.uint8)
+        yield
+
+    monkeypatch.setattr(pages, "MAX_KEPT", 2)
+    monkeypatch.setattr(pages, "draw_preview", draw)
+    thumbnails = Thumbnails(SimpleNamespace(submit=lambda work: list(work.make(work))), None)
+    for title in "abcbca":
+        thumbnails.find(load_scene("seahorse", title=title), lambda data: None)
+    assert drawn == list("abca")
+
+
+def test_searches_of_all_clients_have_a_number():
+    made = Jobs("cpu", 1)
+    made.running = [Job("find") for _ in range(jobs.MAX_SEARCHES)]
+    with pytest.raises(OptionError, match="busy with others"):
+        made.find(SimpleNamespace(jobs={}), SimpleNamespace(job=1))
 
 
 def test_uploads_under_way_share_a_bound(own_server, monkeypatch):
