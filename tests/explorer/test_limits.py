@@ -89,11 +89,15 @@ def test_thumbnails_in_memory_have_a_number(monkeypatch):
     assert drawn == list("abca")
 
 
-def test_searches_of_all_clients_have_a_number():
-    made = Jobs("cpu", 1)
-    made.running = [Job("find") for _ in range(jobs.MAX_SEARCHES)]
-    with pytest.raises(OptionError, match="busy with others"):
-        made.find(SimpleNamespace(jobs={}), SimpleNamespace(job=1))
+@pytest.mark.parametrize(
+    ("own", "others", "words"),
+    [(1, 0, "one at a time"), (0, jobs.MAX_SEARCHES, "busy with others")],
+)
+def test_searches_have_a_number_for_a_client_and_in_all(own, others, words):
+    made, session = Jobs("cpu", 1), SimpleNamespace(jobs={k: Job("find") for k in range(own)})
+    made.running = [Job("find") for _ in range(own + others)]
+    with pytest.raises(OptionError, match=words):
+        made.find(session, SimpleNamespace(job=7))
 
 
 def test_uploads_under_way_share_a_bound(own_server, monkeypatch):
