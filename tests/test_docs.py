@@ -19,6 +19,7 @@ DOCUMENTS = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "benchmarks/README.md",
+    "tests/README.md",
     "tests/data/README.md",
 )
 # Lessons are copied into docs/ while the pages are built.

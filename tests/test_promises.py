@@ -1,18 +1,13 @@
 """Promises whose loss shows only under pressure: each test injects the pressure.
 
-Ordinary use never meets these cases, so other tests pass without the code that keeps the promise.
-
-| promise | pressure |
-|---|---|
-| every client of the explorer is served in turn | two clients with much work |
-| a power failure leaves no tile that is said to be there and is not | the order of fsync |
-| a zoom inwards holds few levels of its strip in memory | a long zoom |
-| text that can't be encoded is an error of usage | a verb that meets such text |
+`tests/README.md` lists these and those of other files.
 """
 
 import itertools
 import os
+import re
 import threading
+from pathlib import Path
 
 import pytest
 from support.scenes import scene
@@ -129,3 +124,14 @@ def test_text_that_cannot_be_encoded_is_an_error_of_usage(monkeypatch, capsys):
     monkeypatch.setattr(verbs.cli, "main", verb)
     assert verbs.run_verb([]) == 2
     assert "text that is not UTF-8" in capsys.readouterr().err
+
+
+def test_each_promise_has_its_test():
+    folder = Path(__file__).parent
+    listed = re.findall(r"`([\w/]+\.py)::(\w+)`", (folder / "README.md").read_text("utf-8"))
+    assert len(listed) == len({*listed})
+    for name, test in listed:
+        assert f"\ndef {test}(" in (folder / name).read_text("utf-8"), (name, test)
+    own = {test for name, test in listed if name == "test_promises.py"}
+    made = {name for name in globals() if name.startswith("test_")}
+    assert made - own == {"test_each_promise_has_its_test"}

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fractals.errors import OptionError
-from fractals.explorer import bookmarks, frames, jobs, pages, session
+from fractals.errors import OptionError, SceneError
+from fractals.explorer import bookmarks, frames, jobs, outside, pages, session
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.frames import FrameHistory
 from fractals.explorer.jobs import ExportedFile, Job, Jobs
@@ -98,6 +98,15 @@ def test_searches_have_a_number_for_a_client_and_in_all(own, others, words):
     made.running = [Job("find") for _ in range(own + others)]
     with pytest.raises(OptionError, match=words):
         made.find(session, SimpleNamespace(job=7))
+
+
+def test_a_link_is_unpacked_within_a_bound(monkeypatch):
+    """A link of 64 KB may hold 64 MB."""
+    link = outside.link_of(load_scene("seahorse"))
+    assert outside.of_link(link) == load_scene("seahorse")
+    monkeypatch.setattr(outside, "MAX_TEXT", 20)
+    with pytest.raises(SceneError, match="the link is damaged: too long"):
+        outside.of_link(link)
 
 
 def test_uploads_under_way_share_a_bound(own_server, monkeypatch):
