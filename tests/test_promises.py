@@ -83,6 +83,13 @@ def test_what_says_that_tiles_are_there_is_synced_last(tmp_path, done):
     assert done == synced(store)
 
 
+def test_a_store_with_a_header_has_its_planes_on_the_disk(tmp_path, done):
+    store = tmp_path / "a.fz"
+    fractals.compute_to(store, scene(size=(8, 6)), device="python")
+    header = done.index(("name", (store / "header.json").stat().st_ino))
+    assert done[: header - 1] == synced(store)
+
+
 def test_parts_stay_until_their_tiles_are_on_the_disk(tmp_path, done, monkeypatch):
     store = tmp_path / "a.fz"
     fractals.compute_to(store, scene(size=(8, 6)), device="python", part=(0, 1))

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import websockets
 
 from fractals.errors import OptionError, SceneError
-from fractals.explorer import bookmarks, frames, jobs, outside, pages, session
+from fractals.explorer import application, bookmarks, frames, jobs, outside, pages, session
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.frames import FrameHistory
 from fractals.explorer.jobs import ExportedFile, Job, Jobs
@@ -34,6 +35,18 @@ def test_a_client_that_takes_no_messages_is_cut_off(monkeypatch, bound, allowed)
         return puts
 
     assert asyncio.run(talk()) == {"MAX_COUNT": 4, "MAX_BYTES": 5}[bound]
+
+
+def test_a_client_that_says_no_hello_is_closed(own_server, monkeypatch):
+    monkeypatch.setattr(application, "HELLO_SECONDS", 0.2)
+    server = own_server()
+
+    async def wait():
+        async with server.connect() as line:
+            await asyncio.wait_for(line.recv(), 15)
+
+    with pytest.raises(websockets.ConnectionClosed, match="no hello"):
+        asyncio.run(wait())
 
 
 def test_exported_files_beyond_the_quota_are_removed_oldest_first(tmp_path, monkeypatch):

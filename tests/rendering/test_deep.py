@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 from oracle import naive
+from support.deadline import deadline
 from support.deep import RADIUS, SIZE, antenna_nucleus, deep_scene, nothing_skipped, on_a_minibrot
 from support.drawings import BoundedSimulator, compute_on
 from support.scenes import KIN, SOME_FORMULAS, label, name_and_power, scene, slow_but
@@ -459,8 +460,10 @@ def test_digits_that_are_missing_are_said():
 
 
 def test_what_takes_hours_must_be_forced():
-    with pytest.raises(OptionError, match=r"takes about .* hours and .* GiB.*--force"):
-        fractals.compute(scene(width="1e-200000", size=(2, 2), max_iterations="auto"), device="cpu")
+    drawn = scene(width="1e-200000", size=(2, 2), max_iterations="auto")
+    refused = pytest.raises(OptionError, match=r"takes about .* hours and .* GiB.*--force")
+    with refused, deadline():
+        fractals.compute(drawn, device="cpu")
 
 
 def test_orbit_that_does_not_fit_into_memory(monkeypatch):
