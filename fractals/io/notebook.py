@@ -74,7 +74,7 @@ def axes_of(scene: Scene, shape: tuple[int, int]) -> Axes:
     -------
     dimensions : (str, str)
     coordinates : dict
-        As `xarray.Dataset` takes them: dimensions, values and attributes.
+        For each name its dimensions, values and attributes, for `xarray.Dataset`.
     """
     if scene.view.projection != "plane":
         return ("row", "column"), {}
