@@ -21,6 +21,7 @@ DOCUMENTS = (
     "DEPENDENCIES.md",
     "benchmarks/README.md",
     "gallery/README.md",
+    "tests/README.md",
     "tests/data/README.md",
 )
 # Lessons are copied into docs/ while the pages are built.

@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> "NoReturn":
         from fractals.cli.verbs import run_verb
 
         code = run_verb(arguments)
-    except KeyboardInterrupt:  # while modules are imported
+    except KeyboardInterrupt:  # outside of click: while modules are imported, say
         if sys.stderr is not None:
             sys.stderr.write("fractals: interrupted\n")
         code = interrupted

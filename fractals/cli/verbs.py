@@ -229,9 +229,6 @@ def run_verb(arguments: list[str] | None = None) -> int:
         if sys.stdout is not None:
             write_out(b"")  # what is buffered fails here, and not when Python ends
         return code if isinstance(code, int) else 0
-    except KeyboardInterrupt:
-        print_line("interrupted")
-        return INTERRUPTED
     except SystemExit as ended:  # a signal; see `signals`
         code = ended.code if isinstance(ended.code, int) else 1
         if code > 128:

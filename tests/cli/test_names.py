@@ -12,6 +12,7 @@ from click.shell_completion import ShellComplete
 from support.command_line import SMALL, one_line
 
 import fractals
+from fractals.cli import scenes
 from fractals.cli.scenes import default_output
 from fractals.cli.verbs import cli
 from fractals.color import palette
@@ -126,6 +127,13 @@ def test_bad_input_on_stdin(run, monkeypatch, data, code, words):
     assert one_line(err)
     assert words in err
     assert "/tmp" not in err
+
+
+def test_a_scene_on_stdin_is_bounded(run, monkeypatch):
+    monkeypatch.setattr(scenes, "MAX_STDIN", 10)
+    piped(monkeypatch, b'title = "sea"')
+    code, _, err = run("show", "-")
+    assert (code, err) == (3, "fractals: stdin: larger than 10 bytes\n")
 
 
 def test_stdin_once_and_not_from_a_terminal(run, monkeypatch):

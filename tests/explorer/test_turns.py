@@ -108,6 +108,21 @@ def batches(crowded, limit=1000, supersampling=1, method="direct"):
     return run
 
 
+def test_a_view_that_takes_long_pauses_until_its_user_goes_on():
+    said = []
+    options = {"engine": None, "scene": SCENE, "frame": 1, "paint": 0}
+    view = ClientView(
+        ("",), ClientView.passes, VIEW, **options, say=lambda kind, **_: said.append(kind)
+    )
+    view.allowed, view.batches = 3.0, lambda *_: iter([2.0, 2.0, 2.0])
+    steps = view.draw_tiles(SimpleNamespace(plan=SimpleNamespace(size=(8, 6))), None, 8)
+    assert next(steps) is None
+    assert min(next(steps), next(steps)) > scheduler.monotonic()
+    view.go_on()
+    assert list(steps) == [None, None]
+    assert said == ["paused"]
+
+
 TILES = [Tile(0, 0, 256, 256), Tile(256, 0, 44, 256)]
 
 
