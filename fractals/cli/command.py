@@ -1,7 +1,6 @@
 """How a verb and its options are declared, and how their help is laid out."""
 
 import contextlib
-import difflib
 import functools
 import importlib
 import math
@@ -653,6 +652,8 @@ def unknown_option(name: str, known: Sequence[str], verb_name: str) -> str:
     """
     meant = "--" + SYNONYMS.get(name.lstrip("-").lower(), "")
     if meant not in known:
+        import difflib
+
         longs = [each for each in known if each.startswith("--")]
         meant = next(iter(difflib.get_close_matches(name[:50], longs, n=1, cutoff=0.7)), "")
     hint = f"did you mean '{meant}'?" if meant else f"'{verb_name} --help' lists the options"

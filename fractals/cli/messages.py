@@ -369,14 +369,14 @@ def hint_at_one_color(path: str, scene: "Scene") -> None:
 
 def one_color(path: str, scene: "Scene") -> tuple[int, ...] | None:
     """Return the color of a picture of a single color; None of any other picture."""
-    import PIL.Image
-
-    from fractals.io.files import lifted_limit
-
     width, height = scene.image.size
     try:
         if Path(path).stat().st_size > MIN_BYTES + width * height // UNIFORM or width * height < 2:
             return None  # a compressed picture with any detail is larger, and need not be read
+        import PIL.Image
+
+        from fractals.io.files import lifted_limit
+
         with lifted_limit(), PIL.Image.open(path) as picture:
             ranges: Any = picture.convert("RGB").getextrema()
     except (OSError, ValueError):

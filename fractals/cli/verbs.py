@@ -4,7 +4,6 @@ import errno
 import importlib
 import signal
 import sys
-import traceback
 from collections.abc import Iterator
 from typing import Any
 
@@ -271,6 +270,8 @@ def explain(error: Exception) -> int:
     else:
         print_line(f"internal error: {type(error).__name__}: {error} (--verbose says where)")
         if Verbosity.verbose:
+            import traceback
+
             traceback.print_exception(error)
     return 1
 

@@ -1,6 +1,5 @@
 """View and Scene: what to draw. Frozen values, written as TOML and JSON."""
 
-import html
 import inspect
 import json
 import re
@@ -34,6 +33,8 @@ from fractals.scene.table import Table, explained, make_once
 
 def folded_html(title: str, text: str) -> str:
     """Return HTML of a title that unfolds to a text."""
+    import html
+
     return (
         f"<details><summary>{html.escape(title)}</summary><pre>{html.escape(text)}</pre></details>"
     )
@@ -72,13 +73,9 @@ def _near(point: tuple[str, str]) -> tuple[str, str]:
     return point
 
 
-def _name(kind: str) -> Any:
-    def check(name: str) -> str:
-        if name not in catalog.names(kind):
-            raise ValueError(str(catalog.unknown(kind, name)))
-        return name
-
-    return AfterValidator(check)
+def _formula_name(name: str) -> str:
+    catalog.load("formula", name)  # an unknown name is an error
+    return name
 
 
 def _limit(given: Any) -> Any:
@@ -120,7 +117,7 @@ class FormulaName(Table):
     """A formula of the catalog, with its options."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
-    name: Annotated[str, _name("formula")] = "mandelbrot"
+    name: Annotated[str, AfterValidator(_formula_name)] = "mandelbrot"
 
     @model_validator(mode="after")
     def _options_fit(self) -> "FormulaName":

@@ -62,9 +62,7 @@ class ColoringName(Table):
 
     @model_validator(mode="after")
     def _options_fit(self) -> "ColoringName":
-        if self.name not in catalog.names("coloring"):
-            raise ValueError(str(catalog.unknown("coloring", self.name)))
-        self.make()
+        self.make()  # unknown names and options are errors
         return self
 
     def make(self) -> Coloring:
