@@ -5,9 +5,10 @@ from typing import Any
 
 import click
 
-from fractals.cli.command import FILE, Whole, names, option, parse_size, verb
+from fractals.cli.command import FILE, names, section, verb
 from fractals.cli.messages import ProgressLine, print_json, tell, write_out
 from fractals.cli.options import json_option, overwrite_option, threads_option
+from fractals.cli.values import Whole, parse_size
 from fractals.errors import DifferenceError, OptionError, SceneError
 
 # `fractals bench`.
@@ -25,55 +26,32 @@ from fractals.errors import DifferenceError, OptionError, SceneError
     metavar="[WORKLOAD]...",
     shell_complete=names("gallery", "default", "classic", "a", "b", "c", "d", "e", files=True),
 )
-@option(
-    "--devices",
-    metavar="LIST",
-    default="cpu,gpu",
-    section="Work",
-    help="Devices as for --device, with commas between them (default: cpu,gpu).",
-)
-@option(
-    "--runs",
-    type=Whole(1, 1000),
-    metavar="N",
-    default=5,
-    section="Work",
-    help="Runs on each device, of which the median is shown (default: 5).",
-)
-@option("--size", metavar="SIZE", section="Work", help="Pixels: 1920x1080, 640x, 4k, 50%.")
-@option(
-    "--precision",
-    type=click.Choice(["float64", "float32"]),
-    section="Work",
-    help="Number type of the iteration.",
+@section(
+    "Work",
+    {
+        "--devices LIST": "Devices as for --device, with commas between them (default: cpu,gpu).",
+        "--runs N": "Runs on each device, of which the median is shown (default: 5).",
+        "--size SIZE": "Pixels: 1920x1080, 640x, 4k, 50%.",
+        "--precision": "Number type of the iteration.",
+    },
+    devices={"default": "cpu,gpu"},
+    runs={"type": Whole(1, 1000), "default": 5},
+    precision=click.Choice(["float64", "float32"]),
 )
 @threads_option
-@option(
-    "--quick",
-    is_flag=True,
-    section="Work",
-    help="Extrapolate plain Python from a tenth of the rows.",
+@section(
+    "Work",
+    {
+        "--quick": "Extrapolate plain Python from a tenth of the rows.",
+        "--crossover": "Also time smaller sizes, down to where the CPU is faster.",
+    },
 )
-@option(
-    "--crossover",
-    is_flag=True,
-    section="Work",
-    help="Also time smaller sizes, down to where the CPU is faster.",
-)
-@option(
-    "--plot",
-    metavar="FILE",
-    section="Output",
-    shell_complete=FILE,
-    help="Chart to write (.png, .svg or .pdf); implies --crossover.",
-)
-@option(
-    "--read",
-    "saved",
-    metavar="FILE",
-    section="Output",
-    shell_complete=FILE,
-    help="Show the figures that --json wrote, without measuring.",
+@section(
+    "Output",
+    {
+        "--plot FILE": "Chart to write (.png, .svg or .pdf); implies --crossover.",
+        "--read FILE saved": "Show the figures that --json wrote, without measuring.",
+    },
 )
 @overwrite_option
 @json_option
@@ -138,7 +116,10 @@ def bench_command(
 
 
 @verb("cache", "cache", "cache --json", "cache --empty")
-@option("--empty", is_flag=True, section="Cache", help="Delete what the caches hold.")
+@section(
+    "Cache",
+    {"--empty": "Delete what the caches hold."},
+)
 @json_option
 def cache_command(empty: bool, as_json: bool) -> None:
     """Show where compiled programs and reference orbits are cached, and their sizes.
@@ -216,27 +197,15 @@ def devices_command(as_json: bool) -> None:
 
 @verb("verify", "verify sea.png", "verify sea.png --pixels 100", "verify sea.png --exact --json")
 @click.argument("picture", metavar="PICTURE", shell_complete=FILE)
-@option(
-    "--pixels",
-    type=Whole(1, 1_000_000),
-    metavar="N",
-    default=20,
-    section="Check",
-    help="Number of pixels to recompute (default: 20).",
-)
-@option(
-    "--exact",
-    is_flag=True,
-    section="Check",
-    help="Also compare all iteration counts with those in arbitrary precision.",
-)
-@option(
-    "--seed",
-    type=Whole(0, 2**63),
-    metavar="N",
-    default=0,
-    section="Check",
-    help="Seed of the random choice of pixels (default: 0).",
+@section(
+    "Check",
+    {
+        "--pixels N": "Number of pixels to recompute (default: 20).",
+        "--exact": "Also compare all iteration counts with those in arbitrary precision.",
+        "--seed N": "Seed of the random choice of pixels (default: 0).",
+    },
+    pixels={"type": Whole(1, 1_000_000), "default": 20},
+    seed={"type": Whole(0, 2**63), "default": 0},
 )
 @json_option
 def verify_command(picture: str, pixels: int, exact: bool, seed: int, as_json: bool) -> None:

@@ -8,7 +8,7 @@ import click
 
 import fractals
 from fractals.cli import collect_again
-from fractals.cli.command import Whole, option, parse_part, verb
+from fractals.cli.command import section, verb
 from fractals.cli.messages import (
     ProgressLine,
     plan_table,
@@ -36,6 +36,7 @@ from fractals.cli.options import (
     scene_table,
 )
 from fractals.cli.scenes import default_output, requested_scene
+from fractals.cli.values import Whole, parse_part
 from fractals.errors import OptionError
 
 if TYPE_CHECKING:
@@ -84,12 +85,10 @@ def worker_command(
     "worker tls://head:8786 --keys keys/",
 )
 @click.argument("folder")
-@option(
-    "--days",
-    type=Whole(1, 3650),
-    default=365,
-    metavar="N",
-    help="Days until the keys expire (default: 365).",
+@section(
+    "Options",
+    {"--days N": "Days until the keys expire (default: 365)."},
+    days={"type": Whole(1, 3650), "default": 365},
 )
 def cluster_keys_command(folder: str, days: int) -> None:
     """Write keys for TLS between the machines of a cluster to a new FOLDER.
@@ -120,18 +119,18 @@ def cluster_keys_command(folder: str, days: int) -> None:
 @device_options
 @effort_options
 @output_option("File to write, ending in .fz, .npz or .exr.", "io.escape_data.SUFFIXES")
-@option(
-    "--overwrite",
-    is_flag=True,
-    section="Output",
-    help="Replace an existing file; start a store again from its first tile.",
+@section(
+    "Output",
+    {"--overwrite": "Replace an existing file; start a store again from its first tile."},
 )
-@option(
-    "--part",
-    metavar="I/N",
-    section="Many machines",
-    help="Compute part I of N of a store, counted from 0, beside the other parts; then "
-    "'compute STORE.fz' puts them together.",
+@section(
+    "Many machines",
+    {
+        "--part I/N": (
+            "Compute part I of N of a store, counted from 0, beside the other parts; then "
+            "'compute STORE.fz' puts them together."
+        )
+    },
 )
 @cluster_options
 @dry_run_option

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fractals.cli.command import FILE, SCENE, option, verb, words
+from fractals.cli.command import FILE, SCENE, section, verb, words
 from fractals.cli.messages import (
     ProgressLine,
     choices,
@@ -42,12 +42,13 @@ STRIP = 24  # characters of a palette's strip on a terminal
 
 @verb("list", "list palettes", "list palettes --preview sheet.png", "list formulas --json")
 @click.argument("what", required=False, metavar="WHAT", shell_complete=words(*KINDS))
-@option(
-    "--preview",
-    metavar="FILE.png",
-    section="Output",
-    shell_complete=FILE,
-    help="Also draw a labelled sheet of all palettes; fractals sheet draws one of your scene.",
+@section(
+    "Output",
+    {
+        "--preview FILE.png": (
+            "Also draw a labelled sheet of all palettes; fractals sheet draws one of your scene."
+        )
+    },
 )
 @overwrite_option
 @json_option
@@ -280,8 +281,9 @@ def report_lost(target: str, lost: list[str], as_json: bool) -> None:
 
 @verb("show", "show sea.png", "show seahorse", "show --schema > scene.schema.json")
 @click.argument("file", required=False, metavar="SCENE", shell_complete=SCENE)
-@option(
-    "--schema", is_flag=True, section="Output", help="Print the JSON Schema of scenes, for editors."
+@section(
+    "Output",
+    {"--schema": "Print the JSON Schema of scenes, for editors."},
 )
 @json_option
 def show_command(file: str | None, schema: bool, as_json: bool) -> None:

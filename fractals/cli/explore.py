@@ -5,7 +5,7 @@ from typing import Any
 
 import fractals
 from fractals.cli import collect_again
-from fractals.cli.command import FILE, Whole, option, verb
+from fractals.cli.command import section, verb
 from fractals.cli.messages import ProgressLine, tell
 from fractals.cli.options import (
     color_options,
@@ -18,40 +18,34 @@ from fractals.cli.options import (
     view_options,
 )
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
+from fractals.cli.values import Whole
 from fractals.explorer.options import LIMITS, ExploreOptions
 
-# The options of the server. Their defaults and bounds are those of `fractals.explore`.
-SERVER = {
-    "--host ADDRESS": "Address to listen at (default: 127.0.0.1, this machine only).",
-    "--port N": "Port to listen at (default: a free one).",
-    "--no-browser": "Print the address; open no browser.",
-    "--uds FILE": "Unix socket to listen at; --port is then the port of the tunnel to it.",
-    "--cert FILE": "Certificate, for HTTPS.",
-    "--key FILE": "Its private key.",
-    "--allow-host NAME[:PORT]": (
-        "Another name under which browsers reach the server; can be repeated."
-    ),
-    "--read-only": "Visitors upload, export and keep nothing here.",
-    "--memory MIB": (
-        "Memory for raw numbers that recoloring needs, of all pages together (default: 1024)."
-    ),
-    "--clients N": "Most pages that are connected at once (default: 16).",
-}
-
-
-def server_options(function: Any) -> Any:
-    """Add the options of `SERVER`."""
-    for words, text in reversed(SERVER.items()):
-        flag, _, metavar = words.partition(" ")
-        name = "allow_hosts" if flag == "--allow-host" else flag[2:].replace("-", "_")
-        settings: dict[str, Any] = {"is_flag": True}
-        if metavar:
-            default = getattr(ExploreOptions, name)
-            settings = {"metavar": metavar, "default": default, "multiple": default == ()}
-            settings |= {"type": Whole(*LIMITS[name])} if name in LIMITS else {}
-            settings |= {"shell_complete": FILE} if metavar == "FILE" else {}
-        function = option(flag, name, section="Server", help=text, **settings)(function)
-    return function
+# Their defaults and bounds are those of `fractals.explore`.
+server_options = section(
+    "Server",
+    {
+        "--host ADDRESS": "Address to listen at (default: 127.0.0.1, this machine only).",
+        "--port N": "Port to listen at (default: a free one).",
+        "--no-browser": "Print the address; open no browser.",
+        "--uds FILE": "Unix socket to listen at; --port is then the port of the tunnel to it.",
+        "--cert FILE": "Certificate, for HTTPS.",
+        "--key FILE": "Its private key.",
+        "--allow-host NAME[:PORT] allow_hosts": (
+            "Another name under which browsers reach the server; can be repeated."
+        ),
+        "--read-only": "Visitors upload, export and keep nothing here.",
+        "--memory MIB": (
+            "Memory for raw numbers that recoloring needs, of all pages together (default: 1024)."
+        ),
+        "--clients N": "Most pages that are connected at once (default: 16).",
+    },
+    **{
+        name: {"default": field.default, "multiple": field.default == ()}
+        | ({"type": Whole(*LIMITS[name])} if name in LIMITS else {})
+        for name, field in ExploreOptions.__dataclass_fields__.items()
+    },
+)
 
 
 @verb(
@@ -98,21 +92,13 @@ def explore_command(
 )
 @scene_arguments
 @view_options
-@option(
-    "--seed",
-    type=Whole(0, 2**32 - 1),
-    metavar="N",
-    default=0,
-    section="Output",
-    help="Another number gives other scenes (default: 0).",
-)
-@option(
-    "--scenes",
-    "folder",
-    metavar="FOLDER",
-    shell_complete=FILE,
-    section="Output",
-    help="Folder for the scenes (default: that of the sheet).",
+@section(
+    "Output",
+    {
+        "--seed N": "Another number gives other scenes (default: 0).",
+        "--scenes FOLDER folder": "Folder for the scenes (default: that of the sheet).",
+    },
+    seed={"type": Whole(0, 2**32 - 1), "default": 0},
 )
 @output_option("Sheet to write, a PNG.", ".png")
 @overwrite_option

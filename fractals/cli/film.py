@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fractals.cli import collect_again
-from fractals.cli.command import FILE, Whole, option, verb, words
+from fractals.cli.command import section, verb, words
 from fractals.cli.messages import (
     ProgressLine,
     Verbosity,
@@ -35,6 +35,7 @@ from fractals.cli.options import (
     scene_table,
 )
 from fractals.cli.scenes import default_output, requested_scene
+from fractals.cli.values import Whole
 from fractals.errors import OptionError, shown
 
 if TYPE_CHECKING:
@@ -72,61 +73,30 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
     "film dive.toml --preview             # small and fast; then without --preview",
 )
 @scene_arguments
-@option(
-    "--to",
-    metavar="WIDTH",
-    section="Film",
-    help="Zoom from the scene's view to this width (default: from the whole set to the scene).",
-)
-@option(
-    "--cycle",
-    type=Seconds(),
-    metavar="SECONDS",
-    section="Film",
-    help="Move the palette once round in this time, in an endless loop.",
-)
-@option("--seconds", type=Seconds(), metavar="N", section="Film", help="Length of the film.")
-@option(
-    "--fps",
-    type=Seconds(),
-    metavar="N",
-    section="Film",
-    help="Frames a second (default: 60; 30 for .webp, 25 for .gif).",
-)
-@option(
-    "--preview", is_flag=True, section="Film", help="A quarter of the size, one sample a pixel."
-)
-@option(
-    "--still", type=Seconds(), metavar="T", section="Film", help="Draw the picture at T seconds."
-)
-@option(
-    "--frames",
-    metavar="A:B",
-    section="Film",
-    help="Write frames A to B - 1 only, such as 0:120.",
-)
-@option(
-    "--audio",
-    metavar="FILE",
-    shell_complete=FILE,
-    section="Film",
-    help="Sound, cut to the film (.wav, .flac, .mp3, .ogg, .opus, .m4a, .aac).",
-)
-@option(
-    "--codec",
-    metavar="NAME",
-    shell_complete=words("h264", "hevc", "av1", "prores", "ffv1", "png"),
-    section="Film",
-    help="h264 (.mp4), av1 (.mkv, .webm), hevc, prores (.mov), ffv1 (.mkv), or png.",
-)
-@option(
-    "--bits", type=Whole(8, 16), metavar="N", section="Film", help="Bits per channel: 8, 10 or 16."
-)
-@option(
-    "--lossless", is_flag=True, section="Film", help="Lose nothing: FFV1 (.mkv) or PNGs of 16 bits."
-)
-@option(
-    "--keep-strip", is_flag=True, section="Film", help="Keep the folder NAME.film/ of the work."
+@section(
+    "Film",
+    {
+        "--to WIDTH": (
+            "Zoom from the scene's view to this width (default: from the whole set to the scene)."
+        ),
+        "--cycle SECONDS": "Move the palette once round in this time, in an endless loop.",
+        "--seconds N": "Length of the film.",
+        "--fps N": "Frames a second (default: 60; 30 for .webp, 25 for .gif).",
+        "--preview": "A quarter of the size, one sample a pixel.",
+        "--still T": "Draw the picture at T seconds.",
+        "--frames A:B": "Write frames A to B - 1 only, such as 0:120.",
+        "--audio FILE": "Sound, cut to the film (.wav, .flac, .mp3, .ogg, .opus, .m4a, .aac).",
+        "--codec NAME": "h264 (.mp4), av1 (.mkv, .webm), hevc, prores (.mov), ffv1 (.mkv), or png.",
+        "--bits N": "Bits per channel: 8, 10 or 16.",
+        "--lossless": "Lose nothing: FFV1 (.mkv) or PNGs of 16 bits.",
+        "--keep-strip": "Keep the folder NAME.film/ of the work.",
+    },
+    cycle=Seconds(),
+    seconds=Seconds(),
+    fps=Seconds(),
+    still=Seconds(),
+    codec={"shell_complete": words("h264", "hevc", "av1", "prores", "ffv1", "png")},
+    bits=Whole(8, 16),
 )
 @cluster_options
 @scene_options

@@ -6,7 +6,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import fractals
-from fractals.cli.command import Whole, option, together, verb, verb_group, whole
+from fractals.cli.command import section, together, verb, verb_group
 from fractals.cli.messages import ProgressLine, print_json, program_of, tell, write_out
 from fractals.cli.options import (
     device_options,
@@ -18,6 +18,7 @@ from fractals.cli.options import (
     view_options,
 )
 from fractals.cli.scenes import make_folder, requested_scene
+from fractals.cli.values import Whole, whole
 from fractals.errors import OptionError, shown
 
 if TYPE_CHECKING:
@@ -29,11 +30,13 @@ MAX_PERIOD = 10**18  # the bound of --max-period, far beyond any search
 
 search_options = together(
     view_options,
-    option(
-        "--max-period",
-        metavar="N",
-        section="Search",
-        help="Highest period to search, such as 1e6 (default: by the depth of the view).",
+    section(
+        "Search",
+        {
+            "--max-period N": (
+                "Highest period to search, such as 1e6 (default: by the depth of the view)."
+            )
+        },
     ),
 )
 target_option = output_option(
@@ -68,11 +71,9 @@ def find_command() -> None:
 )
 @scene_arguments
 @search_options
-@option(
-    "--upright",
-    is_flag=True,
-    section="Search",
-    help="Rotate the view so that the minibrot is upright.",
+@section(
+    "Search",
+    {"--upright": "Rotate the view so that the minibrot is upright."},
 )
 @target_option
 @overwrite_option
@@ -132,12 +133,10 @@ def period_command(
 )
 @scene_arguments
 @search_options
-@option(
-    "--fraction",
-    metavar="F[,F]...",
-    default="0.75",
-    section="Search",
-    help="Fractions of the minibrot's depth, a scene for each (default: 0.75).",
+@section(
+    "Search",
+    {"--fraction F[,F]...": "Fractions of the minibrot's depth, a scene for each (default: 0.75)."},
+    fraction={"default": "0.75"},
 )
 @target_option
 @overwrite_option
@@ -183,11 +182,13 @@ def julia_command(
 )
 @scene_arguments
 @search_options
-@option(
-    "--digits",
-    metavar="N",
-    section="Search",
-    help="Decimals of the center; a zoom to 1e-N needs N (default: 50 more than the view needs).",
+@section(
+    "Search",
+    {
+        "--digits N": (
+            "Decimals of the center; a zoom to 1e-N needs N (default: 50 more than the view needs)."
+        )
+    },
 )
 @target_option
 @overwrite_option
@@ -238,13 +239,10 @@ def misiurewicz_command(
 )
 @scene_arguments
 @view_options
-@option(
-    "--count",
-    type=Whole(1, 100),
-    metavar="N",
-    default=6,
-    section="Search",
-    help="Most views, 1 to 100 (default: 6).",
+@section(
+    "Search",
+    {"--count N": "Most views, 1 to 100 (default: 6)."},
+    count={"type": Whole(1, 100), "default": 6},
 )
 @output_option("Folder for a scene of each view and sheet.png.", "/", metavar="FOLDER")
 @overwrite_option

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from fractals.cli.command import names as complete
-from fractals.cli.command import option, parse_size, verb, words
+from fractals.cli.command import section, verb, words
 from fractals.cli.convert import entries
 from fractals.cli.messages import ProgressLine, tell, write_out
 from fractals.cli.options import (
@@ -19,6 +19,7 @@ from fractals.cli.options import (
     view_options,
 )
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
+from fractals.cli.values import parse_size
 from fractals.errors import DifferenceError, OptionError, shown
 
 # `fractals sheet`.
@@ -31,14 +32,13 @@ from fractals.errors import DifferenceError, OptionError, shown
     "sheet mine.toml --of density,offset --palette ember",
 )
 @scene_arguments
-@option(
-    "--of",
-    "kind",
-    metavar="WHAT",
-    default="palettes",
-    section="Output",
-    shell_complete=words("palettes", "colorings", "density,offset"),
-    help="What differs: palettes, colorings or density,offset.",
+@section(
+    "Output",
+    {"--of WHAT kind": "What differs: palettes, colorings or density,offset."},
+    kind={
+        "default": "palettes",
+        "shell_complete": words("palettes", "colorings", "density,offset"),
+    },
 )
 @view_options
 @color_options
@@ -76,20 +76,19 @@ def sheet_command(
     "gallery --check --cpu                # compare the counts on this machine",
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete("gallery"))
-@option("--all", "whole", is_flag=True, section="Output", help="Draw every scene, and the page.")
-@output_option("Folder of the pictures, made if missing.", "/", metavar="FOLDER", default="gallery")
-@option(
-    "--size",
-    metavar="SIZE",
-    default="640x",
-    section="Picture",
-    help="Pixels: 640x (the width; each scene keeps its shape), 50%, 1920x1080.",
+@section(
+    "Output",
+    {"--all whole": "Draw every scene, and the page."},
 )
-@option(
-    "--check",
-    is_flag=True,
-    section="Output",
-    help="Compare the iteration counts with those stored in the folder; draw nothing.",
+@output_option("Folder of the pictures, made if missing.", "/", metavar="FOLDER", default="gallery")
+@section(
+    "Picture",
+    {"--size SIZE": "Pixels: 640x (the width; each scene keeps its shape), 50%, 1920x1080."},
+    size={"default": "640x"},
+)
+@section(
+    "Output",
+    {"--check": "Compare the iteration counts with those stored in the folder; draw nothing."},
 )
 @device_options
 def gallery_command(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from fractals.cli.command import FILE, option, together, verb, verb_group, words
+from fractals.cli.command import FILE, section, together, verb, verb_group, words
 from fractals.cli.messages import print_json, tell, write_out
 from fractals.cli.options import (
     json_option,
@@ -24,21 +24,17 @@ if TYPE_CHECKING:
 
     from fractals.scene.model import Scene
 
-block_option = option(
-    "--block",
-    "blocks",
-    metavar="WxH",
-    multiple=True,
-    section="Kernel",
-    help="Threads of a block in x and y; may be repeated (default: 32x1, 8x4 and 16x16).",
+block_option = section(
+    "Kernel",
+    {
+        "--block WxH blocks": (
+            "Threads of a block in x and y; may be repeated (default: 32x1, 8x4 and 16x16)."
+        )
+    },
+    blocks={"multiple": True},
 )
 sample_options = together(
-    option(
-        "--supersampling",
-        metavar="N",
-        section="Picture",
-        help="N x N samples per pixel, each a thread of its own.",
-    ),
+    section("Picture", {"--supersampling N": "N x N samples per pixel, each a thread of its own."}),
     max_iterations_option,
 )
 
@@ -115,12 +111,10 @@ def divergence_command(
 )
 @click.argument("script", shell_complete=FILE)
 @click.argument("arguments", nargs=-1)
-@option(
-    "--line",
-    metavar="N",
-    type=click.IntRange(1),
-    section="Kernel",
-    help="Only the accesses of this line of the script.",
+@section(
+    "Kernel",
+    {"--line N": "Only the accesses of this line of the script."},
+    line=click.IntRange(1),
 )
 @json_option
 def access_command(
@@ -156,62 +150,38 @@ def access_command(
     "gpu predict seahorse --cores 5888 --clock 2.48 --instructions 14",
 )
 @scene_arguments
-@option(
-    "--card",
-    metavar="NAME",
-    section="Card",
-    help="A card of the table, such as t4, h100 or rtx4090 (default: all).",
+@section(
+    "Card",
+    {
+        "--card NAME": "A card of the table, such as t4, h100 or rtx4090 (default: all).",
+        "--cores N": "Cores of another card; requires --clock.",
+        "--clock GHZ": "Boost clock of that card.",
+        "--double SHARE": "Rate of float64 by the rate of float32 (default: 1/64).",
+    },
+    cores=click.IntRange(1),
+    clock=click.FloatRange(0, min_open=True),
+    double={"default": "1/64"},
 )
-@option(
-    "--cores",
-    metavar="N",
-    type=click.IntRange(1),
-    section="Card",
-    help="Cores of another card; requires --clock.",
-)
-@option(
-    "--clock",
-    metavar="GHZ",
-    type=click.FloatRange(0, min_open=True),
-    section="Card",
-    help="Boost clock of that card.",
-)
-@option(
-    "--double",
-    metavar="SHARE",
-    default="1/64",
-    section="Card",
-    help="Rate of float64 by the rate of float32 (default: 1/64).",
-)
-@option(
-    "--instructions",
-    metavar="N",
-    type=click.FloatRange(0, min_open=True),
-    section="Kernel",
-    help="Machine instructions of an iteration (default: those counted for the formula).",
-)
-@option(
-    "--doubles",
-    metavar="N",
-    type=click.FloatRange(0),
-    section="Kernel",
-    help="Float64 arithmetic among --instructions (default: none in float32, all in float64).",
-)
-@option(
-    "--precision",
-    metavar="TYPE",
-    default="float32",
-    type=click.Choice(["float32", "float64"]),
-    section="Kernel",
-    shell_complete=words("float32", "float64"),
-    help="Number type: float32 (the default) or float64.",
-)
-@option(
-    "--block",
-    metavar="WxH",
-    default="8x8",
-    section="Kernel",
-    help="Threads of a block in x and y (default: 8x8, which fractals uses).",
+@section(
+    "Kernel",
+    {
+        "--instructions N": (
+            "Machine instructions of an iteration (default: those counted for the formula)."
+        ),
+        "--doubles N": (
+            "Float64 arithmetic among --instructions (default: none in float32, all in float64)."
+        ),
+        "--precision TYPE": "Number type: float32 (the default) or float64.",
+        "--block WxH": "Threads of a block in x and y (default: 8x8, which fractals uses).",
+    },
+    instructions=click.FloatRange(0, min_open=True),
+    doubles=click.FloatRange(0),
+    precision={
+        "default": "float32",
+        "type": click.Choice(["float32", "float64"]),
+        "shell_complete": words("float32", "float64"),
+    },
+    block={"default": "8x8"},
 )
 @sample_options
 @view_options
@@ -278,12 +248,10 @@ def predict_command(
 @click.argument("script", shell_complete=FILE)
 @click.argument("kernel")
 @click.argument("types")
-@option(
-    "--capability",
-    metavar="X.Y",
-    default="9.0",
-    section="Card",
-    help="Compute capability of the card (default: 9.0, an H100).",
+@section(
+    "Card",
+    {"--capability X.Y": "Compute capability of the card (default: 9.0, an H100)."},
+    capability={"default": "9.0"},
 )
 @json_option
 def instructions_command(

@@ -10,7 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fractals.cli.command import (
+from fractals.cli.messages import tell, tell_lost
+from fractals.cli.values import (
     PRINT_DPI,
     check_length,
     check_text,
@@ -24,7 +25,6 @@ from fractals.cli.command import (
     physical_size,
     relative,
 )
-from fractals.cli.messages import tell, tell_lost
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.scene.numbers import decimal_places
 
