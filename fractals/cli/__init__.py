@@ -2,7 +2,7 @@
 
 Environment: FRACTALS_DEVICE and FRACTALS_THREADS are the defaults of --device and --threads;
 FRACTALS_CACHE_DIR is the folder of cached reference orbits, and NUMBA_CACHE_DIR that of compiled
-code; NO_COLOR switches colors off. The user's file of defaults: see `fractals.cli.options`.
+code; NO_COLOR switches colors off. The user's file of defaults: see `fractals.cli.shared`.
 """
 
 import gc

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
+from fractals.cli import shared
 from fractals.cli.command import FILE, names, section, verb
-from fractals.cli.messages import ProgressLine, print_json, tell, write_out
-from fractals.cli.options import json_option, overwrite_option, threads_option
+from fractals.cli.messages import ProgressLine, print_facts, print_json, tell
 from fractals.cli.values import Whole, parse_size
 from fractals.errors import DifferenceError, OptionError, SceneError
 
@@ -38,7 +38,7 @@ from fractals.errors import DifferenceError, OptionError, SceneError
     runs={"type": Whole(1, 1000), "default": 5},
     precision=click.Choice(["float64", "float32"]),
 )
-@threads_option
+@shared.threads_option
 @section(
     "Work",
     {
@@ -53,8 +53,8 @@ from fractals.errors import DifferenceError, OptionError, SceneError
         "--read FILE saved": "Show the figures that --json wrote, without measuring.",
     },
 )
-@overwrite_option
-@json_option
+@shared.overwrite_option
+@shared.json_option
 def bench_command(
     workloads: tuple[str, ...],
     devices: str,
@@ -100,10 +100,7 @@ def bench_command(
             with ProgressLine(program=workload.name):
                 results.append(measure(workload, chosen, runs, threads, crossing, quick, tell))
         report = reports.make_report(results)
-    if as_json:
-        print_json(report)
-    else:
-        write_out(reports.text(report) + "\n")
+    print_facts(report, reports.text(report) + "\n", as_json)
     if plot:
         from fractals.tools.bench.charts import draw
 
@@ -116,11 +113,8 @@ def bench_command(
 
 
 @verb("cache", "cache", "cache --json", "cache --empty")
-@section(
-    "Cache",
-    {"--empty": "Delete what the caches hold."},
-)
-@json_option
+@section("Cache", {"--empty": "Delete what the caches hold."})
+@shared.json_option
 def cache_command(empty: bool, as_json: bool) -> None:
     """Show where compiled programs and reference orbits are cached, and their sizes.
 
@@ -129,7 +123,7 @@ def cache_command(empty: bool, as_json: bool) -> None:
     folders. The user's file of defaults is shown too.
     """
     from fractals.backends.cache_folder import CACHES, contents, empty_cache
-    from fractals.cli import options
+    from fractals.cli import shared
 
     facts, lines = {}, []
     for name, folder in CACHES.items():
@@ -140,20 +134,19 @@ def cache_command(empty: bool, as_json: bool) -> None:
         if empty:
             removed = empty_cache(name)
             tell(f"{name}: {removed} files deleted")
-    own = options.path()
+    own = shared.path()
     found = own.is_file()
-    if as_json:
-        print_json({"caches": facts, "defaults": {"file": str(own), "exists": found}})
-    elif not empty:
-        lines.append(f"{'file of defaults':20}{'found' if found else 'none':>13}  {own}")
-        write_out("\n".join(lines) + "\n")
+    lines.append(f"{'file of defaults':20}{'found' if found else 'none':>13}  {own}")
+    table = {"caches": facts, "defaults": {"file": str(own), "exists": found}}
+    if as_json or not empty:
+        print_facts(table, "\n".join(lines) + "\n", as_json)
 
 
 # `fractals devices`.
 
 
 @verb("devices", "devices", "devices --json", "render --device cuda:1 -o second.png")
-@json_option
+@shared.json_option
 def devices_command(as_json: bool) -> None:
     """List the devices that can draw on this machine.
 
@@ -166,10 +159,7 @@ def devices_command(as_json: bool) -> None:
     taken = choose("auto").device  # compared by name, because the free memory changes
     auto = taken.kind, taken.index
     reason = probe.gpus()[1]
-    if as_json:
-        tables = [{**dataclasses.asdict(d), "auto": (d.kind, d.index) == auto} for d in found]
-        print_json({"devices": tables, "auto": taken.kind, "no_gpu": reason})
-        return
+    tables = [{**dataclasses.asdict(d), "auto": (d.kind, d.index) == auto} for d in found]
     lines = []
     for device in found:
         if device.kind == "cpu":
@@ -192,7 +182,8 @@ def devices_command(as_json: bool) -> None:
         lines.append(
             f"{'':10} with an NVIDIA GPU, install its driver and pip install 'fractals-numba[gpu]'"
         )
-    write_out("\n".join(lines) + "\n")
+    table = {"devices": tables, "auto": taken.kind, "no_gpu": reason}
+    print_facts(table, "\n".join(lines) + "\n", as_json)
 
 
 @verb("verify", "verify sea.png", "verify sea.png --pixels 100", "verify sea.png --exact --json")
@@ -207,7 +198,7 @@ def devices_command(as_json: bool) -> None:
     pixels={"type": Whole(1, 1_000_000), "default": 20},
     seed={"type": Whole(0, 2**63), "default": 0},
 )
-@json_option
+@shared.json_option
 def verify_command(picture: str, pixels: int, exact: bool, seed: int, as_json: bool) -> None:
     """Recompute random pixels of a picture with plain Python loops, and compare them.
 

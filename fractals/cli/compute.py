@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fractals
-from fractals.cli import collect_again
+from fractals.cli import collect_again, shared
 from fractals.cli.command import section, verb
 from fractals.cli.messages import (
     ProgressLine,
@@ -17,23 +17,6 @@ from fractals.cli.messages import (
     report,
     tell,
     tell_lost,
-)
-from fractals.cli.options import (
-    cluster_options,
-    cluster_request,
-    color_options,
-    device_options,
-    device_request,
-    drawing_request,
-    dry_run_option,
-    effort_options,
-    insecure_option,
-    json_option,
-    keys_option,
-    output_option,
-    scene_arguments,
-    scene_options,
-    scene_table,
 )
 from fractals.cli.scenes import default_output, requested_scene
 from fractals.cli.values import Whole, parse_part
@@ -52,9 +35,9 @@ if TYPE_CHECKING:
     "worker scheduler.json --device cpu --threads 8",
 )
 @click.argument("address")
-@device_options
-@keys_option
-@insecure_option
+@shared.device_options
+@shared.keys_option
+@shared.insecure_option
 def worker_command(
     address: str, threads: int | None, keys: str | None, insecure: bool, **options: Any
 ) -> None:
@@ -68,7 +51,7 @@ def worker_command(
     """
     from fractals.rendering.cluster.serving import gpus_of, serve, serve_each_gpu
 
-    device = device_request(options)
+    device = shared.device_request(options)
     if gpus := gpus_of(device):
         more = ["--keys", keys] if keys else []
         more += ["--insecure"] if insecure else []
@@ -113,15 +96,14 @@ def cluster_keys_command(folder: str, days: int) -> None:
     "compute --coloring distance -o edge.fz     # with the derivative",
     "compute sea.toml -o sea.fz --part 3/100    # one of 100 jobs of a job array",
 )
-@scene_arguments
-@scene_options
-@color_options
-@device_options
-@effort_options
-@output_option("File to write, ending in .fz, .npz or .exr.", "io.escape_data.SUFFIXES")
+@shared.scene_arguments
+@shared.scene_options
+@shared.color_options
+@shared.device_options
+@shared.effort_options
+@shared.output_option("File to write, ending in .fz, .npz or .exr.", "io.escape_data.SUFFIXES")
 @section(
-    "Output",
-    {"--overwrite": "Replace an existing file; start a store again from its first tile."},
+    "Output", {"--overwrite": "Replace an existing file; start a store again from its first tile."}
 )
 @section(
     "Many machines",
@@ -132,9 +114,9 @@ def cluster_keys_command(folder: str, days: int) -> None:
         )
     },
 )
-@cluster_options
-@dry_run_option
-@json_option
+@shared.cluster_options
+@shared.dry_run_option
+@shared.json_option
 def compute_command(
     scenes: tuple[str, ...],
     output: str | None,
@@ -158,10 +140,10 @@ def compute_command(
     from fractals.io.files import check_output
 
     lost: list[str] = []
-    how = drawing_request(options)
-    cluster = cluster_request(options)
+    how = shared.drawing_request(options)
+    cluster = shared.cluster_request(options)
     resumes = any(source.endswith(".fz") for source in scenes)
-    scene = requested_scene(scenes, options, lost, scene_table(), fits=not resumes)
+    scene = requested_scene(scenes, options, lost, shared.scene_table(), fits=not resumes)
     if output is None:
         resumed = len(scenes) == 1 and scenes[0].endswith(".fz")
         output = scenes[0] if resumed else default_output(scenes, options, ".fz", free=False)

@@ -4,19 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import fractals
-from fractals.cli import collect_again
+from fractals.cli import collect_again, shared
 from fractals.cli.command import section, verb
 from fractals.cli.messages import ProgressLine, tell
-from fractals.cli.options import (
-    color_options,
-    device_options,
-    device_request,
-    output_option,
-    overwrite_option,
-    scene_arguments,
-    scene_table,
-    view_options,
-)
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
 from fractals.cli.values import Whole
 from fractals.explorer.options import LIMITS, ExploreOptions
@@ -54,10 +44,10 @@ server_options = section(
     "explore --no-browser --port 8000     # then, elsewhere: ssh -L 8000:127.0.0.1:8000 HOST",
     "explore place.kfr --gpu --read-only --host 0.0.0.0 --allow-host fractals.example",
 )
-@scene_arguments
-@view_options
-@color_options
-@device_options
+@shared.scene_arguments
+@shared.view_options
+@shared.color_options
+@shared.device_options
 @server_options
 def explore_command(
     scenes: tuple[str, ...], threads: int | None, no_browser: bool, **options: Any
@@ -68,10 +58,10 @@ def explore_command(
     'fractals render' draws. The printed address opens the page once. Without a scene, the page
     starts with the gallery. Ctrl-C ends the server.
     """
-    device = device_request(options)
+    device = shared.device_request(options)
     fields = ExploreOptions.__dataclass_fields__.keys()
     server = {name: options.pop(name) for name in fields & options.keys()}
-    scene = requested_scene(scenes, options, defaults=scene_table())
+    scene = requested_scene(scenes, options, defaults=shared.scene_table())
     collect_again()
     fractals.explore(
         scene,
@@ -90,8 +80,8 @@ def explore_command(
     "surprise seahorse --seed 7 -o sheet.png",
     "surprise place.kfr --scenes views/   # and a scene of each picture",
 )
-@scene_arguments
-@view_options
+@shared.scene_arguments
+@shared.view_options
 @section(
     "Output",
     {
@@ -100,9 +90,9 @@ def explore_command(
     },
     seed={"type": Whole(0, 2**32 - 1), "default": 0},
 )
-@output_option("Sheet to write, a PNG.", ".png")
-@overwrite_option
-@device_options
+@shared.output_option("Sheet to write, a PNG.", ".png")
+@shared.overwrite_option
+@shared.device_options
 def surprise_command(
     scenes: tuple[str, ...],
     seed: int,
@@ -120,7 +110,7 @@ def surprise_command(
     from fractals.io.files import check_output, written
     from fractals.tools import surprise
 
-    device = device_request(options)
+    device = shared.device_request(options)
     scene = requested_scene(scenes, options)
     path = Path(output or default_output(scenes, {}, "-surprise.png", free=not overwrite))
     check_png(path, overwrite)

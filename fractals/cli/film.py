@@ -7,32 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fractals.cli import collect_again
+from fractals.cli import collect_again, shared
 from fractals.cli.command import section, verb, words
 from fractals.cli.messages import (
     ProgressLine,
     Verbosity,
     about,
     duration,
+    print_facts,
     print_json,
     program_of,
     tell,
-    write_out,
-)
-from fractals.cli.options import (
-    cluster_options,
-    cluster_request,
-    color_options,
-    device_options,
-    drawing_request,
-    dry_run_option,
-    effort_options,
-    json_option,
-    output_option,
-    overwrite_option,
-    scene_arguments,
-    scene_options,
-    scene_table,
 )
 from fractals.cli.scenes import default_output, requested_scene
 from fractals.cli.values import Whole
@@ -72,7 +57,7 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
     "film seahorse --cycle 4 --size 640x360 -o loop.webp",
     "film dive.toml --preview             # small and fast; then without --preview",
 )
-@scene_arguments
+@shared.scene_arguments
 @section(
     "Film",
     {
@@ -98,20 +83,20 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
     codec={"shell_complete": words("h264", "hevc", "av1", "prores", "ffv1", "png")},
     bits=Whole(8, 16),
 )
-@cluster_options
-@scene_options
-@color_options
-@device_options
-@effort_options
-@output_option(
+@shared.cluster_options
+@shared.scene_options
+@shared.color_options
+@shared.device_options
+@shared.effort_options
+@shared.output_option(
     "Film to write: .mp4, .mkv, .webm, .mov, .webp, .gif, or a FOLDER/ or frame%05d.png for PNGs.",
     "films.writing.SUFFIXES",
     "io.image.FORMATS",
     "/",
 )
-@overwrite_option
-@dry_run_option
-@json_option
+@shared.overwrite_option
+@shared.dry_run_option
+@shared.json_option
 def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     """Make a film of a scene: a zoom, a change of colors, or what its table [film] says.
 
@@ -127,12 +112,12 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
 
     own = _taken(options, "to", "cycle", "seconds", "fps", "preview")
     saving = _taken(options, "codec", "bits", "lossless", "keep_strip", "overwrite")
-    saving["cluster"] = cluster_request(options)
+    saving["cluster"] = shared.cluster_request(options)
     still, numbers, audio = (options.pop(key) for key in ("still", "frames", "audio"))
     output, dry_run, as_json = (options.pop(key) for key in ("output", "dry_run", "as_json"))
-    how = drawing_request(options)
+    how = shared.drawing_request(options)
     force = how.pop("force")
-    scene = requested_scene(scenes, options, [], scene_table(), fits=not dry_run)
+    scene = requested_scene(scenes, options, [], shared.scene_table(), fits=not dry_run)
     suffix = ".png" if still is not None else ".mp4"
     path = output or default_output(scenes, options, suffix, free=not saving["overwrite"])
     if own["fps"] is None and scene.film is None:
@@ -146,7 +131,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
         kind = {key: saving[key] for key in ("codec", "bits", "lossless")}
         with ProgressLine(0, program_of(scene)):
             plan = film.plan(video_of(path, **kind), measured=True)
-        _print_plan(plan, as_json)
+        print_facts(plan.to_table(), "".join(f"{line}\n" for line in _plan_lines(plan)), as_json)
         return
     collect_again()
     _make(film, path, {**saving, "sound": audio, "frames": _range(numbers, film)}, force, as_json)
@@ -178,13 +163,6 @@ def _save_still(film: "Film", seconds: float, path: str, overwrite: bool, as_jso
         print_json({"output": path, "seconds": seconds, "size": [width, height]})
     else:
         tell(f"{path}: {width}x{height}, the picture at {seconds:g} s")
-
-
-def _print_plan(plan: "FilmPlan", as_json: bool) -> None:
-    if as_json:
-        print_json(plan.to_table())
-    else:
-        write_out("".join(f"{line}\n" for line in _plan_lines(plan)))
 
 
 def _plan_lines(plan: "FilmPlan") -> list[str]:

@@ -5,19 +5,11 @@ from typing import Any
 
 import click
 
+from fractals.cli import shared
 from fractals.cli.command import names as complete
 from fractals.cli.command import section, verb, words
 from fractals.cli.convert import entries
 from fractals.cli.messages import ProgressLine, tell, write_out
-from fractals.cli.options import (
-    color_options,
-    device_options,
-    device_request,
-    output_option,
-    overwrite_option,
-    scene_arguments,
-    view_options,
-)
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
 from fractals.cli.values import parse_size
 from fractals.errors import DifferenceError, OptionError, shown
@@ -31,7 +23,7 @@ from fractals.errors import DifferenceError, OptionError, shown
     "sheet sea.png --of colorings -o colorings.png",
     "sheet mine.toml --of density,offset --palette ember",
 )
-@scene_arguments
+@shared.scene_arguments
 @section(
     "Output",
     {"--of WHAT kind": "What differs: palettes, colorings or density,offset."},
@@ -40,10 +32,10 @@ from fractals.errors import DifferenceError, OptionError, shown
         "shell_complete": words("palettes", "colorings", "density,offset"),
     },
 )
-@view_options
-@color_options
-@output_option("Sheet to write, a PNG.", ".png")
-@overwrite_option
+@shared.view_options
+@shared.color_options
+@shared.output_option("Sheet to write, a PNG.", ".png")
+@shared.overwrite_option
 def sheet_command(
     scenes: tuple[str, ...], kind: str, output: str | None, overwrite: bool, **options: Any
 ) -> None:
@@ -76,11 +68,10 @@ def sheet_command(
     "gallery --check --cpu                # compare the counts on this machine",
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete("gallery"))
-@section(
-    "Output",
-    {"--all whole": "Draw every scene, and the page."},
+@section("Output", {"--all whole": "Draw every scene, and the page."})
+@shared.output_option(
+    "Folder of the pictures, made if missing.", "/", metavar="FOLDER", default="gallery"
 )
-@output_option("Folder of the pictures, made if missing.", "/", metavar="FOLDER", default="gallery")
 @section(
     "Picture",
     {"--size SIZE": "Pixels: 640x (the width; each scene keeps its shape), 50%, 1920x1080."},
@@ -90,7 +81,7 @@ def sheet_command(
     "Output",
     {"--check": "Compare the iteration counts with those stored in the folder; draw nothing."},
 )
-@device_options
+@shared.device_options
 def gallery_command(
     names: tuple[str, ...],
     whole: bool,
@@ -107,7 +98,7 @@ def gallery_command(
     from fractals import catalog
     from fractals.tools import gallery
 
-    request = device_request(options)
+    request = shared.device_request(options)
     for name in names:
         if name not in catalog.names("gallery"):
             raise OptionError(str(catalog.unknown("gallery", name)))

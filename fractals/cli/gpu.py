@@ -6,16 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from fractals.cli import shared
 from fractals.cli.command import FILE, section, together, verb, verb_group, words
-from fractals.cli.messages import print_json, tell, write_out
-from fractals.cli.options import (
-    json_option,
-    max_iterations_option,
-    output_option,
-    overwrite_option,
-    scene_arguments,
-    view_options,
-)
+from fractals.cli.messages import print_facts, tell
 from fractals.cli.scenes import check_png, requested_scene
 from fractals.errors import OptionError, shown
 
@@ -35,7 +28,7 @@ block_option = section(
 )
 sample_options = together(
     section("Picture", {"--supersampling N": "N x N samples per pixel, each a thread of its own."}),
-    max_iterations_option,
+    shared.max_iterations_option,
 )
 
 
@@ -60,13 +53,13 @@ def gpu_command() -> None:
     "gpu divergence seahorse --size 480x320 -o map.png",
     "gpu divergence --block 32x4 --block 64x1 --json",
 )
-@scene_arguments
+@shared.scene_arguments
 @block_option
 @sample_options
-@view_options
-@output_option("Map to write, a PNG: warps whose lanes are busy are white.", ".png")
-@overwrite_option
-@json_option
+@shared.view_options
+@shared.output_option("Map to write, a PNG: warps whose lanes are busy are white.", ".png")
+@shared.overwrite_option
+@shared.json_option
 def divergence_command(
     scenes: tuple[str, ...],
     blocks: tuple[str, ...],
@@ -89,14 +82,12 @@ def divergence_command(
     shapes = [parse_block(text) for text in blocks] or access.BLOCKS
     count = counts_of(requested_scene(scenes, options))
     found = [access.measure(count, shape) for shape in shapes]
-    if as_json:
-        print_json({"divergence": [each.to_table() for each in found]})
-    else:
-        rows = [f"{'block':10}{'lanes busy':>12}{'slots busy':>12}{'warp steps':>16}"]
-        for each in found:
-            row = f"{'{}x{}'.format(*each.block):10}{each.lanes_busy:12.1%}{each.slots_busy:12.1%}"
-            rows.append(f"{row}{each.warp_steps:16,}")
-        write_out("\n".join(rows) + "\n")
+    rows = [f"{'block':10}{'lanes busy':>12}{'slots busy':>12}{'warp steps':>16}"]
+    for each in found:
+        row = f"{'{}x{}'.format(*each.block):10}{each.lanes_busy:12.1%}{each.slots_busy:12.1%}"
+        rows.append(f"{row}{each.warp_steps:16,}")
+    table = {"divergence": [each.to_table() for each in found]}
+    print_facts(table, "\n".join(rows) + "\n", as_json)
     if output is not None:
         with written(output, overwrite) as file:
             file.write(sheet.png(access.draw(found)))
@@ -116,7 +107,7 @@ def divergence_command(
     {"--line N": "Only the accesses of this line of the script."},
     line=click.IntRange(1),
 )
-@json_option
+@shared.json_option
 def access_command(
     script: str, arguments: tuple[str, ...], line: int | None, as_json: bool
 ) -> None:
@@ -137,10 +128,8 @@ def access_command(
             for each in found
             if each.place.line == line and str(Path(each.place.file).resolve()) == name
         ]
-    if as_json:
-        print_json({"accesses": [each.to_table() for each in found]})
-    else:
-        write_out(access.table(found) + "\n")
+    accesses = {"accesses": [each.to_table() for each in found]}
+    print_facts(accesses, access.table(found) + "\n", as_json)
 
 
 @verb(
@@ -149,7 +138,7 @@ def access_command(
     "gpu predict seahorse --card rtx4090 --precision float32",
     "gpu predict seahorse --cores 5888 --clock 2.48 --instructions 14",
 )
-@scene_arguments
+@shared.scene_arguments
 @section(
     "Card",
     {
@@ -184,8 +173,8 @@ def access_command(
     block={"default": "8x8"},
 )
 @sample_options
-@view_options
-@json_option
+@shared.view_options
+@shared.json_option
 def predict_command(
     scenes: tuple[str, ...],
     card: str | None,
@@ -222,21 +211,19 @@ def predict_command(
         cards = [machine.card(card)] if card else list(machine.CARDS.values())
     busy = access.measure(counts_of(scene), parse_block(block))
     found = [machine.predict(busy.warp_steps, instructions, each, doubles) for each in cards]
-    if as_json:
-        table = {
-            **busy.to_table(),
-            "instructions": instructions,
-            "doubles": doubles,
-            "precision": precision,
-        }
-        print_json({**table, "predictions": [each.to_table() for each in found]})
-        return
+    table = {
+        **busy.to_table(),
+        "instructions": instructions,
+        "doubles": doubles,
+        "precision": precision,
+        "predictions": [each.to_table() for each in found],
+    }
     head = f"{instructions:g} instructions an iteration, {precision}, "
     rows = [f"{head}{busy.lanes_busy:.1%} of lanes busy; at least:"]
     for each in found:
         rate = each.iterations_per_second / 1e12
         rows.append(f"{each.card.title:22}{1e3 * each.seconds:12.4f} ms{rate:10.2f} T it/s")
-    write_out("\n".join(rows) + "\n")
+    print_facts(table, "\n".join(rows) + "\n", as_json)
 
 
 @verb(
@@ -253,7 +240,7 @@ def predict_command(
     {"--capability X.Y": "Compute capability of the card (default: 9.0, an H100)."},
     capability={"default": "9.0"},
 )
-@json_option
+@shared.json_option
 def instructions_command(
     script: str, kernel: str, types: str, capability: str, as_json: bool
 ) -> None:
@@ -267,14 +254,12 @@ def instructions_command(
     from fractals.tools.gpu import machine
 
     loop = machine.count(script, kernel, types, machine.parse_capability(capability))
-    if as_json:
-        print_json(loop.to_table())
-        return
-    write_out(
+    text = (
         f"{len(loop.names)} instructions of {loop.language} in the innermost loop of {kernel}: "
         f"{loop.arithmetic} of arithmetic, of which {loop.double} in float64\n"
         f"{' '.join(loop.names)}\n"
     )
+    print_facts(loop.to_table(), text, as_json)
 
 
 def parse_block(text: str) -> tuple[int, int]:

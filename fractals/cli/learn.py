@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fractals.cli import shared
 from fractals.cli.command import FILE, section, verb
 from fractals.cli.messages import tell, write_out
-from fractals.cli.options import overwrite_option
 from fractals.cli.scenes import check_png
 from fractals.errors import FractalsError, OptionError, shown
 
@@ -41,7 +41,7 @@ MODES = ("start", "check", "page", "report")
     {"-o, --output FILE": "Chart of --report; the JSON has the same name (default: lesson.png)."},
     output={"default": "lesson.png"},
 )
-@overwrite_option
+@shared.overwrite_option
 def learn_command(
     step: str | None,
     arguments: tuple[str, ...],

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from fractals import __version__
-from fractals.cli import options
+from fractals.cli import shared
 from fractals.cli.command import Laidout, VerbOption, epilog, verb, verb_names
 from fractals.cli.messages import (
     StdoutError,
@@ -152,7 +152,7 @@ class Verbs(Laidout, click.Group):
         with formatter.section("Environment"):
             formatter.write_dl(list(environment()))
         with formatter.section("File of defaults"):
-            formatter.write_dl([(str(options.path()), "device, threads, and keys of scenes.")])
+            formatter.write_dl([(str(shared.path()), "device, threads, and keys of scenes.")])
 
 
 def unknown_verb(name: str) -> OptionError:

@@ -1,4 +1,4 @@
-"""The options that several verbs share."""
+"""The options that several verbs share, and the user's file of their defaults."""
 
 import functools
 import re
@@ -104,24 +104,22 @@ def scene_table() -> dict[str, Any]:
     return embedded
 
 
-color_options = together(
-    section(
-        "Colors",
-        {
-            "--palette NAME|FILE": "Palette: a name, cmap:NAME, or FILE[#ENTRY].",
-            "--coloring NAME[,KEY=VALUE]": "Coloring, such as smooth or stripe_average,density=7.",
-            "--transfer CURVE": AS_MODEL,
-            "--density TURNS": AS_MODEL,
-            "--offset TURNS": AS_MODEL,
-            "--fit/--no-fit": (
-                "Fit density and offset of the coloring and of all layers to their values. By "
-                "default only a coloring given by --coloring is fitted."
-            ),
-            "--inside COLOR": AS_MODEL,
-        },
-        palette={"shell_complete": PALETTE},
-        coloring={"shell_complete": names("coloring")},
-    ),
+color_options = section(
+    "Colors",
+    {
+        "--palette NAME|FILE": "Palette: a name, cmap:NAME, or FILE[#ENTRY].",
+        "--coloring NAME[,KEY=VALUE]": "Coloring, such as smooth or stripe_average,density=7.",
+        "--transfer CURVE": AS_MODEL,
+        "--density TURNS": AS_MODEL,
+        "--offset TURNS": AS_MODEL,
+        "--fit/--no-fit": (
+            "Fit density and offset of the coloring and of all layers to their values. By "
+            "default only a coloring given by --coloring is fitted."
+        ),
+        "--inside COLOR": AS_MODEL,
+    },
+    palette={"shell_complete": PALETTE},
+    coloring={"shell_complete": names("coloring")},
 )
 view_options = together(
     section(
@@ -159,31 +157,13 @@ max_iterations_option = section(
 )
 scene_options = together(
     view_options,
-    section(
-        "Picture",
-        {
-            "--supersampling N": AS_MODEL,
-            "--antialias HOW": AS_MODEL,
-        },
-    ),
+    section("Picture", {"--supersampling N": AS_MODEL, "--antialias HOW": AS_MODEL}),
     max_iterations_option,
-    section(
-        "Iteration",
-        {
-            "--precision TYPE": AS_MODEL,
-            "--escape-radius R": AS_MODEL,
-        },
-    ),
+    section("Iteration", {"--precision TYPE": AS_MODEL, "--escape-radius R": AS_MODEL}),
 )
-picture_options = together(
-    section(
-        "Picture",
-        {
-            "--bits N": AS_MODEL,
-            "--dpi N": AS_MODEL,
-            "--compression HOW": AS_MODEL,
-        },
-    ),
+picture_options = section(
+    "Picture",
+    {"--bits N": AS_MODEL, "--dpi N": AS_MODEL, "--compression HOW": AS_MODEL},
 )
 threads_option = section(
     "Device",
@@ -205,38 +185,24 @@ device_options = together(
     ),
     threads_option,
 )
-effort_options = together(
-    section(
-        "Iteration",
-        {
-            "--no-interior-shortcuts": (
-                "Iterate every sample inside the set to the maximum (for benchmarks)."
-            ),
-            "--no-cache": "Neither read nor write cached reference orbits.",
-            "--force": "Allow work that is estimated at over an hour.",
-        },
-    ),
+effort_options = section(
+    "Iteration",
+    {
+        "--no-interior-shortcuts": (
+            "Iterate every sample inside the set to the maximum (for benchmarks)."
+        ),
+        "--no-cache": "Neither read nor write cached reference orbits.",
+        "--force": "Allow work that is estimated at over an hour.",
+    },
 )
-json_option = section(
-    "Output",
-    {"--json as_json": "Print the facts as JSON on stdout."},
-)
-overwrite_option = section(
-    "Output",
-    {"--overwrite": "Replace an existing file."},
-)
-dry_run_option = section(
-    "Output",
-    {"--dry-run": "Print the plan; draw and write nothing."},
-)
+json_option = section("Output", {"--json as_json": "Print the facts as JSON on stdout."})
+overwrite_option = section("Output", {"--overwrite": "Replace an existing file."})
+dry_run_option = section("Output", {"--dry-run": "Print the plan; draw and write nothing."})
 keys_option = section(
     "Many machines",
     {"--keys FOLDER": "Keys for a tls:// address, as fractals cluster-keys writes them."},
 )
-insecure_option = section(
-    "Many machines",
-    {"--insecure": "Allow a public address without TLS."},
-)
+insecure_option = section("Many machines", {"--insecure": "Allow a public address without TLS."})
 cluster_options = together(
     section(
         "Many machines",
