@@ -141,7 +141,7 @@ def julia_command(
     fractions = parse_fractions(fraction)
     if len(fractions) > 1 and output == "-" and not as_json:
         raise OptionError("several fractions give several scenes: name a file with --output")
-    names = [output]
+    names = [output] * len(fractions)
     if len(fractions) > 1 and output != "-":
         path = Path(output)
         names = [str(path.with_stem(f"{path.stem}-{part:g}")) for part in fractions]

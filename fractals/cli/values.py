@@ -3,7 +3,7 @@
 import contextlib
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -74,36 +74,26 @@ def parse_point(text: str, key: str) -> tuple[str, str]:
     return parts
 
 
-def parse_numbers(text: str, key: str) -> tuple[Decimal, Decimal]:
-    """Return the two exact numbers of ``X,Y``."""
-    return _two(map(exact, parse_point(text, key)), text, key, "320,180")
-
-
-def parse_shares(text: str, key: str) -> tuple[Decimal, Decimal]:
-    """Return the two exact numbers of ``X,Y``, which may have percent signs.
-
-    Examples
-    --------
-    >>> parse_shares("10%,-0.5", "pan")
-    (Decimal('0.1'), Decimal('-0.5'))
-    """
-    return _two(map(_share, parse_point(text, key)), text, key, "0.5,0 or 10%,0")
-
-
-def _share(text: str) -> Decimal | None:
-    if not text.endswith("%"):
-        return exact(text)
-    number = exact(text[:-1])
-    return None if number is None else number / 100
-
-
-def _two(
-    numbers: Iterable[Decimal | None], text: str, key: str, example: str
+def parse_pair(
+    text: str, key: str, example: str, read: Callable[[str], Decimal | None]
 ) -> tuple[Decimal, Decimal]:
-    x, y = numbers
+    """Return the two numbers of ``X,Y``: `read` is `exact`, or `share`."""
+    x, y = map(read, parse_point(text, key))
     if x is None or y is None:
         raise OptionError(f"--{key}: '{shown(text, 40)}' is not two numbers X,Y such as {example}")
     return x, y
+
+
+def share(text: str) -> Decimal | None:
+    """Return a number that may have a percent sign, or None for any other text.
+
+    Examples
+    --------
+    >>> share("10%"), share("-0.5"), share("a%")
+    (Decimal('0.1'), Decimal('-0.5'), None)
+    """
+    number = exact(text.removesuffix("%"))
+    return number / 100 if number is not None and text.endswith("%") else number
 
 
 def parse_part(text: str) -> tuple[int, int]:
