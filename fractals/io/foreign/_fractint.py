@@ -130,15 +130,8 @@ class Drawn:
 def drawn(own: FractintType, given: EntryParameters, inversion: tuple[str, ...] = ()) -> Drawn:
     """Return what draws a type.
 
-    Parameters
-    ----------
-    inversion : tuple of str
-        Radius and center, as decimal text, of a circle at which the plane is inverted; () without.
-
-    Raises
-    ------
-    SceneError
-        These parameters are unsupported.
+    `inversion`: radius and center, as decimal text, of a circle at which the plane is inverted; ()
+    without. `SceneError`: these parameters are unsupported.
     """
     step, test = own.step(given), own.test(given)
     if not step:
