@@ -16,45 +16,28 @@ from fractals.errors import OptionError, SceneError, shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Names that other programs give to an option: an unknown option is looked up here first.
-SYNONYMS = {
-    "aa": "supersampling",
-    "angle": "rotation",
-    "antialiasing": "antialias",
-    "background": "inside",
-    "bailout": "escape-radius",
-    "cmap": "palette",
-    "color": "palette",
-    "colormap": "palette",
-    "colors": "palette",
-    "colour": "palette",
-    "depth": "bits",
-    "file": "output",
-    "float": "precision",
-    "fractal": "formula",
-    "height": "size",
-    "iter": "max-iterations",
-    "iterations": "max-iterations",
-    "iters": "max-iterations",
-    "limit": "max-iterations",
-    "magnification": "zoom",
-    "max-iter": "max-iterations",
-    "maxiter": "max-iterations",
-    "move": "pan",
-    "number": "precision",
-    "out": "output",
-    "oversampling": "supersampling",
-    "pixel": "at",
-    "position": "center",
-    "radius": "escape-radius",
-    "resolution": "size",
-    "rotate": "rotation",
-    "samples": "supersampling",
-    "silent": "quiet",
-    "supersample": "supersampling",
-    "workers": "threads",
-    "x": "center",
+# What other programs call an option: an unknown option is looked up here first.
+_SAID = {
+    "antialias": "antialiasing",
+    "at": "pixel",
+    "bits": "depth",
+    "center": "position x",
+    "escape-radius": "bailout radius",
+    "formula": "fractal",
+    "inside": "background",
+    "max-iterations": "iter iterations iters limit max-iter maxiter",
+    "output": "file out",
+    "palette": "cmap color colormap colors colour",
+    "pan": "move",
+    "precision": "float number",
+    "quiet": "silent",
+    "rotation": "angle rotate",
+    "size": "height resolution",
+    "supersampling": "aa oversampling samples supersample",
+    "threads": "workers",
+    "zoom": "magnification",
 }
+SYNONYMS = {word: name for name, said in _SAID.items() for word in said.split()}
 
 
 class VerbOption(click.Option):
@@ -222,6 +205,7 @@ class Verb(Laidout):
         return super().invoke(ctx)
 
 
+@functools.cache
 def _common() -> list[click.Parameter]:
     """Return the options of every verb."""
     switch: dict[str, Any] = {"is_flag": True, "expose_value": False, "section": "General"}

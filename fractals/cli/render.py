@@ -184,6 +184,7 @@ def draw_or_plan(
 ) -> None:
     """Draw a scene into a file, or print its plan."""
     from fractals.io.image import check_format, format_of, lost
+    from fractals.rendering.render import render_to
 
     file_format = format_of(output)
     keeps: Keeps = "bands" if file_format == "PNG" else "pixels"
@@ -198,7 +199,7 @@ def draw_or_plan(
     if Verbosity.verbose:
         explain_plan(plan_table(scene, how, keeps))
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
-        rendered = fractals.render_to(
+        rendered = render_to(
             sys.stdout.buffer if output == "-" else output,
             scene,
             overwrite=overwrite,

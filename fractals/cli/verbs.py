@@ -100,23 +100,18 @@ SUBJECTS = {
     },
 }
 COMMANDS = {verb: module for part in SUBJECTS.values() for verb, (module, _) in part.items()}
-SYNONYMS = {
-    "animate": "film",
-    "color": "recolor",
-    "colour": "recolor",
-    "draw": "render",
-    "export": "convert",
-    "info": "show",
-    "lesson": "learn",
-    "lessons": "learn",
-    "ls": "list",
-    "palettes": "list",
-    "teach": "learn",
-    "test": "verify",
-    "tutorial": "learn",
-    "video": "film",
-    "zoom": "render",
+# What people call a verb.
+_SAID = {
+    "convert": "export",
+    "film": "animate video",
+    "learn": "lesson lessons teach tutorial",
+    "list": "ls palettes",
+    "recolor": "color colour",
+    "render": "draw zoom",
+    "show": "info",
+    "verify": "test",
 }
+SYNONYMS = {word: name for name, said in _SAID.items() for word in said.split()}
 
 
 class Verbs(Laidout, click.Group):
