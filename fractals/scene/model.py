@@ -13,7 +13,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    InstanceOf,
     ValidationError,
     WithJsonSchema,
     model_validator,
@@ -26,7 +25,7 @@ from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import MAX_SIDE, decimal_text, point_text, size_of, width_in
 from fractals.scene.paint import Color, Finite, plain_name
-from fractals.scene.table import Table, explained, make_once
+from fractals.scene.table import Instance, Table, explained, make_once
 
 # HTML of scenes, for notebooks.
 
@@ -260,7 +259,7 @@ class Scene(Table):
     author: str = Field("", max_length=1000, description="of the scene")
     note: str = Field("", max_length=10_000, description="about the scene")
     formula: Annotated[
-        FormulaName | InstanceOf[Formula],
+        FormulaName | Annotated[Formula, Instance()],
         BeforeValidator(_formula),
         WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = FormulaName()

@@ -9,7 +9,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    InstanceOf,
     PlainSerializer,
     WithJsonSchema,
     model_validator,
@@ -20,7 +19,7 @@ from fractals.color import colormaps, palette, trap_image
 from fractals.color.palette import Palette
 from fractals.errors import shown
 from fractals.kernels.coloring import Coloring
-from fractals.scene.table import Table, make_once
+from fractals.scene.table import Instance, Table, make_once
 
 INSTALL_CMAP = "pip install 'fractals-numba[palettes]'"
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -96,7 +95,7 @@ class Paint(Table):
         WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = ColoringName()
     palette: Annotated[
-        str | InstanceOf[Palette],
+        str | Annotated[Palette, Instance()],
         BeforeValidator(_palette),
         PlainSerializer(_plain_palette),
         WithJsonSchema(
