@@ -49,7 +49,7 @@ def worker_command(
     The worker listens on the address from which this machine reaches ADDRESS. Without TLS,
     whoever reaches the scheduler or the worker runs code on this machine.
     """
-    from fractals.rendering.cluster.serving import gpus_of, serve, serve_each_gpu
+    from fractals.rendering.cluster.worker import gpus_of, serve, serve_each_gpu
 
     device = shared.device_request(options)
     if gpus := gpus_of(device):
@@ -84,7 +84,7 @@ def cluster_keys_command(folder: str, days: int) -> None:
           --tls-cert FOLDER/cert.pem --tls-key FOLDER/key.pem \\
           --dashboard-address 127.0.0.1:8787
     """
-    from fractals.rendering.cluster.keys import write_keys
+    from fractals.rendering.cluster.pools import write_keys
 
     write_keys(Path(folder), days)
     tell(f"{folder}: ca.pem, cert.pem, key.pem; copy them to every machine, readable by you only")

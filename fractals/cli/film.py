@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import fractals
 from fractals.cli import collect_again, shared
 from fractals.cli.command import section, verb, words
 from fractals.cli.messages import (
@@ -105,10 +106,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     require ffmpeg: on the PATH, named by FRACTALS_FFMPEG, or from
     pip install 'fractals-numba[film]'.
     """
-    from fractals.films.film import Film
-    from fractals.films.request import ZoomRequest, with_wishes
     from fractals.films.writing import video_of
-    from fractals.rendering.options import RenderOptions
 
     own = _taken(options, "to", "cycle", "seconds", "fps", "preview")
     saving = _taken(options, "codec", "bits", "lossless", "keep_strip", "overwrite")
@@ -122,14 +120,13 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     path = output or default_output(scenes, options, suffix, free=not saving["overwrite"])
     if own["fps"] is None and scene.film is None:
         own["fps"] = LOOP_FPS.get(Path(path).suffix.lower())
-    scene = with_wishes(scene, ZoomRequest(**own), tell)
-    film = Film(scene, RenderOptions(**how))
+    film = fractals.film(scene, **own, **how)
     if still is not None:
         _save_still(film, still, path, saving["overwrite"], as_json)
         return
     if dry_run:
         kind = {key: saving[key] for key in ("codec", "bits", "lossless")}
-        with ProgressLine(0, program_of(scene)):
+        with ProgressLine(0, program_of(film.scene)):
             plan = film.plan(video_of(path, **kind), measured=True)
         print_facts(plan.to_table(), "".join(f"{line}\n" for line in _plan_lines(plan)), as_json)
         return

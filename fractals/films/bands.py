@@ -211,16 +211,7 @@ def make_layout(fixed: Fixed, density: float, depth: float, finer: int = 0) -> L
 class BandMaker:
     """Draws the bands of a strip, in linear light, or iterates their samples.
 
-    Parameters
-    ----------
-    scene : Scene
-        Of the film; its view says how it is stretched and mirrored.
-    part : FilmPart
-    fixed : Fixed
-    layout : Layout
-    facts : FilmConstants
-    backend : Backend
-    options : RenderOptions
+    `scene`: of the film; its view says how it is stretched and mirrored.
     """
 
     def __init__(

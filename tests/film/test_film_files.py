@@ -14,9 +14,9 @@ import pytest
 import fractals
 from fractals import FractalsError, OptionError, SceneError
 from fractals.films import encode, writing
-from fractals.films.loops import durations
 from fractals.films.planes import Planes
 from fractals.films.work import folder_of
+from fractals.films.writing import durations
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dive.toml"
 TINY = {"size": (32, 18), "supersampling": 1, "device": "cpu"}
