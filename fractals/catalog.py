@@ -87,6 +87,7 @@ def _modules(kind: str) -> frozenset[str]:
     )
 
 
+@functools.cache
 def load(kind: str, name: str) -> Callable[..., Any]:
     """Return the ``make`` function of a formula, coloring or format; see `unknown`."""
     if name not in _modules(kind):  # of other packages, which take milliseconds to find
