@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from fractals.cli import shared
-from fractals.cli.command import FILE, names, section, verb
+from fractals.cli.command import FILE, names, option, section, verb
 from fractals.cli.messages import ProgressLine, print_facts, print_json, tell
 from fractals.cli.values import Whole, parse_size
 from fractals.errors import DifferenceError, OptionError, SceneError
@@ -113,7 +113,7 @@ def bench_command(
 
 
 @verb("cache", "cache", "cache --json", "cache --empty")
-@section("Cache", {"--empty": "Delete what the caches hold."})
+@option("Cache", "--empty", "Delete what the caches hold.")
 @shared.json_option
 def cache_command(empty: bool, as_json: bool) -> None:
     """Show where compiled programs and reference orbits are cached, and their sizes.

@@ -73,34 +73,45 @@ AS_MODEL = ""  # the meaning of an option: that of the scene's key of the same n
 
 
 def section(title: str, table: Mapping[str, str], **settings: Any) -> Callable[[F], F]:
-    """Return a decorator that adds options to a verb, in a section of its help.
+    """Return a decorator that adds the options of a table: how the help shows them, and meanings.
 
-    The table has options as the help shows them, with their meaning: ``"-n, --max-iterations N"``.
-    One without a value is a flag. A word in lower case at the end, as in ``"--json as_json"``, is
-    the name of the verb's parameter where it differs. `settings` are further ones of click, or a
-    type, by the name of the parameter.
+    `settings` are the type, or several of click's settings, by the name of the verb's parameter.
     """
-    return together(*(_option(title, *row, settings) for row in table.items()))
+    rows = []
+    for declared, meaning in table.items():
+        given = settings.get(_parts(declared)[2], {})
+        facts = {"type": given} if isinstance(given, click.ParamType) else given
+        rows.append(option(title, declared, meaning, **facts))
+    return together(*rows)
 
 
-def _option(title: str, declared: str, meaning: str, settings: Mapping[str, Any]) -> Any:
+def option(title: str, declared: str, meaning: str, **settings: Any) -> Callable[[F], F]:
+    """Return a decorator that adds an option to a verb, in a section of its help.
+
+    It is declared as the help shows it: ``"-n, --max-iterations N"``. Without a value it is a flag.
+    A word in lower case at the end, as in ``"--json as_json"``, is the name of the verb's parameter
+    where it differs. `settings` are further ones of click.
+    """
+    flags, metavar, name = _parts(declared)
+    if metavar is None and "type" not in settings:
+        settings |= {"default": None} if "/" in declared else {"is_flag": True}
+    if metavar and ("FILE" in metavar or "FOLDER" in metavar):
+        settings.setdefault("shell_complete", FILE)
+    if meaning == AS_MODEL:
+        meaning, known = KEYS[name]
+        settings["shell_complete"] = words(*known)
+    return click.option(
+        *flags, name, cls=VerbOption, section=title, metavar=metavar, help=meaning, **settings
+    )
+
+
+def _parts(declared: str) -> tuple[list[str], str | None, str]:
+    """Return flags, metavar and parameter of an option, as it is declared."""
     parts = declared.replace(", ", " ").split()
     flags = [part for part in parts if part.startswith("-")]
     metavar = next((part for part in parts if not part.islower()), None)
     own = [part for part in parts if part not in (*flags, metavar)]
-    name = (own or [flags[-1].partition("/")[0].lstrip("-").replace("-", "_")])[0]
-    facts = settings.get(name, {})
-    facts = {"type": facts} if isinstance(facts, click.ParamType) else dict(facts)
-    if not metavar and "type" not in facts:
-        facts |= {"default": None} if "/" in declared else {"is_flag": True}
-    if metavar and ("FILE" in metavar or "FOLDER" in metavar):
-        facts.setdefault("shell_complete", FILE)
-    if meaning == AS_MODEL:
-        meaning, known = KEYS[name]
-        facts["shell_complete"] = words(*known)
-    return click.option(
-        *flags, *own, cls=VerbOption, section=title, metavar=metavar, help=meaning, **facts
-    )
+    return flags, metavar, (own or [flags[-1].partition("/")[0].lstrip("-").replace("-", "_")])[0]
 
 
 def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:

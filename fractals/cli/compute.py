@@ -8,7 +8,7 @@ import click
 
 import fractals
 from fractals.cli import collect_again, shared
-from fractals.cli.command import section, verb
+from fractals.cli.command import option, verb
 from fractals.cli.messages import (
     ProgressLine,
     plan_table,
@@ -68,10 +68,12 @@ def worker_command(
     "worker tls://head:8786 --keys keys/",
 )
 @click.argument("folder")
-@section(
+@option(
     "Options",
-    {"--days N": "Days until the keys expire (default: 365)."},
-    days={"type": Whole(1, 3650), "default": 365},
+    "--days N",
+    "Days until the keys expire (default: 365).",
+    type=Whole(1, 3650),
+    default=365,
 )
 def cluster_keys_command(folder: str, days: int) -> None:
     """Write keys for TLS between the machines of a cluster to a new FOLDER.
@@ -102,17 +104,14 @@ def cluster_keys_command(folder: str, days: int) -> None:
 @shared.device_options
 @shared.effort_options
 @shared.output_option("File to write, ending in .fz, .npz or .exr.", "io.escape_data.SUFFIXES")
-@section(
-    "Output", {"--overwrite": "Replace an existing file; start a store again from its first tile."}
+@option(
+    "Output", "--overwrite", "Replace an existing file; start a store again from its first tile."
 )
-@section(
+@option(
     "Many machines",
-    {
-        "--part I/N": (
-            "Compute part I of N of a store, counted from 0, beside the other parts; then "
-            "'compute STORE.fz' puts them together."
-        )
-    },
+    "--part I/N",
+    "Compute part I of N of a store, counted from 0, beside the other parts; then "
+    "'compute STORE.fz' puts them together.",
 )
 @shared.cluster_options
 @shared.dry_run_option

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fractals.cli import shared
-from fractals.cli.command import FILE, SCENE, section, verb, words
+from fractals.cli.command import FILE, SCENE, option, verb, words
 from fractals.cli.messages import (
     ProgressLine,
     choices,
@@ -43,13 +43,10 @@ STRIP = 24  # characters of a palette's strip on a terminal
 
 @verb("list", "list palettes", "list palettes --preview sheet.png", "list formulas --json")
 @click.argument("what", required=False, metavar="WHAT", shell_complete=words(*KINDS))
-@section(
+@option(
     "Output",
-    {
-        "--preview FILE.png": (
-            "Also draw a labelled sheet of all palettes; fractals sheet draws one of your scene."
-        )
-    },
+    "--preview FILE.png",
+    "Also draw a labelled sheet of all palettes; fractals sheet draws one of your scene.",
 )
 @shared.overwrite_option
 @shared.json_option
@@ -280,7 +277,7 @@ def report_lost(target: str, lost: list[str], as_json: bool) -> None:
 
 @verb("show", "show sea.png", "show seahorse", "show --schema > scene.schema.json")
 @click.argument("file", required=False, metavar="SCENE", shell_complete=SCENE)
-@section("Output", {"--schema": "Print the JSON Schema of scenes, for editors."})
+@option("Output", "--schema", "Print the JSON Schema of scenes, for editors.")
 @shared.json_option
 def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     """Print the scene inside a picture, a scene file, a gallery scene or a file of raw numbers.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import fractals
 from fractals.cli import shared
-from fractals.cli.command import section, together, verb, verb_group
+from fractals.cli.command import option, together, verb, verb_group
 from fractals.cli.messages import ProgressLine, print_facts, print_json, program_of, tell, write_out
 from fractals.cli.scenes import make_folder, requested_scene
 from fractals.cli.values import Whole, whole
@@ -22,13 +22,10 @@ MAX_PERIOD = 10**18  # the bound of --max-period, far beyond any search
 
 search_options = together(
     shared.view_options,
-    section(
+    option(
         "Search",
-        {
-            "--max-period N": (
-                "Highest period to search, such as 1e6 (default: by the depth of the view)."
-            )
-        },
+        "--max-period N",
+        "Highest period to search, such as 1e6 (default: by the depth of the view).",
     ),
 )
 target_option = shared.output_option(
@@ -63,7 +60,7 @@ def find_command() -> None:
 )
 @shared.scene_arguments
 @search_options
-@section("Search", {"--upright": "Rotate the view so that the minibrot is upright."})
+@option("Search", "--upright", "Rotate the view so that the minibrot is upright.")
 @target_option
 @shared.overwrite_option
 @shared.json_option
@@ -116,10 +113,11 @@ def period_command(
 )
 @shared.scene_arguments
 @search_options
-@section(
+@option(
     "Search",
-    {"--fraction F[,F]...": "Fractions of the minibrot's depth, a scene for each (default: 0.75)."},
-    fraction={"default": "0.75"},
+    "--fraction F[,F]...",
+    "Fractions of the minibrot's depth, a scene for each (default: 0.75).",
+    default="0.75",
 )
 @target_option
 @shared.overwrite_option
@@ -162,13 +160,10 @@ def julia_command(
 )
 @shared.scene_arguments
 @search_options
-@section(
+@option(
     "Search",
-    {
-        "--digits N": (
-            "Decimals of the center; a zoom to 1e-N needs N (default: 50 more than the view needs)."
-        )
-    },
+    "--digits N",
+    "Decimals of the center; a zoom to 1e-N needs N (default: 50 more than the view needs).",
 )
 @target_option
 @shared.overwrite_option
@@ -216,11 +211,7 @@ def misiurewicz_command(
 )
 @shared.scene_arguments
 @shared.view_options
-@section(
-    "Search",
-    {"--count N": "Most views, 1 to 100 (default: 6)."},
-    count={"type": Whole(1, 100), "default": 6},
-)
+@option("Search", "--count N", "Most views, 1 to 100 (default: 6).", type=Whole(1, 100), default=6)
 @shared.output_option("Folder for a scene of each view and sheet.png.", "/", metavar="FOLDER")
 @shared.overwrite_option
 @shared.json_option

@@ -7,7 +7,7 @@ import click
 
 from fractals.cli import shared
 from fractals.cli.command import names as complete
-from fractals.cli.command import section, verb, words
+from fractals.cli.command import option, verb, words
 from fractals.cli.convert import entries
 from fractals.cli.messages import ProgressLine, tell, write_out
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
@@ -24,13 +24,12 @@ from fractals.errors import DifferenceError, OptionError, shown
     "sheet mine.toml --of density,offset --palette ember",
 )
 @shared.scene_arguments
-@section(
+@option(
     "Output",
-    {"--of WHAT kind": "What differs: palettes, colorings or density,offset."},
-    kind={
-        "default": "palettes",
-        "shell_complete": words("palettes", "colorings", "density,offset"),
-    },
+    "--of WHAT kind",
+    "What differs: palettes, colorings or density,offset.",
+    default="palettes",
+    shell_complete=words("palettes", "colorings", "density,offset"),
 )
 @shared.view_options
 @shared.color_options
@@ -68,18 +67,20 @@ def sheet_command(
     "gallery --check --cpu                # compare the counts on this machine",
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete("gallery"))
-@section("Output", {"--all whole": "Draw every scene, and the page."})
+@option("Output", "--all whole", "Draw every scene, and the page.")
 @shared.output_option(
     "Folder of the pictures, made if missing.", "/", metavar="FOLDER", default="gallery"
 )
-@section(
+@option(
     "Picture",
-    {"--size SIZE": "Pixels: 640x (the width; each scene keeps its shape), 50%, 1920x1080."},
-    size={"default": "640x"},
+    "--size SIZE",
+    "Pixels: 640x (the width; each scene keeps its shape), 50%, 1920x1080.",
+    default="640x",
 )
-@section(
+@option(
     "Output",
-    {"--check": "Compare the iteration counts with those stored in the folder; draw nothing."},
+    "--check",
+    "Compare the iteration counts with those stored in the folder; draw nothing.",
 )
 @shared.device_options
 def gallery_command(

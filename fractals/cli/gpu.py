@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from fractals.cli import shared
-from fractals.cli.command import FILE, section, together, verb, verb_group, words
+from fractals.cli.command import FILE, option, section, together, verb, verb_group, words
 from fractals.cli.messages import print_facts, tell
 from fractals.cli.scenes import check_png, requested_scene
 from fractals.errors import OptionError, shown
@@ -17,17 +17,14 @@ if TYPE_CHECKING:
 
     from fractals.scene.model import Scene
 
-block_option = section(
+block_option = option(
     "Kernel",
-    {
-        "--block WxH blocks": (
-            "Threads of a block in x and y; may be repeated (default: 32x1, 8x4 and 16x16)."
-        )
-    },
-    blocks={"multiple": True},
+    "--block WxH blocks",
+    "Threads of a block in x and y; may be repeated (default: 32x1, 8x4 and 16x16).",
+    multiple=True,
 )
 sample_options = together(
-    section("Picture", {"--supersampling N": "N x N samples per pixel, each a thread of its own."}),
+    option("Picture", "--supersampling N", "N x N samples per pixel, each a thread of its own."),
     shared.max_iterations_option,
 )
 
@@ -102,10 +99,8 @@ def divergence_command(
 )
 @click.argument("script", shell_complete=FILE)
 @click.argument("arguments", nargs=-1)
-@section(
-    "Kernel",
-    {"--line N": "Only the accesses of this line of the script."},
-    line=click.IntRange(1),
+@option(
+    "Kernel", "--line N", "Only the accesses of this line of the script.", type=click.IntRange(1)
 )
 @shared.json_option
 def access_command(
@@ -235,10 +230,11 @@ def predict_command(
 @click.argument("script", shell_complete=FILE)
 @click.argument("kernel")
 @click.argument("types")
-@section(
+@option(
     "Card",
-    {"--capability X.Y": "Compute capability of the card (default: 9.0, an H100)."},
-    capability={"default": "9.0"},
+    "--capability X.Y",
+    "Compute capability of the card (default: 9.0, an H100).",
+    default="9.0",
 )
 @shared.json_option
 def instructions_command(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fractals.cli import shared
-from fractals.cli.command import FILE, section, verb
+from fractals.cli.command import FILE, option, section, verb
 from fractals.cli.messages import tell, write_out
 from fractals.cli.scenes import check_png
 from fractals.errors import FractalsError, OptionError, shown
@@ -36,10 +36,11 @@ MODES = ("start", "check", "page", "report")
     },
     language={"type": click.Choice(["en", "zh"]), "default": "en"},
 )
-@section(
+@option(
     "Output",
-    {"-o, --output FILE": "Chart of --report; the JSON has the same name (default: lesson.png)."},
-    output={"default": "lesson.png"},
+    "-o, --output FILE",
+    "Chart of --report; the JSON has the same name (default: lesson.png).",
+    default="lesson.png",
 )
 @shared.overwrite_option
 def learn_command(

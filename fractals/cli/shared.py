@@ -18,6 +18,7 @@ from fractals.cli.command import (
     F,
     OutputOption,
     names,
+    option,
     section,
     together,
     words,
@@ -148,12 +149,13 @@ view_options = together(
         },
         formula={"shell_complete": names("formula", files=True)},
     ),
-    section("Picture", {"--size SIZE": "Pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi."}),
+    option("Picture", "--size SIZE", "Pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi."),
 )
-max_iterations_option = section(
+max_iterations_option = option(
     "Iteration",
-    {"-n, --max-iterations N": "Maximum iterations per sample, such as 1e6, or auto."},
-    max_iterations={"shell_complete": words("auto")},
+    "-n, --max-iterations N",
+    "Maximum iterations per sample, such as 1e6, or auto.",
+    shell_complete=words("auto"),
 )
 scene_options = together(
     view_options,
@@ -165,10 +167,13 @@ picture_options = section(
     "Picture",
     {"--bits N": AS_MODEL, "--dpi N": AS_MODEL, "--compression HOW": AS_MODEL},
 )
-threads_option = section(
+threads_option = option(
     "Device",
-    {"--threads N": "Maximum CPU threads (default: all cores, or FRACTALS_THREADS)."},
-    threads={"type": Whole(1, MAX_THREADS), "envvar": "FRACTALS_THREADS", "default": threads},
+    "--threads N",
+    "Maximum CPU threads (default: all cores, or FRACTALS_THREADS).",
+    type=Whole(1, MAX_THREADS),
+    envvar="FRACTALS_THREADS",
+    default=threads,
 )
 device_options = together(
     section(
@@ -195,14 +200,15 @@ effort_options = section(
         "--force": "Allow work that is estimated at over an hour.",
     },
 )
-json_option = section("Output", {"--json as_json": "Print the facts as JSON on stdout."})
-overwrite_option = section("Output", {"--overwrite": "Replace an existing file."})
-dry_run_option = section("Output", {"--dry-run": "Print the plan; draw and write nothing."})
-keys_option = section(
+json_option = option("Output", "--json as_json", "Print the facts as JSON on stdout.")
+overwrite_option = option("Output", "--overwrite", "Replace an existing file.")
+dry_run_option = option("Output", "--dry-run", "Print the plan; draw and write nothing.")
+keys_option = option(
     "Many machines",
-    {"--keys FOLDER": "Keys for a tls:// address, as fractals cluster-keys writes them."},
+    "--keys FOLDER",
+    "Keys for a tls:// address, as fractals cluster-keys writes them.",
 )
-insecure_option = section("Many machines", {"--insecure": "Allow a public address without TLS."})
+insecure_option = option("Many machines", "--insecure", "Allow a public address without TLS.")
 cluster_options = together(
     section(
         "Many machines",
