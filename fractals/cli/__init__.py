@@ -31,7 +31,7 @@ def collect_again() -> None:
 def run() -> "NoReturn":
     """Run the command line as a process of its own."""
     gc.set_threshold(AT_START)
-    # Of the model's library, which otherwise looks for them in all packages. Python's own are kept.
+    # pydantic would look for its plug-ins in all installed packages, which takes milliseconds.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         from fractals.backends.call_frames import with_room

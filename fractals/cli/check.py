@@ -33,19 +33,14 @@ from fractals.errors import DifferenceError, OptionError, SceneError
         "--runs N": "Runs on each device, of which the median is shown (default: 5).",
         "--size SIZE": "Pixels: 1920x1080, 640x, 4k, 50%.",
         "--precision": "Number type of the iteration.",
+        "--quick": "Extrapolate plain Python from a tenth of the rows.",
+        "--crossover": "Also time smaller sizes, down to where the CPU is faster.",
     },
     devices={"default": "cpu,gpu"},
     runs={"type": Whole(1, 1000), "default": 5},
     precision=click.Choice(["float64", "float32"]),
 )
 @shared.threads_option
-@section(
-    "Work",
-    {
-        "--quick": "Extrapolate plain Python from a tenth of the rows.",
-        "--crossover": "Also time smaller sizes, down to where the CPU is faster.",
-    },
-)
 @section(
     "Output",
     {
@@ -123,7 +118,6 @@ def cache_command(empty: bool, as_json: bool) -> None:
     folders. The user's file of defaults is shown too.
     """
     from fractals.backends.cache_folder import CACHES, contents, empty_cache
-    from fractals.cli import shared
 
     facts, lines = {}, []
     for name, folder in CACHES.items():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from fractals.cli import shared
-from fractals.cli.command import FILE, option, section, together, verb, verb_group, words
+from fractals.cli.command import FILE, option, section, together, verb, verb_group
 from fractals.cli.messages import print_facts, tell
 from fractals.cli.scenes import check_png, requested_scene
 from fractals.errors import OptionError, shown
@@ -160,11 +160,7 @@ def access_command(
     },
     instructions=click.FloatRange(0, min_open=True),
     doubles=click.FloatRange(0),
-    precision={
-        "default": "float32",
-        "type": click.Choice(["float32", "float64"]),
-        "shell_complete": words("float32", "float64"),
-    },
+    precision={"default": "float32", "type": click.Choice(["float32", "float64"])},
     block={"default": "8x8"},
 )
 @sample_options
