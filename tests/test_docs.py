@@ -18,7 +18,9 @@ DOCUMENTS = (
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "DEPENDENCIES.md",
     "benchmarks/README.md",
+    "gallery/README.md",
     "tests/data/README.md",
 )
 # Lessons are copied into docs/ while the pages are built.

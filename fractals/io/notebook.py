@@ -61,8 +61,8 @@ def axes_of(scene: Scene, shape: tuple[int, int]) -> Axes:
     row and column, and the coordinates are arrays of both. Where float64 can't tell samples apart,
     coordinates are offsets from the center, in widths of the view. An exponential map has none.
 
-    `shape` has the rows and columns of samples. The coordinates are as `xarray.Dataset` takes them:
-    dimensions, values and attributes.
+    `shape` has the rows and columns of samples. Each coordinate has its dimensions, values and
+    attributes, for `xarray.Dataset`.
     """
     if scene.view.projection != "plane":
         return ("row", "column"), {}

@@ -25,7 +25,7 @@ class ResumeData:
     """What a source need not find again."""
 
     max_iterations: int
-    count_offset: float  # as of `fractals.rendering.iteration.SampleSource`
+    count_offset: float  # what the transfer "auto" subtracts from counts
     # The orbits that samples are compared with; none for direct iteration
     references: Sequence[Reference] = ()
 

@@ -103,7 +103,7 @@ def count_offset(found: Mapping[int, tuple[float, float] | None], depth: float) 
         For each of `SCALES`, what `lowest_and_median` returns for the samples that escaped in a
         view of that width.
     depth : float
-        As of `fractals.rendering.plan.Plan`. At 0 nothing is subtracted, at 1 somewhat less than
+        From 0 at a zoom of 2^24 to 1 at 2^44. At 0 nothing is subtracted, at 1 somewhat less than
         the lowest counts. Between them, the logarithm of what remains of the median is linear in
         the depth, so a zoom changes colors at an even rate.
     """

@@ -47,7 +47,7 @@ def draw(
     resize : callable
         Returns the size to draw a scene at, (width, height), from the scene's own.
     device : str
-        As for `fractals.render`.
+        The device that draws, such as "auto" or "cpu".
     on_message : callable
         Receives a line for each picture.
     threads : int, optional

@@ -135,9 +135,9 @@ def draw_sheet(
     Parameters
     ----------
     scene, seed
-        As of `mutations`.
+        The same seed gives the same scenes.
     device, threads
-        As of `fractals.render`.
+        The device that draws, and the most CPU threads.
     progress : callable, optional
         Called as ``progress(done, COUNT)`` after each picture.
     """

@@ -88,7 +88,7 @@ def verify(
     seed : int
         Chooses the pixels.
     on_message : callable
-        As of `fractals.render`.
+        Called with one line of text.
 
     Raises
     ------
