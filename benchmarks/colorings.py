@@ -26,7 +26,7 @@ import numpy as np
 
 import fractals
 from fractals import catalog
-from fractals.cli.command import parse_size
+from fractals.cli.values import parse_size
 from fractals.color import palette, trap_image
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.kernels.orbit import INSIDE_TOO

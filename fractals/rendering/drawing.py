@@ -39,7 +39,6 @@ from fractals.rendering.iteration import Direct, FindOrbit, GridMethod, SampleSo
 from fractals.rendering.known import ResumeData
 from fractals.rendering.measured import check_cost, check_time
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.perturb import Perturbation
 from fractals.rendering.plan import Keeps, Plan, Tile, make_plan, missing_digits, noise_note
 from fractals.rendering.probe import LIMIT_SIZE
 from fractals.rendering.sampling import Index
@@ -65,8 +64,10 @@ def make_source(
     if known is None and (limit := _limit_by_other_method(backend, plan, find_orbit, watch)):
         plan = replace(plan, max_iterations=limit, settled=True)
     begun = perf_counter() - begun
-    source: Direct | Perturbation
+    source: SampleSource
     if plan.deep:
+        from fractals.rendering.perturb import Perturbation
+
         source = Perturbation(backend, plan, find_orbit, watch, known)
     else:
         source = Direct(backend, plan, known)
