@@ -72,7 +72,7 @@ def bench_command(
     is timed instead; its times say nothing about a GPU.
     """
     if plot:
-        from fractals.tools.bench.charts import check_plot
+        from fractals.tools.bench.report import check_plot
 
         check_plot(plot, overwrite)
     from fractals.tools.bench import report as reports
@@ -97,7 +97,7 @@ def bench_command(
         report = reports.make_report(results)
     print_facts(report, reports.text(report) + "\n", as_json)
     if plot:
-        from fractals.tools.bench.charts import draw
+        from fractals.tools.bench.report import draw
 
         draw(report, plot)
         tell(f"{plot}: written")

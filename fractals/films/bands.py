@@ -368,9 +368,8 @@ class BandMaker:
     def _make_painter(self, view: View, side: int) -> Painter:
         plan = self._plan(0, 0)
         identity = np.arange(2**16, dtype=np.uint16)
-        layers = make_layers(plan.scene)
         own = replace(plan, view=view, supersampling=side)
-        return Painter(self.backend, plan.scene, own, layers, np.dtype(np.uint16), None, identity)
+        return Painter(self.backend, own, np.dtype(np.uint16), None, identity)
 
 
 def _table_of(plan: Plan) -> tuple[Any, ...]:

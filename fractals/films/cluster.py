@@ -40,7 +40,7 @@ from fractals.rendering.cluster.worker import (
     shares_folder,
 )
 from fractals.rendering.drawing import Drawing, open_drawing, open_plan
-from fractals.rendering.known import ResumeData
+from fractals.rendering.iteration import ResumeData
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 

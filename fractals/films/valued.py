@@ -385,14 +385,7 @@ class ValuedGather(FrameMaker):
         values = partial(self._values_in_sight, moment, plan.layers)
         identity = np.arange(2**16, dtype=np.uint16)
         single = Painter(
-            self._painting,
-            plan.scene,
-            plan,
-            plan.layers,
-            np.dtype(np.uint16),
-            values,
-            identity,
-            self.sampler.placing,
+            self._painting, plan, np.dtype(np.uint16), values, identity, self.sampler.placing
         )
         painters = [copy.copy(single) for _ in range(self.strip.layout.finer + 1)]
         for k, painter in enumerate(painters):

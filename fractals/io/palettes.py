@@ -135,7 +135,7 @@ def from_cmap(name: str) -> Palette | None:
         )
     import cmap
 
-    from fractals.color.colormaps import of_cmap
+    from fractals.color.gradient import of_cmap
 
     try:
         return of_cmap(cmap.Colormap(name), name)

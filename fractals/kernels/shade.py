@@ -243,13 +243,8 @@ def make_filter_body(target, period):
     """Return the body that fills the pixels ``rgb`` from jittered samples.
 
     A pixel is the weighted mean of the samples less than a pixel's width from its middle, across
-    and down; the weight falls linearly to 0 (a tent filter).
-
-    Parameters
-    ----------
-    target : Target
-    period : int
-        Size of the square of jitter that repeats; a power of two.
+    and down; the weight falls linearly to 0 (a tent filter). `period`, a power of two, is the size
+    of the square of jitter that repeats.
 
     Notes
     -----
@@ -313,21 +308,11 @@ INSIDE = -1.0  # position of samples without a value; any number below 0 serves
 
 @dataclass(frozen=True)
 class ValueOptions:
-    """What a program is compiled for that computes a coloring's values.
+    """What a program is compiled for that computes a coloring's values."""
 
-    Attributes
-    ----------
-    coloring : Coloring
-        Without settings that change no code; see `Coloring.for_coloring`.
-    side : str
-        The samples that have a value: "escaped", "inside" or "both".
-    planes : int
-        How many numbers the coloring's orbit statistic has.
-    """
-
-    coloring: Coloring
-    side: str = "escaped"
-    planes: int = 0
+    coloring: Coloring  # as `Coloring.for_coloring` returns it
+    side: str = "escaped"  # the samples that have a value: "escaped", "inside" or "both"
+    planes: int = 0  # how many numbers the coloring's orbit statistic has
 
     @property
     def label(self) -> str:
@@ -337,21 +322,11 @@ class ValueOptions:
 
 @dataclass(frozen=True)
 class PlaceOptions:
-    """What a program is compiled for that places values in a palette.
+    """What a program is compiled for that places values in a palette."""
 
-    Attributes
-    ----------
-    transfer : str
-        The curve between value and palette, such as "log"; see `Coloring.transfer`.
-    cyclic : bool
-        Whether the palette repeats; otherwise positions end at its ends.
-    ranged : bool
-        Whether only values from ``lowest`` to ``highest`` are drawn.
-    """
-
-    transfer: str = "log"
-    cyclic: bool = True
-    ranged: bool = False
+    transfer: str = "log"  # the curve between value and palette, see `Coloring.transfer`
+    cyclic: bool = True  # whether the palette repeats; otherwise positions end at its ends
+    ranged: bool = False  # whether only values from ``lowest`` to ``highest`` are drawn
 
     @property
     def label(self) -> str:

@@ -39,8 +39,7 @@ from fractals.rendering.drawing import (
     run,
 )
 from fractals.rendering.fit import read_fitted_request
-from fractals.rendering.iteration import Stop
-from fractals.rendering.known import ResumeData, known_of, load_known, save_known
+from fractals.rendering.iteration import ResumeData, Stop, known_of, load_known, save_known
 from fractals.rendering.measured import check_cost
 from fractals.rendering.options import RenderOptions, with_keywords
 from fractals.rendering.plan import Plan, Tile, runs

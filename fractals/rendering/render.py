@@ -163,13 +163,7 @@ def measure(scene: Scene, options: RenderOptions) -> Measured | None:
 
 
 def find_max_iterations(*sources: Source, **keywords: Unpack[RenderKeywords]) -> int:
-    """Return the most iterations with which a scene is drawn, also where it says "auto".
-
-    Parameters
-    ----------
-    *sources, **keywords
-        The scene and the options of `render`.
-    """
+    """Return the most iterations with which a scene is drawn, also where it says "auto"."""
     scene, options = read_request(sources, keywords)
     # Colors change no count, and the search takes no longer for a larger picture.
     scene = scene.model_copy(update={"color": Color()})

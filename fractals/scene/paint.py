@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from fractals import catalog
-from fractals.color import colormaps, palette, trap_image
+from fractals.color import gradient, palette, trap_image
 from fractals.color.palette import Palette
 from fractals.errors import shown
 from fractals.kernels.coloring import Coloring
@@ -44,7 +44,7 @@ def _palette(given: Any) -> Any:
         raise ValueError(f"{catalog.unknown('palette', given)}{hint}")
     if isinstance(given, str | Palette):
         return given
-    if found := colormaps.palette_of(given):
+    if found := gradient.palette_of(given):
         return found
     return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
 

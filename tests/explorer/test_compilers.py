@@ -17,7 +17,7 @@ from support.explorer import SIZE, Client
 
 import fractals
 from fractals.errors import OptionError
-from fractals.explorer import compilers, processes
+from fractals.explorer import compilers
 from fractals.explorer.compilers import Compilers, own_label
 
 SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
@@ -132,7 +132,7 @@ def test_a_newer_view_ends_the_process(own_server, held):
 
 def test_a_process_that_hangs_ends_with_its_order(monkeypatch):
     hangs = [sys.executable, "-c", "import time; time.sleep(20)"]
-    monkeypatch.setattr(processes, "command", lambda: (hangs, dict(os.environ)))
+    monkeypatch.setattr(compilers, "work_command", lambda: (hangs, dict(os.environ)))
     done = threading.Event()
     order = Compilers("cpu", done.set).order(object(), SCENE, "values")
     while not order.made:
@@ -207,7 +207,7 @@ def test_labels_tell_own_formulas_and_statistics():
 def process(code):
     """Start the process of a search with other functions in it."""
     table = {"do": "find", "what": "period", "fraction": 0.5, "scene": SCENE.to_table()}
-    command, environment = processes.command()
+    command, environment = compilers.work_command()
     command = [*command[:-2], "-c", f"from fractals.explorer import work\n{code}\nwork.main()"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True

@@ -15,7 +15,7 @@ from fractals.errors import SceneError
 from fractals.formulas.language import derivative, parser
 from fractals.formulas.language.codegen import CodeWriter, compiled
 from fractals.formulas.language.parser import Tree, raised
-from fractals.formulas.language.statements import check_depth, replaced, variables
+from fractals.formulas.program import check_depth, replaced, variables
 from fractals.formulas.program import make as make_program
 
 MAX_TOKENS, MAX_DEPTH = 3000, 40  # of a formula

@@ -24,7 +24,7 @@ from fractals.rendering.cluster.dispatch import Dispatch, PartForecast
 from fractals.rendering.cluster.pools import Pool, open_pool
 from fractals.rendering.cluster.worker import facts_of_this_program, known_sum, strip_name
 from fractals.rendering.drawing import Drawing
-from fractals.rendering.known import BEGUN, ResumeData, known_of, load_known, save_known
+from fractals.rendering.iteration import BEGUN, ResumeData, known_of, load_known, save_known
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 

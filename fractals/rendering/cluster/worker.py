@@ -52,8 +52,7 @@ from fractals.rendering.drawing import (
     open_plan,
     run,
 )
-from fractals.rendering.iteration import Stop
-from fractals.rendering.known import ResumeData, load_known
+from fractals.rendering.iteration import ResumeData, Stop, load_known
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import MAX_SINGLE, Tile, make_tiles, runs
 from fractals.scene.model import Scene, validate
