@@ -26,7 +26,7 @@ import numpy as np
 
 import fractals
 from fractals import catalog
-from fractals.cli.command import parse_size
+from fractals.cli.values import parse_size
 from fractals.color import palette
 from fractals.color.colorings import picture_trap
 from fractals.errors import FractalsError, OptionError, SceneError

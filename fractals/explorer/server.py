@@ -241,9 +241,9 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     Parameters
     ----------
     *sources : str, Path, mapping or Scene
-        The scene that is shown first, as of `fractals.load_scene`.
+        The scene that is shown first: gallery names, files, tables and scenes, merged.
     device, threads
-        As of `fractals.render`.
+        The device that draws, as `fractals.devices` names it, and the most CPU threads.
     host, port : str, int
         Where the server listens; port 0 is a free one. Other machines reach the server only if
         `host` names one of this machine's addresses, or "0.0.0.0".
@@ -280,7 +280,7 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     FractalsError
         The extra `explore` is not installed, or the address is in use.
     OptionError, SceneError, DeviceError
-        As of `fractals.render`.
+        An argument or a source is invalid, or the device is missing.
     """
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:

@@ -130,8 +130,7 @@ def make_segments(
 
     `made` is called with the frames of each segment, and the luminance of those that were made now.
 
-    Raises FractalsError: as of `fractals.rendering.cluster.job.run_job`. Finished segments are
-    kept.
+    Raises FractalsError: the cluster can't finish the film. Finished segments are kept.
     """
     header = {**_header(film, numbers, video), "film": work.film}
     digest = hashlib.sha256(header_text(header).encode("utf-8", "surrogatepass"))
@@ -294,7 +293,7 @@ def open_session(
 class FilmSession:
     """A film on this worker; the part that was made last is kept between tasks.
 
-    `known_sum` and `device` are as of `WorkerSession`.
+    The machine that asks compares `known_sum` with its own; `device` is the kind of the device.
     """
 
     def __init__(self, film: Timeline, numbers: range, video: Video, work: FilmFolder) -> None:

@@ -51,7 +51,7 @@ def film(
     Parameters
     ----------
     *sources : str, Path, mapping or Scene
-        As of `fractals.render`.
+        Gallery names, files, tables and scenes, merged from left to right.
     to : str or number, optional
         Zoom from the scene's view to this width. Without it, and without keys in the scene, the
         film zooms from the formula's home view to the scene's view. A zoom deeper than the digits
@@ -64,7 +64,7 @@ def film(
     preview : bool
         True: a quarter of the size, one sample a pixel.
     **keywords
-        As of `fractals.render`.
+        Keys of the scene and options of `fractals.render`.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def film(
     Raises
     ------
     OptionError, SceneError
-        As of `fractals.render`; or nothing moves, or keys are out of order.
+        An argument or a source is invalid, nothing moves, or keys are out of order.
 
     Examples
     --------
@@ -169,8 +169,8 @@ class Film(Timeline):
         keep_strip : bool
             True: the work folder stays.
         cluster : object, optional
-            Workers that make the segments of a video, as of `fractals.compute_to`. They need to see
-            the work folder, ``NAME.film/`` beside the film.
+            Workers that make the segments of a video; `fractals.compute_to` lists the possible
+            values. They need to see the work folder, ``NAME.film/`` beside the film.
 
         Returns
         -------

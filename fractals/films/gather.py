@@ -122,7 +122,7 @@ class FrameMaker(ABC):
     def gathered(
         self, moment: Moment, places: Places, texels: Any, starts: NDArray[np.int64]
     ) -> Frame:
-        """Return pixels of a frame from texels; `starts` as of `StripTexels`."""
+        """Return pixels of a frame from texels; `starts`: where each level and band begins."""
         backend = self.backend
         frame = FramePlace(backend.real(self.row(moment)), np.float32(self.turn(moment)))
         found = np.empty((*places[0].shape, 3), np.uint16)
@@ -150,7 +150,8 @@ class FrameMaker(ABC):
 
         `texels`: device array of uint16, shape (rows, columns, CHANNELS). `sharp`: ndarray of
         uint16, shape (rows + more, columns, CHANNELS); of a shutter of no time; with as many rows
-        more as the ways lead down, and one. `down`, `across`: as of `make_blur_body`.
+        more as the ways lead down, and one. `down`, `across`: rows (0 or
+        more) and columns that pass while the shutter is open.
         """
         backend, host = self.backend, self.backend.kind == "cpu"
         count, columns = len(down), texels.shape[1] * CHANNELS
@@ -320,7 +321,7 @@ class ColoredGather(FrameMaker):
 
 
 def polar(strip: Strip, backend: Backend) -> Places:
-    """Return the places of a frame's pixels, as of `make_polar_body`."""
+    """Return where a frame's pixels lie in the strip: turns, depths and axes."""
     width, height = strip.size
     # Threads keep large arrays of `Backend.empty` for others.
     empty = np.empty if backend.kind in HOST else backend.empty

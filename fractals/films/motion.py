@@ -48,8 +48,7 @@ class FilmView:
 class Moment:
     """The view of a frame."""
 
-    # center, width: as of `FilmView`
-    center: Point
+    center: Point  # exact, as the width
     width: Fraction
     octaves: float  # log2 of the part's widest width divided by this one; 0 or more
     rotation: float  # in degrees, not reduced

@@ -159,7 +159,7 @@ def choose_methods(film: "Timeline", parts: Sequence[FilmPart]) -> Iterator[Part
 
 
 def _choose(film: "Timeline", part: FilmPart, seconds: float, memory: int) -> PartPlan:
-    """Return how a part of a film is made; `seconds` and `memory`: as of `_forecast`."""
+    """Return how a part of a film is made; `seconds`, `memory`: those of `_forecast`."""
     scene, tracks, count = film.scene, film.tracks, len(part.frames)
     pixels = math.prod(film.size)
     samples = pixels * scene.image.supersampling**2

@@ -171,7 +171,7 @@ class Watch:
     """
 
     def __init__(self, fps: float) -> None:
-        self.found = False  # as of `Flashes`
+        self.found = False  # whether a large area flashed too often
         self._fps, self._window = fps, max(1, round(fps))
         self._heads: dict[int, list[Light]] = {}  # by the first frame of a segment
         self._ends: dict[int, Flashes] = {}  # by the frame that follows

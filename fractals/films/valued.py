@@ -99,7 +99,7 @@ class Held:
         return None
 
     def keep(self, regions: list[range]) -> None:
-        """Hold the samples of regions, as of `SampleLayout.regions`, and no others."""
+        """Hold the samples of regions (see `SampleLayout.regions`), and no others."""
         wanted = dict.fromkeys(self.layout.chunks(regions))
         held, missing = {}, []
         for key in wanted:
@@ -217,7 +217,7 @@ class _Ring:
     # Their numbers, row by row; the last one fills the last row; ndarray of int32, shape (rows *
     # ACROSS,)
     pixels: NDArray[np.int32]
-    places: Places  # as of `make_polar_body`
+    places: Places  # where the pixels lie in the strip
 
 
 @dataclass(frozen=True)

@@ -128,8 +128,10 @@ def make_mean_body(target):
         Blended samples in sRGB, from 0 to 1.
     decode : array of float32
         Linear light for evenly spaced sRGB values from 0 to 1.
-    encode, supersampling, share
-        As in `make_body`.
+    encode : array of the type of `rgb`
+        sRGB values for evenly spaced linear light from 0 to 1.
+    supersampling, share : int32, float32
+        Samples a pixel, a side; 1 / supersampling².
     """
     real32, int32 = target.real32, target.int32
     half, zero = real32(0.5), real32(0)
@@ -254,7 +256,7 @@ def make_filter_body(target, period):
     shifts : array of float32, shape (2, period, period)
         How far each sample lies from the middle of its cell, across and down, in cells.
     encode : array of the type of `rgb`
-        As in `make_body`.
+        sRGB values for evenly spaced linear light from 0 to 1.
     window : FilterWindow
     """
     real32, int32 = target.real32, target.int32
@@ -322,7 +324,7 @@ class ValueOptions:
 class PlaceOptions:
     """What a program is compiled for that places values in a palette."""
 
-    transfer: str = "log"  # the curve between value and palette, as of `Coloring.transfer`
+    transfer: str = "log"  # the curve between value and palette, see `Coloring.transfer`
     cyclic: bool = True  # whether the palette repeats; otherwise positions end at its ends
     ranged: bool = False  # whether only values from ``lowest`` to ``highest`` are drawn
 

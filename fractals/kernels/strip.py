@@ -341,7 +341,7 @@ def make_place(target):
     """Return ``place(depth, angle, x, y, shape, frame)``, where the texels of a pixel lie.
 
     depth, angle : float32
-        As of `make_polar_body`.
+        Rows of level 0 from the rim of the frame; turns from the first column.
     x, y : float32
         The direction from the strip's point to the pixel, so the way to the next column along the
         pixel's sides; (y, -x) is that to the next row.
@@ -424,7 +424,7 @@ def make_frame_body(target):
     the mean that many samples of a pixel have, where details are as small as texels, too.
 
     turns, depths, axes : array, shape (height, width) and (height, width, 2)
-        As of `make_polar_body`.
+        Where the pixels lie: what `make_polar_body` fills.
     held : StripTexels
     encode : array of uint16, shape (65536,)
         sRGB values of linear light.

@@ -46,7 +46,6 @@ from fractals.rendering.iteration import (
 )
 from fractals.rendering.measured import check_cost, check_time
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.perturb import Perturbation
 from fractals.rendering.plan import Keeps, Plan, Tile, make_plan, missing_digits, noise_note
 from fractals.rendering.sampling import Index
 from fractals.rendering.shading import Antialiasing, Fill, Painter
@@ -71,8 +70,10 @@ def make_source(
     if known is None and (limit := _limit_by_other_method(backend, plan, find_orbit, watch)):
         plan = replace(plan, max_iterations=limit, settled=True)
     begun = perf_counter() - begun
-    source: Direct | Perturbation
+    source: SampleSource
     if plan.deep:
+        from fractals.rendering.perturb import Perturbation
+
         source = Perturbation(backend, plan, find_orbit, watch, known)
     else:
         source = Direct(backend, plan, known)

@@ -183,7 +183,7 @@ class Plan:
     band : int
         Rows of the picture that are in memory together; its height where all of them are.
     keeps : str
-        What stays in memory, as of `make_plan`.
+        What stays in memory; `make_plan` lists the values.
     memory : int
         Most bytes that the picture, or its bands, and the tiles being drawn take.
     seconds : float
@@ -370,7 +370,7 @@ def plan(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Plan:
     Parameters
     ----------
     *sources, **keywords
-        As of `fractals.render`.
+        The scene and the options of `fractals.render`.
 
     Returns
     -------

@@ -3,7 +3,6 @@
 import functools
 import itertools
 import math
-import statistics
 import threading
 from collections.abc import Iterator
 from copy import copy
@@ -96,6 +95,8 @@ def _julia_bits(
     log2_spacing: float,
 ) -> float:
     """Return the bits that the orbits of a Julia set need: the median of points of its border."""
+    import statistics
+
     c = Fraction(Decimal(julia[0])), Fraction(Decimal(julia[1]))
     # The orbits' own numbers must distinguish the samples after a step near 0, too: rounded to
     # float64, they may all lie on a repelling cycle, from which they would never part.

@@ -86,11 +86,11 @@ def find_interesting(
     Parameters
     ----------
     *sources : str, Path, mapping or Scene
-        A scene in the projection "plane", as of `fractals.load_scene`.
+        A scene in the projection "plane": gallery names, files, tables and scenes, merged.
     count : int
         Most views, 1 to MAX_COUNT.
     device : str
-        As of `fractals.render`.
+        The device that draws, such as "auto" or "cpu".
     threads : int, optional
         Most CPU threads.
     progress : callable, optional

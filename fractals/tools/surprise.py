@@ -125,7 +125,7 @@ def draw_sheet(
 ) -> tuple[list[Scene], bytes]:
     """Return COUNT scenes like a scene, and a PNG of small pictures of them, numbered.
 
-    The `seed` is as of `mutations`; ``progress(done, COUNT)`` is called after each picture.
+    The same `seed` gives the same scenes; ``progress(done, COUNT)`` is called after each picture.
     """
     scenes, cells = [], []
     for label, found in mutations(scene, seed, device):

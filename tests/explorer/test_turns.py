@@ -17,7 +17,7 @@ from fractals.explorer.scheduler import (
     Stale,
     smaller,
 )
-from fractals.explorer.view import tile_side
+from fractals.explorer.view import ClientView, tile_side
 from fractals.rendering.drawing import Sink
 from fractals.rendering.plan import Tile
 
@@ -120,6 +120,22 @@ def batches(crowded, limit=1000, supersampling=1, method="direct"):
         return drawn
 
     return run
+
+
+def test_a_view_that_takes_long_pauses_until_its_user_goes_on():
+    said = []
+    engine = SimpleNamespace(batches=lambda *_: iter([2.0, 2.0, 2.0]))
+    options = {"engine": engine, "scene": SCENE, "frame": 1, "paint": 0}
+    view = ClientView(
+        ("",), ClientView.passes, VIEW, **options, say=lambda kind, **_: said.append(kind)
+    )
+    view.allowed = 3.0
+    steps = view.draw_tiles(SimpleNamespace(plan=SimpleNamespace(size=(8, 6))), None, 8)
+    assert next(steps) is None
+    assert min(next(steps), next(steps)) > scheduler.monotonic()
+    view.go_on()
+    assert list(steps) == [None, None]
+    assert said == ["paused"]
 
 
 TILES = [Tile(0, 0, 256, 256), Tile(256, 0, 44, 256)]

@@ -10,6 +10,7 @@ import pytest
 from support.drawings import opened
 
 import fractals
+from fractals.backends import probe
 from fractals.cli.verbs import cli
 from fractals.errors import DeviceError, DifferenceError, OptionError, SceneError
 from fractals.rendering.sampling import coordinates
@@ -282,3 +283,9 @@ def test_the_help_names_every_workload():
     for name in bench.TABLES:  # in a list: some names are single letters, which any text has
         assert re.search(rf"\b{name}(,|\s+\()", text), name
     assert text.count("\n    fractals bench") == 3
+
+
+def test_linux_and_llvm_agree_on_the_width_of_vectors(monkeypatch):
+    bits = probe._vector_bits()
+    monkeypatch.setattr(probe, "_first_core", dict)  # as on systems without /proc/cpuinfo
+    assert probe._vector_bits.__wrapped__() == bits

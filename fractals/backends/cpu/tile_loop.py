@@ -248,7 +248,7 @@ def keep(queue, laps, tiles, samples_per_side, iterating, counts, z, dz):
     Parameters
     ----------
     queue, laps, tiles, samples_per_side, iterating
-        As of `draw`.
+        The arguments of `draw`.
     counts : array of int32, shape (height, width)
     z, dz : array of real, shape (height, width, 2)
         Of shape (0, 0, 2) where they are not kept.

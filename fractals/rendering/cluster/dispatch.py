@@ -153,7 +153,7 @@ class Dispatch:
         plan: PartForecast | None = None,
         on_message: Callable[[str], None] = lambda line: None,
     ) -> None:
-        """Take a job, as of `fractals.rendering.cluster.worker`.
+        """Take the job that each worker receives.
 
         `receive` is called with the receipt of each part; `deposits` returns the parts that workers
         without the folder need.

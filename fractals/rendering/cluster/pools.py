@@ -289,8 +289,8 @@ def check_address(address: str, insecure: bool) -> None:
 def read_address(address: str, insecure: bool) -> str:
     """Return an address as tcp://HOST:PORT or tls://HOST:PORT; a scheduler's file is waited for.
 
-    Raises OptionError: as of `check_address`. Raises FractalsError: there is no file for TIMEOUT
-    seconds.
+    Raises OptionError: the text is no address, or a public one without TLS. Raises FractalsError:
+    there is no file for TIMEOUT seconds.
     """
     if address.endswith(".json"):
         until = time.monotonic() + TIMEOUT
