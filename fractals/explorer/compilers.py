@@ -41,14 +41,14 @@ class WorkProcess:
 
     line: str  # what the process reads
     killed: bool = False
-    _made: subprocess.Popen[str] | None = field(default=None, repr=False)
+    made: subprocess.Popen[str] | None = field(default=None, repr=False)
 
     def kill(self) -> None:
         """End the process."""
         self.killed = True
-        if self._made:
+        if self.made:
             with contextlib.suppress(OSError):
-                self._made.kill()
+                self.made.kill()
 
     def said(self) -> Iterator[dict[str, Any]]:
         """Run the process, and yield its messages; nothing if it was killed before."""
@@ -57,8 +57,8 @@ class WorkProcess:
         command, environment = work_command()
         pipe = subprocess.PIPE
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as made:
-            self._made = made
-            if self.killed:  # since the line above
+            self.made = made
+            if self.killed:  # meanwhile
                 made.kill()
             assert made.stdin
             assert made.stdout

@@ -137,7 +137,7 @@ def test_a_process_that_hangs_ends_with_its_order(monkeypatch):
     order = Compilers("cpu", done.set).order(object(), SCENE, "values")
     while not order.made:
         time.sleep(0.01)
-    order.drop()
+    order.kill()
     done.wait()
     assert order.made.returncode != 0
 
