@@ -20,12 +20,11 @@ def run() -> "NoReturn":
     """Run the command line as a process of its own."""
     gc.set_threshold(100_000)  # imports create many objects and no garbage: 20 ms less at the start
     try:
-        from fractals.backends.call_frames import with_room
         from fractals.cli.signals import end_by_signal, open_missing_streams
 
         open_missing_streams()
         end_by_signal()
-        with_room(main)
+        main()
     except KeyboardInterrupt:  # while the lines above are imported
         sys.stderr.write("fractals: interrupted\n")
         sys.stderr.flush()

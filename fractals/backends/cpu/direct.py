@@ -17,11 +17,9 @@ soon be idle. Therefore
    and where a sample escaped in those, single steps.
 """
 
-import functools
 import math
 
-from numba import types
-
+from fractals.backends.cpu.scratch import ROOM, SAMPLES, list_rows
 from fractals.backends.cpu.simd.control import align_stack, by_vectors, keep_apart, repeat, unknown
 from fractals.backends.cpu.simd.denormals import flush_denormals, restore_mode
 from fractals.backends.cpu.simd.memory import (
@@ -47,7 +45,6 @@ from fractals.backends.cpu.simd.pack import (
     truncate,
 )
 from fractals.backends.cpu.statistics_stores import make_statistics_stores
-from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import make_near, make_orbit, state_size
 from fractals.kernels.primitives import number, select
 
@@ -78,9 +75,6 @@ FIRST_SEARCH, SEARCHED, MANY = 96, 128, 16
 # Blocks are a multiple of a period that was found, with up to PERIODIC_BLOCK steps, or 1/SHARE of
 # the steps so far: on average a sample in a cycle takes half a block in vain.
 PERIODIC_BLOCK, SHARE = 48, 16
-SAMPLES = 18432  # most samples in one list: the states left after 16 steps fit into a core's cache
-ROOM = 528  # elements behind a list, which a pack may read or write
-STATE = 8  # numbers of a state for which the list has rows in any case
 
 
 def make_body(target, options):
@@ -95,7 +89,7 @@ def make_body(target, options):
     -----
     The arguments of ``body`` are those of `fractals.kernels.escape.make_body`, but for the arrays
     of the tile, which have one dimension, and for `numbers` and `places`, scratch of
-    `scratch_sizes`.
+    `fractals.backends.cpu.scratch.direct_sizes`.
     """
     jit, formula = target.jit, options.formula
     julia, derivative, explicit = options.julia, options.derivative, options.explicit_positions
@@ -602,29 +596,3 @@ def pack_shape(size, options):
     if options.derivative and size <= MOST_WITH_DERIVATIVE and not options.statistics.planes:
         return tested, *WITH_DERIVATIVE
     return tested, BLOCK_VECTORS.get(size, FEW_VECTORS), UNROLL
-
-
-@functools.cache
-def signature(real):
-    """Return the types of the arguments of `make_body`'s body.
-
-    `real` is the Numba type that is iterated.
-    """
-    line, plane = real[::1], real[:, ::1]
-    places = types.Integer.from_bitwidth(real.bitwidth, signed=True)[::1]
-    tile = types.BaseTuple.from_types((types.int32[::1], line, line, line, line, line), EscapeTile)
-    grid = types.BaseTuple.from_types((plane, plane), SampleGrid)
-    return tile, grid, line, types.int32, line, places
-
-
-def list_rows(options):
-    """Return the rows of the list: the state three times, c twice, and an earlier z."""
-    own = state_size(options.formula, options.derivative)
-    size = max(STATE, own) + options.statistics.planes
-    return 3 * size + 2 * 2 + 2
-
-
-def scratch_sizes(width, options):
-    """Return the elements of `numbers` and `places` for rows of `width` samples."""
-    room = max(SAMPLES, width) + ROOM
-    return (list_rows(options) + 2) * room, 3 * room

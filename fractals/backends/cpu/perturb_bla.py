@@ -2,14 +2,8 @@
 
 import math
 
-from fractals.backends.cpu.packet_lists import (
-    ESCAPED,
-    PLAIN,
-    REMAINING,
-    VECTORS,
-    Packet,
-    make_clamped,
-)
+from fractals.backends.cpu.packet_lists import PLAIN, VECTORS, Packet, make_clamped
+from fractals.backends.cpu.scratch import ESCAPED, REMAINING
 from fractals.backends.cpu.simd.exponents import exponents, larger_part, powers_of_two
 from fractals.backends.cpu.simd.memory import spread
 from fractals.backends.cpu.simd.pack import any_lane, least, splat

@@ -12,7 +12,6 @@ compiles it.
 """
 
 import builtins
-import math
 import operator
 import types as python_types
 import weakref
@@ -21,9 +20,10 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import types
+from numba.core import extending as numba_extending
+from numba.core.registry import cpu_target
+from numba.core.typing import templates
 from numba.extending import lower_builtin
-
-from fractals.backends import numba_private
 
 # Operations of a trace. A longer one is a loop, which Numba compiles in less time.
 MAX_OPERATIONS = 1000
@@ -288,11 +288,74 @@ _traceable: weakref.WeakSet[Any] = weakref.WeakSet()
 _plains: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
+def _declare(function: Any, result: Callable[..., Any]) -> None:
+    """Have a function typed on the CPU by ``result(*types)``, before Numba's own declarations.
+
+    `result` returns a type, or None for types that other declarations serve.
+
+    `numba.core.typing.templates.AbstractTemplate`, its `metadata`, `infer`, `infer_global` and
+    `signature`; Numba 0.61.2 to 0.68.1. The target "cpu" is more specific than Numba's "generic".
+    """
+    template = _quick_template(function, result)
+    templates.infer(template)
+    templates.infer_global(function, types.Function(template))
+
+
+def _quick_template(function: Any, result: Callable[..., Any]) -> Any:
+    def generic(_template: Any, args: Any, kws: Any) -> Any:
+        found = None if kws else result(*args)
+        return None if found is None else templates.signature(found, *args)
+
+    body = {"key": function, "metadata": {"target": "cpu"}, "generic": generic}
+    return type(f"Quick_{function.__name__}", (templates.AbstractTemplate,), body)
+
+
+def declare_for_now(
+    function: Any,
+    result: Callable[..., Any],
+    lower: Callable[..., Any],
+    options: dict[str, Any],
+) -> None:
+    """Declare a function until `forget`: see `declare`.
+
+    ``lower(context, builder, signature, arguments)`` makes the code of a call. Where `result` gives
+    None, Numba compiles the function with these options. `numba.extending` has no such thing: what
+    it declares stays for ever, in lists of all targets.
+
+    `make_overload_template`, `insert_global` of the typing context and `insert_func_defn` of
+    `CPUContext`, `_overload_default_jit_options`; Numba 0.61.2 to 0.68.1.
+    """
+    settings = {**numba_extending._overload_default_jit_options, **options}
+    other = templates.make_overload_template(
+        function, lambda *args, **kwargs: function, settings, False, "never"
+    )
+    whole = types.Function((_quick_template(function, result), other))
+    cpu_target.typing_context.insert_global(function, whole)
+    cpu_target.target_context.insert_func_defn([(lower, function, (types.VarArg(types.Any),))])
+
+
+def forget(function: Any) -> None:
+    """Have Numba forget a function of `declare_for_now`, and the code that it made of it.
+
+    `_lookup_global` and `_remove_global` of the typing context, `remove_user_function` and
+    `_get_constants` of `CPUContext`, `OverloadSelector._cache`, and `_impl_cache` and the like of
+    an overload; Numba 0.61.2 to 0.68.1.
+    """
+    typing, target = cpu_target.typing_context, cpu_target.target_context
+    whole = typing._lookup_global(function)
+    for template in whole.templates:
+        for name in ("_impl_cache", "_compiled_overloads", "_inline_overloads"):
+            vars(template).get(name, {}).clear()  # each refers to itself by way of its code
+    typing._remove_global(function)
+    target.remove_user_function(function)
+    target._get_constants._cache.pop((whole,), None)
+
+
 def trace(function: Any) -> None:
     """Have calls of a function compiled from its trace, where it has one for their types."""
     if isinstance(function, python_types.FunctionType) and function not in _traceable:
         result, lower = declaration(function)
-        numba_private.declare(function, result)
+        _declare(function, result)
         lower_builtin(function, types.VarArg(types.Any))(lower)
 
 
@@ -304,7 +367,7 @@ def declaration(function: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def result(*kinds: Any) -> Any:
         if kinds not in traces:
             try:
-                traces[kinds] = Trace(function, numba_private.typing_context(), kinds)
+                traces[kinds] = Trace(function, cpu_target.typing_context, kinds)
             except Exception:
                 traces[kinds] = None
         made = traces[kinds]
@@ -316,12 +379,41 @@ def declaration(function: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
     return result, lower
 
 
-def count_operations(function: Any, kinds: tuple[Any, ...]) -> float:
-    """Return how many operations the trace of a function has, for arguments of some types.
+# --- The greater and the lesser of two numbers, which Numba takes for functions of any number
 
-    Infinitely many where it has none.
-    """
-    try:
-        return len(Trace(function, numba_private.typing_context(), kinds).steps)
-    except Exception:
-        return math.inf
+
+def _pair(*kinds: Any) -> Any:
+    one, *others = kinds
+    same = isinstance(one, types.Integer | types.Float) and others == [one]
+    return one if same else None
+
+
+def _is_less(builder: Any, kind: Any, a: Any, b: Any) -> Any:
+    if isinstance(kind, types.Float):
+        return builder.fcmp_ordered("<", a, b)
+    compare = builder.icmp_signed if kind.signed else builder.icmp_unsigned
+    return compare("<", a, b)
+
+
+def _cast(context: Any, builder: Any, signature: Any, args: Any) -> list[Any]:
+    """Return the arguments in the type of the result: CUDA's compiler finds this code too."""
+    return [
+        context.cast(builder, value, kind, signature.return_type)
+        for value, kind in zip(args, signature.args, strict=True)
+    ]
+
+
+@lower_builtin(min, types.Number, types.Number)
+def _min(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    a, b = _cast(context, builder, signature, args)
+    return builder.select(_is_less(builder, signature.return_type, b, a), b, a)
+
+
+@lower_builtin(max, types.Number, types.Number)
+def _max(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    a, b = _cast(context, builder, signature, args)
+    return builder.select(_is_less(builder, signature.return_type, a, b), b, a)
+
+
+_declare(min, _pair)
+_declare(max, _pair)

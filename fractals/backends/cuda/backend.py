@@ -7,13 +7,14 @@ import sys
 import threading
 import time
 
-import numba
 import numpy as np
 
 from fractals.backends import numba_private
 from fractals.backends.base import Run
 from fractals.backends.code_cache import program
-from fractals.backends.cpu.target import compile_loop, cpu_target, make_target
+from fractals.backends.compilation import compiling
+from fractals.backends.cpu.programs import program_of
+from fractals.backends.cpu.target import cpu_target, make_target
 from fractals.backends.cuda import overloads
 from fractals.backends.cuda.streams import STREAMS_PER_GPU, ReplicatedArray, StreamPool
 from fractals.backends.numba_private import unwrap_simulated as unwrap
@@ -81,7 +82,7 @@ class CudaBackend:
         """Return ``run(out, *arguments)``, which launches a kernel over the elements of `out`."""
         if self._simulated:
             # A thread's whole share runs compiled; indices are still checked.
-            loop = compile_loop(make_body, self._number, options, checked=True)
+            loop = program_of(make_body, self._number, options, loop=True, checked=True)
             kernel = self.cuda.jit(self._kernel.make_kernel(lambda *a: loop(*map(unwrap, a))))
         else:
             loop = None
@@ -96,8 +97,7 @@ class CudaBackend:
                 arguments = tuple(arguments)
                 if loop and not ready:
                     # The simulator polls its threads without a pause, which slows compiling there.
-                    values = map(unwrap, (0, 0, 1, 1, out, *arguments))
-                    loop.compile(tuple(numba.typeof(value) for value in values))
+                    loop.prepare(*map(unwrap, (0, 0, 1, 1, out, *arguments)))
                     ready = True
                 height, width = (out[0] if isinstance(out, tuple) else out).shape[:2]
                 key = slot, height, width, *self.block
@@ -105,7 +105,12 @@ class CudaBackend:
                     grid = -(-width // self.block[0]), -(-height // self.block[1])
                     geometry = self.geometry or (grid, self.block)
                     launchers[key] = kernel[(*geometry, slot.stream)]
-                launchers[key](out, arguments)
+                if loop or ready:
+                    launchers[key](out, arguments)
+                else:
+                    with compiling(on_cpu=False):
+                        launchers[key](out, arguments)
+                    ready = True
 
         return Run(run, "kernel")
 

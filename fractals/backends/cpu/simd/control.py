@@ -4,11 +4,16 @@ Packs are used at their best speed where a loop needs no more registers than the
 depends on what stands around the loop, and on the order of its operations and variables.
 """
 
+import builtins
+import dis
+import inspect
+import types as python_types
+
 from llvmlite import ir
 from numba.core import cgutils, types
 
 from fractals.backends.cpu.simd.pack import INT64, Pack, intrinsic, join, vectors_of
-from fractals.backends.cpu.traced import count_operations
+from fractals.kernels import primitives
 
 # --- How LLVM compiles the function in which these are called
 
@@ -65,9 +70,27 @@ def unknown(context, index):
 
 # --- Functions applied to the vectors of packs
 
-# Operations of a short function, as `count_operations` counts: those of a step of z² + c, and two
-# tuples that it takes apart.
-SHORT = 6
+# Operations of a short function, such as a step of z² + c.
+SHORT = 5
+_PRIMITIVES = {abs, min, max, *(part for part in vars(primitives).values() if callable(part))}
+
+
+def count_operations(function):
+    """Return how many operations on numbers a Python function has, with those that it calls."""
+    outer = {**vars(builtins), **inspect.getclosurevars(function).nonlocals}
+    outer = {**function.__globals__, **outer}
+    count = 0
+    for instruction in dis.get_instructions(function):
+        name = instruction.opname
+        if name in ("BINARY_OP", "UNARY_NEGATIVE", "COMPARE_OP"):
+            count += 1
+        elif name in ("LOAD_GLOBAL", "LOAD_DEREF"):
+            called = outer.get(instruction.argval)
+            if isinstance(called, python_types.FunctionType) and called not in _PRIMITIVES:
+                count += count_operations(called)
+            elif callable(called) and called in _PRIMITIVES:
+                count += 1
+    return count
 
 
 def _with_vectors(kind, vectors):
@@ -119,8 +142,7 @@ def by_vectors(context, function, arguments):
     of two vectors would need too many registers.
     """
     (vectors,) = {pack.vectors for pack in _packs_in(arguments)}
-    one = tuple(_with_vectors(arguments, 1))
-    most = 2 if count_operations(function.typing_key, one) <= SHORT else 1
+    most = 2 if count_operations(function.typing_key) <= SHORT else 1
     groups = [(begin, min(begin + most, vectors)) for begin in range(0, vectors, most)]
     kinds = {
         width: context.resolve_function_type(function, tuple(_with_vectors(arguments, width)), {})
