@@ -89,17 +89,18 @@ def functions_of_a_program() -> Iterator[set[Any]]:
 
 
 @contextlib.contextmanager
-def declared(functions: set[Any]) -> Iterator[None]:
+def declared(functions: set[Any], checked: bool = False) -> Iterator[None]:
     """Let Numba know functions while it compiles their program, under its compiler lock.
 
     What it knows of them takes megabytes.
     """
     from fractals.backends.cpu import traced
 
+    settings = {**_settings, "boundscheck": checked}
     _declared.update(functions)  # where one program is compiled within another
     for function in functions:
         if _declared[function] == 1:
-            traced.declare_for_now(function, *traced.declaration(function), _settings)
+            traced.declare_for_now(function, *traced.declaration(function), settings)
     try:
         yield
     finally:
@@ -132,7 +133,7 @@ def text_of_program(
     with functions_of_a_program() as functions:
         entry = make_entry(jit(make()), layout)
     own = _own_compiler()
-    settings = own.numeric(packed, foreign, lambda: declared(functions)) if own else {}
+    settings = own.numeric(packed, foreign, lambda: declared(functions, checked)) if own else {}
     plain = {"nogil": True, "error_model": "numpy", "boundscheck": checked, **WRAPPERS}
     program = numba.njit(**plain, **settings)(entry)
     program.compile(SIGNATURE)
