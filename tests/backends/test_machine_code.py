@@ -152,11 +152,11 @@ def test_memory_of_code_is_given_back(monkeypatch):
     closed = []
     import llvmlite.binding as llvm
 
-    dispose = llvm.executionengine.ExecutionEngine._dispose
+    dispose = llvm.orcjit.ResourceTracker._dispose
     monkeypatch.setattr(
-        llvm.executionengine.ExecutionEngine,
+        llvm.orcjit.ResourceTracker,
         "_dispose",
-        lambda engine: closed.append(engine) or dispose(engine),
+        lambda tracker: closed.append(1) or dispose(tracker),
     )
 
     def nothing(values):
