@@ -2,7 +2,7 @@
 # bring CUDA's compiler, and `docker run --gpus all` brings the driver of the host.
 FROM python:3.13-slim AS build
 
-# `gpu` requires driver 580 or newer, and `gpu12` a driver for CUDA 12. README lists all extras.
+# `gpu` requires driver 580 or newer, and `gpu12` a driver for CUDA 12. docs/how-to/install.md lists all extras.
 ARG EXTRAS=gpu,fast
 
 COPY . /source

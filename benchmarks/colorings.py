@@ -15,6 +15,7 @@ import json
 import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -187,7 +188,7 @@ def measure_one(name: str, size: tuple[int, int], runs: int) -> dict[str, Any]:
     raw = fractals.compute(scene, device="cpu", threads=1)
     options = RenderOptions(device="cpu", threads=1)
     plan, backend = open_plan(scene, options)
-    iterated = open_drawing(plan, backend, options, shading=False)
+    iterated = open_drawing(replace(plan, keeps="raw"), backend, options)
     fractals.recolor(raw, scene, device="cpu", threads=1)
     seconds: dict[str, list[float]] = {"iterate": [], "ours": [], "numpy": []}
     whole = open_drawing(plan, backend, options)

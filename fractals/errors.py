@@ -52,11 +52,24 @@ class DifferenceError(FractalsError):
     exit_code = 5
 
 
-def shown(given: Any, most: int = MAX_SHOWN) -> str:
-    r"""Return a given text for a message: escaped, and cut at `most` characters.
+def escaped(text: str) -> str:
+    r"""Return text on one line, with the characters escaped that a terminal would obey.
 
-    Characters that a terminal would obey or can't show (control characters, surrogates) are
-    escaped as in Python, because a file of a stranger could otherwise print lines of its own.
+    These, and those that it can't show (surrogates), are escaped as in Python, because a file of a
+    stranger could otherwise print lines of its own. Escaping twice changes nothing.
+
+    Examples
+    --------
+    >>> print(escaped("red\x1b[31m\nnext"))
+    red\x1b[31m\nnext
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def shown(given: Any, most: int = MAX_SHOWN) -> str:
+    r"""Return a given text for a message: `escaped`, and cut at `most` characters.
 
     Examples
     --------
@@ -67,10 +80,7 @@ def shown(given: Any, most: int = MAX_SHOWN) -> str:
         text = str(given)
     except ValueError:  # Python refuses to write integers of more than 4300 digits
         text = "an integer of more than 4300 digits"
-    kept = text[:most]
-    if not kept.isprintable():
-        kept = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in kept)
-    return kept + "..." * (len(text) > most)
+    return escaped(text[:most]) + "..." * (len(text) > most)
 
 
 def first_line(error: BaseException) -> str:

@@ -23,7 +23,7 @@ import os
 import socket
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
@@ -66,6 +66,12 @@ class Queue:
         # many are done; ndarray of int64
         self.cells = np.array([0, total, 0], np.int64)
         self._stopped = False
+        self._lock = threading.Lock()
+
+    @property
+    def stopped(self) -> bool:
+        """Tell whether no further tile is to be taken, and the tiles under way are not needed."""
+        return self._stopped
 
     @property
     def left(self) -> int:
@@ -88,71 +94,89 @@ class Queue:
         self._stopped = True
         self.cells[Queue.LIMIT] = 0
 
+    def numbers(self) -> Iterator[int]:
+        """Yield numbers of tiles until none is left; each counts as done when the next is taken."""
+        while True:
+            with self._lock:
+                if self.waiting == 0:
+                    return
+                k = int(self.cells[Queue.NEXT])
+                self.cells[Queue.NEXT] += 1
+            yield k
+            with self._lock:
+                self.cells[Queue.DONE] += 1
+
 
 def run_tiles(
     tiles: Sequence[T],
     work: Callable[[T], Mapping[str, float]],
     threads: int,
     progress: Progress | None = None,
+    queue: Queue | None = None,
 ) -> dict[str, float]:
     """Do the work of every tile and return the seconds of each stage, summed over tiles.
 
     With 0 threads the work is done in the calling one (a GPU's context and the simulator belong to
-    it); otherwise as by `run_threads`.
+    it); otherwise as by `run_loops`. `queue` is one that the work asks whether it was stopped.
     """
-    spent: dict[str, float] = {}
-    done = 0
+    queue = queue or Queue(len(tiles))
 
-    def finish(seconds: Mapping[str, float]) -> None:
-        nonlocal done
-        done += 1
-        add(spent, seconds)
-
-    if threads == 0:
-        for tile in tiles:
-            finish(work(tile))
-            _kept.check()
-            if progress:
-                progress(done, len(tiles))
+    def loop() -> dict[str, float]:
+        spent: dict[str, float] = {}
+        for k in queue.numbers():
+            add(spent, work(tiles[k]))
         return spent
 
-    numbers = itertools.count()  # its next() is atomic under the interpreter's lock
-    cancelled = threading.Event()
-    lock = threading.Lock()
-
-    def worker() -> None:
-        while not cancelled.is_set() and (k := next(numbers)) < len(tiles):
-            seconds = work(tiles[k])
-            with lock:
-                finish(seconds)
-
-    def look() -> None:
+    if threads:
+        return run_loops(queue, [loop] * threads, progress)
+    spent: dict[str, float] = {}
+    for done, tile in enumerate(tiles, 1):
+        add(spent, work(tile))
+        _kept.check()
         if progress:
             progress(done, len(tiles))
-
-    run_threads([worker] * threads, look, cancelled.set)
     return spent
 
 
-def run_queue(
+def run_loops(
     queue: Queue,
-    works: Iterable[Callable[[], Mapping[str, float]]],
+    loops: Sequence[Callable[[], Mapping[str, float]]],
     progress: Progress | None = None,
 ) -> dict[str, float]:
-    """Do works that take their tiles from the queue, a thread each; return the stages' sums."""
+    """Do loops that take their tiles from the queue, a thread each; return the stages' sums.
+
+    The calling thread only waits and calls `progress`, so that it hears a KeyboardInterrupt at
+    once. The first error stops the queue, and is raised here.
+    """
+    ended: SimpleQueue[Mapping[str, float] | BaseException] = SimpleQueue()
+    results: list[Mapping[str, float] | BaseException] = []
+
+    def worker(loop: Callable[[], Mapping[str, float]]) -> None:
+        try:
+            ended.put(loop())
+        except BaseException as error:
+            ended.put(error)
+            queue.stop()
+
+    # The workers themselves stay out of this frame: a traceback that keeps it would keep them.
+    tasks, threads = _workers(len(loops)).tasks, _workers(len(loops)).threads
+    with _each_on_a_core(threads):
+        try:
+            for own, loop in zip(tasks, loops, strict=True):
+                own.put(functools.partial(worker, loop))
+            while len(results) < len(loops):
+                with contextlib.suppress(Empty):
+                    results.append(ended.get(timeout=WAKE))
+                if progress:
+                    progress(int(queue.cells[Queue.DONE]), queue.total)
+                _kept.check()
+        finally:
+            queue.stop()
     spent: dict[str, float] = {}
-    lock = threading.Lock()
-
-    def worker(work: Callable[[], Mapping[str, float]]) -> None:
-        seconds = work()
-        with lock:
-            add(spent, seconds)
-
-    def look() -> None:
-        if progress:
-            progress(int(queue.cells[Queue.DONE]), queue.total)
-
-    run_threads([functools.partial(worker, work) for work in works], look, queue.stop)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+        add(spent, result)
     return spent
 
 
@@ -160,8 +184,8 @@ def share(tiles: Sequence[T], work: Callable[[T], object], threads: int) -> None
     """Do short works, a tile each, in the calling thread and `threads` - 1 others.
 
     Waking a thread may take as long as a work of a tenth of a millisecond. So the calling thread
-    begins at once, and in the end waits only for works that others have begun. It hears a
-    KeyboardInterrupt when it is done with the work it is at.
+    begins at once, and waits only for the works that other threads are still doing when no work is
+    left. A KeyboardInterrupt takes effect when the calling thread finishes its current work.
     """
     numbers = itertools.count()  # its next() is atomic under the interpreter's lock
     cancelled = threading.Event()
@@ -179,7 +203,7 @@ def share(tiles: Sequence[T], work: Callable[[T], object], threads: int) -> None
                 ended.put(None)
 
     helpers = range(1, min(threads, len(tiles)))
-    # The workers themselves stay out of this frame, as in `run_threads`.
+    # The workers themselves stay out of this frame, as in `run_loops`.
     tasks = [_workers(threads).tasks[k] for k in helpers]
     with _on_other_cores([_workers(threads).threads[k] for k in helpers]):
         try:
@@ -195,43 +219,6 @@ def share(tiles: Sequence[T], work: Callable[[T], object], threads: int) -> None
                 _kept.check()
         finally:
             cancelled.set()
-
-
-def run_threads(
-    works: Sequence[Callable[[], None]], look: Callable[[], None], stop: Callable[[], None]
-) -> None:
-    """Do each work in a thread; `look` now and then, and at the end, in the calling one.
-
-    That one only waits, so that it hears a KeyboardInterrupt at once. The first error ends all
-    work, of which `stop` tells the threads, and is raised here.
-    """
-    ended: SimpleQueue[BaseException | None] = SimpleQueue()
-    errors: list[BaseException | None] = []
-
-    def worker(work: Callable[[], None]) -> None:
-        try:
-            work()
-        except BaseException as error:
-            ended.put(error)
-            stop()
-        else:
-            ended.put(None)
-
-    # The workers themselves stay out of this frame: a traceback that keeps it would keep them.
-    tasks, threads = _workers(len(works)).tasks, _workers(len(works)).threads
-    with _each_on_a_core(threads):
-        try:
-            for own, work in zip(tasks, works, strict=True):
-                own.put(functools.partial(worker, work))
-            while len(errors) < len(works):
-                with contextlib.suppress(Empty):
-                    errors.append(ended.get(timeout=WAKE))
-                look()
-                _kept.check()
-        finally:
-            stop()
-    for error in filter(None, errors):
-        raise error
 
 
 class _Workers:

@@ -52,8 +52,8 @@ def start(scene, request, interior_shortcuts=True, shading=False):
     options = RenderOptions(
         device=request, interior_shortcuts=interior_shortcuts, on_message=lambda line: None
     )
-    plan, backend = open_plan(scene, options)
-    return open_drawing(plan, backend, options, shading)
+    plan, backend = open_plan(scene, options, "pixels" if shading else "raw")
+    return open_drawing(plan, backend, options)
 
 
 def kernel(name, precision, device, tiny, runs):

@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import inspect
 import io
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -18,9 +19,9 @@ from fractals.color.palette import srgb_from_linear
 from fractals.errors import InputError, OptionError, SceneError
 from fractals.io.image import PictureFile
 from fractals.kernels.primitives import fma
-from fractals.rendering import drawing, options
-from fractals.rendering.options import RenderKeywords, RenderOptions
-from fractals.scene.keywords import SceneKeywords
+from fractals.rendering import drawing
+from fractals.rendering.options import RenderOptions
+from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import TABLES, Scene
 
 HERE = Path(__file__).parent
@@ -36,15 +37,18 @@ TAKE_SOURCES = (
 )
 
 
-def test_scene_keywords_are_the_keys_of_a_scene():
+def test_keywords_of_render_are_the_keys_of_a_scene_and_the_options():
     inner = {key for table in TABLES.values() for key in table.model_fields}
-    assert SceneKeywords.__annotations__.keys() == {*Scene.model_fields, *inner} - {"version"}
-
-
-def test_option_keywords_are_the_fields_of_render_options():
     fields = {field.name for field in dataclasses.fields(RenderOptions)}
-    assert options.IterationOptions.__annotations__.keys() == fields
-    assert RenderKeywords.__annotations__.keys() == fields | SceneKeywords.__annotations__.keys()
+    keys = {*Scene.model_fields, *inner} - {"version"}
+    assert RenderKeywords.__annotations__.keys() == fields | keys
+
+
+def test_keywords_are_those_of_the_model_and_of_the_options():
+    made = runpy.run_path(str(HERE.parent / "scripts" / "keywords.py"))["files"]()
+    assert len(made) == 2
+    for file, text in made.items():
+        assert file.read_text("utf-8") == text, f"{file}: run python scripts/keywords.py"
 
 
 @pytest.mark.parametrize("name", TAKE_SOURCES)

@@ -18,7 +18,7 @@ import pytest
 from support.scenes import scene
 
 import fractals
-from fractals.cli import outcome
+from fractals.cli import verbs
 from fractals.explorer.scheduler import VIEW, DrawingTask, Engine
 from fractals.films.plan import Timeline, segments_of
 from fractals.rendering.options import RenderOptions
@@ -86,6 +86,6 @@ def test_text_that_cannot_be_encoded_is_an_error_of_usage(monkeypatch, capsys):
     def verb(*_, **__):
         "\udcff".encode()
 
-    monkeypatch.setattr(outcome.cli, "main", verb)
-    assert outcome.run_verb([]) == 2
+    monkeypatch.setattr(verbs.cli, "main", verb)
+    assert verbs.run_verb([]) == 2
     assert "text that is not UTF-8" in capsys.readouterr().err

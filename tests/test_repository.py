@@ -1,4 +1,4 @@
-"""What strangers see first: README's formula, workflows, forms, the commands' names, metadata."""
+"""What strangers see first: a formula, workflows, forms, the commands' names, metadata."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import fractals
-from fractals.cli.outcome import run_verb
+from fractals.cli.verbs import run_verb
 
 ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
@@ -19,11 +19,11 @@ WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 FORMS = sorted((GITHUB / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
 STEPS = re.compile(r"^([a-z]+)\(\) {", re.MULTILINE)
 
-SECTION = re.search(
-    r"^## Add a formula in 20 lines\n.*?`(fractals [^`]+)`:\n\n```python\n(.*?)```\n(.*?)^## ",
-    (ROOT / "README.md").read_text("utf-8"),
-    re.MULTILINE | re.DOTALL,
+PAGE = (ROOT / "docs" / "how-to" / "write-a-formula.md").read_text("utf-8")
+FORMULA = re.search(
+    r"^```{fractal} file\n:file: ship3.py\n(.*?)```$", PAGE, re.MULTILINE | re.DOTALL
 )
+COMMAND = re.search(r"^fractals (render --formula \./ship3\.py -o .*)$", PAGE, re.MULTILINE)
 
 
 def steps_called(text):
@@ -43,25 +43,23 @@ def steps_defined():
 
 @pytest.fixture
 def formula_file(tmp_path, monkeypatch):
-    """Write README's formula under README's name, and go to its folder."""
+    """Write the formula of the page under its name, and go to its folder."""
     monkeypatch.chdir(tmp_path)
-    words = shlex.split(SECTION[1])
-    path = tmp_path / words[words.index("--formula") + 1]
-    path.write_text(SECTION[2], "utf-8")
+    path = tmp_path / "ship3.py"
+    path.write_text(FORMULA[1], "utf-8")
     return path
 
 
-def test_the_formula_of_readme_draws(formula_file):
-    assert len(SECTION[2].splitlines()) == 20
-    program, *words = shlex.split(SECTION[1])
-    assert program == "fractals"
+def test_the_formula_of_the_page_draws(formula_file):
+    assert len(FORMULA[1].splitlines()) == 20
+    words = shlex.split(COMMAND[1])
     small = ["--device", "python", "--size", "24x18", "--max-iterations", "50"]
     assert run_verb([*words, *small]) == 0
     with Image.open(words[words.index("-o") + 1]) as image:
         assert len(image.getcolors(24 * 18)) > 20
 
 
-def test_the_formula_of_readme_is_the_cubic_burning_ship(formula_file):
+def test_the_formula_of_the_page_is_the_cubic_burning_ship(formula_file):
     formula = fractals.load_formula(formula_file)
 
     def naive(z, c=0j):
@@ -77,7 +75,9 @@ def test_the_formula_of_readme_is_the_cubic_burning_ship(formula_file):
 
 
 def test_wanted_formulas_are_ten_and_do_not_exist():
-    wanted = re.findall(r"^\| `(\w+)` \|", SECTION[3], re.MULTILINE)
+    contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    section = contributing.split("### Formulas that are wanted\n")[1].split("\n## ")[0]
+    wanted = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
     assert len(wanted) == len(set(wanted)) == 10
     assert not set(wanted) & set(fractals.names("formulas"))
 

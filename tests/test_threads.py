@@ -16,7 +16,7 @@ import pytest
 from support.threads import end_by_themselves, in_a_thread
 
 from fractals import threads
-from fractals.threads import core_count, run_tiles, share
+from fractals.threads import Queue, core_count, run_loops, run_tiles, share
 
 threads_of_all_kinds = pytest.mark.parametrize("threads", [0, 1, 2, 7])
 
@@ -119,6 +119,54 @@ def test_an_interrupt_is_heard_while_tiles_are_slow(threads):
     many = len(begun)
     time.sleep(0.5)
     assert len(begun) == many  # no worker takes another tile
+
+
+def test_works_under_way_learn_of_an_error():
+    """Otherwise the other threads would finish tiles that nobody needs."""
+    queue, heard = Queue(2), []
+    meeting = threading.Barrier(2, timeout=10)
+
+    def work(tile):
+        meeting.wait()
+        if tile == 0:
+            raise ValueError
+        end = time.monotonic() + 10
+        while not queue.stopped and time.monotonic() < end:
+            time.sleep(0.001)
+        heard.append(queue.stopped)
+        return book(tile)
+
+    with pytest.raises(ValueError):  # noqa: PT011
+        run_tiles(range(2), work, 2, queue=queue)
+    assert heard == [True]
+
+
+def test_loops_share_a_queue():
+    queue, taken = Queue(60), []
+
+    def loop():
+        for k in queue.numbers():
+            taken.append(k)
+            time.sleep(0.0005)
+        return {"iterate": 1.0}
+
+    told = []
+    spent = run_loops(queue, [loop] * 3, lambda done, total: told.append((done, total)))
+    assert sorted(taken) == list(range(60))
+    assert spent == {"iterate": 3.0}
+    assert told[-1] == (60, 60)
+
+
+def test_a_queue_ends_at_its_limit_and_where_it_is_stopped():
+    queue = Queue(9)
+    queue.allow(2)
+    assert list(queue.numbers()) == [0, 1]
+    queue.allow(9)
+    numbers = queue.numbers()
+    assert next(numbers) == 2
+    queue.stop()
+    assert list(numbers) == []
+    assert queue.left == 0
 
 
 def test_threads_run_at_the_same_time():

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
@@ -43,15 +43,15 @@ from fractals.io.files import written
 from fractals.rendering import plan
 from fractals.rendering.drawing import (
     Drawing,
-    KeepTiles,
+    Loop,
     open_drawing,
     open_plan,
-    run_compiled,
-    tiles_kept,
+    plane_sink,
+    run,
 )
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.sampling import coordinates
-from fractals.threads import Queue, run_threads
+from fractals.threads import Queue, run_loops
 from fractals.tools.bench import measure as bench
 from fractals.tools.bench import measure as ladder
 from fractals.tools.bench import report
@@ -96,15 +96,15 @@ def ours(
             device="cpu", threads=threads, interior_shortcuts=interior_shortcuts
         )
         opened, backend = open_plan(scene, options)
-    return open_drawing(opened, backend, options, shading=False)
+    return open_drawing(replace(opened, keeps="raw"), backend, options)
 
 
-def loops_over_tiles(drawing: Drawing, planes: Mapping[str, NDArray[Any]]) -> list[KeepTiles]:
+def loops_over_tiles(drawing: Drawing, planes: Mapping[str, NDArray[Any]]) -> Sequence[Loop]:
     """Return the compiled loop for each thread.
 
     A new installation compiles it with the second picture of a process, so it is asked for twice.
     """
-    ask = partial(tiles_kept, drawing.backend, drawing.plan, drawing.source, planes)
+    ask = partial(plane_sink(drawing, planes).loops, drawing.plan.tiles)
     return ask() or ask()
 
 
@@ -116,13 +116,10 @@ def prepare(drawing: Drawing) -> Callable[[], Any]:
 
 def prepare_threaded(drawing: Drawing) -> Callable[[], None]:
     """Return what fills an array with all counts, in the drawing's threads."""
-    keeps = loops_over_tiles(drawing, room(drawing))
-
-    def run() -> None:
-        queue = Queue(len(drawing.plan.tiles))
-        run_compiled(drawing, queue, [partial(keep, queue) for keep in keeps], None)
-
-    return run
+    planes = room(drawing)
+    keeps = loops_over_tiles(drawing, planes)
+    sink = replace(plane_sink(drawing, planes), loops=lambda tiles: keeps)
+    return partial(run, drawing, drawing.plan.tiles, sink)
 
 
 def room(drawing: Drawing) -> dict[str, NDArray[np.int32]]:
@@ -148,13 +145,13 @@ def take_turns(
     clock: Callable[[], float] = process_time,
 ) -> dict[str, ladder.Spread]:
     """Return what each took, after a run that warms it up, in seconds of a clock."""
-    for run in works.values():
-        run()
+    for work in works.values():
+        work()
     laps: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(runs):
-        for name, run in works.items():
+        for name, work in works.items():
             begun = clock()
-            run()
+            work()
             laps[name].append(clock() - begun)
     return {name: ladder.spread(seconds) for name, seconds in laps.items()}
 
@@ -227,10 +224,11 @@ def compare_threads(
 def prepare_spinning(library: Library, steps: int, threads: int) -> Callable[[], None]:
     """Return what takes steps of arithmetic on each of so many threads, begun as ours are."""
 
-    def nothing() -> None:
-        pass
+    def spin() -> dict[str, float]:
+        library.spin(steps)
+        return {}
 
-    return lambda: run_threads([lambda: library.spin(steps)] * threads, nothing, nothing)
+    return lambda: run_loops(Queue(threads), [spin] * threads)
 
 
 def measure(

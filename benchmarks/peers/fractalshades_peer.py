@@ -93,7 +93,7 @@ class Ours:
     def _prepare(self) -> None:
         options = RenderOptions(device="cpu", cache=False, force=True, on_message=lambda line: None)
         plan, backend = open_plan(self.scene, options, "raw")
-        self.drawing = open_drawing(plan, backend, options, shading=False)
+        self.drawing = open_drawing(plan, backend, options)
 
     def _iterate(self) -> None:
         self.counts = ladder.count(self.drawing)[1]
@@ -205,7 +205,7 @@ def compare(name: str, scene: Scene, runs: int, pixels: int) -> dict[str, Any]:
     """Time both on a scene in turns, after a run each that warms up, and judge their counts."""
     if scene.iteration.max_iterations == "auto":
         options = RenderOptions(device="cpu", on_message=lambda line: None)
-        drawing = open_drawing(*open_plan(scene, options, "raw"), options, shading=False)
+        drawing = open_drawing(*open_plan(scene, options, "raw"), options)
         scene = scene.replace(max_iterations=drawing.source.max_iterations)
     laps: dict[str, list[Laps]] = {"fractalshades": [], "ours": []}
     with tempfile.TemporaryDirectory() as folder:

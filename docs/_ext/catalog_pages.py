@@ -97,11 +97,11 @@ def copied(folder, kind, name):
 TABLES = {
     "": "Scene",
     "view": "View",
-    "image": "Image",
+    "image": "ImageSettings",
     "iteration": "Iteration",
     "color": "Color",
     "color.layers": "Layer",
-    "film": "Film",
+    "film": "FilmSettings",
     "film.keys": "Key",
     "film.sound": "Sound",
 }

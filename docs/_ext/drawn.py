@@ -33,7 +33,7 @@ from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 import fractals
-from fractals.cli.outcome import run_verb
+from fractals.cli.verbs import run_verb
 
 FOLDER = "_drawn"  # of all results; Sphinx looks for pictures below the folder of the pages
 SIZE = "560x315"  # pixels, where neither a command nor its block has a size

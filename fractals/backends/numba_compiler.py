@@ -111,7 +111,7 @@ class _TellCallers(LoweringPass):  # type: ignore[misc]
 
 @contextlib.contextmanager
 def _quick_compiler() -> Iterator[None]:
-    """Have Numba do less in vain while it compiles a program, under Numba's compiler lock.
+    """Patch Numba, under its compiler lock, to skip work that our programs never need.
 
     New declarations are looked for only where there are some, calls of an operator with the same
     types are typed once, the variables of a statement are listed quicker, and Python's garbage

@@ -2,17 +2,22 @@
 
 import contextlib
 import difflib
+import functools
+import importlib
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from fractals.cli.keys import KEYS
 from fractals.cli.messages import Verbosity, choices, write_out
-from fractals.errors import OptionError, shown
+from fractals.errors import OptionError, SceneError, shown
 from fractals.scene.numbers import MAX_SIDE, NAMED_SIZES, plain_minus, point_text
 
 # Values of options: text as it is typed -> numbers, pairs and tables, or an `OptionError`.
@@ -447,9 +452,36 @@ class VerbOption(click.Option):
         self.section = section
 
 
+class OutputOption(VerbOption):
+    """The option that names what is written.
+
+    The name ends in one of `endings`, "/" for a folder, or in one of a table's, such as
+    "io.image.FORMATS".
+    """
+
+    def __init__(self, *arguments: Any, endings: Sequence[str], **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.endings = endings
+
+    def matches(self, name: str) -> bool:
+        """Return whether a name ends as an output does."""
+        found: list[str] = []
+        for ending in self.endings:
+            module, _, table = ending.rpartition(".")
+            home = importlib.import_module(f"fractals.{module}") if module else None
+            found += getattr(home, table) if home else (ending,)
+        return name.lower().endswith(tuple(found)) and "#" not in name
+
+
 def option(*names: str, section: str = "Options", **settings: Any) -> Callable[[F], F]:
     """Return a decorator that adds an option to a verb."""
     return click.option(*names, cls=VerbOption, section=section, **settings)
+
+
+def key_option(name: str, section: str, **settings: Any) -> Callable[[F], F]:
+    """Return a decorator that adds the option of a scene's key: its meaning is the model's."""
+    meaning, known = KEYS[name.partition("/")[0].removeprefix("--").replace("-", "_")]
+    return option(name, section=section, help=meaning, shell_complete=words(*known), **settings)
 
 
 def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
@@ -505,13 +537,7 @@ class Laidout(click.Command):
 
 
 class VerbGroup(Laidout, click.Group):
-    """A verb of several parts, such as the searches of `find`; without one, it prints its help.
-
-    Parameters
-    ----------
-    noun, plural : str
-        What a part is called in messages, and the title of the list in the help.
-    """
+    """A verb of several parts, such as the searches of `find`; see `verb_group`."""
 
     def __init__(self, *arguments: Any, noun: str, plural: str, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
@@ -540,7 +566,24 @@ class VerbGroup(Laidout, click.Group):
 
 
 class Verb(Laidout):
-    """A verb of the command line."""
+    """A verb of the command line, which says how to name an output that looks like an argument."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the verb, unless its last argument is no file, and looks like one to write."""
+        output = next((each for each in self.params if isinstance(each, OutputOption)), None)
+        if output and ctx.get_parameter_source("output") is ParameterSource.DEFAULT:
+            arguments = [each for each in self.params if isinstance(each, click.Argument)]
+            given = ctx.params.get(arguments[-1].name or "") if arguments else ()
+            if isinstance(given, tuple) and given and output.matches(name := given[-1]):
+                # A single one may be a scene that is misspelled.
+                kind = SceneError if len(arguments) == len(given) == 1 else OptionError
+                what = "folder" if name.endswith("/") else "file"
+                if not os.path.exists(name):
+                    import shlex
+
+                    typed = shown(shlex.quote(name))
+                    raise kind(f"{shown(name)}: no such {what}; to write it, type -o {typed}")
+        return super().invoke(ctx)
 
 
 def _common() -> list[click.Parameter]:
@@ -564,6 +607,35 @@ def _common() -> list[click.Parameter]:
 def verb(name: str, *examples: str, **settings: Any) -> Callable[[Callable[..., Any]], Verb]:
     """Return a decorator that makes a verb of a function; its docstring is the help."""
     return click.command(name, cls=Verb, epilog=epilog(examples), add_help_option=False, **settings)
+
+
+def verb_group(
+    name: str, noun: str, plural: str, *examples: str
+) -> Callable[[Callable[[], None]], VerbGroup]:
+    """Return a decorator that makes a verb of several parts; the function's docstring is the help.
+
+    A part is called `noun` in messages; the list of parts has the title `plural`.
+    """
+
+    def decorate(function: Callable[[], None]) -> VerbGroup:
+        @functools.wraps(function)
+        def show() -> None:
+            context = click.get_current_context()
+            if context.invoked_subcommand is None:
+                write_out(context.get_help() + "\n")
+
+        return click.group(
+            name,
+            cls=VerbGroup,
+            noun=noun,
+            plural=plural,
+            add_help_option=False,
+            no_args_is_help=False,
+            invoke_without_command=True,
+            epilog=epilog(examples),
+        )(show)
+
+    return decorate
 
 
 def epilog(examples: Sequence[str]) -> str:
@@ -632,20 +704,3 @@ DEVICE = words("auto", "cpu", "gpu", "cuda", "cuda:0", "cuda:1", "cuda:all", "si
 SCENE = names("gallery", files=True)
 PALETTE = names("palette", "auto", files=True)
 FILE = _completer(lambda: (), files=True)
-
-
-@verb(
-    "completion",
-    "completion bash >> ~/.bashrc",
-    "completion zsh >> ~/.zshrc",
-    "completion fish > ~/.config/fish/completions/fractals.fish",
-)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion_command(context: click.Context, shell: str) -> None:
-    """Print the script that completes verbs, options and names in a shell."""
-    from click.shell_completion import get_completion_class
-
-    completion: Any = get_completion_class(shell)
-    root = context.find_root().command
-    write_out(completion(root, {}, "fractals", "_FRACTALS_COMPLETE").source())

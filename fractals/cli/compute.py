@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fractals
+from fractals.cli import collect_again
 from fractals.cli.command import Whole, option, parse_part, verb
 from fractals.cli.messages import (
     ProgressLine,
@@ -23,6 +24,7 @@ from fractals.cli.options import (
     color_options,
     device_options,
     device_request,
+    drawing_request,
     dry_run_option,
     effort_options,
     insecure_option,
@@ -35,6 +37,9 @@ from fractals.cli.options import (
 )
 from fractals.cli.scenes import default_output, requested_scene
 from fractals.errors import OptionError
+
+if TYPE_CHECKING:
+    from fractals.rendering.plan import Keeps
 
 # `fractals worker` and `fractals cluster-keys`: the machines of a cluster.
 
@@ -68,6 +73,7 @@ def worker_command(
         more += ["--insecure"] if insecure else []
         tell(f"{len(gpus)} GPUs: a process for each")
         raise SystemExit(serve_each_gpu(gpus, [address, *more], threads))
+    collect_again()
     serve(address, device, threads, keys, insecure, tell)
 
 
@@ -102,10 +108,6 @@ def cluster_keys_command(folder: str, days: int) -> None:
     tell(f"{folder}: ca.pem, cert.pem, key.pem; copy them to every machine, readable by you only")
 
 
-if TYPE_CHECKING:
-    from fractals.rendering.plan import Keeps
-
-
 @verb(
     "compute",
     "compute seahorse --size 4k -o sea.fz       # the same command resumes it",
@@ -117,7 +119,7 @@ if TYPE_CHECKING:
 @color_options
 @device_options
 @effort_options
-@output_option("File to write, ending in .fz, .npz or .exr.")
+@output_option("File to write, ending in .fz, .npz or .exr.", "io.escape_data.SUFFIXES")
 @option(
     "--overwrite",
     is_flag=True,
@@ -136,15 +138,11 @@ if TYPE_CHECKING:
 @json_option
 def compute_command(
     scenes: tuple[str, ...],
-    no_interior_shortcuts: bool,
-    no_cache: bool,
-    force: bool,
     output: str | None,
     overwrite: bool,
     part: str | None,
     dry_run: bool,
     as_json: bool,
-    threads: int | None,
     **options: Any,
 ) -> None:
     """Compute the raw numbers of a scene into a file.
@@ -161,11 +159,7 @@ def compute_command(
     from fractals.io.files import check_output
 
     lost: list[str] = []
-    how: dict[str, Any] = {
-        "device": device_request(options),
-        "threads": threads,
-        "interior_shortcuts": not no_interior_shortcuts,
-    }
+    how = drawing_request(options)
     cluster = cluster_request(options)
     resumes = any(source.endswith(".fz") for source in scenes)
     scene = requested_scene(scenes, options, lost, scene_table(), fits=not resumes)
@@ -185,7 +179,6 @@ def compute_command(
         keeps: Keeps = "store" if suffix == ".fz" else "raw"
         print_plan(plan_table(scene, how, keeps, measures=True), as_json)
         return
-    how |= {"cache": not no_cache, "force": force, "on_message": tell}
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
         if suffix == ".fz":
             try:

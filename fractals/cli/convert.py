@@ -20,8 +20,11 @@ from fractals.cli.messages import (
     write_out,
 )
 from fractals.cli.options import json_option, overwrite_option
-from fractals.cli.scenes import read_stdin, requested_scene
+from fractals.cli.scenes import check_png, read_stdin, requested_scene
 from fractals.errors import OptionError, shown
+
+if TYPE_CHECKING:
+    from fractals.scene.model import Scene
 
 # `fractals list`.
 
@@ -144,13 +147,11 @@ def shows_colors() -> bool:
 def write_preview(what: str, path: str, overwrite: bool) -> None:
     """Write the sheet of palettes to a PNG."""
     from fractals import catalog
-    from fractals.io.files import check_output, written
+    from fractals.io.files import written
 
     if what != "palettes":
         raise OptionError(f"--preview requires 'list palettes': there is no sheet of {what}")
-    if Path(path).suffix.lower() != ".png":
-        raise OptionError(f"--preview: '{shown(path, 80)}' does not end in .png")
-    check_output(path, overwrite)
+    check_png(path, overwrite, "--preview")
     from fractals.io.load import load_scene
     from fractals.tools import sheet
 
@@ -160,15 +161,6 @@ def write_preview(what: str, path: str, overwrite: bool) -> None:
     with written(path, overwrite) as file:
         file.write(data)
     tell(f"{path}: {len(names)} palettes")
-
-
-def table_of_scenes() -> dict[str, Any]:
-    """Return the names of the gallery's scenes, each with a line about it."""
-    return {name: title for name, title, _ in entries("scenes")}
-
-
-if TYPE_CHECKING:
-    from fractals.scene.model import Scene
 
 
 @verb(
@@ -286,10 +278,6 @@ def report_lost(target: str, lost: list[str], as_json: bool) -> None:
 # `fractals show`.
 
 
-if TYPE_CHECKING:
-    from fractals.scene.model import Scene
-
-
 @verb("show", "show sea.png", "show seahorse", "show --schema > scene.schema.json")
 @click.argument("file", required=False, metavar="SCENE", shell_complete=SCENE)
 @option(
@@ -351,7 +339,6 @@ def show_entries(file: str, as_json: bool) -> bool:
 
 def show_palette(file: str, as_json: bool) -> bool:
     """Print the palette of another program's file of palettes; return whether it is one."""
-    pass  # MERGED
     from fractals.io import formats
     from fractals.scene.model import toml_text, validate
 

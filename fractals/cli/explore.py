@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import fractals
+from fractals.cli import collect_again
 from fractals.cli.command import FILE, Whole, option, verb
 from fractals.cli.messages import ProgressLine, tell
 from fractals.cli.options import (
@@ -16,14 +17,41 @@ from fractals.cli.options import (
     scene_table,
     view_options,
 )
-from fractals.cli.scenes import default_output, requested_scene
-from fractals.errors import FractalsError, OptionError
+from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
+from fractals.explorer.options import LIMITS, ExploreOptions
 
-# The options of `fractals.explore` that have the same name on the command line.
-SERVER_OPTIONS = (
-    *("host", "port", "uds", "cert", "key", "allow_hosts"),
-    *("read_only", "memory", "clients"),
-)
+# The options of the server. Their defaults and bounds are those of `fractals.explore`.
+SERVER = {
+    "--host ADDRESS": "Address to listen at (default: 127.0.0.1, this machine only).",
+    "--port N": "Port to listen at (default: a free one).",
+    "--no-browser": "Print the address; open no browser.",
+    "--uds FILE": "Unix socket to listen at; --port is then the port of the tunnel to it.",
+    "--cert FILE": "Certificate, for HTTPS.",
+    "--key FILE": "Its private key.",
+    "--allow-host NAME[:PORT]": (
+        "Another name under which browsers reach the server; can be repeated."
+    ),
+    "--read-only": "Visitors upload, export and keep nothing here.",
+    "--memory MIB": (
+        "Memory for raw numbers that recoloring needs, of all pages together (default: 1024)."
+    ),
+    "--clients N": "Most pages that are connected at once (default: 16).",
+}
+
+
+def server_options(function: Any) -> Any:
+    """Add the options of `SERVER`."""
+    for words, text in reversed(SERVER.items()):
+        flag, _, metavar = words.partition(" ")
+        name = "allow_hosts" if flag == "--allow-host" else flag[2:].replace("-", "_")
+        settings: dict[str, Any] = {"is_flag": True}
+        if metavar:
+            default = getattr(ExploreOptions, name)
+            settings = {"metavar": metavar, "default": default, "multiple": default == ()}
+            settings |= {"type": Whole(*LIMITS[name])} if name in LIMITS else {}
+            settings |= {"shell_complete": FILE} if metavar == "FILE" else {}
+        function = option(flag, name, section="Server", help=text, **settings)(function)
+    return function
 
 
 @verb(
@@ -36,63 +64,7 @@ SERVER_OPTIONS = (
 @view_options
 @color_options
 @device_options
-@option(
-    "--host",
-    metavar="ADDRESS",
-    default="127.0.0.1",
-    section="Server",
-    help="Address to listen at (default: 127.0.0.1, this machine only).",
-)
-@option(
-    "--port",
-    type=Whole(0, 65_535),
-    metavar="N",
-    default=0,
-    section="Server",
-    help="Port to listen at (default: a free one).",
-)
-@option("--no-browser", is_flag=True, section="Server", help="Print the address; open no browser.")
-@option(
-    "--uds",
-    metavar="FILE",
-    shell_complete=FILE,
-    section="Server",
-    help="Unix socket to listen at; --port is then the port of the tunnel to it.",
-)
-@option(
-    "--cert", metavar="FILE", shell_complete=FILE, section="Server", help="Certificate, for HTTPS."
-)
-@option("--key", metavar="FILE", shell_complete=FILE, section="Server", help="Its private key.")
-@option(
-    "--allow-host",
-    "allow_hosts",
-    metavar="NAME[:PORT]",
-    multiple=True,
-    section="Server",
-    help="Another name under which browsers reach the server; can be repeated.",
-)
-@option(
-    "--read-only",
-    is_flag=True,
-    section="Server",
-    help="Visitors upload, export and keep nothing here.",
-)
-@option(
-    "--memory",
-    type=Whole(1, 2**20),
-    metavar="MIB",
-    default=1024,
-    section="Server",
-    help="Memory for raw numbers that recoloring needs, of all pages together (default: 1024).",
-)
-@option(
-    "--clients",
-    type=Whole(1, 1000),
-    metavar="N",
-    default=16,
-    section="Server",
-    help="Most pages that are connected at once (default: 16).",
-)
+@server_options
 def explore_command(
     scenes: tuple[str, ...], threads: int | None, no_browser: bool, **options: Any
 ) -> None:
@@ -103,8 +75,10 @@ def explore_command(
     starts with the gallery. Ctrl-C ends the server.
     """
     device = device_request(options)
-    server = {name: options.pop(name) for name in SERVER_OPTIONS}
+    fields = ExploreOptions.__dataclass_fields__.keys()
+    server = {name: options.pop(name) for name in fields & options.keys()}
     scene = requested_scene(scenes, options, defaults=scene_table())
+    collect_again()
     fractals.explore(
         scene,
         device=device,
@@ -140,7 +114,7 @@ def explore_command(
     section="Output",
     help="Folder for the scenes (default: that of the sheet).",
 )
-@output_option("Sheet to write, a PNG.")
+@output_option("Sheet to write, a PNG.", ".png")
 @overwrite_option
 @device_options
 def surprise_command(
@@ -163,16 +137,12 @@ def surprise_command(
     device = device_request(options)
     scene = requested_scene(scenes, options)
     path = Path(output or default_output(scenes, {}, "-surprise.png", free=not overwrite))
-    if path.suffix.lower() != ".png":
-        raise OptionError(f"--output: '{str(path)[:80]}' does not end in .png")
+    check_png(path, overwrite)
     where = Path(folder) if folder else path.parent
     if folder:
-        try:
-            where.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FractalsError(f"the folder '{where}' can't be made: {error.strerror}") from None
+        make_folder(where)
     names = [where / f"{path.stem}-{k}.toml" for k in range(1, surprise.COUNT + 1)]
-    for each in (path, *names):
+    for each in names:
         check_output(each, overwrite)
     with ProgressLine(program="a sheet of surprises") as progress:
         found, sheet = surprise.draw_sheet(scene, seed, device, threads, progress)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fractals.cli import collect_again
 from fractals.cli.command import FILE, Whole, option, verb, words
 from fractals.cli.messages import (
     ProgressLine,
@@ -23,7 +24,7 @@ from fractals.cli.options import (
     cluster_request,
     color_options,
     device_options,
-    device_request,
+    drawing_request,
     dry_run_option,
     effort_options,
     json_option,
@@ -133,7 +134,10 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
 @device_options
 @effort_options
 @output_option(
-    "Film to write: .mp4, .mkv, .webm, .mov, .webp, .gif, or a FOLDER/ or frame%05d.png for PNGs."
+    "Film to write: .mp4, .mkv, .webm, .mov, .webp, .gif, or a FOLDER/ or frame%05d.png for PNGs.",
+    "films.writing.SUFFIXES",
+    "io.image.FORMATS",
+    "/",
 )
 @overwrite_option
 @dry_run_option
@@ -156,21 +160,15 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     saving["cluster"] = cluster_request(options)
     still, numbers, audio = (options.pop(key) for key in ("still", "frames", "audio"))
     output, dry_run, as_json = (options.pop(key) for key in ("output", "dry_run", "as_json"))
-    how = RenderOptions(
-        device=device_request(options),
-        threads=options.pop("threads"),
-        interior_shortcuts=not options.pop("no_interior_shortcuts"),
-        cache=not options.pop("no_cache"),
-        on_message=tell,
-    )
-    force = options.pop("force")
+    how = drawing_request(options)
+    force = how.pop("force")
     scene = requested_scene(scenes, options, [], scene_table(), fits=not dry_run)
     suffix = ".png" if still is not None else ".mp4"
     path = output or default_output(scenes, options, suffix, free=not saving["overwrite"])
     if own["fps"] is None and scene.film is None:
         own["fps"] = LOOP_FPS.get(Path(path).suffix.lower())
     scene = with_wishes(scene, ZoomRequest(**own), tell)
-    film = Film(scene, how)
+    film = Film(scene, RenderOptions(**how))
     if still is not None:
         _save_still(film, still, path, saving["overwrite"], as_json)
         return
@@ -180,6 +178,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
             plan = film.plan(video_of(path, **kind), measured=True)
         _print_plan(plan, as_json)
         return
+    collect_again()
     _make(film, path, {**saving, "sound": audio, "frames": _range(numbers, film)}, force, as_json)
 
 

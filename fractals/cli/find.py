@@ -5,10 +5,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import click
-
 import fractals
-from fractals.cli.command import VerbGroup, Whole, epilog, option, together, verb, whole
+from fractals.cli.command import Whole, option, together, verb, verb_group, whole
 from fractals.cli.messages import ProgressLine, print_json, program_of, tell, write_out
 from fractals.cli.options import (
     device_options,
@@ -19,8 +17,8 @@ from fractals.cli.options import (
     scene_arguments,
     view_options,
 )
-from fractals.cli.scenes import requested_scene
-from fractals.errors import FractalsError, OptionError, shown
+from fractals.cli.scenes import make_folder, requested_scene
+from fractals.errors import OptionError, shown
 
 if TYPE_CHECKING:
     from fractals.deep.nucleus import Minibrot
@@ -38,27 +36,20 @@ search_options = together(
         help="Highest period to search, such as 1e6 (default: by the depth of the view).",
     ),
 )
-target_option = output_option("Scene to write, .toml or .json; - is stdout.", default="-")
-
-
-@click.group(
-    "find",
-    cls=VerbGroup,
-    noun="search",
-    plural="Searches",
-    add_help_option=False,
-    no_args_is_help=False,
-    invoke_without_command=True,
-    epilog=epilog(
-        [
-            "find nucleus seahorse -o mini.toml",
-            "find misiurewicz seahorse --at 200,120 -o eye.toml",
-            "find interesting seahorse -o views/",
-        ]
-    ),
+target_option = output_option(
+    "Scene to write, .toml or .json; - is stdout.", "io.load.SCENE_SUFFIXES", default="-"
 )
-@click.pass_context
-def find_command(context: click.Context) -> None:
+
+
+@verb_group(
+    "find",
+    "search",
+    "Searches",
+    "find nucleus seahorse -o mini.toml",
+    "find misiurewicz seahorse --at 200,120 -o eye.toml",
+    "find interesting seahorse -o views/",
+)
+def find_command() -> None:
     """Find minibrots, their periods, embedded Julia sets, spirals and interesting views.
 
     They are found inside the view of a scene, at any depth.
@@ -67,8 +58,6 @@ def find_command(context: click.Context) -> None:
     the view: the largest one. With --at X,Y it searches a view of the same size around that pixel,
     and --at X,Y --width 10% a tenth of that view.
     """
-    if context.invoked_subcommand is None:
-        write_out(context.get_help() + "\n")
 
 
 @verb(
@@ -257,7 +246,7 @@ def misiurewicz_command(
     section="Search",
     help="Most views, 1 to 100 (default: 6).",
 )
-@output_option("Folder for a scene of each view and sheet.png.", metavar="FOLDER")
+@output_option("Folder for a scene of each view and sheet.png.", "/", metavar="FOLDER")
 @overwrite_option
 @json_option
 @device_options
@@ -283,10 +272,7 @@ def interesting_command(
     names = [f"view-{k}.toml" for k in range(1, count + 1)]
     folder = Path(output) if output else None
     if folder:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FractalsError(f"the folder '{folder}' can't be made: {error.strerror}") from None
+        make_folder(folder)
         for name in (*names, SHEET):
             check_output(folder / name, overwrite)
     with ProgressLine(program=program_of(scene)) as progress:

@@ -18,8 +18,8 @@ from fractals.cli.options import (
     scene_arguments,
     view_options,
 )
-from fractals.cli.scenes import default_output, requested_scene
-from fractals.errors import DifferenceError, FractalsError, OptionError, shown
+from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
+from fractals.errors import DifferenceError, OptionError, shown
 
 # `fractals sheet`.
 
@@ -42,7 +42,7 @@ from fractals.errors import DifferenceError, FractalsError, OptionError, shown
 )
 @view_options
 @color_options
-@output_option("Sheet to write, a PNG.")
+@output_option("Sheet to write, a PNG.", ".png")
 @overwrite_option
 def sheet_command(
     scenes: tuple[str, ...], kind: str, output: str | None, overwrite: bool, **options: Any
@@ -53,16 +53,14 @@ def sheet_command(
     sheet of colorings each has its own palette, and a density that fits its values; colorings that
     show nothing in the view are left out.
     """
-    from fractals.io.files import check_output, written
+    from fractals.io.files import written
     from fractals.tools import sheet
 
     if kind not in sheet.KINDS:
         raise OptionError(f"--of: '{shown(kind, 40)}': choose {', '.join(sheet.KINDS)}")
     scene = requested_scene(scenes, options)
     path = output or default_output(scenes, {}, "-sheet.png", free=not overwrite)
-    if Path(path).suffix.lower() != ".png":
-        raise OptionError(f"--output: '{shown(path, 80)}' does not end in .png")
-    check_output(path, overwrite)
+    check_png(path, overwrite)
     with ProgressLine(program=f"a sheet of {kind}"):
         found = list(sheet.cells(scene, kind))
         data = sheet.png(sheet.assemble(found))
@@ -79,7 +77,7 @@ def sheet_command(
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete("gallery"))
 @option("--all", "whole", is_flag=True, section="Output", help="Draw every scene, and the page.")
-@output_option("Folder of the pictures, made if missing.", "FOLDER", "gallery")
+@output_option("Folder of the pictures, made if missing.", "/", metavar="FOLDER", default="gallery")
 @option(
     "--size",
     metavar="SIZE",
@@ -129,10 +127,7 @@ def gallery_command(
             if different := gallery.check(names, folder, request, tell, threads):
                 raise DifferenceError(f"the counts of {', '.join(different)} differ")
             return
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FractalsError(f"the folder '{folder}' can't be made: {error.strerror}") from None
+        make_folder(folder)
         gallery.draw(
             names, folder, lambda current: parse_size(size, current), request, tell, threads
         )

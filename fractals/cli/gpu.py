@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from fractals.cli.command import FILE, VerbGroup, epilog, option, together, verb, words
+from fractals.cli.command import FILE, option, together, verb, verb_group, words
 from fractals.cli.messages import print_json, tell, write_out
 from fractals.cli.options import (
     json_option,
+    max_iterations_option,
     output_option,
     overwrite_option,
     scene_arguments,
     view_options,
 )
-from fractals.cli.scenes import requested_scene
+from fractals.cli.scenes import check_png, requested_scene
 from fractals.errors import OptionError, shown
 
 if TYPE_CHECKING:
@@ -38,40 +39,23 @@ sample_options = together(
         section="Picture",
         help="N x N samples per pixel, each a thread of its own.",
     ),
-    option(
-        "-n",
-        "--max-iterations",
-        metavar="N",
-        section="Iteration",
-        help="Maximum iterations per sample, such as 1e6, or auto.",
-    ),
+    max_iterations_option,
 )
 
 
-@click.group(
+@verb_group(
     "gpu",
-    cls=VerbGroup,
-    noun="instrument",
-    plural="Instruments",
-    add_help_option=False,
-    no_args_is_help=False,
-    invoke_without_command=True,
-    epilog=epilog(
-        [
-            "gpu divergence seahorse -o map.png",
-            "gpu access kernel.py",
-            "gpu predict seahorse --card rtx4090",
-        ]
-    ),
+    "instrument",
+    "Instruments",
+    "gpu divergence seahorse -o map.png",
+    "gpu access kernel.py",
+    "gpu predict seahorse --card rtx4090",
 )
-@click.pass_context
-def gpu_command(context: click.Context) -> None:
+def gpu_command() -> None:
     """Study GPU kernels without a GPU: divergence, memory access and predicted times.
 
     `fractals devices` lists the GPUs of this machine.
     """
-    if context.invoked_subcommand is None:
-        write_out(context.get_help() + "\n")
 
 
 @verb(
@@ -84,7 +68,7 @@ def gpu_command(context: click.Context) -> None:
 @block_option
 @sample_options
 @view_options
-@output_option("Map to write, a PNG: warps whose lanes are busy are white.")
+@output_option("Map to write, a PNG: warps whose lanes are busy are white.", ".png")
 @overwrite_option
 @json_option
 def divergence_command(
@@ -100,14 +84,12 @@ def divergence_command(
     The CPU computes the counts. A thread computes one sample; interior samples take the full
     number of iterations, as in a kernel without interior shortcuts.
     """
-    from fractals.io.files import check_output, written
+    from fractals.io.files import written
     from fractals.tools import sheet
     from fractals.tools.gpu import access
 
     if output is not None:
-        if Path(output).suffix.lower() != ".png":
-            raise OptionError(f"--output: '{shown(output, 80)}' does not end in .png")
-        check_output(output, overwrite)
+        check_png(output, overwrite)
     shapes = [parse_block(text) for text in blocks] or access.BLOCKS
     count = counts_of(requested_scene(scenes, options))
     found = [access.measure(count, shape) for shape in shapes]
@@ -356,10 +338,7 @@ def share(text: str) -> float:
 def counts_of(scene: "Scene") -> "NDArray[Any]":
     """Return the counts of all samples of a scene, computed on the CPU.
 
-    Raises
-    ------
-    OptionError
-        The scene is drawn by perturbation, where counts are not the steps taken.
+    An `OptionError` refuses perturbation, where counts are not the steps taken.
     """
     import fractals
 

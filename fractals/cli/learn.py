@@ -8,6 +8,7 @@ import click
 from fractals.cli.command import FILE, option, verb
 from fractals.cli.messages import tell, write_out
 from fractals.cli.options import overwrite_option
+from fractals.cli.scenes import check_png
 from fractals.errors import FractalsError, OptionError, shown
 
 if TYPE_CHECKING:
@@ -139,11 +140,9 @@ def _report(steps: "list[Step]", path: Path, overwrite: bool) -> None:
     from fractals.io.files import check_output, written
     from fractals.tools.learn import report
 
-    if path.suffix.lower() != ".png":
-        raise OptionError(f"--output: '{shown(path, 80)}' does not end in .png")
+    check_png(path, overwrite)
     outputs = {"chart": path, "figures": path.with_suffix(".json")}
-    for each in outputs.values():
-        check_output(each, overwrite)
+    check_output(outputs["figures"], overwrite)
     found = report.measure(steps, tell)
     texts = {
         "chart": report.chart(found),

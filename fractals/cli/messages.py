@@ -17,9 +17,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fractals.cli.signals import is_compiling
-from fractals.errors import FractalsError
+from fractals.errors import MAX_LINES, FractalsError, escaped
 
-MAX_LINES = 10  # of errors, or of lost settings; a file can hold thousands of wrong keys
+if TYPE_CHECKING:
+    from fractals.io.summary import Summary
+    from fractals.rendering.plan import Keeps
+    from fractals.scene.model import Scene
+
 MIN_WORD = 40  # characters that stay of a long word, such as a path
 MAX_LENGTH = 200  # characters of a line; names and values of a file can be megabytes long
 MINUTE, HOUR, DAY, YEAR = 60.0, 3600.0, 86_400.0, 31_557_600.0  # seconds
@@ -61,16 +65,12 @@ def settings(lost: Iterable[str]) -> list[str]:
 
 
 def print_lines(lines: list[str]) -> None:
-    """Print lines on stderr: at most `MAX_LINES`, then how many more there are.
-
-    Errors of a scene are already cut to as many, and a line with the number of the others.
-    """
-    cut = len(lines) == MAX_LINES + 1 and re.search(r"\band \d+ more$", lines[-1])
-    shown = len(lines) if Verbosity.verbose or cut else MAX_LINES
-    for line in lines[:shown]:
+    """Print lines on stderr: with what `listed` adds, `MAX_LINES`, then how many more there are."""
+    kept = len(lines) if Verbosity.verbose or len(lines) <= MAX_LINES + 1 else MAX_LINES
+    for line in lines[:kept]:
         print_line(line)
-    if len(lines) > shown:
-        print_line(f"and {len(lines) - shown} more lines (--verbose prints all)")
+    if len(lines) > kept:
+        print_line(f"and {len(lines) - kept} more lines (--verbose prints all)")
 
 
 def print_line(message: str) -> None:
@@ -82,17 +82,6 @@ def print_line(message: str) -> None:
         click.echo(f"fractals: {text}", err=True)
     except (OSError, ValueError):
         discard(sys.stderr)
-
-
-def escaped(text: str) -> str:
-    r"""Return text on one line, with control characters as escapes.
-
-    Examples
-    --------
-    >>> print(escaped("red\x1b[31m\nnext"))
-    red\x1b[31m\nnext
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def shortened(text: str, length: int = MAX_LENGTH) -> str:
@@ -123,12 +112,9 @@ def shortened(text: str, length: int = MAX_LENGTH) -> str:
 
 
 def write_out(data: str | bytes) -> None:
-    """Write data to stdout, and flush it.
+    """Write data to stdout, and flush it: `StdoutError` where it is closed or full.
 
-    Raises
-    ------
-    StdoutError
-        Stdout is closed, or full. A closed pipe is a `BrokenPipeError`.
+    A closed pipe is a `BrokenPipeError`.
     """
     raw = data.encode() if isinstance(data, str) else data
     if sys.stdout is None:
@@ -195,10 +181,6 @@ def choices(names: Iterable[object]) -> str:
 
 # The progress of long work: a bar on a terminal, otherwise a line now and then.
 
-
-if TYPE_CHECKING:
-    from fractals.scene.model import Scene
-
 FIRST, EVERY = 0.5, 10.0  # seconds: before a bar is shown, and between two lines
 LOOK = 0.1  # seconds between two looks at whether a program is compiled
 COMPILES = 3  # looks in a row that must see the compiler: helpers compile in less than 0.3 s
@@ -206,17 +188,11 @@ COMPILE_SECONDS = 2  # of processor time: 0.9 s for smooth, 1.3 s for deep views
 
 
 class ProgressLine:
-    """Shows the progress of one task, and says at once that a program is compiled.
+    """Shows the progress of one task, and says at once that a program is compiled."""
 
-    Parameters
-    ----------
-    pixels : int
-        Pixels of all tiles together, for the speed; 0 where the steps are no tiles.
-    program : str
-        What would be compiled; "": nothing is watched.
-    task : str
-        What is done while there are no numbers of steps.
-    """
+    # pixels: of all tiles together, for the speed; 0 where the steps are no tiles
+    # program: what would be compiled; "": nothing is watched
+    # task: what is done while there are no numbers of steps
 
     def __init__(self, pixels: int = 0, program: str = "", task: str = "") -> None:
         self.pixels, self.program, self.task = pixels, program, task
@@ -322,12 +298,6 @@ def program_of(scene: "Scene") -> str:
 
 
 # What drawing verbs print at their end: the closing line, JSON, the plan, and hints.
-
-
-if TYPE_CHECKING:
-    from fractals.io.summary import Summary
-    from fractals.rendering.plan import Keeps
-    from fractals.scene.model import Scene
 
 MIN_BYTES = 4096  # of a small picture, whose scene takes most of them
 # What the keys of a plan mean, where one word does not say it.

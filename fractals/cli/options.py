@@ -15,12 +15,15 @@ from fractals.cli.command import (
     PALETTE,
     SCENE,
     F,
+    OutputOption,
     Whole,
+    key_option,
     names,
     option,
     together,
     words,
 )
+from fractals.cli.messages import tell
 from fractals.errors import InputError, OptionError, SceneError, shown
 
 # The user's file of defaults, TOML: device, threads, and keys of scenes.
@@ -48,13 +51,7 @@ def path() -> Path:
 
 @functools.cache
 def read(file: Path) -> dict[str, Any]:
-    """Return the table of a file of defaults; an empty one where there is no file.
-
-    Raises
-    ------
-    SceneError
-        The file is invalid; the message names it, and the key.
-    """
+    """Return the table of a file of defaults; an empty one where there is no file."""
     if not file.is_file():
         return {}
     from fractals.catalog import did_you_mean
@@ -91,11 +88,6 @@ def scene_table() -> dict[str, Any]:
     """Return the keys of scenes that have a default of the user's own.
 
     A palette's file is looked up beside the file of defaults, then in the current folder.
-
-    Raises
-    ------
-    SceneError
-        A value is invalid; the message names the file.
     """
     from fractals.io.load import embed_files
     from fractals.scene.model import validate
@@ -127,38 +119,17 @@ color_options = together(
         shell_complete=names("coloring"),
         help="Coloring, such as smooth or stripe_average,density=7.",
     ),
-    option(
-        "--transfer",
-        metavar="CURVE",
-        section="Colors",
-        shell_complete=words("auto", "linear", "sqrt", "cbrt", "log", "atan"),
-        help="Curve from values to the palette: auto, linear, sqrt, cbrt, log or atan.",
-    ),
-    option(
-        "--density",
-        metavar="TURNS",
-        section="Colors",
-        help="Turns of the palette per unit of the transferred value.",
-    ),
-    option(
-        "--offset",
-        metavar="TURNS",
-        section="Colors",
-        help="Shift of the palette, in turns.",
-    ),
+    key_option("--transfer", "Colors", metavar="CURVE"),
+    key_option("--density", "Colors", metavar="TURNS"),
+    key_option("--offset", "Colors", metavar="TURNS"),
     option(
         "--fit/--no-fit",
         default=None,
         section="Colors",
-        help="Fit density and offset of the coloring and of all layers to their values. Without "
-        "either, only a coloring given by --coloring is fitted.",
+        help="Fit density and offset of the coloring and of all layers to their values. By "
+        "default only a coloring given by --coloring is fitted.",
     ),
-    option(
-        "--inside",
-        metavar="COLOR",
-        section="Colors",
-        help="Color of the points inside the set, such as '#000' or navy.",
-    ),
+    key_option("--inside", "Colors", metavar="COLOR"),
 )
 view_options = together(
     option(
@@ -207,37 +178,11 @@ view_options = together(
         section="View",
         help="Zoom, counted from the formula's whole view, or relative to the scene: x10.",
     ),
-    option(
-        "--rotation",
-        metavar="DEGREES",
-        section="View",
-        help="Turn the view counter-clockwise.",
-    ),
-    option(
-        "--mirror/--no-mirror",
-        default=None,
-        section="View",
-        help="Point the imaginary axis downwards.",
-    ),
-    option(
-        "--stretch",
-        metavar="FACTOR",
-        section="View",
-        help="Stretch the view by this factor along --stretch-angle.",
-    ),
-    option(
-        "--stretch-angle",
-        metavar="DEGREES",
-        section="View",
-        help="Direction of the stretch, counter-clockwise from the right.",
-    ),
-    option(
-        "--projection",
-        metavar="NAME",
-        section="View",
-        shell_complete=words("plane", "exponential"),
-        help="plane, or exponential (x is the angle, y the logarithm of the radius).",
-    ),
+    key_option("--rotation", "View", metavar="DEGREES"),
+    key_option("--mirror/--no-mirror", "View", default=None),
+    key_option("--stretch", "View", metavar="FACTOR"),
+    key_option("--stretch-angle", "View", metavar="DEGREES"),
+    key_option("--projection", "View", metavar="NAME"),
     option(
         "--size",
         metavar="SIZE",
@@ -245,56 +190,26 @@ view_options = together(
         help="Pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi.",
     ),
 )
+max_iterations_option = option(
+    "-n",
+    "--max-iterations",
+    metavar="N",
+    section="Iteration",
+    shell_complete=words("auto"),
+    help="Maximum iterations per sample, such as 1e6, or auto.",
+)
 scene_options = together(
     view_options,
-    option(
-        "--supersampling", metavar="N", section="Picture", help="N x N samples per pixel, 1 to 16."
-    ),
-    option(
-        "--antialias",
-        metavar="HOW",
-        section="Picture",
-        shell_complete=words("grid", "jittered", "adaptive"),
-        help="Pattern of the samples: grid, jittered or adaptive.",
-    ),
-    option(
-        "-n",
-        "--max-iterations",
-        metavar="N",
-        section="Iteration",
-        help="Maximum iterations per sample, such as 1e6, or auto.",
-    ),
-    option(
-        "--precision",
-        metavar="TYPE",
-        section="Iteration",
-        shell_complete=words("auto", "float64", "float32"),
-        help="Number type: auto (float64), float64 or float32, which is for wide views only.",
-    ),
-    option(
-        "--escape-radius",
-        metavar="R",
-        section="Iteration",
-        help="Radius beyond which an orbit has escaped, 2 or more.",
-    ),
+    key_option("--supersampling", "Picture", metavar="N"),
+    key_option("--antialias", "Picture", metavar="HOW"),
+    max_iterations_option,
+    key_option("--precision", "Iteration", metavar="TYPE"),
+    key_option("--escape-radius", "Iteration", metavar="R"),
 )
 picture_options = together(
-    option(
-        "--bits", metavar="N", section="Picture", help="Bits per channel: 8, or 16 (PNG or TIFF)."
-    ),
-    option(
-        "--dpi",
-        metavar="N",
-        section="Picture",
-        help="Pixels per inch, for printing (PNG, JPEG, TIFF).",
-    ),
-    option(
-        "--compression",
-        metavar="HOW",
-        section="Picture",
-        shell_complete=words("fast", "small"),
-        help="PNG compression: fast, or small (10 to 30 % smaller files, much slower).",
-    ),
+    key_option("--bits", "Picture", metavar="N"),
+    key_option("--dpi", "Picture", metavar="N"),
+    key_option("--compression", "Picture", metavar="HOW"),
 )
 threads_option = option(
     "--threads",
@@ -387,11 +302,15 @@ cluster_options = together(
 scene_arguments = click.argument("scenes", nargs=-1, metavar="[SCENE]...", shell_complete=SCENE)
 
 
-def output_option(text: str, metavar: str = "FILE", default: str | None = None) -> Callable[[F], F]:
-    """Return the option that names what is written."""
-    return option(
+def output_option(
+    text: str, *endings: str, metavar: str = "FILE", default: str | None = None
+) -> Callable[[F], F]:
+    """Return the option that names what is written; `endings` are those of `OutputOption`."""
+    return click.option(
         "-o",
         "--output",
+        cls=OutputOption,
+        endings=endings,
         metavar=metavar,
         default=default,
         section="Output",
@@ -413,6 +332,18 @@ def cluster_request(options: dict[str, Any]) -> Any:
 
     check_known(address, insecure)  # before any work is done
     return Cluster(address, keys, insecure, returns)
+
+
+def drawing_request(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of what iterates out of `options`, and return fields of `RenderOptions`."""
+    return {
+        "device": device_request(options),
+        "threads": options.pop("threads"),
+        "interior_shortcuts": not options.pop("no_interior_shortcuts"),
+        "cache": not options.pop("no_cache"),
+        "force": options.pop("force"),
+        "on_message": tell,
+    }
 
 
 def device_request(options: dict[str, Any]) -> str:

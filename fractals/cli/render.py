@@ -28,6 +28,7 @@ from fractals.cli.options import (
     color_options,
     device_options,
     device_request,
+    drawing_request,
     dry_run_option,
     effort_options,
     json_option,
@@ -38,8 +39,19 @@ from fractals.cli.options import (
     scene_options,
     scene_table,
 )
-from fractals.cli.scenes import default_output, fitted, requested_scene, source_name, with_colors
-from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.cli.scenes import (
+    default_output,
+    fitted,
+    make_folder,
+    merged_parts,
+    requested_scene,
+    source_name,
+)
+from fractals.errors import OptionError, SceneError
+
+if TYPE_CHECKING:
+    from fractals.rendering.plan import Keeps
+    from fractals.scene.model import Scene
 
 # `fractals recolor`.
 
@@ -55,7 +67,7 @@ from fractals.errors import FractalsError, OptionError, SceneError
 @color_options
 @picture_options
 @device_options
-@output_option("Picture to write; the suffix is its type.")
+@output_option("Picture to write; the suffix is its type.", "io.image.FORMATS")
 @overwrite_option
 @json_option
 def recolor_command(
@@ -76,6 +88,7 @@ def recolor_command(
     from fractals.io.files import check_output
     from fractals.io.formats import PICTURES
     from fractals.io.image import check_format, format_of, lost
+    from fractals.io.load import with_colors
     from fractals.scene.geometry import make_layers
 
     request = device_request(options)
@@ -89,7 +102,8 @@ def recolor_command(
         )
     raw = fractals.EscapeData.load(raw_file)
     lines: list[str] = []
-    colors = with_colors(raw.scene, scenes, lines)
+    parts = [part for source in scenes for part in merged_parts(source)]
+    colors = with_colors(raw.scene, *parts, lost=lines)
     scene = requested_scene((colors,), options, lines, fits=False)
     if raw.exact and not make_layers(scene).lacking(raw.planes):  # those are refused below
         given = {key: value for key, value in options.items() if value is not None}
@@ -100,6 +114,7 @@ def recolor_command(
             output,
             raw,
             scene,
+            image=scene.to_values()["image"],
             overwrite=overwrite,
             device=request,
             threads=threads,
@@ -109,11 +124,6 @@ def recolor_command(
     report(drawn, output, "recolor", as_json)
     if note := lost(file_format, scene):
         tell(note)
-
-
-if TYPE_CHECKING:
-    from fractals.rendering.plan import Keeps
-    from fractals.scene.model import Scene
 
 
 @verb(
@@ -128,21 +138,21 @@ if TYPE_CHECKING:
 @picture_options
 @device_options
 @effort_options
-@output_option("Picture to write; the suffix is its type; - is stdout, FOLDER/ takes each scene.")
+@output_option(
+    "Picture to write; the suffix is its type; - is stdout, FOLDER/ takes each scene.",
+    "io.image.FORMATS",
+    "/",
+)
 @overwrite_option
 @cluster_options
 @dry_run_option
 @json_option
 def render_command(
     scenes: tuple[str, ...],
-    no_interior_shortcuts: bool,
-    no_cache: bool,
-    force: bool,
     output: str | None,
     overwrite: bool,
     dry_run: bool,
     as_json: bool,
-    threads: int | None,
     **options: Any,
 ) -> None:
     """Draw a picture.
@@ -152,15 +162,9 @@ def render_command(
     - for stdin. FILE#NAME is one entry of a file. Several scenes, or A+B, are merged from left to
     right; options come last. Without a SCENE the Mandelbrot set is drawn.
     """
-    request = device_request(options)
-    how: dict[str, Any] = {
-        "device": request,
-        "threads": threads,
-        "interior_shortcuts": not no_interior_shortcuts,
-    }
-    effort: dict[str, Any] = {"cache": not no_cache, "force": force}
+    how = drawing_request(options)
     if cluster := cluster_request(options):
-        effort["cluster"] = cluster
+        how["cluster"] = cluster
     folder = output is not None and output != "-" and is_folder(output)
     if folder and scenes:
         assert output is not None
@@ -170,12 +174,12 @@ def render_command(
             lost: list[str] = []
             scene = requested_scene((source,), options, lost, scene_table(), fits=not dry_run)
             path = str(Path(output, source_name(source) + ".png"))
-            draw_or_plan(scene, path, how, effort, overwrite, dry_run, as_json, lost)
+            draw_or_plan(scene, path, how, overwrite, dry_run, as_json, lost)
         return
     lost = []
     scene = requested_scene(scenes, options, lost, scene_table(), fits=not dry_run)
     path = output or default_output(scenes, options, ".png", free=not (overwrite or dry_run))
-    draw_or_plan(scene, path, how, effort, overwrite, dry_run, as_json, lost)
+    draw_or_plan(scene, path, how, overwrite, dry_run, as_json, lost)
 
 
 def is_folder(output: str) -> bool:
@@ -183,19 +187,10 @@ def is_folder(output: str) -> bool:
     return output.endswith(("/", os.sep)) or os.path.isdir(output)
 
 
-def make_folder(path: str) -> None:
-    """Create a folder where there is none."""
-    try:
-        os.makedirs(path, exist_ok=True)
-    except OSError as error:
-        raise FractalsError(f"the folder '{path}' can't be made: {error.strerror}") from None
-
-
 def draw_or_plan(
     scene: "Scene",
     output: str,
     how: dict[str, Any],
-    effort: dict[str, Any],
     overwrite: bool,
     dry_run: bool,
     as_json: bool,
@@ -222,9 +217,7 @@ def draw_or_plan(
             scene,
             overwrite=overwrite,
             progress=progress,
-            on_message=tell,
             **how,
-            **effort,
         )
     report(rendered, output, rendered.method, as_json, lost_lines)
     if output != "-":

@@ -25,7 +25,7 @@ from fractals.cli.command import (
     relative,
 )
 from fractals.cli.messages import tell, tell_lost
-from fractals.errors import OptionError, SceneError, shown
+from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.scene.numbers import decimal_places
 
 if TYPE_CHECKING:
@@ -56,25 +56,9 @@ def requested_scene(
 ) -> "Scene":
     """Return the scene that sources and options describe.
 
-    Parameters
-    ----------
-    sources : tuple of str or Scene
-        As for `fractals.load_scene`; ``-`` is stdin, and ``a+b`` merges two sources.
-    options : mapping
-        Options of the command line by name; None where one was not given.
-    lost : list of str, optional
-        Receives, and stderr shows, what has no equivalent in a scene.
-    defaults : mapping, optional
-        A scene's table that sources and options override.
-    fits : bool
-        Whether the density and the offset are fitted to a new coloring.
-
-    Raises
-    ------
-    OptionError
-        An option has a bad value.
-    SceneError
-        A source is invalid.
+    Of the sources ``-`` is stdin, and ``a+b`` merges two; they and the options, which are None
+    where they were not given, override the table `defaults`. `lost` receives, and stderr shows,
+    what has no equivalent in a scene. `fits`: density and offset are fitted to a new coloring.
     """
     from fractals.io.load import load_scene
 
@@ -135,18 +119,6 @@ def _fitted_values(paint: "Paint") -> str:
     return f"density {paint.density:g} and offset {paint.offset:g}"
 
 
-def with_colors(scene: "Scene", sources: tuple[str, ...], lost: list[str]) -> "Scene":
-    """Return a scene with the colors and the layers of other scenes."""
-    from fractals.io.load import load_scene
-    from fractals.scene.model import validate
-
-    if not sources:
-        return scene
-    parts = [part for source in sources for part in merged_parts(source)]
-    merged = load_scene(scene, *parts, lost=lost)
-    return validate({**scene.to_values(), "color": merged.to_values()["color"]}, "")
-
-
 def merged_parts(source: Any) -> list[Any]:
     """Return the sources that ``a+b`` merges; a file of the whole name comes first.
 
@@ -161,15 +133,7 @@ def merged_parts(source: Any) -> list[Any]:
 
 
 def read_stdin(lost: list[str]) -> dict[str, Any]:
-    """Return the table of the scene on stdin: TOML, JSON or a picture.
-
-    Raises
-    ------
-    OptionError
-        Stdin is closed or a terminal.
-    SceneError
-        It holds no scene.
-    """
+    """Return the table of the scene on stdin: TOML, JSON or a picture."""
     import tempfile
 
     from fractals.io.load import read_table
@@ -317,13 +281,7 @@ def _as_option(line: str) -> str:
 
 
 def read_network(text: str) -> dict[str, Any]:
-    """Return the table of a pattern network from its seed, or from a file with its weights.
-
-    Raises
-    ------
-    OptionError
-        It is neither a whole number nor a file with text.
-    """
+    """Return the table of a pattern network from its seed, or from a file with its weights."""
     if text.isdecimal() and text.isascii():
         return {"name": "network", "seed": int(text[:20])}
     try:
@@ -384,6 +342,23 @@ def default_output(
         tell(f"{name} {why}: the output is {numbered}")
         return numbered
     return name
+
+
+def make_folder(path: str | Path) -> None:
+    """Create a folder where there is none."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise FractalsError(f"the folder '{path}' can't be made: {error.strerror}") from None
+
+
+def check_png(path: str | Path, overwrite: bool, name: str = "--output") -> None:
+    """Refuse a file that is no PNG, or can't be written, before any work is done."""
+    from fractals.io.files import check_output
+
+    if Path(path).suffix.lower() != ".png":
+        raise OptionError(f"{name}: '{shown(path, 80)}' does not end in .png")
+    check_output(path, overwrite)
 
 
 def source_name(source: str) -> str:

@@ -3,7 +3,7 @@
 Neither matplotlib nor cmap is imported: a color map is recognized by its attributes.
 """
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,6 +13,14 @@ from fractals.errors import InputError
 
 SAMPLES = 256  # colors that are read of a continuous color map
 SAME = 4 / 255  # sRGB difference of the ends below which a color map is cyclic
+
+
+class ColorMap(Protocol):
+    """A color map of matplotlib or cmap."""
+
+    @property
+    def name(self) -> str:
+        """Return the color map's name."""
 
 
 def palette_of(given: Any) -> Palette | None:

@@ -19,12 +19,7 @@ MAX_STEPS = 10_000_000
 class Area:
     """The view of a scene in the parameter plane.
 
-    Attributes
-    ----------
-    width, height : mpq
-        Sides of the view in plane units.
-    radius : mpfr
-        Radius of a circle around the view, in plane units.
+    `width`, `height` and `radius`, of a circle around the view, are in plane units.
 
     Raises
     ------
@@ -91,12 +86,6 @@ def limit_for(scene: Scene, period: int) -> int | Literal["auto"]:
     """
     limit = scene.iteration.max_iterations
     return "auto" if limit != "auto" and limit < 20 * period else limit
-
-
-def decimal_text(value: Any, places: int) -> str:
-    """Return a number with this many decimal places, without trailing zeros."""
-    text = format(value, f".{places}f").rstrip("0").rstrip(".")
-    return "0" if text in ("-0", "") else text
 
 
 def rounded(value: Any) -> str:

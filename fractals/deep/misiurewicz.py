@@ -17,7 +17,7 @@ import numpy as np
 from gmpy2 import mpc, mpfr, mpq
 from numpy.typing import NDArray
 
-from fractals.deep.area import Area, decimal_text, limit_for, rounded
+from fractals.deep.area import Area, limit_for, rounded
 from fractals.deep.newton import (
     BLOCK,
     GUARD_BITS,
@@ -38,7 +38,7 @@ from fractals.deep.newton import (
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.kernels.formula import Formula
 from fractals.scene.model import Scene
-from fractals.scene.numbers import MAX_DIGITS
+from fractals.scene.numbers import MAX_DIGITS, decimal_places
 
 # Shares of the view's shorter side: radii of the circles around the center that are searched first.
 NEAR, FAR = 1 / 8, 1 / 2
@@ -47,6 +47,8 @@ CELLS = (4, 16)
 # log2 of a view's radius, in plane units, below which only the first cells are searched: orbits are
 # long there.
 SHALLOW = -100
+# Steps of a search in one of the many small cells: in those that lie inside the set no orbit ends.
+MAX_CELL_STEPS = 1000
 # Size of the circle's image under the orbit between which pairs of steps are compared. Points of
 # which the image is smaller are compared later in the orbit, where their image has grown. A larger
 # image is no linear function of the circle.
@@ -136,7 +138,7 @@ def find_misiurewicz(
         Decimals of the result; by default SPARE_DIGITS more than the view needs.
     max_period : int, optional
         Highest preperiod plus period; by default the scene's limit, or an estimate from the depth
-        of the view.
+        of the view. In the smallest parts of the view it is at most MAX_CELL_STEPS.
     progress : callable, optional
         Called as ``progress(what, steps_done, steps)`` after each block of steps.
 
@@ -162,7 +164,7 @@ def find_misiurewicz(
     root, center = _search(area, max(digits, least), progress)
     with gmpy2.context(precision=LOW_BITS):
         factor, angle = abs(root.multiplier), -math.degrees(float(gmpy2.phase(root.multiplier)))
-        x, y = (decimal_text(part, digits) for part in center)
+        x, y = (decimal_places(mpq(part), digits) for part in center)
         text = rounded(factor)
     angle = math.remainder(angle, 360)
     return Misiurewicz((x, y), root.preperiod, root.period, text, angle + 0.0, scene)
@@ -180,27 +182,32 @@ class _Root:
     radius: float  # log2 of the radius within which Newton's method converged
 
 
-def _circles(area: Area) -> Iterator[tuple[Point, Any]]:
-    """Yield the circles that are searched in turn: centers and radii."""
+def _circles(area: Area) -> Iterator[tuple[Point, Any, int]]:
+    """Yield the circles that are searched in turn: centers, radii, and most steps."""
     side = min(area.width, area.height)
     with gmpy2.context(precision=LOW_BITS):
         near, far = (mpfr(side * mpq(share)) for share in (NEAR, FAR))
         radii = [area.radius / cells for cells in CELLS]
-    yield area.center, near
-    yield area.center, far
+    most = area.max_period
+    yield area.center, near, most
+    yield area.center, far, most
     for cells, radius in zip(CELLS, radii, strict=True):
-        if cells > CELLS[0] and log2(radius) < SHALLOW:
-            return
+        if cells > CELLS[0]:
+            if log2(radius) < SHALLOW:
+                return
+            most = min(most, MAX_CELL_STEPS)
         middles = [area.middle(i, j, cells) for j in range(cells) for i in range(cells)]
         middles.sort(key=lambda point: sum(part**2 for part in area.offset(point)))
         for middle in middles:
-            yield middle, radius
+            yield middle, radius, most
 
 
 def _search(area: Area, digits: int, progress: Progress | None) -> tuple[_Root, Point]:
     """Return the first point found near the center of the view, and its center in all digits."""
-    for center, radius in _circles(area):
-        pairs = _pairs(area.formula, center, radius, area.max_period, progress)
+    circles = list(_circles(area))
+    for number, (center, radius, most) in enumerate(circles, 1):
+        told = progress and partial(progress, f"circle {number} of {len(circles)}")
+        pairs = _pairs(area.formula, center, radius, most, told)
         for first, second in pairs[:MAX_TRIES]:
             root = _solve(area.formula, center, radius, first, second)
             if root and area.contains(root.center):
@@ -214,21 +221,26 @@ def _search(area: Area, digits: int, progress: Progress | None) -> tuple[_Root, 
 
 
 def _pairs(
-    formula: Formula, c: Point, radius: Any, max_steps: int, progress: Progress | None
+    formula: Formula,
+    c: Point,
+    radius: Any,
+    max_steps: int,
+    on_steps: Callable[[int, int], None] | None,
 ) -> list[tuple[int, int]]:
     """Return pairs of steps (k, n) at which the orbit of a point in the circle may be the same.
 
     The shortest period comes first, because its spiral is the most visible one. Where z_n and z_k
     are linear functions of c, they are equal within `radius` of `c` if
     ``|z_n - z_k| < radius |dz_n/dc - dz_k/dc|``. They are linear until the circle's image becomes
-    large or contains 0: a nucleus is then in the circle. The search also ends where dz/dc comes
-    back: c is inside the set.
+    large or contains 0: a nucleus is then in the circle. Where the image stays small, or dz/dc
+    comes back, c is inside the set, and there are no pairs.
     """
     points: NDArray[np.complex128] = np.zeros(1, np.complex128)
     images = np.zeros(1, np.complex128)  # of the circle's radius, under the orbit's derivative
     before, columns = (mpfr(0), mpfr(0)), zero_tangents(formula)
     n, saved = 0, before
-    found: dict[int, tuple[int, int]] = {}  # by period
+    found: list[tuple[int, int]] = []
+    unseen: NDArray[np.bool_] = np.ones(1, bool)  # by period
     bits = orbit_bits(c, log2(radius) - GUARD_BITS, max_steps)
     for block in orbit_blocks(formula, c, bits, max_steps):
         new_points, new_images = [], []
@@ -240,24 +252,26 @@ def _pairs(
                 new_images.append(complex(*(float(radius * part) for part in columns[0])))
         points = np.concatenate([points, new_points])
         images = np.concatenate([images, new_images])
+        unseen = np.concatenate([unseen, np.ones(len(new_points), bool)])
         while n + 1 < len(points):
             n += 1
             size = abs(images[n])
             if MIN_IMAGE < size < MAX_IMAGE:
-                near = abs(points[n] - points[:n]) < abs(images[n] - images[:n])
-                for k in map(int, np.flatnonzero(near)):
-                    if k > 1:
-                        found.setdefault(n - k, (k, n))
+                near = abs(points[n] - points[2:n]) < abs(images[n] - images[2:n])
+                firsts = 2 + np.flatnonzero(near)
+                firsts = firsts[unseen[n - firsts]]
+                unseen[n - firsts] = False
+                found += [(int(k), n) for k in firsts]
             if size >= MAX_IMAGE or abs(points[n]) < size or abs(points[n]) > MAX_Z:
-                return sorted(found.values(), key=lambda pair: pair[1] - pair[0])
-        if progress:
-            progress("preperiod and period", n, max_steps)
+                return sorted(found, key=lambda pair: pair[1] - pair[0])
+        if on_steps:
+            on_steps(n, max_steps)
         (p, q), (r, s) = columns[0], saved
         if norm((p - r, q - s)) < SAME * norm((r, s)):
             break
         if (n // BLOCK) & (n // BLOCK - 1) == 0:  # after Brent, 1980
             saved = columns[0]
-    return sorted(found.values(), key=lambda pair: pair[1] - pair[0])
+    return []  # a cycle attracts the orbit, so that any two of its points are near
 
 
 def _solve(formula: Formula, start: Point, radius: Any, first: int, second: int) -> _Root | None:

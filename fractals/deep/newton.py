@@ -77,18 +77,7 @@ def candidates(
     ``|z_m| < radius |dz_m/dc|``; the first m is then the lowest period around. Imagina and
     FractalShark end their reference orbits by this test. The search ends at `max_period`, or when
     the orbit has escaped, or when dz/dc comes back: a cycle then attracts the orbit, and its period
-    is the last m.
-
-    Parameters
-    ----------
-    formula : Formula
-    center : tuple
-        c of the orbit.
-    radius : mpfr
-        In plane units.
-    max_period : int
-    progress : callable, optional
-        Called with "period", the steps taken and `max_period`.
+    is the last m. `progress` is called with "period", the steps taken and `max_period`.
     """
     before, columns = (mpfr(0), mpfr(0)), zero_tangents(formula)
     m = saved_m = 0
@@ -129,18 +118,10 @@ def newton(
     """Return the nucleus to which Newton's method converges, or None.
 
     A correction gains about twice the bits of the one before. z is computed in as many bits as the
-    result may then have, and dz/dc in as many as the correction may gain.
-
-    Parameters
-    ----------
-    formula : Formula
-    start : Root
-    radius : mpfr
-        Radius of the view, in plane units; the result is at most MAX_RADII of them from the start.
-    settle : bool
-        Whether to go on to FINE_BITS of the component's size, or only to ROUGH_BITS of `radius`.
-    progress : callable, optional
-        Called with the correction's title, the steps taken, and the period.
+    result may then have, and dz/dc in as many as the correction may gain. It goes on to ROUGH_BITS
+    of `radius`, that of the view in plane units, or, to `settle`, to FINE_BITS of the component's
+    size; the result is at most MAX_RADII radii from the start. `progress` is called with the
+    correction's title, the steps taken, and the period.
     """
     c, error, gain = start.center, start.error, start.gain
     last, goal = None, -math.inf if settle else log2(radius) - ROUGH_BITS
@@ -184,16 +165,8 @@ def measure(
     Its period is the lowest one, of which that of the root may be a multiple. Its size is
     ``1 / (dz_p/dc L**(1 / (degree - 1)))``, where L is the product of the formula's
     derivative at z_1, ..., z_(p-1): z_p = L z**degree + dz_p/dc (c - nucleus) + ..., which scaling
-    turns into z**degree + c (Heiland-Allen, *Deep zoom theory and practice*, 2021).
-
-    Parameters
-    ----------
-    formula : Formula
-    root : Root
-    radius : mpfr
-        In plane units.
-    progress : callable, optional
-        Called with "size", the steps taken, and the period of the root.
+    turns into z**degree + c (Heiland-Allen, *Deep zoom theory and practice*, 2021). The radius is
+    in plane units; `progress` is called with "size", the steps taken, and the period of the root.
     """
     has_cardioid = formula.holomorphic and formula.degree == 2
     before, columns, factors = (mpfr(0), mpfr(0)), zero_tangents(formula), _one(formula)

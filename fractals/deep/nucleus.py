@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.devices import choose, open_backend
 from fractals.deep import newton
-from fractals.deep.area import Area, decimal_text, limit_for, rounded
+from fractals.deep.area import Area, limit_for, rounded
 from fractals.deep.newton import (
     GUARD_BITS,
     LOW_BITS,
@@ -51,7 +51,7 @@ from fractals.kernels.layout import (
     TINY_SIZE,
 )
 from fractals.scene.model import Scene
-from fractals.scene.numbers import MAX_DIGITS
+from fractals.scene.numbers import MAX_DIGITS, decimal_places
 
 # Orbits near a reference orbit, compiled: long searches for nuclei take a hundredth of the time.
 #
@@ -71,20 +71,11 @@ ESCAPE_RADIUS = 1000.0
 
 
 class NearOrbits:
-    """The orbits of the points of a view.
+    """The orbits of the points of a view, for a map f(z) + c with `perturbed`.
 
-    Parameters
-    ----------
-    formula : Formula
-        A map f(z) + c with `perturbed`.
-    center : tuple of mpq
-        Center of the view: the reference's c.
-    radius : mpfr
-        Radius of a circle around the view, in plane units.
-    max_period : int
-        Most steps of an orbit.
-    progress : callable, optional
-        Called with what is done, the steps taken and all steps.
+    `center` is that of the view and the reference's c, `radius` that of a circle around the view in
+    plane units. An orbit has at most `max_period` steps. `progress` is called with what is done,
+    the steps taken and all steps.
     """
 
     def __init__(
@@ -411,7 +402,7 @@ def find_nucleus(
             f"the nucleus of period {nucleus.period} takes {places} digits to name, and a scene "
             f"has at most {MAX_DIGITS}"
         )
-    x, y = (decimal_text(part, places) for part in nucleus.center)
+    x, y = (decimal_places(mpq(part), places) for part in nucleus.center)
     return Minibrot(
         center=(x, y),
         period=nucleus.period,
@@ -453,8 +444,6 @@ class _Search:
 
     def _locate_compiled(self) -> Root:
         """Return a nucleus in view as `locate` does, by compiled orbits near that of the center."""
-        pass  # MERGED
-
         orbits = NearOrbits(
             self.formula, self.area.center, self.radius, self.max_period, self.progress
         )

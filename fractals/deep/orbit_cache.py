@@ -71,14 +71,8 @@ def shifted(
 ) -> Reference | None:
     """Return the orbit of a center beside a known one's; None where only more digits tell.
 
-    Parameters
-    ----------
-    known : Reference
-        Of the same formula, z**d + c. Without low parts it gives no other orbit.
-    apart : tuple of Fraction
-        How far the center is from the known one's.
-    formula, bits, max_iterations, escape_radius, view_radius
-        As of `fractals.deep.reference.compute_orbit`.
+    The known orbit is of the same formula, z**d + c; without low parts it gives no other orbit.
+    `apart` is how far the center is from its center.
     """
     spare = known.bits - MORE_BITS
     if spare < bits or not len(known.low):
@@ -181,20 +175,8 @@ def find(
 
     An orbit serves every view about its center that is no deeper, of any size and colors. From the
     second orbit at a place on, those of further centers nearby are made from it: see `shifted`.
-
-    Parameters
-    ----------
-    formula, start, c, bits, max_iterations, escape_radius, view_radius, on_steps
-        As of `compute_orbit`.
-    same : bool
-        Whether the orbit must be that of `compute_orbit` bit for bit. The orbit of a deeper view is
-        rounded from more bits, and is then computed anew.
-    with_moves : bool
-        As of `compute_orbit`.
-
-    Returns
-    -------
-    Reference
+    `same` tells whether the orbit must be that of `compute_orbit` bit for bit: the orbit of a
+    deeper view is rounded from more bits, and is then computed anew.
     """
     own = (bits, max_iterations, "" if view_radius is None else _text(view_radius)) if same else ()
     if with_moves:

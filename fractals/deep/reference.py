@@ -146,36 +146,18 @@ def compute_orbit(
     with_low: bool = False,
     with_moves: bool = False,
 ) -> Reference:
-    """Return the orbit of `start` until it escapes, repeats or reaches `max_iterations`.
+    """Return the orbit of `start`, Z_0, until it escapes, repeats or reaches `max_iterations`.
 
-    It ends somewhat beyond the escape radius, where all samples near it have escaped.
+    It ends somewhat beyond the escape radius, where all samples near it have escaped. Its numbers
+    have a precision of `bits`.
 
-    Parameters
-    ----------
-    formula : Formula
-    start, c : tuple of Fraction
-        Z_0 and the parameter.
-    bits : int
-        Precision of the numbers.
-    max_iterations : int
-        Most steps.
-    escape_radius : float
-        In plane units.
-    view_radius : Fraction, optional
-        Half of the view's larger side, in plane units. The orbit then ends at the first m with
-        |Z_m| < 2 view_radius |dZ_m/dc|: some sample in view has an orbit that is exactly periodic
-        there, and samples are rebased to the start. Only for parameter pictures; formulas that are
-        not holomorphic ignore it.
-    on_steps : callable, optional
-        Called with the steps taken, every STEPS_PER_CALL steps.
-    with_low : bool
-        Whether `Reference.low` is wanted, for which a step takes a quarter longer.
-    with_moves : bool
-        Whether `Reference.moves` is wanted.
+    `view_radius` is half of the view's larger side, in plane units. With it the orbit ends at the
+    first m with |Z_m| < 2 view_radius |dZ_m/dc|: some sample in view has an orbit that is exactly
+    periodic there, and samples are rebased to the start. It is for parameter pictures only;
+    formulas that are not holomorphic ignore it.
 
-    Returns
-    -------
-    Reference
+    `on_steps` is called with the steps taken, every STEPS_PER_CALL steps. For `Reference.low`
+    (`with_low`) a step takes a quarter longer; `with_moves` is for `Reference.moves`.
     """
     step, degree = formula.step, formula.degree
     higher = tuple(power for power in formula.kink_degrees if power > 2)

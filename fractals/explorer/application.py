@@ -15,9 +15,11 @@ from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.compilers import Compilers, own_label
 from fractals.explorer.gate import Gate
 from fractals.explorer.jobs import Jobs
+from fractals.explorer.options import ExploreOptions
 from fractals.explorer.pages import Pages, Thumbnails
 from fractals.explorer.scheduler import Engine, internal
-from fractals.explorer.session import Outbox, ServerPolicy, Session, TooManyMessages
+from fractals.explorer.session import Outbox, Session, TooManyMessages
+from fractals.scene.model import Scene
 
 HELLO_SECONDS = 10.0
 NO_HELLO, TOO_LONG, TOO_MANY, FULL = 4408, 4413, 4429, 1013
@@ -28,21 +30,20 @@ class Explorer:
 
     def __init__(
         self,
-        terms: ServerPolicy,
-        device: str = "auto",
-        threads: int | None = None,
-        secure: bool = False,
+        scene: Scene,
+        options: ExploreOptions,
         data: Path | None = None,
         cache: Path | None = None,
     ) -> None:
         """`data`, `cache`: folders of bookmarks and of thumbnails; None: nothing is kept."""
-        self.terms = terms
-        self.engine = Engine(device, threads)
-        self.jobs = Jobs(device, threads)
-        self.bookmarks = Bookmarks(None if terms.read_only else data)
-        self.pages = Pages(terms, Thumbnails(self.engine, cache), self.jobs, self.bookmarks)
+        self.scene, self.options = scene, options
+        self.engine = Engine(options.device, options.threads)
+        self.jobs = Jobs(options.device, options.threads)
+        self.bookmarks = Bookmarks(None if options.read_only else data)
+        thumbnails = Thumbnails(self.engine, cache)
+        self.pages = Pages(options.read_only, thumbnails, self.jobs, self.bookmarks)
         self.sessions: set[Session] = set()
-        self.compilers = Compilers(device, self.engine.wake)
+        self.compilers = Compilers(options.device, self.engine.wake)
         self.engine.elsewhere = self.compilers.compiled
         self.engine.crowded = lambda: len(self.sessions) > 1
         self.engine.forbids = lambda scene: bool(own_label(scene)) or self.engine.crowded()
@@ -66,7 +67,7 @@ class Explorer:
             "view": navigation.view,
         }
         routes = [*self.pages.routes(), WebSocketRoute("/ws", self.client)]
-        self.gate = Gate(Starlette(routes=routes, lifespan=self._lifespan), secure)
+        self.gate = Gate(Starlette(routes=routes, lifespan=self._lifespan), bool(options.cert))
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: Any) -> AsyncIterator[None]:
@@ -81,11 +82,11 @@ class Explorer:
     async def client(self, socket: WebSocket) -> None:
         """Serve a client until it leaves."""
         await socket.accept()
-        if len(self.sessions) >= self.terms.clients:
+        if len(self.sessions) >= self.options.clients:
             await socket.close(FULL, "the server is full: try again later")
             return
         outbox = Outbox(asyncio.get_running_loop(), self.engine.wake)
-        session = Session(self.engine, self.terms, outbox, self.handlers)
+        session = Session(self.engine, self.scene, self.options, outbox, self.handlers)
         self.sessions.add(session)
         sending = asyncio.create_task(_send(socket, outbox))
         try:

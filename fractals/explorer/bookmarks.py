@@ -10,7 +10,7 @@ from typing import Any
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
 from fractals.explorer.session import Session
-from fractals.films.motion import significant
+from fractals.films.motion import width_text
 from fractals.io.files import open_inside, read_most, writing
 from fractals.io.load import save_scene
 from fractals.scene.geometry import place_of
@@ -82,12 +82,7 @@ class Bookmarks:
         """Return a film through the bookmarks, and how many are left out.
 
         The oldest bookmark comes first. A film has one formula, and one Julia set or none: those of
-        the newest bookmark, whose colors are the film's too.
-
-        Raises
-        ------
-        OptionError
-            Fewer than two bookmarks remain.
+        the newest bookmark, whose colors are the film's too. Fewer than two are an `OptionError`.
         """
         scenes = [scene for name in self._names() if (scene := self.find(name))]
         same = [
@@ -104,7 +99,7 @@ class Bookmarks:
             if before is not None:
                 seconds += max(SECONDS_A_KEY, abs(log2(width / before)) / OCTAVES_A_SECOND)
             exact = scene.view.center or tuple(str(Decimal(float(part))) for part in center)
-            view = {"center": exact, "width": significant(width), "rotation": scene.view.rotation}
+            view = {"center": exact, "width": width_text(width), "rotation": scene.view.rotation}
             keys.append({"at": round(seconds, 3), **view})
             before = width
         return same[0].replace(film={"keys": keys}), len(scenes) - len(same)

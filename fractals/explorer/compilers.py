@@ -49,12 +49,7 @@ class Order:
 class Compilers:
     """Starts the processes, and counts what clients have compiled.
 
-    Parameters
-    ----------
-    device : str
-        As requested of the server.
-    wake : callable
-        Called in another thread when programs are compiled.
+    ``wake()`` is called in another thread when programs are compiled.
     """
 
     def __init__(self, device: str, wake: Callable[[], None]) -> None:
@@ -67,10 +62,7 @@ class Compilers:
     def compiled(self, work: DrawingTask, scene: Scene, what: str) -> Steps:
         """Yield, and go on when a process has compiled programs of a scene.
 
-        Raises
-        ------
-        FractalsError
-            The client has compiled too much, or the process failed.
+        Raise a `FractalsError` if the client has compiled too much, or the process fails.
         """
         owner = work.key[0]
         label = own_label(scene)

@@ -71,18 +71,7 @@ class Visit:
 
 
 class Door:
-    """Accepts connections, and ends those whose time is over.
-
-    Parameters
-    ----------
-    clients : int
-        Most pages that are connected at once.
-
-    Raises
-    ------
-    OptionError
-        The process may not have as many open files.
-    """
+    """Accepts connections up to a limit that grows with `clients`; ends those that are overdue."""
 
     def __init__(self, clients: int) -> None:
         self.most = most_connections(clients)
@@ -181,12 +170,9 @@ async def _handshake(
 
 
 def most_connections(clients: int) -> int:
-    """Return how many connections are accepted at once.
+    """Return the number of connections that are accepted at once, for `clients` pages.
 
-    Raises
-    ------
-    OptionError
-        The process may not have as many open files.
+    Raise an `OptionError` if the process may not have as many open files.
     """
     wanted = PER_CLIENT * clients + OTHERS
     try:

@@ -18,13 +18,13 @@ from typing import Any
 
 from fractals.errors import OptionError
 from fractals.explorer import processes, protocol
+from fractals.explorer.frames import FrameView, decimals, octaves
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
-from fractals.explorer.views import FrameView, decimals, octaves, significant
 from fractals.rendering.measured import check_cost
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene, validate
-from fractals.scene.numbers import decimal_places
+from fractals.scene.numbers import decimal_places, significant
 
 # The private folder of a server's exported files, and those that killed servers have left.
 
@@ -169,9 +169,9 @@ class Jobs:
         if message.forecast:
             samples = plan.size[0] * plan.size[1] * plan.supersampling**2
             threads = max(1, session.engine.choice.device.cores or 1)
-            picture, seconds = session.picture, plan.seconds
-            if picture and picture.rate and picture.request.frame == message.frame:
-                seconds = samples / picture.rate  # as fast as the view was drawn
+            view, seconds = session.shown, plan.seconds
+            if view and view.rate and view.frame == message.frame:
+                seconds = samples / view.rate  # as fast as the view was drawn
             session.say(
                 "forecast",
                 job=message.job,
@@ -181,7 +181,7 @@ class Jobs:
                 samples=samples,
             )
             return
-        if session.terms.read_only:
+        if session.options.read_only:
             raise OptionError("this server is read-only: it exports nothing")
         check_cost(plan, force=True)
         self._check(session, message.job, "export", MAX_EXPORTS)

@@ -6,10 +6,7 @@ from typing import Any
 from fractals import catalog
 from fractals.errors import OptionError
 from fractals.explorer import outside, protocol
-from fractals.explorer.protocol import Open
-from fractals.explorer.session import Session
-from fractals.explorer.view_work import same_values
-from fractals.explorer.views import (
+from fractals.explorer.frames import (
     SIXTEENTHS,
     FrameView,
     Move,
@@ -18,6 +15,9 @@ from fractals.explorer.views import (
     text_of,
     zoom_text,
 )
+from fractals.explorer.protocol import Open
+from fractals.explorer.session import Session
+from fractals.explorer.values import same_values
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene, validate
 
@@ -46,7 +46,7 @@ def requested_scene(session: Session, message: Open) -> Scene:
     if message.formula is not None:
         scene = outside.scene_of({"formula": message.formula})
         return scene.model_copy(update={"color": session.color})
-    return session.terms.scene
+    return session.first
 
 
 def julia_scene(session: Session, frame: int, at: tuple[int, int]) -> Scene:
@@ -150,8 +150,8 @@ def paint(session: Session, message: protocol.PaintMessage) -> None:
 
     if session.view and session.view.repaint(scene, message.seq, lambda: tell(False)):
         return
-    before = session.picture
-    kept = bool(before and before.complete and same_values(before.request.scene, scene))
+    before = session.shown
+    kept = bool(before and before.complete and same_values(before.scene, scene))
     tell(not kept)
     session.draw(scene, False, "paint", kept)
 

@@ -17,7 +17,6 @@ from fractals.io.files import (
     parse_json,
     parse_scene,
     parse_toml,
-    printable,
 )
 from fractals.io.foreign import MAX_BYTES
 from fractals.io.summary import RESOLVED
@@ -36,10 +35,7 @@ NUMBER = re.compile(r"\s*[+-]?([\d.]{1,})(?:[eE]([+-]?\d{1,9}))?\s*", re.ASCII)
 def scene_of(table: Any, digits: int = MAX_DIGITS) -> Scene:
     """Return the scene of a table from outside.
 
-    Raises
-    ------
-    SceneError
-        The table is invalid, names a file, or exceeds a limit.
+    A table that is invalid, names a file, or exceeds a limit is a `SceneError`.
     """
     if not isinstance(table, Mapping):
         raise SceneError(f"a scene is a table of keys, not {type(table).__name__}")
@@ -143,12 +139,8 @@ def of_link(text: str) -> Scene:
 def read_upload(name: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
     """Return the table in a file's bytes, and a line for each setting without an equivalent.
 
-    The table may be a part of a scene, such as a palette. `name` only tells the format.
-
-    Raises
-    ------
-    SceneError
-        The file is invalid, or of an unknown format.
+    The table may be a part of a scene, such as a palette. `name` only tells the format. A file that
+    is invalid, or of an unknown format, is a `SceneError`.
     """
     name, _, entry = name.partition("#")
     name = PurePosixPath(name.replace("\\", "/")).name or "file"
@@ -159,7 +151,7 @@ def read_upload(name: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
     except (ValueError, OSError) as error:
         if isinstance(error, SceneError):
             raise
-        raise SceneError(f"{shown(name, 80)}: {shown(printable(str(error)))}") from None
+        raise SceneError(f"{shown(name, 80)}: {shown(str(error))}") from None
 
 
 def _read(name: str, entry: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
@@ -172,7 +164,7 @@ def _read(name: str, entry: str, data: bytes) -> tuple[dict[str, Any], list[str]
             drawn = formats.in_picture(io.BytesIO(data), suffix)
             if drawn is None:
                 raise SceneError(f"{shown(name, 80)}: this picture carries no scene")
-            return dict(drawn.table), [shown(printable(line)) for line in listed(drawn.lost)]
+            return dict(drawn.table), [shown(line) for line in listed(drawn.lost)]
         return _without_resolved(parse_scene(text)), []
     if suffix == ".json":
         return _without_resolved(_table(parse_json(data))), []
@@ -185,7 +177,7 @@ def _read(name: str, entry: str, data: bytes) -> tuple[dict[str, Any], list[str]
     if form is None:
         raise SceneError(f"{shown(name, 80)}: unknown format: a file ends in {formats.suffixes()}")
     found = form.read(data, entry)
-    return dict(found.table), [shown(printable(line)) for line in listed(found.lost)]
+    return dict(found.table), [shown(line) for line in listed(found.lost)]
 
 
 def _without_resolved(table: dict[str, Any]) -> dict[str, Any]:

@@ -25,8 +25,7 @@ from fractals.errors import FractalsError, first_line
 from fractals.explorer import outside
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import Jobs
-from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal
-from fractals.explorer.session import ServerPolicy
+from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal, print_line
 from fractals.io.foreign import MAX_BYTES
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing
 from fractals.rendering.options import RenderOptions
@@ -70,7 +69,7 @@ def draw_preview(
     tiles = [Tile(0, y, width, min(ROWS, height - y)) for y in range(0, height, ROWS)]
 
     def opened() -> Drawing:
-        drawing = open_drawing(plan, backend, options, shading=not whole)
+        drawing = open_drawing(plan, backend, options)
         if whole:
             drawing.source.iterate(tiles[0], stop=work.stale)
         else:
@@ -151,8 +150,6 @@ class Thumbnails:
                 write_own(self.folder / f"{key}.png", data)
             except OSError as error:
                 self.folder = None
-                from fractals.explorer.scheduler import print_line
-
                 print_line(f"thumbnails are not kept: {reason(error)}")
 
     def _remember(self, key: str, data: bytes) -> None:
@@ -267,7 +264,7 @@ def _catalog_bytes() -> bytes:
 class Pages:
     """The routes of a server."""
 
-    terms: ServerPolicy
+    read_only: bool  # whether files are refused
     thumbnails: Thumbnails
     jobs: Jobs
     bookmarks: Bookmarks
@@ -336,7 +333,7 @@ class Pages:
 
     async def upload(self, request: Request) -> Response:
         """Answer the scene, or the palette, in a file's bytes."""
-        if self.terms.read_only:
+        if self.read_only:
             return JSONResponse({"error": "this server is read-only"}, status_code=403)
         length = request.headers.get("content-length", "")
         if not length.isdecimal() or int(length) > MAX_BYTES:

@@ -10,17 +10,19 @@ import numpy as np
 from fractals.color import palette as palettes
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
+from fractals.explorer.frames import SIXTEENTHS, text_of
 from fractals.explorer.navigation import julia_scene
 from fractals.explorer.pages import draw_preview, small
 from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
 from fractals.explorer.scheduler import SHEET, DrawingTask, Engine, Steps
 from fractals.explorer.session import Session
-from fractals.explorer.views import SIXTEENTHS, significant, text_of
+from fractals.explorer.view import ClientView
 from fractals.rendering.drawing import open_drawing, sampled
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.rendering.shading import Painter
 from fractals.scene.model import Scene
+from fractals.scene.numbers import significant
 from fractals.tools import surprise as surprises
 
 GOLDEN = (math.sqrt(5) - 1) / 2
@@ -43,18 +45,18 @@ def pick(session: Session, message: protocol.Pick) -> None:
     }
 
     def steps(work: DrawingTask) -> Steps:
-        picture = session.picture
-        if picture is None or picture.request.frame != message.frame:
+        view = session.shown
+        if view is None or view.frame != message.frame:
             session.say("picked", **answer)
             return
-        single, (width, height) = picture.single, place.size
+        single, (width, height) = view.single, place.size
         x = min(max(message.at[0] // SIXTEENTHS, 0), width - 1)
         y = min(max(message.at[1] // SIXTEENTHS, 0), height - 1)
         tile = Tile(x, y, 1, 1)
         raw = single.source.iterate(tile)
         count = np.empty((1, 1), np.int32)
         single.backend.to_host(raw.count, count)
-        value = float(picture.values.plain(tile, raw)[0][0, 0])
+        value = float(view.values.plain(tile, raw)[0][0, 0])
         limit = single.source.max_iterations
         inside = int(count[0, 0]) >= limit
         answer.update(
@@ -82,9 +84,10 @@ def value_at(engine: Engine, scene: Scene, coloring: str) -> float | None:
         one = scene.replace(coloring=coloring, layers=[], size=(1, 1), transfer="linear")
         one = one.replace(mask="auto", range=None) if one.color.range else one
         backend = engine.backend(one.iteration.number_type)
-        plan = make_plan(one.replace(supersampling=1, antialias="grid"), backend.kind)
+        one_sample = one.replace(supersampling=1, antialias="grid")
+        plan = make_plan(one_sample, backend.kind, keeps="nothing")
         options = RenderOptions(force=True, on_message=lambda line: None)
-        drawing = sampled(open_drawing(plan, backend, options, shading=False))
+        drawing = sampled(open_drawing(plan, backend, options))
     except FractalsError:
         return None
     layer, source = plan.layers.drawn[0], drawing.source
@@ -118,28 +121,26 @@ def _put_preview(session: Session, frame: int, layer: int, pixels: Any) -> None:
 
 def fit(session: Session, message: protocol.Fit) -> None:
     """Answer the density and the offset that fit a view."""
-    picture = _picture(session, message.frame)
-    density, offset = picture.values.fit()
+    density, offset = _shown(session, message.frame).values.fit()
     session.say("fit", frame=message.frame, density=density, offset=offset)
 
 
 def histogram(session: Session, message: protocol.Histogram) -> None:
     """Answer how often values occur in a view."""
-    picture = _picture(session, message.frame)
-    if message.layer >= len(picture.values.layers):
+    values = _shown(session, message.frame).values
+    if message.layer >= len(values.layers):
         raise OptionError(f"there is no layer {message.layer}")
-    low, high, counts = picture.values.histogram(message.layer, message.bins)
+    low, high, counts = values.histogram(message.layer, message.bins)
     session.say(
         "histogram", frame=message.frame, layer=message.layer, low=low, high=high, counts=counts
     )
 
 
-def _picture(session: Session, frame: int) -> Any:
+def _shown(session: Session, frame: int) -> ClientView:
     session.frames.place(frame)
-    picture = session.picture
-    if picture is None or picture.request.frame != frame:
+    if session.shown is None or session.shown.frame != frame:
         raise OptionError("the view is not drawn yet")
-    return picture
+    return session.shown
 
 
 def lookup(session: Session, message: protocol.Lookup) -> None:
@@ -215,6 +216,3 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
         session.say("done", job=message.job)
 
     session.ask("surprise", steps, message, SHEET)
-
-
-__all__ = ["fit", "histogram", "julia", "link", "lookup", "pick", "surprise"]

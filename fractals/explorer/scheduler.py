@@ -14,6 +14,7 @@ import threading
 import traceback
 from collections.abc import Callable, Generator, Hashable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -35,20 +36,19 @@ Steps = Iterator[float | None]  # None: go on; a time of `monotonic`: not before
 
 
 class Stale(Exception):
-    """DrawingTask that was replaced by newer work."""
+    """The task was replaced by newer work."""
 
 
-@dataclass
+@dataclass(eq=False)
 class DrawingTask:
-    """DrawingTask of a client."""
+    """A client's work, in steps. The engine ends the steps in its own thread."""
 
     key: tuple[Any, ...]  # the client, and a name; newer work of the same key replaces this
-    make: Callable[["DrawingTask"], Steps]
+    make: Callable[[Any], Steps]  # makes the steps of this task, in the drawing thread
     priority: int
     ready: Callable[[], bool] = lambda: True  # whether there is room for results
     failed: Callable[[str], None] = lambda line: None  # called with one line about an error
-    # Made in the drawing thread; it may raise `Stale`, or a `FractalsError`
-    steps: Steps | None = None
+    steps: Steps | None = None  # once they are made; one may raise `Stale`, or a `FractalsError`
     not_before: float = 0.0
     served: int = 0
     replaced: Callable[[], None] = lambda: None  # called when newer work replaces this
@@ -82,6 +82,7 @@ class Engine:
         self.choice: Choice = choose(device)
         self._backends: dict[str, Backend] = {}
         self._work: dict[Hashable, DrawingTask] = {}
+        self._replaced: list[DrawingTask] = []  # whose steps are still to be closed
         self._changed = threading.Condition()
         self._turn = itertools.count(1)
         self._ended = False
@@ -116,12 +117,8 @@ class Engine:
     ) -> Generator[float | None, None, T]:
         """Return what ``prepare()`` returns; a process compiles the programs that it lacks.
 
-        Meanwhile others are drawn for. The function may be called twice.
-
-        Parameters
-        ----------
-        what : str
-            Which programs of the scene the process compiles: see `fractals.explorer.work`.
+        Meanwhile others are drawn for. The function may be called twice. `what`: which programs of
+        the scene the process compiles, as of `fractals.explorer.work`.
         """
         if self.forbids(scene):
             try:
@@ -137,19 +134,11 @@ class Engine:
 
     def submit(self, work: DrawingTask) -> None:
         """Add work in place of older work of the same key."""
-
-        def others_wait() -> bool:
-            now = monotonic()
-            with self._changed:
-                others = [each for each in self._work.values() if each.key[0] is not work.key[0]]
-                return any(each.not_before <= now and each.ready() for each in others)
-
         with self._changed:
-            if old := self._work.pop(work.key, None):
-                old.replace()
+            self.cancel(work.key)
             self._work[work.key] = work
             work.not_before = self._late.get(work.key[0], 0.0)
-            work.others_wait = others_wait
+            work.others_wait = partial(self._others_wait, work.key[0])
             self._changed.notify()
 
     def cancel(self, key: Hashable) -> None:
@@ -157,6 +146,15 @@ class Engine:
         with self._changed:
             if old := self._work.pop(key, None):
                 old.replace()
+                self._replaced.append(old)
+                self._changed.notify()
+
+    def _others_wait(self, client: Any) -> bool:
+        """Tell whether others than a client have work that can go on."""
+        now = monotonic()
+        with self._changed:
+            others = [each for each in self._work.values() if each.key[0] is not client]
+            return any(each.not_before <= now and each.ready() for each in others)
 
     def wake(self) -> None:
         """Look for work again, because a client has room for tiles."""
@@ -171,26 +169,31 @@ class Engine:
         """End all work, and the thread."""
         with self._changed:
             self._ended = True
-            for work in self._work.values():
-                work.replace()
+            for key in list(self._work):
+                self.cancel(key)
             self._changed.notify()
 
     def _run(self) -> None:
         while work := self._next():
             self._step(work)
+            del work  # its arrays are large, and the next work may be long in coming
 
     def _next(self) -> DrawingTask | None:
         """Wait for work that can go on; None at the end."""
         with self._changed:
-            while not self._ended:
+            while True:
+                while self._replaced:
+                    _close(self._replaced.pop())
+                if self._ended:
+                    return None
                 now = monotonic()
                 able = [w for w in self._work.values() if w.ready()]
                 found = [w for w in able if w.not_before <= now]
                 if found:
                     return min(found, key=lambda w: (w.priority, w.served))
-                times = [w.not_before - now for w in able]
-                self._changed.wait(min(times, default=None))
-        return None
+                pause = min((w.not_before - now for w in able), default=None)
+                del able  # what is replaced meanwhile is not held here
+                self._changed.wait(pause)
 
     def _step(self, work: DrawingTask) -> None:
         work.served, begun = next(self._turn), monotonic()
@@ -213,12 +216,21 @@ class Engine:
             work.failed("not enough memory: choose a smaller window or a simpler scene")
         except Exception as error:
             work.failed(internal(error))
-        with contextlib.suppress(Exception):
-            if isinstance(work.steps, Generator):
-                work.steps.close()
+        _close(work)
         with self._changed:
             if self._work.get(work.key) is work:
                 del self._work[work.key]
+
+
+def _close(work: DrawingTask) -> None:
+    """End the steps of work. Their frames refer to the work, which is freed with its arrays then.
+
+    Left alone they would be a cycle, which waits for the garbage collector.
+    """
+    with contextlib.suppress(Exception):
+        if isinstance(work.steps, Generator):
+            work.steps.close()
+    work.steps = None
 
 
 def internal(error: BaseException) -> str:

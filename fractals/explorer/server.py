@@ -10,31 +10,37 @@ import os
 import socket
 import ssl
 import threading
-import warnings
 import webbrowser
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from fractals.errors import FractalsError, OptionError, shown
+from fractals.explorer.options import ExploreOptions
 from fractals.io.load import Source, load_scene
-from fractals.rendering.options import RenderOptions, split_keywords, with_keywords
-from fractals.scene.keywords import SceneKeywords
+from fractals.rendering.options import split_keywords, with_keywords
+from fractals.scene.keywords import ExploreKeywords
+from fractals.scene.model import Scene
 
-# The certificate of a server, and its key.
+if TYPE_CHECKING:
+    import uvicorn
 
+    from fractals.explorer.application import Explorer
+    from fractals.explorer.door import Door
 
-MAX_BYTES = 2**20  # of a file
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+PING_SECONDS = 20.0
+BACKLOG = 2048  # connections that wait to be accepted: beyond it, guests wait for a second
+MAX_BYTES = 2**20  # of a certificate's or a key's file
+NEEDED = ("starlette", "uvicorn", "websockets")
+INSTALL = "pip install 'fractals-numba[explore]'"
 
 
 def make_context(cert: str, key: str) -> ssl.SSLContext:
     """Return what TLS needs of a server.
 
-    Raises
-    ------
-    FractalsError
-        A file can't be read, has other content, or the key is not that of the certificate.
+    Raise a `FractalsError` if a file can't be read or has other content, or if the key is not that
+    of the certificate.
     """
     for option, path, mark in (
         ("--cert", cert, b"CERTIFICATE-----"),
@@ -68,38 +74,6 @@ def _content(option: str, path: str) -> bytes:
         raise FractalsError(f"{option}: '{shown(path)}' can't be read: {reason}") from None
 
 
-if TYPE_CHECKING:
-    import ssl
-
-    import uvicorn
-
-    from fractals.explorer.application import Explorer
-    from fractals.explorer.door import Door
-    from fractals.explorer.session import ServerPolicy
-
-LOCAL = ("127.0.0.1", "localhost", "[::1]")
-PING_SECONDS = 20.0
-BACKLOG = 2048  # connections that wait to be accepted: beyond it, guests wait for a second
-
-
-@dataclass(frozen=True)
-class Address:
-    """Where a server listens."""
-
-    host: str = "127.0.0.1"
-    port: int = 0  # 0: a free one. With `uds`, the port under which the browser reaches the socket.
-    uds: str | None = None  # path of a Unix socket, in place of host and port
-    # cert, key: files of a certificate and its key, for HTTPS
-    cert: str | None = None
-    key: str | None = None
-    allowed: tuple[str, ...] = ()  # more names under which a browser may reach the server
-
-    @property
-    def local(self) -> bool:
-        """Tell whether only this machine reaches the server."""
-        return bool(self.uds) or self.host in ("127.0.0.1", "::1", "localhost")
-
-
 @dataclass
 class Running:
     """A server that listens, as returned by `fractals.explore`.
@@ -107,8 +81,7 @@ class Running:
     Attributes
     ----------
     explorer : Explorer
-        The application.
-    address : Address
+        The application, with its `options`.
     port : int
         The port that listens.
     url : str
@@ -116,7 +89,6 @@ class Running:
     """
 
     explorer: "Explorer"
-    address: Address
     door: "Door"
     tls: "ssl.SSLContext | None" = None
     sockets: list[socket.socket] = field(default_factory=list)
@@ -125,8 +97,8 @@ class Running:
     _closed: bool = False
 
     @classmethod
-    def listen(cls, explorer: "Explorer", address: Address) -> "Running":
-        """Bind the address.
+    def listen(cls, explorer: "Explorer") -> "Running":
+        """Bind the address of its options.
 
         Raises
         ------
@@ -137,33 +109,30 @@ class Running:
         """
         from fractals.explorer.door import Door
 
-        pass  # MERGED
-
-        tls = make_context(address.cert, address.key) if address.cert and address.key else None
-        running = cls(explorer, address, Door(explorer.terms.clients), tls)
+        options = explorer.options
+        host, port, uds = options.host, options.port, options.uds
+        tls = make_context(options.cert, options.key) if options.cert and options.key else None
+        running = cls(explorer, Door(options.clients), tls)
         try:
-            if address.uds:
-                running.sockets = [_unix_socket(address.uds)]
-                running.port = address.port or 8000
-            else:
-                running.sockets = _bound(address)
-                running.port = running.sockets[0].getsockname()[1]
+            running.sockets = [_unix_socket(uds)] if uds else _bound(host, port)
+            running.port = (port or 8000) if uds else running.sockets[0].getsockname()[1]
         except OSError as error:
-            where = address.uds or f"{address.host}:{address.port}"
+            where = uds or f"{host}:{port}"
             raise FractalsError(f"can't listen at {where}: {error.strerror or error}") from None
-        hosts = [*LOCAL, *address.allowed]
-        if address.host not in ("0.0.0.0", "::", *LOCAL):
-            hosts.append(f"[{address.host}]" if ":" in address.host else address.host)
+        hosts = [*LOCAL, *options.allow_hosts]
+        if host not in ("0.0.0.0", "::", *LOCAL):
+            hosts.append(f"[{host}]" if ":" in host else host)
         explorer.gate.serve_at(hosts, running.port)
         return running
 
     @property
     def url(self) -> str:
         """Return the address of the page, without a token."""
-        scheme = "https" if self.address.cert else "http"
-        host = "127.0.0.1" if self.address.local else self.address.host
+        options = self.explorer.options
+        scheme = "https" if options.cert else "http"
+        host = "127.0.0.1" if options.local else options.host
         if host in ("0.0.0.0", "::"):
-            host = self.address.allowed[0] if self.address.allowed else socket.gethostname()
+            host = options.allow_hosts[0] if options.allow_hosts else socket.gethostname()
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
 
     def invitation(self) -> str:
@@ -216,8 +185,8 @@ class Running:
         finally:
             for each in self.sockets:
                 each.close()
-            if self.address.uds:
-                Path(self.address.uds).unlink(missing_ok=True)
+            if uds := self.explorer.options.uds:
+                Path(uds).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Stop serving."""
@@ -226,13 +195,13 @@ class Running:
             self.server.should_exit = True
 
 
-def _bound(address: Address) -> list[socket.socket]:
+def _bound(host: str, port: int) -> list[socket.socket]:
     """Return listening sockets: one, or at "localhost" one at 127.0.0.1 and one at ::1."""
-    name = "127.0.0.1" if address.host == "localhost" else address.host
+    name = "127.0.0.1" if host == "localhost" else host
     family = socket.AF_INET6 if ":" in name else socket.AF_INET
-    first = socket.create_server((name, address.port), family=family, backlog=BACKLOG)
+    first = socket.create_server((name, port), family=family, backlog=BACKLOG)
     found = [first]
-    if address.host == "localhost":
+    if host == "localhost":
         with contextlib.suppress(OSError):  # no IPv6, or another program has the port there
             port = first.getsockname()[1]
             found.append(
@@ -250,32 +219,16 @@ def _unix_socket(path: str) -> socket.socket:
     return made
 
 
-def start(
-    terms: "ServerPolicy",
-    device: str = "auto",
-    threads: int | None = None,
-    address: Address = Address(),
-) -> Running:
-    """Return a server that listens; call its `serve`.
-
-    Raises
-    ------
-    OptionError
-        An option has a bad value.
-    DeviceError
-        The device is missing.
-    """
+def start(scene: Scene, options: ExploreOptions) -> Running:
+    """Return a server that listens; call its `serve`."""
     import platformdirs
 
     from fractals.explorer.application import Explorer
     from fractals.explorer.bookmarks import folder as bookmarks_folder
 
-    if bool(address.cert) != bool(address.key):
-        raise OptionError("--cert and --key belong together: give both")
     cache = Path(platformdirs.user_cache_dir("fractals", False)) / "thumbnails"
-    data = bookmarks_folder() if address.local else None
-    explorer = Explorer(terms, device, threads, bool(address.cert), data, cache)
-    return Running.listen(explorer, address)
+    data = bookmarks_folder() if options.local else None
+    return Running.listen(Explorer(scene, options, data, cache))
 
 
 def open_browser(address: str) -> None:
@@ -283,70 +236,6 @@ def open_browser(address: str) -> None:
     timer = threading.Timer(0.3, lambda: webbrowser.open(address))
     timer.daemon = True
     timer.start()
-
-
-# `fractals.explore`: the explorer from Python. The server is imported when it is called.
-
-
-NEEDED = ("starlette", "uvicorn", "websockets")
-INSTALL = "pip install 'fractals-numba[explore]'"
-LIMITS = {"port": (0, 65_535), "memory": (1, 2**20), "clients": (1, 1000)}
-
-
-class ExploreKeywords(SceneKeywords, total=False):
-    """The keywords of `fractals.explore`: keys of the scene, and fields of `ExploreOptions`."""
-
-    device: str
-    threads: int | None
-    host: str
-    port: int
-    browser: bool
-    block: bool
-    uds: str | None
-    cert: str | None
-    key: str | None
-    allow_hosts: tuple[str, ...]
-    read_only: bool
-    memory: int
-    clients: int
-    gallery: bool | None
-    on_message: Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class ExploreOptions:
-    """How the explorer is served: see `explore`.
-
-    Raises
-    ------
-    OptionError
-        An option has a bad value.
-    """
-
-    device: str = "auto"
-    threads: int | None = None
-    host: str = "127.0.0.1"
-    port: int = 0
-    browser: bool = True
-    block: bool = True
-    uds: str | None = None
-    cert: str | None = None
-    key: str | None = None
-    allow_hosts: tuple[str, ...] = ()
-    read_only: bool = False
-    memory: int = 1024
-    clients: int = 16
-    gallery: bool | None = None
-    on_message: Callable[[str], None] = warnings.warn
-
-    def __post_init__(self) -> None:
-        RenderOptions(self.device, self.threads, on_message=self.on_message)
-        for name, (least, most) in LIMITS.items():
-            value = getattr(self, name)
-            if type(value) is not int or not least <= value <= most:
-                raise OptionError(
-                    f"{name} {shown(value, 20)}: give a whole number from {least} to {most}"
-                )
 
 
 @with_keywords(ExploreKeywords, ExploreOptions)
@@ -402,31 +291,15 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
         raise FractalsError(f"the explorer requires {', '.join(missing)}: {INSTALL}")
     keys, given = split_keywords(keywords, ExploreKeywords, ExploreOptions)
     options = ExploreOptions(**given)
-    from fractals.explorer.session import ServerPolicy
-
     scene = load_scene(*sources, **keys)
     scene.to_table()  # raises for a formula without a name, which no page could share
-    address = Address(
-        options.host,
-        options.port,
-        options.uds,
-        options.cert,
-        options.key,
-        tuple(options.allow_hosts),
-    )
-    terms = ServerPolicy(
-        scene,
-        options.read_only,
-        address.local,
-        options.memory * 2**20,
-        options.clients,
-        gallery=not (sources or keys) if options.gallery is None else options.gallery,
-    )
-    running = start(terms, options.device, options.threads, address)
+    if options.gallery is None:
+        options = replace(options, gallery=not (sources or keys))
+    running = start(scene, options)
     tell = options.on_message
-    if not address.local and not address.cert:
+    if not options.local and not options.cert:
         tell(
-            f"{address.host}: others on the network can read plain HTTP: give --cert and --key, "
+            f"{options.host}: others on the network can read plain HTTP: give --cert and --key, "
             "or keep 127.0.0.1 and forward the port (ssh -L)"
         )
     page = running.invitation()

@@ -3,57 +3,20 @@
 import asyncio
 import json
 import threading
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from time import monotonic
 from typing import Any, NamedTuple
 
 from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import outside, protocol
+from fractals.explorer.frames import FrameHistory
+from fractals.explorer.options import ExploreOptions
 from fractals.explorer.protocol import VERSION, Hello
-from fractals.explorer.scheduler import SMALL, DrawingTask, Engine
-from fractals.explorer.view_work import Picture, Request, ViewWork
-from fractals.explorer.views import FrameView
+from fractals.explorer.scheduler import SMALL, VIEW, DrawingTask, Engine
+from fractals.explorer.view import ClientView
 from fractals.scene.model import Scene
-
-# Frames: where the frames of a client lie.
-
-
-MAX_FRAMES = 256  # of a client
-
-
-class FrameHistory:
-    """The places of a client's last frames, by their numbers."""
-
-    def __init__(self) -> None:
-        self.newest = 0  # number of the frame that is shown; 0 before the first
-        self._places: OrderedDict[int, FrameView] = OrderedDict()
-
-    def place(self, frame: int) -> FrameView:
-        """Return the place of a frame, or raise an `OptionError`."""
-        if frame not in self._places:
-            raise OptionError(f"the frame {frame} is not kept: open its scene")
-        return self._places[frame]
-
-    def size(self) -> tuple[int, int] | None:
-        """Return the size of the newest frame; None before the first."""
-        newest = self._places.get(self.newest)
-        return newest.size if newest else None
-
-    def check_new(self, frame: int) -> None:
-        """Raise an `OptionError` if a number is not greater than that of the newest frame."""
-        if frame <= self.newest:
-            raise OptionError(f"the frame {frame} is not greater than {self.newest}")
-
-    def add(self, frame: int, place: FrameView) -> None:
-        """Keep the place of a new frame, and forget the oldest."""
-        self._places[frame] = place
-        while len(self._places) > MAX_FRAMES:
-            self._places.popitem(last=False)
-        self.newest = frame
-
 
 # What waits to be sent to one client: bounded, and without tiles of views that were given up.
 
@@ -72,18 +35,11 @@ class Waiting(NamedTuple):
 
 
 class Outbox:
-    """Messages for one client: put by any thread, and taken in the event loop.
-
-    Attributes
-    ----------
-    on_room : callable
-        Called when there is room again.
-    overfull : bool
-        Whether the client reads so little that it is cut off.
-    """
+    """Messages for one client: put by any thread, and taken in the event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, on_room: Callable[[], None]) -> None:
-        self.on_room, self.overfull = on_room, False
+        self.on_room = on_room  # called when there is room again
+        self.overfull = False  # whether the client reads so little that it is cut off
         self._loop, self._arrived = loop, asyncio.Event()
         self._messages: deque[Waiting] = deque()
         self._lock = threading.Lock()
@@ -145,20 +101,6 @@ RATE, BURST = 40.0, 120.0  # messages a second, and at once
 BYTES_A_SAMPLE = 28  # of raw numbers that are kept, about
 
 
-@dataclass(frozen=True)
-class ServerPolicy:
-    """What a server lets its clients do."""
-
-    scene: Scene  # that is shown first
-    read_only: bool = False  # no uploads, exports and bookmarks
-    # Whether the server can be reached from this machine only: bookmarks are files then
-    local: bool = True
-    memory: int = 2**30  # bytes of raw numbers that are kept for all clients together
-    clients: int = 16  # most pages that are connected at once
-    # Whether the page starts with the gallery, because no scene was asked for
-    gallery: bool = False
-
-
 class TooManyMessages(Exception):
     """A client sends more messages than it may."""
 
@@ -179,31 +121,26 @@ class MessageRate:
 
 
 class Session:
-    """A client's state. Messages are handled one at a time, in any thread.
-
-    Attributes
-    ----------
-    color : Color
-        Of the newest frame.
-    paint : int
-        Number of the newest colors, as of PROTOCOL.md.
-    """
+    """A client's state. Messages are handled one at a time, in any thread."""
 
     def __init__(
         self,
         engine: Engine,
-        terms: ServerPolicy,
+        first: Scene,
+        options: ExploreOptions,
         outbox: Outbox,
         handlers: Mapping[str, Callable[["Session", Any], None]],
     ) -> None:
-        """`handlers`: of all messages but the first, by name."""
-        self.engine, self.terms, self.outbox, self.handlers = engine, terms, outbox, handlers
+        """`first`: the scene that is shown first; `handlers`: of messages but hello, by name."""
+        self.engine, self.first, self.options = engine, first, options
+        self.outbox, self.handlers = outbox, handlers
         self.hello: Hello | None = None  # the first message
         self.frames = FrameHistory()
-        self.color, self.paint = terms.scene.color, 0
+        # Colors of the newest frame, and their number, as of PROTOCOL.md
+        self.color, self.paint = first.color, 0
         # Pixel of the newest frame at which tiles begin
         self.focus: tuple[float, float] = (0.0, 0.0)
-        self.view: ViewWork | None = None  # draws the newest frame
+        self.view: ClientView | None = None  # draws the newest frame
         self.jobs: dict[int, Any] = {}  # searches and exports that run, by number
         # Centers that searches found, by number
         self.found: dict[int, tuple[Fraction, Fraction]] = {}
@@ -234,16 +171,16 @@ class Session:
         if message.v != VERSION:
             raise OptionError(f"protocol {message.v}: the server has {VERSION}: reload the page")
         self.hello = message
-        may = not self.terms.read_only
+        may = not self.options.read_only
         self.say(
             "welcome",
             v=VERSION,
             version=__version__,
             device=self.engine.choice.device.name,
-            title=self.terms.scene.title,
-            gallery=self.terms.gallery,
-            read_only=self.terms.read_only,
-            bookmarks=may and self.terms.local,
+            title=self.first.title,
+            gallery=bool(self.options.gallery),
+            read_only=self.options.read_only,
+            bookmarks=may and self.options.local,
             upload=may,
             export=may,
             limits={
@@ -264,9 +201,9 @@ class Session:
         return self.frames.size() or self.hello.size
 
     @property
-    def picture(self) -> Picture | None:
-        """Return the picture that is shown, once it is begun."""
-        return self.view.picture if self.view else None
+    def shown(self) -> ClientView | None:
+        """Return the view that is shown, once it is open."""
+        return self.view if self.view and self.view.opened else None
 
     def draw(self, scene: Scene, moving: bool, re: str, kept: bool = False) -> None:
         """Draw the newest frame in place of older work; `kept`: values that wait are still sent."""
@@ -274,27 +211,28 @@ class Session:
         if not kept:
             self.outbox.drop(self.frames.newest, self.paint)
         frame, paint = self.frames.newest, self.paint
-        samples = scene.image.size[0] * scene.image.size[1] * BYTES_A_SAMPLE
-        request = Request(
-            scene,
-            frame,
-            paint,
-            self.focus,
-            moving,
-            self.hello.values,
-            self.hello.link == "remote",
-            self.outbox.put,
-            keeps_raw=samples * self.terms.clients <= max(self.terms.memory, samples),
-        )
-        self.view = ViewWork(
-            self.engine,
-            request,
-            self.picture,
+        needed = scene.image.size[0] * scene.image.size[1] * BYTES_A_SAMPLE
+        memory = max(self.options.memory * 2**20, needed)
+        self.view = ClientView(
             (self, "view"),
+            ClientView.passes,
+            VIEW,
             ready=lambda: not self.outbox.full,
             failed=lambda line: self.say("error", re=re, frame=frame, message=line),
+            engine=self.engine,
+            scene=scene,
+            frame=frame,
+            paint=paint,
+            focus=self.focus,
+            moving=moving,
+            shader=self.hello.values,
+            remote=self.hello.link == "remote",
+            say=self.say,
+            put=self.outbox.put,
+            keeps_raw=needed * self.options.clients <= memory,
+            before=self.shown,
         )
-        self.engine.submit(self.view.work)
+        self.engine.submit(self.view)
 
     def ask(self, name: str, make: Any, message: Any, priority: int = SMALL) -> None:
         """Have the drawing thread answer a message; newer ones of the name replace it."""

@@ -1,5 +1,6 @@
 """The numbers that a shader colors: curve(v) - c0 of each layer, and the layers' descriptions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +16,19 @@ from fractals.rendering.plan import Tile
 from fractals.rendering.shading import Painter
 from fractals.scene.geometry import ResolvedLayer, make_layers
 from fractals.scene.model import Scene
+from fractals.scene.paint import Paint
 
 Floats = NDArray[np.float64]
+
+
+def same_values(old: Scene, scene: Scene) -> bool:
+    """Tell whether the layers of two scenes have equal values, however these are colored."""
+
+    def facts(paint: Paint) -> tuple[Any, ...]:
+        return paint.coloring, paint.transfer, paint.mask, paint.range
+
+    first, second = ([each.color, *each.color.layers] for each in (old, scene))
+    return [facts(paint) for paint in first] == [facts(paint) for paint in second]
 
 
 @dataclass
@@ -69,6 +81,12 @@ class ViewValues:
         self.layers = [
             LayerValues(layer, self.painter.value_program(layer)) for layer in plan.layers.drawn
         ]
+
+    def settle(self, found: Sequence[Floats]) -> None:
+        """Set what depends on the whole view, from the coarse picture's plain values."""
+        for each, part in zip(self.layers, found, strict=True):
+            each.settle(part)
+        self.settled = True
 
     def repaint(self, scene: Scene) -> None:
         """Take other palettes, densities, offsets and blends, which change no value."""

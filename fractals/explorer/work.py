@@ -18,28 +18,25 @@ from fractals.errors import FractalsError, first_line
 from fractals.explorer.pages import draw_preview
 from fractals.explorer.questions import value_at
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine
-from fractals.explorer.view_work import Request, ViewDrawings, ViewMessages
+from fractals.explorer.view import ClientView
 from fractals.scene.model import Scene, validate
 
-# Compiles the programs of a scene, in a process of `fractals.explorer.work`.
+# Compiles the programs of a scene in this process.
 
 
 def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
     """Compile programs of a scene, which leaves their code in the cache of compiled code.
 
-    Parameters
-    ----------
-    what : str
-        "values" or "pixels": of a view, as a client shows it; "picture": of a small picture;
-        otherwise a coloring, whose value at the center is computed.
+    `what`: "values" or "pixels" of a view, as a client shows it; "picture": of a small picture;
+    otherwise a coloring, whose value at the center is computed.
     """
-    engine, work = Engine(device, 1), DrawingTask(("",), lambda _: iter(()), IDLE)
+    engine = Engine(device, 1)
     if what in ("values", "pixels"):
-        values = what == "values"
-        request = Request(scene, 1, 0, (0.0, 0.0), False, values, False, lambda *_: None)
-        ViewDrawings(engine, work, ViewMessages(request)).compile()
+        passes = ClientView.passes
+        ClientView(("",), passes, IDLE, engine=engine, scene=scene, frame=1, paint=0).compile()
     elif what == "picture":
-        next(draw_preview(engine, work, scene), None)  # the first step draws a tile
+        task = DrawingTask(("",), lambda task: iter(()), IDLE)
+        next(draw_preview(engine, task, scene), None)  # the first step draws a tile
     else:
         value_at(engine, scene, what)
     return {}
@@ -83,12 +80,8 @@ class Said:
 def limit(share: float, seconds: int, message: str) -> None:
     """Have the system limit the process.
 
-    Parameters
-    ----------
-    share : float
-        Of the memory that is free now, and that the process may take besides LIBRARIES.
-    seconds : int
-        Of all its threads' CPU time; 0: any time. Then it says `message`, and ends.
+    `share`: of the memory that is free now; LIBRARIES come on top. `seconds`: CPU time of all its
+    threads together (0: no limit). A process that exceeds a limit says `message`, and ends.
     """
     with contextlib.suppress(OSError, AttributeError):
         os.nice(NICE)
@@ -169,8 +162,6 @@ def main() -> None:
         if wanted["do"] == "find":
             found = find(scene, wanted["what"], wanted["fraction"])
         elif wanted["do"] == "compile":
-            pass  # MERGED
-
             found = compile_programs(scene, wanted["what"], wanted["device"])
         else:
             found = export(scene, wanted["path"], wanted["device"], wanted["threads"])

@@ -30,14 +30,15 @@ from fractals.kernels.layout import EscapeTile
 from fractals.kernels.strip import MIN_DISTANCE
 from fractals.rendering.drawing import (
     Drawing,
+    Sink,
     compilation_explained,
     draw_tile_to,
     make_source,
-    run_all,
+    run,
 )
 from fractals.rendering.iteration import GridMethod, Stop
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Plan, Tile, make_plan
+from fractals.rendering.plan import Plan, Tile, make_plan, tiles_within
 from fractals.rendering.shading import Painter
 from fractals.scene.geometry import make_layers, matrix
 from fractals.scene.model import Scene, View
@@ -269,11 +270,7 @@ class BandMaker:
         """Return rows of what `open` returned, shape (last - first, columns, 3)."""
         backend, plan = self.backend, drawing.plan
         columns, tile = plan.size[0], plan.tiles[0]
-        tiles = tuple(
-            Tile(x, y, min(tile.width, columns - x), min(tile.height, last - y))
-            for y in range(first, last, tile.height)
-            for x in range(0, columns, tile.width)
-        )
+        tiles = tiles_within(columns, range(first, last), tile.width, tile.height)
         texels = np.empty((last - first, columns, 3), np.uint16)
 
         def draw(tile: Tile, stop: Stop) -> dict[str, float]:
@@ -282,7 +279,7 @@ class BandMaker:
             return draw_tile_to(drawing, tile, partial(_copy, backend, part), stop)
 
         with compilation_explained(plan):
-            run_all(replace(drawing, plan=replace(plan, tiles=tiles)), draw, None)
+            run(drawing, tiles, Sink(draw))
             self.refiner.refine(drawing, first, texels)
         return texels
 
@@ -294,11 +291,7 @@ class BandMaker:
         """
         plan = drawing.plan
         columns, most = plan.size[0], plan.tiles[0]
-        tiles = tuple(
-            Tile(x, y, min(most.width, columns - x), min(most.height, last - y))
-            for y in range(first, last, most.height)
-            for x in range(0, columns, most.width)
-        )
+        tiles = tiles_within(columns, range(first, last), most.width, most.height)
 
         def iterate(tile: Tile, stop: Stop) -> dict[str, float]:
             rows, across = tile.window()
@@ -307,7 +300,7 @@ class BandMaker:
             return {}
 
         with compilation_explained(plan), np.errstate(over="ignore", invalid="ignore"):
-            run_all(replace(drawing, plan=replace(plan, tiles=tiles)), iterate, None)
+            run(drawing, tiles, Sink(iterate))
 
     def plane(self, scene: Scene) -> Plan:
         """Return a plan that colors samples of a frame with the colors of a scene.

@@ -198,8 +198,8 @@ def first_drawing(film: Timeline) -> Drawing:
     """Return the drawing of the first frame, of which machines compare some raw numbers."""
     options = replace(film.options, force=True, progress=None, on_message=lambda line: None)
     scene = prepared(film.scene_at(0), film.facts)
-    plan, backend = open_plan(scene, options, "bands")
-    return open_drawing(plan, backend, options, shading=False)
+    plan, backend = open_plan(scene, options, "nothing")
+    return open_drawing(plan, backend, options)
 
 
 def timeline_of(scene: Scene, options: RenderOptions, known: ResumeData) -> Timeline:
@@ -278,7 +278,7 @@ class _Collected:
         return band_path(self._work.bands(piece.chosen.part.frames.start), piece.band)
 
 
-# What a worker of a cluster holds of a film: see `fractals.films.cluster`.
+# The worker's side: what a worker of a cluster holds of a film.
 
 
 def open_session(

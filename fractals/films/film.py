@@ -10,15 +10,15 @@ from fractals.films.frames import SingleFrames
 from fractals.films.plan import FilmPlan, Timeline, threads_of
 from fractals.films.planes import Frame
 from fractals.films.request import ZoomRequest, with_wishes
-from fractals.films.writing import Saved, SaveKeywords, SaveOptions, make_output, write
+from fractals.films.writing import Saved, SaveOptions, make_output, write
 from fractals.io.image import Image
 from fractals.io.load import Source
 from fractals.rendering.options import (
-    RenderKeywords,
     read_request,
     split_keywords,
     with_keywords,
 )
+from fractals.scene.keywords import RenderKeywords, SaveKeywords
 
 NOTEBOOK = (256, 24, 12.0)  # pixels across, frames and fps of the loop in a notebook
 

@@ -11,7 +11,14 @@ from fractals.films.tracks import Tracks, scene_of
 from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image
 from fractals.io.png import Pixels
-from fractals.rendering.drawing import Drawing, compute_data, draw_all, open_drawing, open_plan
+from fractals.rendering.drawing import (
+    Drawing,
+    compute_data,
+    draw_all,
+    open_drawing,
+    open_plan,
+    open_recoloring,
+)
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene
@@ -26,10 +33,10 @@ MOST_KEYS = 16  # of a film, whose views are probed for the limit
 class FilmConstants:
     """Values "auto" of a film. Values of single frames would make colors jump."""
 
-    # The highest of the deepest view, the widest, and keys that are not deep: with less, details
-    # were black
+    # The highest of the deepest view, the widest, and keys that are not deep: a lower limit
+    # would draw their details black
     max_iterations: int
-    count_offset: float  # that of the widest view: with more, counts of wide views were below 0
+    count_offset: float  # of the widest view; a higher one makes counts negative
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -54,10 +61,10 @@ def find_facts(motion: Motion, tracks: Tracks, options: RenderOptions) -> FilmCo
 
 def _opened(scene: Scene, options: RenderOptions) -> tuple[int, float]:
     forced = replace(options, force=True)
-    plan, backend = open_plan(scene, forced, "bands")
+    plan, backend = open_plan(scene, forced, "nothing")
     if not (plan.deep or plan.probed or plan.depth > 0):
         return plan.max_iterations, 0.0
-    source = open_drawing(plan, backend, forced, shading=False).source
+    source = open_drawing(plan, backend, forced).source
     return source.max_iterations, source.count_offset
 
 
@@ -157,5 +164,4 @@ class Recolored(SingleFrames):
             yield last[1]
 
     def _drawing(self, scene: Scene) -> Drawing:
-        plan, backend = open_plan(scene, self.options, iterates=False)
-        return open_drawing(plan, backend, self.options, stored=self._raw)
+        return open_recoloring(scene, self._raw, self.options)

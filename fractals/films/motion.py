@@ -19,14 +19,14 @@ from fractals.errors import OptionError
 from fractals.scene.film import FilmSettings, Key
 from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene
-from fractals.scene.numbers import decimal_places, log2, power_of_two
+from fractals.scene.numbers import decimal_places, log2, power_of_two, significant
 
 Point = tuple[Fraction, Fraction]
 
 RAMP = 1.0  # seconds in which a soft motion gathers speed
 MAX_RAMP = 1 / 3  # of a part
 SPARE_DECIMALS = 4  # of a center, beyond those of a pixel: a ten-thousandth of a pixel
-WIDTH_DIGITS = 17  # significant, of a width: as many as float64 tells apart
+WIDTH_DIGITS = 17  # significant, of a width
 MAX_FRAMES = 10_000_000
 MAX_OCTAVES = 2_000_000  # of all parts together: plans take about a microsecond for each
 # How high a pan rises: half the distance times this, where that is wide. The square of sqrt(2),
@@ -281,7 +281,7 @@ def with_view(scene: Scene, moment: Moment | FilmView) -> Scene:
     places = SPARE_DECIMALS + max(0, math.ceil(-log2(pixel) * math.log10(2)))
     update = {
         "center": tuple(_padded(decimal_places(part, places), places) for part in moment.center),
-        "width": significant(moment.width),
+        "width": width_text(moment.width),
         "zoom": None,
         "rotation": math.remainder(moment.rotation, 360),
     }
@@ -295,21 +295,9 @@ def _padded(text: str, places: int) -> str:
     return f"{whole}.{digits.ljust(places, '0')}" if places else whole
 
 
-def significant(value: Fraction) -> str:
-    """Return a positive number as text with WIDTH_DIGITS significant digits.
-
-    Examples
-    --------
-    >>> significant(Fraction(3, 10**1001)), significant(Fraction(1, 3))
-    ('3e-1001', '0.33333333333333333')
-    """
-    exponent = math.floor(log2(value) * math.log10(2))
-    mantissa = round(value / Fraction(10) ** (exponent - WIDTH_DIGITS + 1))
-    digits = str(mantissa).rstrip("0")
-    exponent += len(str(mantissa)) - WIDTH_DIGITS
-    if -8 < exponent < WIDTH_DIGITS:
-        return decimal_places(value, WIDTH_DIGITS - 1 - exponent)
-    return digits[0] + ("." + digits[1:] if digits[1:] else "") + f"e{exponent}"
+def width_text(width: Fraction) -> str:
+    """Return a view's width as text, with as many digits as float64 tells apart."""
+    return significant(width, WIDTH_DIGITS, -7)
 
 
 def make_motion(scene: Scene, length: float) -> Motion:

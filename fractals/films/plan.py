@@ -557,7 +557,7 @@ class Timeline:
         )
 
     def open(self, chosen: PartPlan, folder: Path | None = None) -> FrameSource:
-        """Return what yields the frames of a part; see `fractals.films.plan.open_method`."""
+        """Return what yields the frames of a part; see `open_method`."""
         return open_method(chosen, self.motion, self.tracks, self.facts, self.options, folder)
 
     def scene_at(self, number: int) -> Scene:

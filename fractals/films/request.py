@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from fractals.errors import FractalsError, OptionError
-from fractals.films.motion import make_places, significant
+from fractals.films.motion import make_places, width_text
 from fractals.rendering.find import find_misiurewicz
 from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import home_width_of, make_layers, place_of
@@ -133,8 +133,8 @@ def _zoomed(scene: Scene, wishes: ZoomRequest) -> Mapping[str, Any]:
                 f"--to: {wishes.to} is the width of the scene, so nothing moves: give another"
             )
     seconds = wishes.seconds or max(SHORTEST, abs(log2(first / last)) / SPEED)
-    start = {"at": 0, "width": significant(first)}
-    return {"keys": [start, {"at": seconds, "width": significant(last)}], "seconds": seconds}
+    start = {"at": 0, "width": width_text(first)}
+    return {"keys": [start, {"at": seconds, "width": width_text(last)}], "seconds": seconds}
 
 
 def _aimed(scene: Scene, width: Fraction, on_message: Callable[[str], None]) -> Scene:

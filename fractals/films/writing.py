@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol, TypedDict
+from typing import Any, Protocol
 
 from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError, shown
@@ -125,19 +125,6 @@ def video_of(
     if codec or bits or lossless:
         raise OptionError(f"{suffix} takes no codec and no bits: write a .mp4 or a .mkv")
     return None
-
-
-class SaveKeywords(TypedDict, total=False):
-    """The keywords of `Film.save`: fields of `SaveOptions`."""
-
-    overwrite: bool
-    codec: str | None
-    bits: int | None
-    lossless: bool
-    frames: tuple[int, int] | None
-    sound: str | None
-    keep_strip: bool
-    cluster: Any
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,7 @@ MAX_COUNT_OFFSET = 2**31 - 1
 def check_planes(types: Mapping[str, np.dtype[Any]], shapes: Mapping[str, tuple[int, ...]]) -> None:
     """Raise a `InputError` where planes have types or shapes that a picture can't be drawn from.
 
-    Parameters
-    ----------
-    types, shapes : mapping of str to dtype, of str to tuple of int
-        Of each plane, by its name in `EscapeData`: ``count``, ``z``, ``dz`` and statistics.
+    Both are by the names of planes in `EscapeData`: ``count``, ``z``, ``dz`` and statistics.
     """
     for name in ("count", "z"):
         if name not in types:

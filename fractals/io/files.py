@@ -368,11 +368,6 @@ def read_bytes(path: Path, most: int = MAX_JSON_BYTES) -> bytes:
     return data
 
 
-def printable(text: str) -> str:
-    """Return text as one line without control characters: tabs become blanks, others '?'."""
-    return "".join(c if c.isprintable() else " " if c == "\t" else "?" for c in text)
-
-
 def _parsed(path: Path, parse: Callable[[], Any]) -> dict[str, Any]:
     name = shown(path, PATH_SHOWN)
     try:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from fractals import catalog
-from fractals.errors import InputError, SceneError, listed, shown
+from fractals.errors import InputError, SceneError, escaped, listed, shown
 from fractals.io import png
-from fractals.io.files import PATH_SHOWN, lifted_limit, printable, read_bytes, read_toml
+from fractals.io.files import PATH_SHOWN, lifted_limit, read_bytes, read_toml
 from fractals.io.foreign import MAX_BYTES, Beside, Format, Imported
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")  # drawn here, with a scene inside
@@ -182,13 +182,13 @@ def _named(path: Path) -> Iterator[None]:
     try:
         yield
     except (InputError, OSError, ValueError) as error:
-        text = shown(printable(str(error)), MAX_MESSAGE)
+        text = shown(str(error), MAX_MESSAGE)
         raise SceneError(f"{shown(path, PATH_SHOWN)}: {text}") from None
 
 
 def _shown(found: Imported) -> Imported:
     """Return the same with lines that fit on a terminal."""
-    lost = [shown(printable(line), MAX_MESSAGE) for line in listed(found.lost, MAX_LOST)]
+    lost = [shown(line, MAX_MESSAGE) for line in listed(found.lost, MAX_LOST)]
     if _is_one_color(found.table):
         lost.append("all colors of the palette are the same")
     return Imported(found.table, tuple(lost))
@@ -216,7 +216,7 @@ def entries(source: str) -> list[tuple[str, str]]:
     data = read_bytes(path, MAX_BYTES)
     with _named(path):
         found = form.entries(data, *more)
-    return [(printable(name), shown(printable(about), MAX_MESSAGE)) for name, about in found]
+    return [(escaped(name), shown(about, MAX_MESSAGE)) for name, about in found]
 
 
 def _beside(folder: Path) -> Beside:

@@ -16,7 +16,7 @@ from fractals.errors import OptionError, SceneError
 from fractals.io import png
 from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.png import Pixels
-from fractals.io.summary import RESOLVED, Summary, resolved_values
+from fractals.io.summary import RESOLVED, PictureFacts, Summary, resolved_values
 from fractals.kernels.formula import Formula
 from fractals.scene.model import ImageSettings as Picture
 from fractals.scene.model import Scene
@@ -42,8 +42,8 @@ WITH_16_BITS = ("PNG", "TIFF")
 MAX_TIFF = 2**32 - 2**26  # bytes of pixels: offsets have 32 bits, and random pixels do not shrink
 
 
-@dataclass(eq=False, repr=False)
-class Image:
+@dataclass(eq=False, repr=False, init=False)
+class Image(PictureFacts):
     """A picture. ``np.asarray(image)`` is its pixels; notebooks show it.
 
     Two images are equal if their pixels and their scenes are.
@@ -76,16 +76,22 @@ class Image:
         The pixels have another shape or type.
     """
 
-    pixels: Pixels
-    scene: Scene
-    timings: dict[str, float] = field(default_factory=dict)
-    device: str = ""
-    precision: str = ""
-    method: str = ""
-    loop: str = ""
-    summary: Summary | None = None
+    pixels: Pixels = field(kw_only=True)  # no default: __init__ takes it first
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        pixels: Pixels,
+        scene: Scene,
+        timings: dict[str, float] | None = None,
+        device: str = "",
+        precision: str = "",
+        method: str = "",
+        loop: str = "",
+        summary: Summary | None = None,
+    ) -> None:
+        timings = {} if timings is None else timings
+        super().__init__(scene, timings, device, precision, method, loop, summary)
+        self.pixels = pixels
         shape: tuple[int, ...] = getattr(self.pixels, "shape", ())
         dtype = getattr(self.pixels, "dtype", None)
         if len(shape) != 3 or shape[2] != 3 or dtype not in (np.uint8, np.uint16):
@@ -261,14 +267,8 @@ def png_beginning(
 ) -> bytes:
     """Return the beginning of a scene's PNG, which carries the scene if it can be written.
 
-    Parameters
-    ----------
-    size : tuple of int
-        Width and height in pixels.
-    bits : int
-        Of a channel, 8 or 16.
-    resolved : mapping, optional
-        As of `fractals.io.summary.resolved_values`; kept beside the scene.
+    `size` is width and height in pixels; a channel has 8 or 16 bits; `resolved`, as of
+    `fractals.io.summary.resolved_values`, is kept beside the scene.
     """
     texts = {}
     with contextlib.suppress(SceneError):  # a formula that is a user's function has no name
@@ -280,10 +280,7 @@ def png_beginning(
 def read_pixels(path: str | Path, bits: int = 8, size: tuple[int, int] | None = None) -> Pixels:
     """Return the pixels of a picture, shape (height, width, 3); of 16 bits only from our PNGs.
 
-    Parameters
-    ----------
-    size : (int, int), optional
-        The width and height that the picture must have; compared before anything is decoded.
+    `size` is the width and height that it must have; they are compared before anything is decoded.
 
     Raises
     ------

@@ -319,6 +319,19 @@ def load_scene(
     return validate(merged, ", ".join(shown(s, 300) for s in sources if isinstance(s, str | Path)))
 
 
+def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -> Scene:
+    """Return a scene with the colors and the layers of `sources`, merged over its own.
+
+    A `Scene` has every color, so the colors before it are replaced.
+    """
+    if not sources:
+        return scene
+    parts = (scene, *sources)
+    last = max(k for k, part in enumerate(parts) if isinstance(part, Scene))
+    merged = load_scene(*parts[last:], lost=lost)
+    return validate({**scene.to_values(), "color": merged.to_values()["color"]}, "")
+
+
 def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, Any]:
     """Return the table of a gallery scene's name, or of a file; see `load_scene`."""
     table = _read_any(source, lost)

@@ -14,7 +14,7 @@ the arrays
     In this order, C order, little-endian, each from the next multiple of 64 bytes on.
 
 Two computations of the same part have the same arrays. A process may be killed at any moment and
-leaves nothing to repair; the CRC tells what a power failure or a copy damaged.
+leaves nothing to repair; a CRC detects numbers that a power failure or a copy damaged.
 """
 
 import contextlib

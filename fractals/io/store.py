@@ -25,8 +25,8 @@ A store is a folder whose name ends in ``.fz``. It holds, for a picture of rows 
 Any program that reads NumPy files reads the planes, mapped into memory if need be. Nothing is
 compressed: most bits of a mantissa are noise, and compressing them saves a fifth of the size, takes
 much longer, and gives other bytes by another version of zlib. A tile's numbers in ``tiles.npy`` are
-written after its rows, so a process may be killed at any moment; what a power failure tears, the
-CRC tells. No byte depends on when, where or in how many goes it was computed.
+written after its rows, so a process may be killed at any moment; a CRC detects tiles that a power
+failure damaged. No byte depends on when, where or in how many goes it was computed.
 """
 
 import contextlib
@@ -118,19 +118,9 @@ class PlaneFiles:
 class RawStore:
     """A store on disk, to be read; `TileWriter` writes into it.
 
-    Attributes
-    ----------
-    scene : Scene
-    planes : dict of str to dtype
-        What is kept of each sample, in order, by the names of `fractals.io.escape_data.EscapeData`.
-    files : dict of str to str
-        The name of each plane's file, without its suffix.
-    shape : tuple of int
-        Rows and columns, in samples.
-    rows : int
-        Rows of samples of a tile.
-    max_iterations, count_offset, method
-        As of `fractals.io.escape_data.EscapeData`.
+    `planes` maps what is kept of each sample, in order, by the names of
+    `fractals.io.escape_data.EscapeData`, to its type, and `files` to the name of its file without
+    suffix. `shape` is rows and columns in samples; a tile has `rows` rows of samples.
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
@@ -437,7 +427,7 @@ def create_store(
 # Locks a store for one process, and checks that its scene is the one to be computed.
 
 
-PARTS = "parts"  # a folder inside a store: see `fractals.io.store`
+PARTS = "parts"  # a folder inside a store, for tiles that other processes computed
 
 
 @contextlib.contextmanager

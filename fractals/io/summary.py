@@ -103,6 +103,19 @@ class Summary:
 
 
 @dataclass
+class PictureFacts:
+    """What is known of a picture when it is drawn; the fields are explained in `Image`."""
+
+    scene: Scene
+    timings: dict[str, float] = field(default_factory=dict)
+    device: str = ""
+    precision: str = ""
+    method: str = ""
+    loop: str = ""
+    summary: Summary | None = None
+
+
+@dataclass
 class Tally:
     """Adds up the counts of parts of a picture, which several threads draw."""
 

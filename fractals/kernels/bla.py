@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from fractals.kernels.floatexp import (
     MAX_TINY,
     ZERO_EXPONENT,
+    Ops,
     make_kinks,
     make_kinks_beside,
-    make_reference,
 )
 from fractals.kernels.layout import (
     BLA_A,
@@ -541,8 +541,8 @@ def make_matrix_entries(target, formula):
 
 # The tree of matrices with exponents, by which z is skipped where it is too small for float64.
 #
-# It is the tree that `fractals.kernels.bla` makes for formulas that are not holomorphic, z -> A z +
-# B c with real 2x2 matrices. Here numbers have an exponent: products over many steps, and the
+# It is the tree above for formulas that are not holomorphic, z -> A z + B c with real 2x2
+# matrices. Here numbers have an exponent: products over many steps, and the
 # distances from kinks in a deep view, are out of float64's range. Holomorphic formulas have stages
 # of linear approximations instead (`fractals.kernels.la`).
 
@@ -610,7 +610,7 @@ def make_entries(target, formula):
     has_kinks = formula.kink_distance is not None
     derive = jit(formula.derivative)
     kink_distance = jit(formula.kink_distance or formula.derivative)
-    reference, beside = make_reference(target, formula, True), make_kinks_beside(target, formula)
+    reference, beside = Ops(target, formula, True).reference, make_kinks_beside(target, formula)
     normal, times, plus = make_matrix_arithmetic(target)
 
     @jit

@@ -10,7 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 from fractals.kernels.bla import TOLERANCE
-from fractals.kernels.floatexp import make_along, make_arithmetic, make_readers, make_reference
+from fractals.kernels.floatexp import Ops
 from fractals.kernels.layout import (
     LA_A,
     LA_B,
@@ -31,10 +31,10 @@ DIP_BITS = 10
 # Room for stages. Each has at most half of the entries of the stage below, so 64 stages suffice for
 # an orbit of 2**64 points.
 MAX_STAGES = 64
-# Parts that an entry joins where a long orbit does not dip, as beside a parabolic point; and how
-# many parts are long. Fewer are stepped over one by one, in less time than a picture takes.
+# Parts that an entry joins where an orbit does not dip, as beside a parabolic point, or within the
+# period of a minibrot near i; and how many parts are worth it. A sample takes fewer one by one.
 EVEN_PARTS = 16
-MIN_EVEN = 2**12
+MIN_EVEN = 2**6
 
 
 class LinearApproximation(NamedTuple):
@@ -48,15 +48,15 @@ class LinearApproximation(NamedTuple):
     length: Any
 
 
-def make_radii(target, formula, floatexp):
+def make_radii(ops):
     """Return ``(smaller, narrowed, room, dips)``: functions of radii, reals (x, e).
 
     ``smaller(p, q)`` is the smaller one; ``narrowed(r, room, by)`` the smaller of r and room / by;
     ``room(Z)`` is how long a difference from Z may be; ``dips(new, old)`` tells whether a radius
     fell by 2**-DIP_BITS or more.
     """
-    jit, degree = target.jit, formula.degree
-    normal, _, _, size, less, ratio = make_arithmetic(target, floatexp)
+    jit, degree, floatexp = ops.target.jit, ops.formula.degree, ops.floatexp
+    normal, _, _, size, less, ratio = ops.arithmetic
     # The square term is left out. Relative to the linear one it is (degree - 1) / 2 z / Z.
     tolerance = TOLERANCE * (2 / (degree - 1) if degree > 2 else 1)
 
@@ -89,12 +89,12 @@ def make_radii(target, formula, floatexp):
     return smaller, narrowed, room, dips
 
 
-def make_entries(target):
+def make_entries(ops):
     """Return ``(load, store)``: ``load(entries, i)`` and ``store(entries, i, entry, next)``."""
-    number_at, real_at = make_readers(target)
-    int64 = target.int64
+    jit, int64 = ops.target.jit, ops.target.int64
+    number_at, real_at = ops.readers
 
-    @target.jit
+    @jit
     def load(entries, i):
         return LinearApproximation(
             number_at(entries, i, LA_Z),
@@ -105,7 +105,7 @@ def make_entries(target):
             int64(entries[i, LA_LENGTH]),
         )
 
-    @target.jit
+    @jit
     def store(entries, i, entry, following):
         entries[i, LA_Z], entries[i, LA_Z + 1], entries[i, LA_Z + 2] = entry.z
         entries[i, LA_A], entries[i, LA_A + 1], entries[i, LA_A + 2] = entry.a
@@ -138,12 +138,11 @@ def make_stages_body(target, formula, floatexp):
         sample may escape: a skip tests for escape only where it ends. A sample at the end of a
         stage then takes single steps, and is not rebased.
     """
-    int64 = target.int64
-    normal, times, plus, size, _, _ = make_arithmetic(target, floatexp)
-    reference = make_reference(target, formula, floatexp)
-    along = make_along(target, formula, floatexp)
-    smaller, narrowed, room, dips = make_radii(target, formula, floatexp)
-    load, store = make_entries(target)
+    int64, ops = target.int64, Ops(target, formula, floatexp)
+    normal, times, plus, size, _, _ = ops.arithmetic
+    reference, along = ops.reference, ops.along
+    smaller, narrowed, room, dips = make_radii(ops)
+    load, store = make_entries(ops)
 
     def body(x0, y0, dx, dy, la_entries, stages, found, orbit, tiny, first, last, within_squared):
         goes_on = int64(0)

@@ -60,7 +60,7 @@ class EscapeTile(NamedTuple):
 
 
 class SampleGrid(NamedTuple):
-    """Where the samples of a tile lie in the plane (`fractals.kernels.layout`).
+    """Where the samples of a tile lie in the plane (`make_place`).
 
     Attributes
     ----------

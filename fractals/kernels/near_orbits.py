@@ -6,13 +6,7 @@ steps m at which a nucleus of period m is expected within a radius (`fractals.de
 
 from typing import Any
 
-from fractals.kernels.floatexp import (
-    MAX_TINY,
-    make_along,
-    make_arithmetic,
-    make_moved,
-    make_reference,
-)
+from fractals.kernels.floatexp import MAX_TINY, Ops
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import (
     NEAR_C,
@@ -231,9 +225,9 @@ def make_body(target: Any, formula: Formula) -> Any:
     call.
     """
     jit, int64 = target.jit, target.int64
-    normal, _, plus, size, less, _ = make_arithmetic(target, True)
-    point = make_reference(target, formula, True)
-    moved, along = make_moved(target, formula, True), make_along(target, formula, True)
+    ops = Ops(target, formula, True)
+    normal, _, plus, size, less, _ = ops.arithmetic
+    point, moved, along = ops.reference, ops.moved, ops.along
     holomorphic = formula.holomorphic
 
     @jit

@@ -375,7 +375,7 @@ def make_near(target, formula, derivative):
     """Return ``near(state, escape_radius_squared)``: whether an orbit goes on.
 
     An orbit ends where it escapes, or converges: where two points in turn are at most the
-    formula's tolerance apart.
+    formula's tolerance apart. NaN, as of 0 / 0 where a derivative is 0, has not converged.
     """
     tolerance_squared, previous = formula.tolerance**2, _tangent_end(formula, derivative)
     if formula.goes_on:
@@ -393,7 +393,8 @@ def make_near(target, formula, derivative):
 
     def moving(state, escape_radius_squared):
         s, t = state[0] - state[previous], state[1] - state[previous + 1]
-        return fma(s, s, t * t) > number(tolerance_squared, s)
+        apart = fma(s, s, t * t)
+        return (apart > number(tolerance_squared, s)) | (apart != apart)
 
     moving = target.jit(moving)
     if not formula.tolerance:

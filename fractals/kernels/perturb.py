@@ -17,18 +17,7 @@ comes next, so a launch may end between any two steps, and the next launch goes 
 from dataclasses import dataclass, fields
 
 from fractals.kernels.bla import make_larger, make_longest_skip, make_row, make_skip, make_tangents
-from fractals.kernels.floatexp import (
-    make_along,
-    make_arithmetic,
-    make_kinks,
-    make_move,
-    make_moved,
-    make_plain,
-    make_readers,
-    make_reference,
-    make_sided,
-    make_within,
-)
+from fractals.kernels.floatexp import Ops, make_arithmetic, make_kinks
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import (
     BLA_RADIUS,
@@ -89,9 +78,9 @@ class PerturbOptions:
         Whether each position has an exponent of its own, which also is that of the view's width.
     near_radius : bool
         Whether some point of the reference is near the escape radius: see
-        `fractals.kernels.floatexp.make_within`.
+        `fractals.kernels.floatexp.Ops.within`.
     statistics : Statistics
-        Orbit statistics, for `fractals.kernels.perturb` alone.
+        Orbit statistics, for `make_statistics_body` alone.
     """
 
     formula: Formula
@@ -194,14 +183,14 @@ def make_state(target, options):
     return load, store
 
 
-def make_begin(target, options):
+def make_begin(ops, options):
     """Return ``begin(grid, view, across, j, i)``: a sample before its first step.
 
     Its result is ``(z, dz, dz2, c, h)``: the sample's numbers, and what a step adds to z and dz.
     `across` is the width of the tile in samples.
     """
+    target, normal = ops.target, ops.arithmetic.normal
     jit, int64, zero = target.jit, target.int64, target.real(0)
-    normal = make_arithmetic(target, options.floatexp).normal
     position = make_place(target, options.explicit_positions)
     julia, per_sample_exponent = options.julia, options.per_sample_exponent
 
@@ -220,16 +209,15 @@ def make_begin(target, options):
     return begin
 
 
-def make_plain_tangents(target, options):
+def make_plain_tangents(ops, options):
     """Return ``(plain_tangents, floatexp_tangents)``: dz and dz2 in float64, and back.
 
     The tangents are those of `fractals.kernels.bla.make_tangents`.
     """
-    jit, int64, pair = target.jit, target.int64, options.pair
-    normal = make_arithmetic(target, options.floatexp).normal
-    plain = make_plain(target, options.floatexp)
+    jit, int64 = ops.target.jit, ops.target.int64
+    normal, plain = ops.arithmetic.normal, ops.plain
 
-    if pair:
+    if options.pair:
 
         @jit
         def plain_tangents(dz, dz2):
@@ -255,16 +243,16 @@ def make_plain_tangents(target, options):
     return plain_tangents, floatexp_tangents
 
 
-def make_record(target, options):
+def make_record(ops, options):
     """Return ``record(tile, work, j, i, sample, W, escaped, max_iterations)``.
 
     It writes the results of a sample that has ended at W, or 0, and keeps the sample for the next
     launch; it returns whether the sample escaped, and whether it is done.
     """
-    int32, zero, derivative = target.int32, target.real(0), options.derivative
-    plain = make_plain(target, options.floatexp)
+    target, plain, derivative = ops.target, ops.plain, options.derivative
+    int32, zero = target.int32, target.real(0)
     _, _, slope = make_tangents(target, options.formula, derivative)
-    plain_tangents, _ = make_plain_tangents(target, options)
+    plain_tangents, _ = make_plain_tangents(ops, options)
     _, store = make_state(target, options)
 
     @target.jit
@@ -289,17 +277,16 @@ def make_record(target, options):
     return record
 
 
-def make_la_steps(target, options):
+def make_la_steps(ops, options):
     """Return ``la_steps(sample, c, h, tables, view, max_iterations, budget)``.
 
     It skips along the stages of linear approximations for as long as an entry is valid, and returns
     the sample and what is left of the budget.
     """
-    jit, int64 = target.jit, target.int64
-    formula, floatexp = options.formula, options.floatexp
+    jit, int64 = ops.target.jit, ops.target.int64
     julia, derivative = options.julia, options.derivative
 
-    if not formula.holomorphic:  # no stages
+    if not options.formula.holomorphic:  # no stages
 
         @jit
         def no_steps(sample, c, h, tables, view, max_iterations, budget):
@@ -307,10 +294,8 @@ def make_la_steps(target, options):
 
         return no_steps
 
-    _, times, plus, size, less, _ = make_arithmetic(target, floatexp)
-    moved = make_moved(target, formula, floatexp)
-    along = make_along(target, formula, floatexp)
-    number_at, real_at = make_readers(target)
+    _, times, plus, size, less, _ = ops.arithmetic
+    moved, along, (number_at, real_at) = ops.moved, ops.along, ops.readers
 
     @jit
     def la_steps(sample, c, h, tables, view, max_iterations, budget):
@@ -350,15 +335,15 @@ def make_la_steps(target, options):
     return la_steps
 
 
-def make_floatexp_skip(target, options):
+def make_floatexp_skip(ops, options):
     """Return ``skip(z, n, m, dz, dz2, c, h, tables, view, max_iterations)``: by a BLA of matrices.
 
     It returns z, dz, dz2 and how many steps were skipped: 0 where no entry is valid.
     """
-    jit, int64 = target.jit, target.int64
+    jit, int64 = ops.target.jit, ops.target.int64
     derivative, pair = options.derivative, options.pair
-    normal, _, plus, size, less, _ = make_arithmetic(target, options.floatexp)
-    _, real_at = make_readers(target)
+    normal, _, plus, size, less, _ = ops.arithmetic
+    _, real_at = ops.readers
 
     if options.formula.holomorphic or not options.floatexp:  # no such tree
 
@@ -387,7 +372,7 @@ def make_floatexp_skip(target, options):
         near = near and less(c_size, real_at(tree, entry, FLOATEXP_RADIUS_C))
         return near and n + length <= max_iterations
 
-    longest_skip = make_longest_skip(target, valid)
+    longest_skip = make_longest_skip(ops.target, valid)
 
     @jit
     def skip(z, n, m, dz, dz2, c, h, tables, view, max_iterations):
@@ -406,23 +391,20 @@ def make_floatexp_skip(target, options):
     return skip
 
 
-def make_floatexp_steps(target, options):
+def make_floatexp_steps(ops, options):
     """Return ``floatexp_steps(sample, c, h, tables, view, max_iterations, budget)``.
 
     It takes steps, and skips where that is valid, until the sample is rebased or z is large enough
     for float64. It returns the sample, the whole of it, Z + z, whether that has escaped, and what
     is left of the budget.
     """
-    jit, int64 = target.jit, target.int64
-    formula, floatexp = options.formula, options.floatexp
+    jit, int64 = ops.target.jit, ops.target.int64
     derivative, pair = options.derivative, options.pair
-    _, _, plus, size, less, _ = make_arithmetic(target, floatexp)
-    reference = make_reference(target, formula, floatexp)
-    _, within = make_within(target, formula, floatexp, options.near_radius)
-    moved = make_moved(target, formula, floatexp)
-    along, sided = make_along(target, formula, floatexp), make_sided(target, formula, floatexp)
-    skip, orbit_end = make_floatexp_skip(target, options), make_orbit_end(target)
-    min_exponent, _ = thresholds(formula.degree)
+    _, _, plus, size, less, _ = ops.arithmetic
+    reference, moved, along, sided = ops.reference, ops.moved, ops.along, ops.sided
+    _, within = ops.within(options.near_radius)
+    skip, orbit_end = make_floatexp_skip(ops, options), make_orbit_end(ops.target)
+    min_exponent, _ = thresholds(options.formula.degree)
 
     @jit
     def floatexp_steps(sample, c, h, tables, view, max_iterations, budget):
@@ -456,23 +438,22 @@ def make_floatexp_steps(target, options):
     return floatexp_steps
 
 
-def make_bla_steps(target, options):
+def make_bla_steps(ops, options):
     """Return ``bla_steps(sample, c, h, tables, view, max_iterations, budget)``.
 
     It takes steps in float64, and skips by the tree where that is valid. Its results are those of
     the loop that `make_floatexp_steps` returns.
     """
+    target, formula, floatexp = ops.target, ops.formula, ops.floatexp
     jit, int64 = target.jit, target.int64
-    formula, floatexp = options.formula, options.floatexp
     radius = BLA_RADIUS if formula.holomorphic else MATRIX_RADIUS
-    normal = make_arithmetic(target, floatexp).normal
-    plain, orbit_end = make_plain(target, floatexp), make_orbit_end(target)
+    normal, plain, orbit_end = ops.arithmetic.normal, ops.plain, make_orbit_end(target)
     step, row = jit(formula.perturbed), make_row(target, formula)
     kinks = make_kinks(target, formula, False)
-    within, _ = make_within(target, formula, floatexp, options.near_radius)
+    within, _ = ops.within(options.near_radius)
     skip = make_skip(target, formula)
     step_tangents, skip_tangents, _ = make_tangents(target, formula, options.derivative)
-    plain_tangents, floatexp_tangents = make_plain_tangents(target, options)
+    plain_tangents, floatexp_tangents = make_plain_tangents(ops, options)
     larger = make_larger(target)
     _, min_size = thresholds(formula.degree)
 
@@ -544,14 +525,14 @@ def make_body(target, options):
         `fractals.kernels.layout`: `EscapeTile`, `PerturbWork`, `SampleGrid`, `PerturbTables` and
         `PerturbView`.
     """
-    int64 = target.int64
-    floatexp = options.floatexp
-    normal, zero = make_arithmetic(target, floatexp).normal, target.real(0)
+    int64, zero, floatexp = target.int64, target.real(0), options.floatexp
+    ops = Ops(target, options.formula, floatexp)
+    normal = ops.arithmetic.normal
     load, _ = make_state(target, options)
-    begin, record = make_begin(target, options), make_record(target, options)
-    la_steps = make_la_steps(target, options)
-    floatexp_steps = make_floatexp_steps(target, options)
-    bla_steps = make_bla_steps(target, options)
+    begin, record = make_begin(ops, options), make_record(ops, options)
+    la_steps = make_la_steps(ops, options)
+    floatexp_steps = make_floatexp_steps(ops, options)
+    bla_steps = make_bla_steps(ops, options)
     min_exponent, _ = thresholds(options.formula.degree)
 
     @target.jit
@@ -603,30 +584,25 @@ def make_body(target, options):
 
 # Perturbation for colorings that use orbit statistics: every step is taken, none is skipped.
 #
-# The difference z from the reference orbit Z is iterated as in `fractals.kernels.perturb`, with an
+# The difference z from the reference orbit Z is iterated as in `make_body`, with an
 # exponent where float64 has none left, and rebased in the same way. Statistics are of the orbit
 # itself, Z + z, rounded to float64; some also read what float64 loses of it.
 
 
-def make_steps(target, options):
+def make_steps(ops, options):
     """Return ``steps(sample, W, w, c, h, parameter, tables, point, view, max_iterations)``.
 
     It takes steps from the whole of a sample, W = Z + z, and the statistics w, for as long as the
     budget lasts. It returns the sample, W, w and whether the sample has escaped. `parameter` is the
     sample's c in float64.
     """
-    jit, int64 = target.jit, target.int64
-    formula, floatexp = options.formula, options.floatexp
-    derivative, pair = options.derivative, options.pair
-    _, _, plus, size, less, _ = make_arithmetic(target, floatexp)
-    reference = make_reference(target, formula, floatexp)
-    moved = make_moved(target, formula, floatexp)
-    _, within = make_within(target, formula, floatexp, options.near_radius)
-    plain, orbit_end = make_plain(target, floatexp), make_orbit_end(target)
-    along, sided = make_along(target, formula, floatexp), make_sided(target, formula, floatexp)
-    _, update = make_statistics(target, formula, options.statistics, deep=True)
-    moves = options.statistics.moves
-    move_at = make_move(target, formula, floatexp, options.near_radius)
+    target, derivative, pair = ops.target, options.derivative, options.pair
+    jit, int64, orbit_end = target.jit, target.int64, make_orbit_end(target)
+    _, _, plus, size, less, _ = ops.arithmetic
+    reference, moved, along, sided = ops.reference, ops.moved, ops.along, ops.sided
+    plain, (_, within) = ops.plain, ops.within(options.near_radius)
+    _, update = make_statistics(target, options.formula, options.statistics, deep=True)
+    moves, move_at = options.statistics.moves, ops.move(options.near_radius)
 
     @jit
     def steps(sample, W, w, c, h, parameter, tables, point, view, max_iterations):
@@ -677,17 +653,16 @@ def make_statistics_body(target, options):
     -------
     callable
         ``body(i0, j0, di, dj, tile, work, grid, tables, point, view, max_iterations)``: as the body
-        that `fractals.kernels.perturb.make_body` returns, with the statistics of the tile.
+        that `make_body` returns, with the statistics of the tile.
         ``point`` is an array: the center, or the c of a Julia set, in float64, an unused number,
         and the constants of the statistics.
     """
     int64 = target.int64
-    reference = make_reference(target, options.formula, options.floatexp)
-    plus = make_arithmetic(target, options.floatexp).plus
-    plain = make_plain(target, options.floatexp)
+    ops = Ops(target, options.formula, options.floatexp)
+    reference, plus, plain = ops.reference, ops.arithmetic.plus, ops.plain
     load, _ = make_state(target, options)
-    begin, record = make_begin(target, options), make_record(target, options)
-    steps, inside = make_steps(target, options), options.statistics.inside
+    begin, record = make_begin(ops, options), make_record(ops, options)
+    steps, inside = make_steps(ops, options), options.statistics.inside
     start_statistics, _ = make_statistics(target, options.formula, options.statistics, True)
     load_statistics, store_statistics = make_planes(target, 0, options.statistics.planes)
 

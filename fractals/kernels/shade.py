@@ -17,7 +17,7 @@ from fractals.kernels.primitives import fma, select, sqrt
 #
 # Blending works on sRGB values, as in CSS (W3C, *Compositing and Blending Level 1*, 2024) and paint
 # programs, because modes such as overlay and soft light are defined on them. The mean of a pixel's
-# samples is taken in linear light, as for one layer (`fractals.kernels.shade`).
+# samples is taken in linear light, as for one layer (`make_body`).
 
 
 def make_change(target, mode):
@@ -80,7 +80,7 @@ def make_layer_body(target, mode):
     position : array of float32, shape (height, width)
         From 0 to 1 in the palette; below 0 where nothing is drawn.
     lookup : array of float32, shape (entries + 2, 3)
-        The palette in sRGB, otherwise as in `fractals.kernels.shade.make_body`.
+        The palette in sRGB, otherwise as in `make_body`.
     opacity : float32
         From 0 to 1.
     """
@@ -129,7 +129,7 @@ def make_mean_body(target):
     decode : array of float32
         Linear light for evenly spaced sRGB values from 0 to 1.
     encode, supersampling, share
-        As in `fractals.kernels.shade.make_body`.
+        As in `make_body`.
     """
     real32, int32 = target.real32, target.int32
     half, zero = real32(0.5), real32(0)
@@ -216,7 +216,7 @@ def make_decode_body(target):
     """Return the body that converts ``colors`` from sRGB to linear light.
 
     ``body(i0, j0, di, dj, colors, decode)``; colors has the shape (height, width, 3), and
-    ``decode`` is that of `fractals.kernels.shade.make_mean_body`.
+    ``decode`` is that of `make_mean_body`.
     """
     real32, int32 = target.real32, target.int32
 
@@ -259,7 +259,7 @@ def make_filter_body(target, period):
     shifts : array of float32, shape (2, period, period)
         How far each sample lies from the middle of its cell, across and down, in cells.
     encode : array of the type of `rgb`
-        As in `fractals.kernels.shade.make_body`.
+        As in `make_body`.
     window : FilterWindow
     """
     real32, int32 = target.real32, target.int32

@@ -8,7 +8,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from fractals.deep import orbit_cache
 from fractals.errors import FractalsError, OptionError
 from fractals.io.files import HEADER
 from fractals.io.load import Source
@@ -29,26 +28,29 @@ from fractals.io.store import (
     parts_of,
     tile_rows,
 )
+from fractals.io.summary import PictureFacts
 from fractals.rendering.drawing import (
     STAGES,
     Drawing,
+    Sink,
     compute_tile,
     open_drawing,
     open_plan,
-    run_all,
+    run,
 )
 from fractals.rendering.fit import read_fitted_request
 from fractals.rendering.iteration import Stop
 from fractals.rendering.known import ResumeData, known_of, load_known, save_known
 from fractals.rendering.measured import check_cost
-from fractals.rendering.options import RenderKeywords, RenderOptions, with_keywords
+from fractals.rendering.options import RenderOptions, with_keywords
 from fractals.rendering.plan import Plan, Tile, runs
+from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene
 from fractals.threads import Progress
 
 
-@dataclass(frozen=True)
-class Computed:
+@dataclass
+class Computed(PictureFacts):
     """Facts about raw numbers that were computed into a store.
 
     Attributes
@@ -65,13 +67,8 @@ class Computed:
         Tiles that are still missing, where only a part was asked for.
     """
 
-    scene: Scene
-    timings: dict[str, float]
-    device: str
-    precision: str
-    method: str
-    tiles: int
-    before: int
+    tiles: int = 0
+    before: int = 0
     missing: int = 0
 
 
@@ -152,8 +149,7 @@ def compute_to(
         plan = replace(plan, tiles=tuple(work))
         # Each thread has its numbers twice: computed, and being written.
         check_cost(replace(plan, threads=2 * max(1, backend.threads)), force=True)
-        found = orbit_cache.find_same  # the same orbit each time, however long one is kept
-        drawing = open_drawing(plan, backend, options, shading=False, find_orbit=found, known=known)
+        drawing = open_drawing(plan, backend, options, known=known)
         store = store or _create(path, drawing)
         _check_found(store, drawing)
         if cluster is None:
@@ -215,7 +211,7 @@ def _write_tiles(
     """Compute tiles, and write those of the store that are in them."""
     n = drawing.plan.supersampling
 
-    def compute(tile: Tile, stop: Stop) -> dict[str, float]:
+    def take(tile: Tile, stop: Stop) -> dict[str, float]:
         shape = tile.height * n, tile.width * n
         planes = {name: np.empty(shape, dtype) for name, dtype in store.planes.items()}
         seconds = compute_tile(drawing, tile, planes, stop)
@@ -228,7 +224,7 @@ def _write_tiles(
         return seconds
 
     try:
-        run_all(drawing, compute, progress)
+        run(drawing, drawing.plan.tiles, Sink(take), progress)
     finally:
         writer.close()
 
@@ -252,10 +248,7 @@ def _compute_part(
         scene = store.scene
         known = load_known(parts_of(store))
     plan, backend = open_plan(scene, options, "store")
-    find = orbit_cache.find_same
-    drawing = None
-    if known is None:
-        drawing = open_drawing(plan, backend, options, shading=False, find_orbit=find)
+    drawing = open_drawing(plan, backend, options) if known is None else None
     if store is None:
         assert drawing
         with new_store(path) as folder:
@@ -276,7 +269,7 @@ def _compute_part(
     plan = replace(plan, tiles=tuple(work))
     check_cost(replace(plan, threads=2 * max(1, backend.threads)), force=True)
     known = load_known(parts_of(store))
-    drawing = open_drawing(plan, backend, options, shading=False, find_orbit=find, known=known)
+    drawing = open_drawing(plan, backend, options, known=known)
     _check_found(store, drawing)
     _write_tiles(drawing, store, work, PartWriter(store), options.progress)
     return _computed(plan, drawing.timings, store, store.tiles - len(missing), left)
@@ -290,22 +283,15 @@ def _tiles(plan: Plan, rows: int, missing: Sequence[int] | None) -> dict[Tile, S
         missing = range(-(-height // tall))
     at_once = max(1, plan.largest_tile // (rows * width * n))  # a GPU takes several
     work = {}
-    for run in runs(missing, at_once):
-        top, bottom = run[0] * tall, min(height, (run[-1] + 1) * tall)
-        work[Tile(0, top, width, bottom - top)] = run
+    for near in runs(missing, at_once):
+        top, bottom = near[0] * tall, min(height, (near[-1] + 1) * tall)
+        work[Tile(0, top, width, bottom - top)] = near
     return work
 
 
 def _computed(
     plan: Plan, timings: dict[str, float], store: RawStore, before: int, missing: int = 0
 ) -> Computed:
-    return Computed(
-        store.scene,
-        timings,
-        plan.device,
-        plan.precision,
-        plan.method,
-        store.tiles,
-        before,
-        missing,
-    )
+    facts = plan.device, plan.precision, plan.method
+    tiles = store.tiles
+    return Computed(store.scene, timings, *facts, tiles=tiles, before=before, missing=missing)

@@ -1,4 +1,4 @@
-"""Drawing: a plan with its programs compiled, and the functions that draw one tile or all tiles.
+"""Drawing: a plan with its programs compiled, and `run`, which drives all its tiles.
 
 A tile is a pure function of the plan: `draw_tile` and `compute_tile` change nothing but the arrays
 that they are given. Any tiles of one `Drawing` may be drawn in any order, by several threads at a
@@ -12,12 +12,11 @@ time where ``drawing.backend.threads`` is not 0, and again::
 
 import contextlib
 import math
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Any, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,7 @@ from fractals.deep import orbit_cache
 from fractals.errors import OptionError
 from fractals.io.escape_data import EscapeData, arrays_of, check_counts, parts_of, planes_for
 from fractals.io.png import Pixels
-from fractals.io.summary import Summary, Tally
+from fractals.io.summary import PictureFacts, Summary, Tally
 from fractals.kernels import escape as tally_counts
 from fractals.kernels.escape import NONE_YET
 from fractals.kernels.layout import EscapeTile, SampleGrid
@@ -47,115 +46,7 @@ from fractals.rendering.sampling import Index
 from fractals.rendering.shading import Fill, Painter
 from fractals.scene.geometry import Layers, ResolvedLayer, kept_as
 from fractals.scene.model import Scene
-from fractals.threads import Progress, Queue, run_queue, run_tiles
-
-# Tiles that compiled code takes from a queue, where all of their work can be compiled.
-#
-# That is direct iteration on the CPU, and coloring by a single layer. Otherwise Python goes from
-# tile to tile, as `fractals.rendering.drawing.draw_tile` does: the numbers and the colors are the
-# same.
-
-
-TILE_STAGES = ("iterate", "color", "copy")
-
-# What a thread calls until no tile is left. It returns the ticks of the processor's clock that each
-# stage took.
-StageTicks = dict[str, float]
-DrawTiles = Callable[[Queue, Pixels, int, NDArray[np.int64]], StageTicks]
-KeepTiles = Callable[[Queue], StageTicks]
-
-
-def tiles_drawn(
-    backend: Backend,
-    plan: Plan,
-    method: SampleSource | None,
-    painter: Painter,
-    dtype: Any,
-    tally: Tally,
-) -> list[DrawTiles]:
-    """Return ``draw(queue, picture, band, pixels_left)`` for each thread, or an empty list.
-
-    ``draw`` draws tiles of the plan until the queue ends or a band of ``band`` rows is whole. Row r
-    goes to row r % len(picture) of the picture; ``pixels_left`` counts the missing pixels of each
-    band. The counts are added to the tally. All memory is allocated here, so that no thread waits
-    for the interpreter's lock. With an empty list, Python draws tile by tile.
-    """
-    if not _is_plain(method, plan):
-        return []
-    shading = painter.single(method.max_iterations, method.count_offset)
-    if shading is None:
-        return []
-    place, inputs, paint, colors = shading
-    work = _iterating(plan, method)._replace(
-        place=place, coloring=(inputs,), paint=paint, colors=colors
-    )
-    prepare = backend.compile_tile_loop(work, dtype)
-    if prepare is None:
-        return []
-
-    def prepared() -> DrawTiles:
-        run = prepare()
-
-        def draw(queue: Queue, *where: Any) -> StageTicks:
-            laps = run(queue.cells, *where)
-            tally.add(*map(int, laps[len(TILE_STAGES) :]))
-            return _spent(laps)
-
-        return draw
-
-    return [prepared() for _ in range(backend.threads)]
-
-
-def tiles_kept(
-    backend: Backend, plan: Plan, method: SampleSource | None, planes: Mapping[str, NDArray[Any]]
-) -> list[KeepTiles]:
-    """Return ``keep(queue)`` for each thread, or an empty list.
-
-    ``keep`` fills planes of the whole picture. With an empty list, Python fills them tile by tile.
-    """
-    if not _is_plain(method, plan) or not {"count"} <= planes.keys() <= {"count", "z", "dz"}:
-        return []
-    prepare = backend.compile_tile_loop(_iterating(plan, method))
-    if prepare is None:
-        return []
-    pairs = [np.empty((0, 0, 2), backend.real)] * 2
-    for k, name in enumerate(("z", "dz")):
-        if name in planes:
-            pairs[k] = planes[name].view(backend.real).reshape(*planes[name].shape, 2)
-
-    def prepared() -> KeepTiles:
-        run = prepare()
-        return lambda queue: _spent(run(queue.cells, planes["count"], *pairs))
-
-    return [prepared() for _ in range(backend.threads)]
-
-
-def _is_plain(method: SampleSource | None, plan: Plan) -> TypeGuard[Direct]:
-    """Tell whether samples are iterated by themselves, in columns and rows."""
-    return isinstance(method, Direct) and not method.part and not plan.explicit_positions
-
-
-def _iterating(plan: Plan, method: Direct) -> Work:
-    """Return the work of iterating a plan's tiles."""
-    return Work(
-        tiles=np.array(plan.tiles, np.int64),
-        n=plan.supersampling,
-        derivative=method.derivative,
-        planes=method.statistics.planes,
-        iterate=method.run,
-        grid=(
-            SampleGrid(method.grid.columns, method.grid.rows),
-            method.point,
-            np.int32(method.max_iterations),
-        ),
-    )
-
-
-def _spent(laps: NDArray[np.int64]) -> StageTicks:
-    return dict(zip(TILE_STAGES, laps[: len(TILE_STAGES)].tolist(), strict=True))
-
-
-# Makes the source of a plan: what iterates the samples of a tile.
+from fractals.threads import Progress, Queue, run_loops, run_tiles
 
 
 def make_source(
@@ -167,14 +58,8 @@ def make_source(
 ) -> SampleSource:
     """Return what iterates a plan's samples; its programs are compiled.
 
-    Parameters
-    ----------
-    find_orbit : callable
-        Finds or computes reference orbits: one of those in `fractals.deep.orbit_cache`.
-    watch : callable, optional
-        Called with the number of steps while a reference orbit is computed.
-    known : ResumeData, optional
-        What another process has found. Nothing is probed then.
+    `watch` is called with the number of steps while a reference orbit is computed. With `known`,
+    what another process has found, nothing is probed.
     """
     begun = perf_counter()
     if known is None and (limit := _limit_by_other_method(backend, plan, find_orbit, watch)):
@@ -182,9 +67,9 @@ def make_source(
     begun = perf_counter() - begun
     source: Direct | Perturbation
     if plan.deep:
-        source = Perturbation(backend, plan.scene, plan, plan.layers, find_orbit, watch, known)
+        source = Perturbation(backend, plan, find_orbit, watch, known)
     else:
-        source = Direct(backend, plan.scene, plan, plan.layers, known)
+        source = Direct(backend, plan, known)
     source.probing += begun
     return source
 
@@ -226,9 +111,10 @@ class Recoloring:
 
     reference, probing, note, loop, stage = 0.0, 0.0, "", "", "copy"
 
-    def __init__(self, backend: Backend, plan: Plan, layers: Layers, raw: EscapeData) -> None:
+    def __init__(self, backend: Backend, plan: Plan, raw: EscapeData) -> None:
         raw.check(counts=False)
         self.backend, self.plan, self.raw = backend, plan, raw
+        layers = plan.layers
         self.max_iterations, self.count_offset = raw.max_iterations, raw.count_offset
         n, planes = plan.supersampling, raw.planes
         if raw.count.shape != (plan.size[1] * n, plan.size[0] * n):
@@ -316,7 +202,7 @@ class Drawing:
     )
     # Returns the pixels of raw numbers; None where only raw numbers are computed
     painter: Painter | None = None
-    # Seconds of each stage so far. `draw_all` and `compute_all` add to them.
+    # Seconds of each stage so far. `run` adds to them.
     timings: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     tally: Tally = field(default_factory=Tally)  # the counts of the tiles that were drawn
     count_columns: Run | None = None  # the program of `fractals.kernels.escape`, on GPUs
@@ -325,6 +211,13 @@ class Drawing:
     def summary(self) -> Summary:
         """Return the limit of iterations, the counts and the share inside of what was drawn."""
         return self.tally.summary(self.source.max_iterations, self.source.count_offset)
+
+    @property
+    def facts(self) -> PictureFacts:
+        """Return what is known of the picture once its tiles are drawn."""
+        plan, loop = self.plan, self.source.loop
+        of_plan = plan.device, plan.precision, plan.method
+        return PictureFacts(plan.scene, self.timings, *of_plan, loop, self.summary)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -343,17 +236,12 @@ def pixel_type(scene: Scene) -> np.dtype[Any]:
 
 
 def open_plan(
-    scene: Scene, options: RenderOptions, keeps: Keeps = "pixels", iterates: bool = True
+    scene: Scene, options: RenderOptions, keeps: Keeps = "pixels"
 ) -> tuple[Plan, Backend]:
     """Return the plan of a scene for the device asked for, and the device's backend.
 
-    Parameters
-    ----------
-    keeps : str
-        What stays in memory, as of `make_plan`.
-    iterates : bool
-        False: the raw numbers exist already. True: colorings of the whole picture (histogram,
-        rank) keep all of them in memory.
+    `keeps` is what stays in memory, as of `make_plan`. Colorings of the whole picture (histogram,
+    rank) keep all raw numbers.
 
     Raises
     ------
@@ -363,6 +251,20 @@ def open_plan(
     DeviceError
         The device is missing.
     """
+    return _open_plan(scene, options, keeps, iterates=True)
+
+
+def open_recoloring(
+    scene: Scene, raw: EscapeData, options: RenderOptions, keeps: Keeps = "pixels"
+) -> Drawing:
+    """Return a drawing that colors raw numbers; see `open_plan` and `open_drawing`."""
+    plan, backend = _open_plan(scene, options, keeps, iterates=False)
+    return open_drawing(plan, backend, options, stored=raw)
+
+
+def _open_plan(
+    scene: Scene, options: RenderOptions, keeps: Keeps, iterates: bool
+) -> tuple[Plan, Backend]:
     choice = choose(options.device)
     plan = _plan_for(choice.device, scene, options, keeps, iterates)
     check_cost(plan, options.force)
@@ -370,7 +272,8 @@ def open_plan(
     if device.kind != plan.device:  # the GPU was found and could not be opened
         plan = _plan_for(device, scene, options, keeps, iterates)
     if note and device.kind == "simulator":
-        note += f", expect about {max(1, round(plan.seconds))} s, --cpu is faster"
+        seconds = max(1, round(plan.seconds_for()))
+        note += f", expect about {seconds} s, --cpu is faster"
     if note:
         options.on_message(note)
     if plan.layers.note:
@@ -397,25 +300,13 @@ def open_drawing(
     plan: Plan,
     backend: Backend,
     options: RenderOptions = RenderOptions(),  # noqa: B008 - frozen
-    shading: bool = True,
     stored: EscapeData | None = None,
-    find_orbit: FindOrbit = orbit_cache.find,
     known: ResumeData | None = None,
 ) -> Drawing:
     """Return a drawing whose programs are compiled and whose inputs are on the device.
 
-    Parameters
-    ----------
-    plan, backend
-        As `open_plan` returned them.
-    shading : bool
-        False: only raw numbers are computed.
-    stored : EscapeData, optional
-        Raw numbers that are read in place of iterating.
-    find_orbit : callable
-        Finds or computes reference orbits.
-    known : ResumeData, optional
-        What another process has found. Nothing is probed then.
+    It colors tiles where its plan does, or where they are read from `stored` raw numbers in place
+    of iterating. With `known`, what another process has found, nothing is probed.
 
     Raises
     ------
@@ -428,10 +319,12 @@ def open_drawing(
     source: SampleSource
     values = None
     if stored is not None:
-        source = Recoloring(backend, plan, layers, stored)
+        source = Recoloring(backend, plan, stored)
         values = partial(_whole_values, Drawing(plan, backend, source, None, timings))
     else:
-        find = find_orbit if options.cache else orbit_cache.compute_orbit
+        # A store gets the same orbit each time, however long one is kept.
+        find: FindOrbit = orbit_cache.find_same if plan.keeps == "store" else orbit_cache.find
+        find = find if options.cache else orbit_cache.compute_orbit
         progress, tiles = options.progress, len(plan.tiles)
         watch = (lambda _steps: progress(0, tiles)) if progress else None
         with compilation_explained(plan):
@@ -440,8 +333,9 @@ def open_drawing(
             options.on_message(source.note)
         timings["reference"] = source.reference
         timings["reference" if plan.deep else "iterate"] += source.probing
-    painter = Painter(backend, scene, plan, layers, dtype, values) if shading else None
-    columns = None
+    painter = columns = None
+    if plan.colors or stored is not None:
+        painter = Painter(backend, scene, plan, layers, dtype, values)
     if painter and backend.kind in ("cuda", "simulator"):
         columns = backend.compile(tally_counts.make_tally_body)
     drawing = Drawing(plan, backend, source, painter, timings, count_columns=columns)
@@ -458,7 +352,8 @@ def open_drawing(
 def sampled(drawing: Drawing, step: int = 1) -> Drawing:
     """Return a drawing of the same view with one sample a pixel, or one in step x step pixels.
 
-    It is for raw numbers; its tiles count samples. Nothing is compiled or probed again.
+    It is for raw numbers; positions in its tiles are samples, not pixels. Nothing is compiled or
+    probed again.
     """
     assert isinstance(drawing.source, GridMethod), "stored raw numbers have a grid of their own"
     plan = replace(drawing.plan, supersampling=1)
@@ -515,13 +410,13 @@ def _whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray
         clock.lap("color")
         return clock.seconds
 
-    run_all(drawing, look, None)
+    run(drawing, plan.tiles, Sink(look))
     return whole
 
 
 def shade_tile(drawing: Drawing, tile: Tile, raw: EscapeTile) -> Any:
     """Return the sRGB values of a tile's pixels, on the device, from its own raw numbers."""
-    assert drawing.painter, "the drawing was opened with shading=False"
+    assert drawing.painter, "the drawing keeps raw numbers only"
     source = drawing.source
     return drawing.painter.paint(tile, raw, source.max_iterations, source.count_offset)
 
@@ -531,14 +426,8 @@ def draw_tile(
 ) -> dict[str, float]:
     """Draw the pixels of a tile, and return the seconds of each stage.
 
-    Parameters
-    ----------
-    tile : Tile
-        Any rectangle within the picture; it need not be one of the plan's.
-    out : ndarray of ``drawing.dtype``, shape (tile.height, tile.width, 3)
-        Receives the sRGB values.
-    stop : callable
-        Returns True once the tile is no longer needed: `out` is then undefined.
+    The tile is any rectangle within the picture. `out`, of ``drawing.dtype`` and shape
+    (tile.height, tile.width, 3), receives the sRGB values; it is undefined if `stop` returned True.
     """
     return draw_tile_to(drawing, tile, lambda rgb: drawing.backend.to_host(rgb, out), stop)
 
@@ -548,7 +437,7 @@ def draw_tile_to(
 ) -> dict[str, float]:
     """Draw a tile as `draw_tile` does, and call ``put(rgb)`` with its pixels on the device."""
     source, painter = drawing.source, drawing.painter
-    assert painter, "the drawing was opened with shading=False"
+    assert painter, "the drawing keeps raw numbers only"
     clock = _Clock(drawing.backend, source.stage)
     if drawing.plan.jittered:
 
@@ -591,15 +480,9 @@ def compute_tile(
 ) -> dict[str, float]:
     """Compute the raw numbers of a tile, and return the seconds of each stage.
 
-    Parameters
-    ----------
-    tile : Tile
-        Any rectangle within the picture; it need not be one of the plan's.
-    planes : mapping of str to ndarray
-        Some of ``drawing.planes`` by name; each receives the tile's samples, shape
-        (tile.height * n, tile.width * n) with a supersampling of n.
-    stop : callable
-        Returns True once the tile is no longer needed: the planes are then undefined.
+    The tile is any rectangle within the picture. `planes` are some of ``drawing.planes`` by name.
+    Each receives the tile's samples, shape (tile.height * n, tile.width * n) with a supersampling
+    of n; they are undefined if `stop` returned True.
     """
     clock = _Clock(drawing.backend)
     raw = drawing.source.iterate(tile, stop=stop)
@@ -624,45 +507,17 @@ def draw_all(drawing: Drawing, progress: Progress | None = None) -> Pixels:
     """Return the pixels of the whole picture, shape (height, width, 3)."""
     plan = drawing.plan
     pixels = np.empty((plan.size[1], plan.size[0], 3), drawing.dtype)
-    if draws := compiled_draws(drawing):
-        queue, left = Queue(len(plan.tiles)), np.array([math.prod(plan.size)])
-        works = [partial(draw, queue, pixels, len(pixels), left) for draw in draws]
-        run_compiled(drawing, queue, works, progress)
-    else:
-
-        def draw_one(tile: Tile, stop: Stop) -> dict[str, float]:
-            return draw_tile(drawing, tile, pixels[tile.window()], stop)
-
-        run_all(drawing, draw_one, progress)
+    run(drawing, plan.tiles, pixel_sink(drawing, pixels), progress)
     return pixels
-
-
-def compute_all(drawing: Drawing, planes: Planes, progress: Progress | None = None) -> None:
-    """Compute the raw numbers of all samples into arrays of the whole picture."""
-    begun = perf_counter()
-    keeps = tiles_kept(drawing.backend, drawing.plan, drawing.source, planes)
-    drawing.timings["compile"] += perf_counter() - begun
-    if keeps:
-        queue = Queue(len(drawing.plan.tiles))
-        run_compiled(drawing, queue, [partial(keep, queue) for keep in keeps], progress)
-        return
-    n = drawing.plan.supersampling
-
-    def compute_one(tile: Tile, stop: Stop) -> dict[str, float]:
-        window = tile.window(n)
-        own = {name: plane[window] for name, plane in planes.items()}
-        return compute_tile(drawing, tile, own, stop)
-
-    run_all(drawing, compute_one, progress)
 
 
 def compute_data(plan: Plan, backend: Backend, options: RenderOptions) -> EscapeData:
     """Compute the raw numbers of a plan; see `open_plan`."""
-    drawing = open_drawing(plan, backend, options, shading=False)
+    drawing = open_drawing(replace(plan, keeps="raw"), backend, options)
     n = plan.supersampling
     shape = (plan.size[1] * n, plan.size[0] * n)
     planes = {name: np.empty(shape, dtype) for name, dtype in drawing.planes.items()}
-    compute_all(drawing, planes, options.progress)
+    run(drawing, plan.tiles, plane_sink(drawing, planes), options.progress)
     return EscapeData(
         **arrays_of(planes),
         max_iterations=drawing.source.max_iterations,
@@ -674,56 +529,181 @@ def compute_data(plan: Plan, backend: Backend, options: RenderOptions) -> Escape
     )
 
 
-def compiled_draws(drawing: Drawing) -> list[DrawTiles]:
-    """Return a compiled loop over tiles for each thread; none where Python goes over the tiles."""
-    assert drawing.painter
-    begun = perf_counter()
-    plan, source, painter = drawing.plan, drawing.source, drawing.painter
-    draws = tiles_drawn(drawing.backend, plan, source, painter, drawing.dtype, drawing.tally)
-    drawing.timings["compile"] += perf_counter() - begun
-    return draws
+# The one driver of tiles. What becomes of them is the affair of a sink.
+#
+# Where all work of a tile can be compiled, compiled code takes the tiles from a queue. That is
+# direct iteration on the CPU, and coloring by a single layer. Otherwise Python goes from tile to
+# tile: the numbers and the colors are the same.
 
 
-def run_all(
-    drawing: Drawing,
-    work: Callable[[Tile, Stop], Mapping[str, float]],
-    progress: Progress | None,
+Loop = Callable[[Queue], Mapping[str, float]]  # returns what each stage took, in any unit
+
+
+@dataclass(frozen=True)
+class Sink:
+    """What is done with each tile, by any thread."""
+
+    # Computes a tile, keeps it, and returns the seconds of each stage
+    take: Callable[[Tile, Stop], Mapping[str, float]]
+    # Returns for each thread a compiled loop that does so with the tiles of a queue, or nothing
+    loops: Callable[[Sequence[Tile]], Sequence[Loop]] = lambda tiles: ()
+
+
+def run(
+    drawing: Drawing, tiles: Sequence[Tile], sink: Sink, progress: Progress | None = None
 ) -> None:
-    """Do the work of each tile of the plan, in the backend's threads, and add to the timings.
+    """Have a sink take tiles in the backend's threads, and add to the drawing's timings.
 
-    An error, or Ctrl-C, ends the work of the other threads early.
+    The time that passes is divided in proportion to what the stages took in all threads. An error,
+    or Ctrl-C, ends the work of the other threads early.
     """
-    stopped = threading.Event()
-
-    def drive() -> Mapping[str, float]:
-        try:
-            tiles, threads = drawing.plan.tiles, drawing.backend.threads
-            return run_tiles(tiles, lambda tile: work(tile, stopped.is_set), threads, progress)
-        except BaseException:
-            stopped.set()
-            raise
-
-    _book(drawing.timings, drive)
-
-
-def run_compiled(
-    drawing: Drawing,
-    queue: Queue,
-    works: Iterable[Callable[[], StageTicks]],
-    progress: Progress | None,
-) -> None:
-    """Run compiled loops that take tiles from the queue, a thread each; add to the timings."""
-    _book(drawing.timings, lambda: run_queue(queue, works, progress))
-
-
-def _book(timings: dict[str, float], drive: Callable[[], Mapping[str, float]]) -> None:
-    """Add the time that passes, divided in proportion to what the stages took in all threads."""
     begun = perf_counter()
-    spent = drive()
-    passed = perf_counter() - begun
-    total = sum(spent.values())
+    loops = sink.loops(tiles)
+    looped = perf_counter()
+    drawing.timings["compile"] += looped - begun
+    queue = Queue(len(tiles))
+    if loops:
+        spent = run_loops(queue, [partial(loop, queue) for loop in loops], progress)
+    else:
+
+        def take(tile: Tile) -> Mapping[str, float]:
+            return sink.take(tile, lambda: queue.stopped)
+
+        spent = run_tiles(tiles, take, drawing.backend.threads, progress, queue)
+    passed, total = perf_counter() - looped, sum(spent.values())
     for stage, seconds in spent.items():
-        timings[stage] += passed * seconds / total
+        drawing.timings[stage] += passed * seconds / total
+
+
+def pixel_sink(drawing: Drawing, pixels: Pixels) -> Sink:
+    """Return the sink that keeps tiles in the pixels of the whole picture."""
+
+    def take(tile: Tile, stop: Stop) -> dict[str, float]:
+        return draw_tile(drawing, tile, pixels[tile.window()], stop)
+
+    def loops(tiles: Sequence[Tile]) -> list[Loop]:
+        left = np.array([math.prod(drawing.plan.size)])
+        return [
+            partial(draw, picture=pixels, band=len(pixels), pixels_left=left)
+            for draw in compiled_draws(drawing, tiles)
+        ]
+
+    return Sink(take, loops)
+
+
+def plane_sink(drawing: Drawing, planes: Planes) -> Sink:
+    """Return the sink that keeps tiles in raw numbers of all samples; some of its planes."""
+    n = drawing.plan.supersampling
+
+    def take(tile: Tile, stop: Stop) -> dict[str, float]:
+        window = tile.window(n)
+        own = {name: plane[window] for name, plane in planes.items()}
+        return compute_tile(drawing, tile, own, stop)
+
+    return Sink(take, partial(compiled_keeps, drawing, planes))
+
+
+TILE_STAGES = ("iterate", "color", "copy")
+
+# What a thread calls until no tile is left. It returns the ticks of the processor's clock that each
+# stage took.
+StageTicks = dict[str, float]
+
+
+class DrawTiles(Protocol):
+    """Compiled code that draws tiles of a queue until it is empty or a band is whole."""
+
+    def __call__(
+        self, queue: Queue, picture: Pixels, band: int, pixels_left: NDArray[np.int64]
+    ) -> StageTicks:
+        """Draw tiles; return the ticks of the processor's clock that each stage took.
+
+        Row r goes to row r % len(picture) of the picture. A band has ``band`` rows; ``pixels_left``
+        counts the missing pixels of each.
+        """
+
+
+def compiled_draws(drawing: Drawing, tiles: Sequence[Tile]) -> list[DrawTiles]:
+    """Return compiled code that draws tiles, for each thread; or nothing.
+
+    The counts are added to the drawing's tally. All memory is allocated here, so that no thread
+    waits for the interpreter's lock.
+    """
+    source, painter = drawing.source, drawing.painter
+    assert painter, "the drawing keeps raw numbers only"
+    if not _is_plain(source, drawing.plan):
+        return []
+    shading = painter.single(source.max_iterations, source.count_offset)
+    if shading is None:
+        return []
+    place, inputs, paint, colors = shading
+    work = _iterating(drawing.plan, source, tiles)._replace(
+        place=place, coloring=(inputs,), paint=paint, colors=colors
+    )
+    prepare = drawing.backend.compile_tile_loop(work, drawing.dtype)
+    if prepare is None:
+        return []
+
+    def prepared() -> DrawTiles:
+        loop = prepare()
+
+        def draw(
+            queue: Queue, picture: Pixels, band: int, pixels_left: NDArray[np.int64]
+        ) -> StageTicks:
+            laps = loop(queue.cells, picture, band, pixels_left)
+            drawing.tally.add(*map(int, laps[len(TILE_STAGES) :]))
+            return _spent(laps)
+
+        return draw
+
+    return [prepared() for _ in range(drawing.backend.threads)]
+
+
+def compiled_keeps(drawing: Drawing, planes: Planes, tiles: Sequence[Tile]) -> list[Loop]:
+    """Return compiled code that fills planes of the whole picture, for each thread; or nothing."""
+    source, backend = drawing.source, drawing.backend
+    if not _is_plain(source, drawing.plan):
+        return []
+    if not {"count"} <= planes.keys() <= {"count", "z", "dz"}:
+        return []
+    prepare = backend.compile_tile_loop(_iterating(drawing.plan, source, tiles))
+    if prepare is None:
+        return []
+    pairs = [np.empty((0, 0, 2), backend.real)] * 2
+    for k, name in enumerate(("z", "dz")):
+        if name in planes:
+            pairs[k] = planes[name].view(backend.real).reshape(*planes[name].shape, 2)
+
+    def prepared() -> Loop:
+        loop = prepare()
+        return lambda queue: _spent(loop(queue.cells, planes["count"], *pairs))
+
+    return [prepared() for _ in range(backend.threads)]
+
+
+def _is_plain(source: SampleSource, plan: Plan) -> TypeGuard[Direct]:
+    """Tell whether samples are iterated by themselves, in columns and rows."""
+    return isinstance(source, Direct) and not source.part and not plan.explicit_positions
+
+
+def _iterating(plan: Plan, source: Direct, tiles: Sequence[Tile]) -> Work:
+    """Return the work of iterating tiles of a plan."""
+    return Work(
+        tiles=np.array(tiles, np.int64),
+        n=plan.supersampling,
+        derivative=source.derivative,
+        planes=source.statistics.planes,
+        iterate=source.run,
+        grid=(
+            SampleGrid(source.grid.columns, source.grid.rows),
+            source.point,
+            np.int32(source.max_iterations),
+        ),
+    )
+
+
+def _spent(laps: NDArray[np.int64]) -> StageTicks:
+    return dict(zip(TILE_STAGES, laps[: len(TILE_STAGES)].tolist(), strict=True))
 
 
 class _Clock:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from fractals.io.load import Source, load_scene
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import compute_data, open_drawing, open_plan
-from fractals.rendering.options import RenderKeywords, RenderOptions, read_request
+from fractals.rendering.options import RenderOptions, read_request
 from fractals.rendering.plan import Tile
+from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene
 from fractals.scene.paint import Paint
 

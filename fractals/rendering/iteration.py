@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from time import perf_counter
 from typing import Any, Protocol, Self
 
@@ -37,8 +36,7 @@ from fractals.rendering.probe import (
     smooth_counts,
 )
 from fractals.rendering.sampling import Index, Samples, coordinates, indices
-from fractals.scene.geometry import Layers
-from fractals.scene.model import MAX_ITERATIONS, Scene
+from fractals.scene.model import MAX_ITERATIONS
 from fractals.threads import share
 
 # TileGrid: the positions of a tile's samples, as arrays on a device.
@@ -47,25 +45,13 @@ from fractals.threads import share
 class TileGrid:
     """The grid of a plan's samples on a device: columns and rows, or explicit positions.
 
-    Parameters
-    ----------
-    backend : Backend
-    plan : Plan
-    step : int
-        From 2 on, the grid has only the sample in the middle of each step x step samples; tiles
-        then count these.
-
-    Attributes
-    ----------
-    samples : Samples
-        Where the plan has explicit positions.
-    columns, rows : ndarray
-        As of `fractals.rendering.sampling.coordinates`, in the backend's number type, elsewhere.
+    From a step of 2 on, the grid has only the sample in the middle of each step x step samples;
+    tiles then count these.
     """
 
     def __init__(self, backend: Backend, plan: Plan, step: int = 1) -> None:
         self.backend, self.plan, self.step = backend, plan, step
-        if plan.explicit_positions:
+        if plan.explicit_positions:  # otherwise columns and rows, as of `coordinates`
             self.samples = Samples(plan)
             return
         columns, rows = (part.astype(backend.real) for part in coordinates(plan))
@@ -108,14 +94,8 @@ def explicit_positions(
 ) -> tuple[Any, Any]:
     """Return explicit positions in place of columns and rows, on a device.
 
-    Parameters
-    ----------
-    backend : Backend
-    samples : Samples
-    i, j : ndarray of int
-        Columns and rows, of shapes that NumPy broadcasts.
-    shape : tuple of int
-        Shape of the arrays that are computed from the positions.
+    The columns `i` and rows `j` have shapes that NumPy broadcasts to `shape`, that of the arrays
+    which are computed from the positions.
     """
     positions = samples.at(i, j).astype(backend.real)
     empty = np.zeros((2, shape[0]), backend.real)
@@ -143,6 +123,10 @@ class ViewProbe:
     seconds: float = field(default=0.0, init=False)  # that iterating took, without compiling
     # The smooth counts of the view, where all samples escaped: the limit does not change these.
     _escaped: Floats | None = field(default=None, init=False)
+    # What `_grid` has returned: a limit that is raised is probed at the same samples.
+    _grids: dict[tuple[Fraction, tuple[int, int]], tuple[Positions, Positions]] = field(
+        default_factory=dict, init=False
+    )
 
     def compile(self) -> None:
         """Compile the program, which is done when it is first called."""
@@ -200,15 +184,13 @@ class ViewProbe:
 
     def _grid(self, scale: Fraction, size: tuple[int, int]) -> tuple[Positions, Positions]:
         """Return columns and rows as of `coordinates`; `scale` is a power of two."""
-        if not self.plan.deep or size != PROBE_SIZE:
-            return coordinates(self._sized(scale, size))
-        # They are distances from the center, which a power of two scales without rounding.
-        columns, rows = self._own_grid
-        return float(scale) * columns, float(scale) * rows
-
-    @cached_property
-    def _own_grid(self) -> tuple[Positions, Positions]:
-        return coordinates(self._sized(Fraction(1), PROBE_SIZE))
+        if self.plan.deep and size == PROBE_SIZE and scale != 1:
+            # They are distances from the center, which a power of two scales without rounding.
+            columns, rows = self._grid(Fraction(1), size)
+            return float(scale) * columns, float(scale) * rows
+        if (scale, size) not in self._grids:
+            self._grids[scale, size] = coordinates(self._sized(scale, size))
+        return self._grids[scale, size]
 
     def shallow_limit(self, prepare: Callable[[int], None] | None = None) -> int:
         """Return a limit of iterations beyond which few more samples escape, of a view not deep.
@@ -309,17 +291,7 @@ class SampleSource(Protocol):
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
     ) -> EscapeTile:
-        """Return the escape data of samples in columns `i` and rows `j`.
-
-        Parameters
-        ----------
-        i, j : ndarray of int
-            Of shapes that NumPy broadcasts.
-        shape : tuple of int
-            Shape of the arrays that are returned.
-        stop : callable
-            As of `iterate`.
-        """
+        """Return the escape data, of this shape, of samples in columns `i` and rows `j`."""
 
 
 class GridMethod:
@@ -333,10 +305,10 @@ class GridMethod:
         """Return the loop of the program that iterates, and why it is not a faster one."""
         return self.run.label
 
-    def __init__(self, backend: Backend, scene: Scene, plan: Plan, layers: Layers) -> None:
-        self.backend, self.scene, self.plan = backend, scene, plan
+    def __init__(self, backend: Backend, plan: Plan) -> None:
+        self.backend, self.scene, self.plan = backend, plan.scene, plan
         self.prober = backend  # runs the probe
-        self.derivative, self.statistics = layers.derivative, layers.statistics
+        self.derivative, self.statistics = plan.layers.derivative, plan.layers.statistics
         self.formula = plan.formula
         self.max_iterations = plan.max_iterations
         self.count_offset = 0.0
@@ -349,14 +321,7 @@ class GridMethod:
         """Return a copy that iterates another grid of the same view.
 
         Programs, reference orbit, limit of iterations and count offset are shared, so nothing is
-        computed again.
-
-        Parameters
-        ----------
-        plan : Plan
-            The method's own plan with another supersampling.
-        step : int
-            As of `TileGrid`.
+        computed again. The plan is the method's own with another supersampling.
         """
         other = copy.copy(self)
         other.plan, other.grid = plan, TileGrid(self.backend, plan, step)
@@ -374,14 +339,14 @@ class GridMethod:
     def iterate(
         self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
     ) -> EscapeTile:
-        """Return the escape data of a tile's samples: see `Method.iterate`."""
+        """Return the escape data of a tile's samples: see `SampleSource.iterate`."""
         shape, across, down = self.grid.of_tile(tile)
         return self._iterate(shape, across, down, max_iterations or self.max_iterations, stop)
 
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
     ) -> EscapeTile:
-        """Return the escape data of listed samples: see `Method.iterate_some`."""
+        """Return the escape data of listed samples: see `SampleSource.iterate_some`."""
         across, down = self.grid.of_samples(i, j, shape)
         return self._iterate(shape, across, down, self.max_iterations, stop)
 
@@ -431,15 +396,8 @@ LONG = 2**22  # a limit beyond it says "no limit": no sample of a probe is itera
 class Direct(GridMethod):
     """Iterates each sample by itself."""
 
-    def __init__(
-        self,
-        backend: Backend,
-        scene: Scene,
-        plan: Plan,
-        layers: Layers,
-        known: ResumeData | None = None,
-    ) -> None:
-        super().__init__(backend, scene, plan, layers)
+    def __init__(self, backend: Backend, plan: Plan, known: ResumeData | None = None) -> None:
+        super().__init__(backend, plan)
         if known:
             self.max_iterations, self.count_offset = known.max_iterations, known.count_offset
         self._compile()
@@ -456,7 +414,7 @@ class Direct(GridMethod):
                 return
         if backend.kind in ("python", "simulator"):  # the probe would take minutes there
             cpu = open_one_core(plan.precision)
-            other = Direct(cpu, self.scene, plan, plan.layers)
+            other = Direct(cpu, plan)
             self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
             self.probing = other.probing
         else:

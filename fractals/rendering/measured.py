@@ -90,10 +90,7 @@ LONG = 3600  # seconds, beyond which a deep view requires --force
 def check_cost(planned: Plan, force: bool = False) -> None:
     """Raise an `OptionError` for a plan that would not fit into memory, or take too long.
 
-    Parameters
-    ----------
-    force : bool
-        True: a plan may take any time; it must still fit into memory.
+    With `force` it may take any time.
     """
     if planned.deep and not force and not is_measurable(planned):
         _check_seconds(planned, planned.seconds, planned.max_iterations)
@@ -114,13 +111,7 @@ def check_cost(planned: Plan, force: bool = False) -> None:
 
 
 def check_time(planned: Plan, source: SampleSource) -> None:
-    """Raise an `OptionError` for a deep view that takes too long by the forecast of --dry-run.
-
-    Parameters
-    ----------
-    source : SampleSource
-        What iterates its samples, ready.
-    """
+    """Raise an `OptionError` for a deep view that takes too long by the forecast of --dry-run."""
     if not planned.deep:
         return
     # Most pictures can't take so long: nothing is measured for them.

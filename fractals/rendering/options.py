@@ -4,65 +4,28 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 from fractals.catalog import did_you_mean
 from fractals.errors import OptionError
 from fractals.io.load import Source, load_scene
-from fractals.scene.keywords import SceneKeywords
+from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene
 from fractals.threads import Progress
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class DeviceOptions(TypedDict, total=False):
-    """The options of everything that draws: fields of `RenderOptions`, for type checkers."""
-
-    device: str
-    threads: int | None
-    progress: Progress | None
-    on_message: Callable[[str], None]
-
-
-class IterationOptions(DeviceOptions, total=False):
-    """The options of everything that iterates: all fields of `RenderOptions`."""
-
-    interior_shortcuts: bool
-    cache: bool
-    force: bool
-
-
-class RecolorKeywords(DeviceOptions, SceneKeywords, total=False):
-    """The keywords of `fractals.recolor`: keys of the scene, and options."""
-
-
-class RenderKeywords(IterationOptions, SceneKeywords, total=False):
-    """The keywords of `fractals.render`: keys of the scene, and options."""
-
-
 @dataclass(frozen=True)
 class RenderOptions:
-    """How a scene is drawn. No option changes a picture.
+    """How a scene is drawn: see `fractals.render`. No option changes a picture."""
 
-    Raises
-    ------
-    OptionError
-        A value has the wrong type, or `threads` is less than 1.
-    """
-
-    # "auto", "cpu", "gpu", "cuda", "cuda:1", "cuda:all", "simulator" or "python"
     device: str = "auto"
-    # Most CPU threads; by default one for each core that the process may use
     threads: int | None = None
-    # False: orbits that provably stay inside are iterated to the end (for benchmarks)
     interior_shortcuts: bool = True
-    # False: reference orbits of deep views are neither read from disk nor written to it
     cache: bool = True
-    force: bool = False  # True: deep views whose estimate exceeds an hour are drawn
-    # Called as ``progress(tiles_done, tiles)`` in the calling thread, several times a second
+    force: bool = False
     progress: Progress | None = None
-    # Called with one line of text, such as why another device draws; `warnings.warn` by default
     on_message: Callable[[str], None] = warnings.warn
 
     def __post_init__(self) -> None:
@@ -87,21 +50,7 @@ def read_request(
 ) -> tuple[Scene, RenderOptions]:
     """Return the scene and the options that a public function was called with.
 
-    Parameters
-    ----------
-    sources : sequence
-        As of `fractals.load_scene`.
-    keywords : mapping
-        Keys of the scene and options; a `precision` of None keeps that of the scene.
-    allowed : TypedDict type
-        The keywords of the function.
-
-    Raises
-    ------
-    OptionError
-        A keyword is unknown, or an option has a bad value.
-    SceneError
-        A source can't be read, or the scene is invalid.
+    An `OptionError` or a `SceneError` says what is wrong with them; see `split_keywords`.
     """
     keys, options = split_keywords(keywords, allowed, RenderOptions)
     return load_scene(*sources, **keys), RenderOptions(**options)
@@ -110,21 +59,10 @@ def read_request(
 def split_keywords(
     keywords: Mapping[str, Any], allowed: type, options: type
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the keys of the scene, and the fields of a dataclass of options.
+    """Return the keys of the scene, and the fields of a dataclass of options, among keywords.
 
-    Parameters
-    ----------
-    keywords : mapping
-        What a public function was called with; a `precision` of None keeps that of the scene.
-    allowed : TypedDict type
-        The keywords of the function.
-    options : dataclass type
-        Such as `RenderOptions`.
-
-    Raises
-    ------
-    OptionError
-        A keyword is unknown.
+    A keyword that the TypedDict `allowed` lacks is an `OptionError`; a `precision` of None keeps
+    that of the scene.
     """
     known = allowed.__annotations__
     for name in keywords:

@@ -1,19 +1,19 @@
 """Iterates tiles by perturbation: the difference from a reference orbit."""
 
+import functools
 import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend, HostMemory
+from fractals.backends.base import Backend, HostMemory, Run
 from fractals.backends.devices import open_one_core
 from fractals.backends.probe import memory_size
 from fractals.deep import orbit_cache
@@ -40,8 +40,7 @@ from fractals.rendering import forecast
 from fractals.rendering.iteration import WITHOUT_END, FindOrbit, GridMethod, Stop, ViewProbe, never
 from fractals.rendering.known import ResumeData
 from fractals.rendering.plan import Plan
-from fractals.scene.geometry import Layers, matrix
-from fractals.scene.model import Scene
+from fractals.scene.geometry import matrix
 from fractals.scene.numbers import log2
 from fractals.threads import share
 
@@ -233,82 +232,123 @@ PATIENCE = 2**20
 class Perturbation(GridMethod):
     """Iterates the difference from a reference orbit: see `fractals.kernels.perturb`.
 
-    Parameters
-    ----------
-    backend : Backend
-    scene : Scene
-    plan : Plan
-    layers : Layers
-    find_orbit : callable
-        Returns reference orbits: one of those in `fractals.deep.orbit_cache`.
-    on_steps : callable, optional
-        Called with the steps taken while a reference orbit is computed.
-    known : ResumeData, optional
-        The limit, the count offset and the orbits, where they are found already.
+    `find_orbit` is one of those in `fractals.deep.orbit_cache`; `on_steps` is called with the steps
+    taken while a reference orbit is computed; `known` has the limit, the count offset and the
+    orbits where they are found already.
     """
 
     def __init__(
         self,
         backend: Backend,
-        scene: Scene,
         plan: Plan,
-        layers: Layers,
         find_orbit: FindOrbit = orbit_cache.find,
         on_steps: Callable[[int], None] | None = None,
         known: ResumeData | None = None,
     ) -> None:
-        super().__init__(backend, scene, plan, layers)
-        self.julia = scene.julia is not None
-        self.find_orbit, self.on_steps = find_orbit, on_steps
-        self.near_radius: bool | None = None  # of the compiled programs
-        self.step_budget = WITHOUT_END
-        if backend.steps:
-            self.step_budget = max(256, self._steps_a_launch() // forecast.PERTURBED_STEP_COST)
+        super().__init__(backend, plan)
+        self.julia = plan.scene.julia is not None
         self.cpu = open_one_core()
         if backend.kind in ("python", "simulator"):  # the probe would take minutes there
             self.prober = self.cpu
-        self.references: list[Reference] = []
+        self._find_orbit, self._on_steps = find_orbit, on_steps
+        self._programs: dict[bool, tuple[Run, Run, tuple[Any, ...]]] = {}  # by `near_radius`
         if known:
             self.max_iterations, self.count_offset = known.max_iterations, known.count_offset
             self._use(list(known.references))
             return
         probe = self._probe()
-        if plan.probed:
-            self.max_iterations = last = self._find_max_iterations(probe)
-        elif self.max_iterations > FIRST_LIMIT:  # "no limit": the orbit grows as it is needed
-            last = self._find_max_iterations(probe)
+        if plan.probed or self.max_iterations > FIRST_LIMIT:  # beyond it, it says "no limit"
+            last = self._raise_limit(probe)
         else:
             last = self.max_iterations
             self._use(self._orbits(last))
             probe.compile()
+        if plan.probed:
+            self.max_iterations = last
         if self.statistics.planes:
             counts, _ = probe.counts(last)
             self.note = self._slow_note(float(counts.mean()))
         self.count_offset = probe.count_offset(last)
         self.probing = probe.seconds
+        self._on_steps = None  # what it refers to may hold this source: its arrays would stay
 
-    def _compile(self, near_radius: bool) -> None:
-        """Compile the programs that iterate samples."""
-        backend, plan, self.near_radius = self.backend, self.plan, near_radius
+    def _use(self, references: list[Reference]) -> None:
+        """Iterate along these orbits from now on: sets all that `_iterate` reads."""
+        near_radius = any(len(reference.margins) for reference in references)
+        self.references = references
+        if near_radius not in self._programs:
+            self._programs[near_radius] = self._compile(near_radius)
+        self.run, self.run_probe, self.point = self._programs[near_radius]
+        tables = self._tables(references, near_radius)
+        self.view = self._view(tables)
+        self.tables = PerturbTables(*map(self.backend.to_device, tables.arrays))
+        self.probe_tables = self.tables
+        if self.prober is not self.backend:
+            self.probe_tables = PerturbTables(*map(self.prober.to_device, tables.arrays))
+
+    def _compile(self, near_radius: bool) -> tuple[Run, Run, tuple[Any, ...]]:
+        """Return the programs for samples and for a probe, and what the former take as a point.
+
+        `near_radius`: whether samples read the distances of points from the escape radius.
+        """
+        backend, plan = self.backend, self.plan
         options = PerturbOptions(
             self.formula,
             self.julia,
             self.derivative,
             floatexp=plan.extended,
             explicit_positions=plan.explicit_positions,
-            per_sample_exponent=plan.explicit_positions and self.grid.samples.scaled,
+            per_sample_exponent=self._exponent_of_each,
             near_radius=near_radius,
         )
-        self.run = self.run_probe = backend.compile(perturb.make_body, options)
+        run = run_probe = backend.compile(perturb.make_body, options)
         if self.prober is not backend:
-            self.run_probe = self.prober.compile(perturb.make_body, options)
-        self.point: tuple[Any, ...] = ()
-        if self.statistics.planes:
-            options = replace(options, statistics=self.statistics.compiled())
-            self.run = backend.compile(perturb.make_statistics_body, options)
-            c = map(Decimal, self.scene.julia) if self.scene.julia else plan.center
-            point = [*map(float, c), 0.0, *self.statistics.constants()]
-            self.point = (backend.to_device(np.array(point, backend.real)),)
+            run_probe = self.prober.compile(perturb.make_body, options)
+        if not self.statistics.planes:
+            return run, run_probe, ()
+        options = replace(options, statistics=self.statistics.compiled())
+        run = backend.compile(perturb.make_statistics_body, options)
+        c = map(Decimal, self.scene.julia) if self.scene.julia else plan.center
+        point = [*map(float, c), 0.0, *self.statistics.constants()]
+        return run, run_probe, (backend.to_device(np.array(point, backend.real)),)
+
+    def _tables(self, references: list[Reference], near_radius: bool) -> Tables:
+        plan, escape_radius = self.plan, self.scene.iteration.escape_radius
+        largest_c = 0.0 if self.julia else _largest_c(plan)
+        options = self.formula, self.julia, plan.extended, escape_radius, self._exponent, largest_c
+        maker = TableMaker(self.cpu, self._threads, *options, self.statistics.moves)
+        return maker.tables(references, near_radius)
+
+    def _view(self, tables: Tables) -> PerturbView:
+        plan, ends, budget, width = self.plan, tables.ends, WITHOUT_END, 1.0
+        if self.backend.steps:
+            budget = max(256, self._steps_a_launch() // forecast.PERTURBED_STEP_COST)
+        if plan.view.projection == "plane":
+            width = float(plan.width / Fraction(2) ** self._exponent)
+        return PerturbView(
+            escape_radius_squared=float(self.scene.iteration.escape_radius**2),
+            exponent=self._exponent,
+            width=width,
+            first_end=int(ends[0]),
+            rebase_start=int(ends[0]) + 1 if self.julia else 0,
+            rebase_end=int(ends[-1]),
+            first_launch=True,
+            step_budget=int(budget),
+            stage_count=tables.stage_count,
+            level_count=tables.level_count,
+            rebase_bottom=tables.rebase_bottom,
+            rebase_top=tables.rebase_top,
+        )
+
+    @property
+    def _exponent_of_each(self) -> bool:
+        """Tell whether each position has an exponent of its own."""
+        return self.plan.explicit_positions and self.grid.samples.scaled
+
+    @property
+    def _exponent(self) -> int:
+        """Return the exponent of two by which all differences are divided."""
+        return 0 if self._exponent_of_each else self.plan.exponent
 
     def _slow_note(self, mean_count: float) -> str:
         """Return the message for the user if no step can be skipped."""
@@ -362,9 +402,9 @@ class Perturbation(GridMethod):
         scene, plan = self.scene, self.plan
         zero = Fraction(0), Fraction(0)
         radius = scene.iteration.escape_radius
-        find, on_steps = self.find_orbit, self.on_steps
+        find, on_steps = self._find_orbit, self._on_steps
         if self.statistics.moves:
-            find = partial(find, with_moves=True)
+            find = functools.partial(find, with_moves=True)
         free = memory_size() or 2**62
         fitting = free // 2 // forecast.BYTES_A_POINT
         options = plan.bits, min(max_iterations, fitting), radius
@@ -390,44 +430,7 @@ class Perturbation(GridMethod):
             )
         return found
 
-    def _use(self, references: list[Reference]) -> None:
-        """Make the tables of these orbits, and copy all to the device."""
-        plan, self.references = self.plan, references
-        escape_radius = self.scene.iteration.escape_radius
-        near_radius = any(len(reference.margins) for reference in references)
-        if near_radius is not self.near_radius:
-            self._compile(near_radius)
-        exponent, width = plan.exponent, 1.0
-        if plan.explicit_positions and self.grid.samples.scaled:
-            exponent = 0
-        if plan.view.projection == "plane":
-            width = float(plan.width / Fraction(2) ** exponent)
-        largest_c = 0.0 if self.julia else _largest_c(plan)
-        options = self.formula, self.julia, plan.extended, escape_radius, exponent, largest_c
-        maker = TableMaker(self.cpu, self._threads, *options, self.statistics.moves)
-        tables = maker.tables(references, near_radius)
-        ends = tables.ends
-        self.view = PerturbView(
-            escape_radius_squared=float(escape_radius**2),
-            exponent=exponent,
-            width=width,
-            first_end=int(ends[0]),
-            rebase_start=int(ends[0]) + 1 if self.julia else 0,
-            rebase_end=int(ends[-1]),
-            first_launch=True,
-            step_budget=int(self.step_budget),
-            stage_count=tables.stage_count,
-            level_count=tables.level_count,
-            rebase_bottom=tables.rebase_bottom,
-            rebase_top=tables.rebase_top,
-        )
-        copied = {
-            place: PerturbTables(*map(place.to_device, tables.arrays))
-            for place in {self.backend, self.prober}
-        }
-        self.tables, self.probe_tables = copied[self.backend], copied[self.prober]
-
-    def _find_max_iterations(self, probe: ViewProbe) -> int:
+    def _raise_limit(self, probe: ViewProbe) -> int:
         """Return a limit of iterations, and use orbits that are long enough for it.
 
         The limit is raised until few more samples of the probe escape.

@@ -2,7 +2,7 @@
 
 import bisect
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -17,11 +17,12 @@ from fractals.io.png import strip_rows
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
 from fractals.rendering.noise import wrong_share
-from fractals.rendering.options import RenderKeywords, read_request, with_keywords
+from fractals.rendering.options import read_request, with_keywords
 from fractals.rendering.precision import depth_of, needed_orbit_bits
 from fractals.rendering.probe import MIN_LIMIT
 from fractals.scene import geometry
 from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers, place_of
+from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene, View
 from fractals.scene.numbers import log2, power_of_two, scientific
 
@@ -50,23 +51,14 @@ class Tile(NamedTuple):
 
 def make_tiles(
     scene: Scene, device: str, max_iterations: int, threads: int = 1, deep: bool = False
-) -> Iterable[Tile]:
-    """Yield tiles that cover each pixel once: strips, whose memory is contiguous.
+) -> tuple[Tile, ...]:
+    """Return tiles that cover each pixel once: strips, whose memory is contiguous.
 
     On the CPU tiles are rectangles where strips would be flat, or where neighbouring samples share
     work. Each thread gets many tiles, because tiles take different times, but none so small that
     its overhead shows.
 
-    Parameters
-    ----------
-    device : str
-        The kind of device.
-    max_iterations : int
-        Most steps of a sample.
-    threads : int
-        CPU threads that share the tiles.
-    deep : bool
-        Whether the method is perturbation.
+    `device` is the kind of device; `deep` tells whether the method is perturbation.
     """
     width, height = scene.image.size
     n = scene.image.supersampling
@@ -83,9 +75,18 @@ def make_tiles(
     if limits.rectangles and (flat or deep or scene.image.antialias != "grid"):
         across = min(width, max(1, 512 // n), pixels, 4 * math.isqrt(pixels))
     down = max(1, min(height, pixels // across))
-    for y in range(0, height, down):
-        for x in range(0, width, across):
-            yield Tile(x, y, min(across, width - x), min(down, height - y))
+    return tiles_within(width, range(0, height), across, down)
+
+
+def tiles_within(width: int, rows: range, across: int, down: int) -> tuple[Tile, ...]:
+    """Return tiles of at most `across` x `down` pixels that cover these rows."""
+    return tuple(
+        [
+            Tile(x, y, min(across, width - x), min(down, rows.stop - y))
+            for y in range(rows.start, rows.stop, down)
+            for x in range(0, width, across)
+        ]
+    )
 
 
 def band_rows(scene: Scene, tile: Tile, threads: int) -> int:
@@ -131,7 +132,7 @@ MIN_NOISE = 0.01
 
 MAX_SINGLE = 2**16  # single steps of a sample in a deep view; tables skip most of the others
 
-Keeps = Literal["pixels", "bands", "raw", "store"]
+Keeps = Literal["pixels", "bands", "raw", "store", "nothing"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -240,6 +241,21 @@ class Plan:
         It is computed when it is first read, because it iterates some orbits in NumPy, which can
         take longer than a small picture.
         """
+        count = 0.0  # the depth tells the steps of a deep view
+        if not self.deep:
+            count = forecast.mean_count(
+                self.scene,
+                self.formula,
+                self.center,
+                self.width,
+                self.finest,
+                self.max_iterations,
+                self.interior_shortcuts,
+            )
+        return self.seconds_for(count)
+
+    def seconds_for(self, count: float = forecast.TYPICAL_COUNT) -> float:
+        """Return the seconds if the orbits of a view that is not deep take `count` steps each."""
         samples = math.prod(self.size) * self.supersampling**2
         planes, limit = self.layers.statistics.planes, self.max_iterations
         if self.deep:
@@ -249,15 +265,6 @@ class Plan:
                 self.device, single * forecast.statistics_cost(planes), self.extended
             )
             return forecast.reference_seconds(self.bits, length) + seconds / self.threads
-        count = forecast.mean_count(
-            self.scene,
-            self.formula,
-            self.center,
-            self.width,
-            self.finest,
-            limit,
-            self.interior_shortcuts,
-        )
         steps = count * samples * (1 + self.layers.derivative + planes)
         return forecast.direct_seconds(self.device, steps, samples) / self.threads
 
@@ -304,6 +311,11 @@ class Plan:
     def least_limit(self) -> int:
         """Return the least limit of iterations that a probe may find."""
         return MIN_LIMIT if self.depth == 1 else limit_by_zoom(self.formula, self.finest)
+
+    @property
+    def colors(self) -> bool:
+        """Tell whether tiles are colored as soon as they are iterated."""
+        return self.keeps in ("pixels", "bands") and not self.layers.whole
 
     @property
     def jittered(self) -> bool:
@@ -397,17 +409,10 @@ def make_plan(
 ) -> Plan:
     """Return how a scene is drawn on a kind of device.
 
-    Parameters
-    ----------
-    device : str
-        "cpu", "cuda", "simulator" or "python".
-    interior_shortcuts : bool
-        Whether orbits that provably stay inside are cut short. Counts are the same.
-    threads : int
-        CPU threads, or cores of the device, that share the tiles.
-    keeps : str
-        What stays in memory: "pixels" of the whole picture; "bands" of a PNG on its way to a file;
-        "raw" numbers of all samples; or, on their way to a "store", of the tiles being computed.
+    `threads` is the number of CPU threads, or of the device's cores, that share the tiles. `keeps`
+    is what stays in memory: "pixels" of the whole picture; "bands" of a PNG on its way to a file;
+    "raw" numbers of all samples; or, on their way to a "store", of the tiles being computed; or
+    "nothing", where the view is only probed or measured.
 
     Raises
     ------
@@ -458,9 +463,9 @@ def make_plan(
     if deep and depth and scene.iteration.max_iterations == "auto":  # a guess, until it is probed
         limit = max(10_000, 4 * forecast.reference_length(scene, digits))
     single = min(limit, MAX_SINGLE) if deep else limit
-    tiles = tuple(make_tiles(scene, device, single, threads, deep))
+    tiles = make_tiles(scene, device, single, threads, deep)
     band = (
-        band_rows(scene, tiles[0], threads) if keeps in ("bands", "store") else scene.image.size[1]
+        scene.image.size[1] if keeps in ("pixels", "raw") else band_rows(scene, tiles[0], threads)
     )
     return Plan(
         scene=scene,

@@ -146,7 +146,8 @@ def _follow(
         size = abs(complex(z))
         yield math.log2(size) if size else -math.inf
         if degree:  # in half of the time of the formula's step
-            z = (z * z if degree == 2 else z**degree) + constant
+            # z**degree takes for ever where one part of z is 1e-40000 of the other.
+            z = (z * z if degree == 2 else math.prod(itertools.repeat(z, degree))) + constant
         else:
             z = gmpy2.mpc(*formula.step(z.real, z.imag, a, b))
         if z == saved:  # a cycle attracts it (Brent, 1980)

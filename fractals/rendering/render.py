@@ -1,7 +1,7 @@
 """The pipeline: scene -> plan -> tiles -> raw numbers -> picture. Read this first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -12,33 +12,34 @@ from fractals.errors import OptionError
 from fractals.io import png
 from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image, PictureFile, png_beginning
-from fractals.io.load import Source
-from fractals.io.summary import Summary, resolved_values
+from fractals.io.load import Source, with_colors
+from fractals.io.summary import PictureFacts, resolved_values
 from fractals.rendering.bands import Bands, Helpers, ended_on_error
 from fractals.rendering.drawing import (
     Drawing,
     DrawTiles,
+    Loop,
+    Sink,
     compiled_draws,
     compute_data,
     draw_all,
     draw_tile_to,
     open_drawing,
     open_plan,
-    run_all,
-    run_compiled,
+    open_recoloring,
+    run,
 )
 from fractals.rendering.fit import fit_new_coloring, read_fitted_request
 from fractals.rendering.iteration import Stop
 from fractals.rendering.measured import MAX_REFERENCE, Measured, look
 from fractals.rendering.options import (
-    RecolorKeywords,
-    RenderKeywords,
     RenderOptions,
     read_request,
     with_keywords,
 )
 from fractals.rendering.plan import Keeps, Plan, Tile
 from fractals.scene.geometry import make_layers
+from fractals.scene.keywords import RecolorKeywords, RenderKeywords
 from fractals.scene.model import Scene
 from fractals.scene.paint import Color
 from fractals.threads import Queue, add, core_count
@@ -56,7 +57,7 @@ def render(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Image:
     device : str
         "auto", "cpu", "gpu", "cuda", "cuda:1", "cuda:all", "simulator" or "python".
     threads : int, optional
-        Most CPU threads; by default one for each core.
+        Most CPU threads; by default one for each core that the process may use.
     interior_shortcuts : bool
         False: orbits that provably stay inside are iterated to the end (for benchmarks). No count
         changes.
@@ -109,10 +110,8 @@ def draw_image(plan: Plan, backend: Backend, options: RenderOptions) -> Image:
 
 def finish(drawing: Drawing, options: RenderOptions) -> Image:
     """Draw all tiles, and return the picture with the facts of its making."""
-    plan = drawing.plan
     pixels = draw_all(drawing, options.progress)
-    facts = plan.device, plan.precision, plan.method, drawing.source.loop, drawing.summary
-    return Image(pixels, plan.scene, drawing.timings, *facts)
+    return Image(pixels, **vars(drawing.facts))
 
 
 @with_keywords(RenderKeywords)
@@ -156,9 +155,9 @@ def measure(scene: Scene, options: RenderOptions) -> Measured | None:
             raise TimeoutError
 
     quiet = replace(options, force=True, progress=watch, on_message=lambda line: None)
-    plan, backend = open_plan(scene, quiet, "bands")
+    plan, backend = open_plan(scene, quiet, "nothing")
     try:
-        return look(plan, open_drawing(plan, backend, quiet, shading=False).source)
+        return look(plan, open_drawing(plan, backend, quiet).source)
     except TimeoutError:
         return None
 
@@ -174,10 +173,10 @@ def find_max_iterations(*sources: Source, **keywords: Unpack[RenderKeywords]) ->
     scene, options = read_request(sources, keywords)
     # Colors change no count, and the search takes no longer for a larger picture.
     scene = scene.model_copy(update={"color": Color()})
-    plan, backend = open_plan(scene, replace(options, force=True), "bands")
+    plan, backend = open_plan(scene, replace(options, force=True), "nothing")
     if not plan.probed:
         return plan.max_iterations
-    return open_drawing(plan, backend, options, shading=False).source.max_iterations
+    return open_drawing(plan, backend, options).source.max_iterations
 
 
 @with_keywords(RecolorKeywords)
@@ -189,11 +188,12 @@ def recolor(raw: EscapeData, *sources: Source, **keywords: Unpack[RecolorKeyword
     raw : EscapeData
         From `compute`, or from a file.
     *sources : str, Path, mapping or Scene
-        As of `render`; by default the scene of the raw numbers.
+        Scenes whose colors and layers are taken, as by `fractals recolor`; their view, size and
+        limit are not. By default the colors of the raw numbers' own scene.
     device, threads, progress, on_message
         As of `render`.
     **keys
-        Keys of the scene, such as ``palette``.
+        Keys of the scene, such as ``palette`` or ``bits``.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def recolor(raw: EscapeData, *sources: Source, **keywords: Unpack[RecolorKeyword
     Raises
     ------
     OptionError
-        A keyword is unknown; the scene has another size; or its coloring needs what the raw numbers
+        A keyword is unknown; `size` is another one; or the coloring needs what the raw numbers
         lack.
     SceneError, DeviceError
         As of `render`.
@@ -214,8 +214,7 @@ def recolor(raw: EscapeData, *sources: Source, **keywords: Unpack[RecolorKeyword
     (8, 6)
     """
     scene, options = read_recoloring(raw, sources, keywords)
-    plan, backend = open_plan(scene, options, iterates=False)
-    return finish(open_drawing(plan, backend, options, stored=raw), options)
+    return finish(open_recoloring(scene, raw, options), options)
 
 
 def read_recoloring(
@@ -227,10 +226,10 @@ def read_recoloring(
             f"{raw!r:.60} are no raw numbers: give what fractals.compute returned, or "
             "fractals.EscapeData.load(path)"
         )
-    sources = sources or (raw.scene,)
-    scene, options = read_request(sources, keywords, RecolorKeywords)
+    colors = with_colors(raw.scene, *sources)
+    scene, options = read_request((colors,), keywords, RecolorKeywords)
     if raw.exact and not make_layers(scene).lacking(raw.planes):  # those are refused later
-        scene = fit_new_coloring(scene, sources, keywords)
+        scene = fit_new_coloring(scene, (colors,), keywords)
     if scene.iteration.number_type != raw.precision:
         scene = scene.replace(precision=raw.precision)
     return scene, replace(options, force=True)
@@ -239,8 +238,7 @@ def read_recoloring(
 # Pictures drawn into files: bands of rows are compressed, written and freed while others draw.
 
 
-@dataclass(frozen=True)
-class Rendered:
+class Rendered(PictureFacts):
     """Facts about a picture that was drawn into a file.
 
     Attributes
@@ -254,14 +252,6 @@ class Rendered:
     summary : Summary, optional
         As of an `Image`.
     """
-
-    scene: Scene
-    timings: dict[str, float]
-    device: str
-    precision: str
-    method: str
-    loop: str
-    summary: Summary | None = None
 
 
 @with_keywords(RenderKeywords)
@@ -358,8 +348,7 @@ def recolor_to(
     """
     scene, options = read_recoloring(raw, sources, keywords)
     target = PictureFile(path, scene.image, overwrite)
-    plan, backend = open_plan(scene, options, _keeps(target), iterates=False)
-    drawing = open_drawing(plan, backend, options, stored=raw)
+    drawing = open_recoloring(scene, raw, options, _keeps(target))
     if not target.streams:
         return _write(finish(drawing, options), target)
     with target.open() as file:
@@ -380,8 +369,7 @@ def _render_by(
     named = check_poster(path, target, plan.layers.whole)
     drawing = open_drawing(plan, backend, options)
     draw_poster(named, target, drawing, options, cluster)
-    facts = plan.device, plan.precision, plan.method, drawing.source.loop
-    return Rendered(plan.scene, drawing.timings, *facts)
+    return Rendered(**vars(drawing.facts) | {"summary": None})  # the workers have counted
 
 
 def _keeps(target: PictureFile) -> Keeps:
@@ -391,8 +379,7 @@ def _keeps(target: PictureFile) -> Keeps:
 def _write(image: Image, target: PictureFile) -> Rendered:
     with target.open() as file:
         image.write(file, target.file_format)
-    facts = image.device, image.precision, image.method, image.loop, image.summary
-    return Rendered(image.scene, image.timings, *facts)
+    return Rendered(*(getattr(image, part.name) for part in fields(PictureFacts)))
 
 
 def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendered:
@@ -405,35 +392,37 @@ def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendere
     bands = Bands(plan, drawing.backend, writer, drawing.dtype)
     drawers = drawing.backend.threads  # 0: the calling thread draws, so that others compress
     timings["encode"] = 0.0
+    with ended_on_error(bands):
+        helpers = None if drawers else Helpers(bands, options.threads or core_count())
+        run(drawing, plan.tiles, _band_sink(drawing, bands), options.progress)
+        begun = perf_counter()
+        (helpers or Helpers(bands, drawers)).join()
+    writer.end()
+    timings["encode"] += perf_counter() - begun
+    return Rendered(**vars(drawing.facts))
 
-    def draw(tile: Tile, stop: Stop) -> dict[str, float]:
+
+def _band_sink(drawing: Drawing, bands: Bands) -> Sink:
+    """Return the sink that keeps tiles in bands; its threads also compress whole bands."""
+
+    def take(tile: Tile, stop: Stop) -> dict[str, float]:
         with ended_on_error(bands):
             begun = perf_counter()
             bands.wait_for_room(tile)
             waited = perf_counter() - begun
             seconds = draw_tile_to(drawing, tile, partial(bands.keep, tile), stop)
             begun = perf_counter()
-            if drawers:
+            if drawing.backend.threads:
                 bands.help()
             return {**seconds, "encode": waited + perf_counter() - begun}
 
-    with ended_on_error(bands):
-        helpers = None if drawers else Helpers(bands, options.threads or core_count())
-        if draws := compiled_draws(drawing):
-            queue = Queue(len(plan.tiles))
-            works = [partial(_draw_and_help, bands, queue, draw_tiles) for draw_tiles in draws]
-            run_compiled(drawing, queue, works, options.progress)
-        else:
-            run_all(drawing, draw, options.progress)
-        begun = perf_counter()
-        (helpers or Helpers(bands, drawers)).join()
-    writer.end()
-    timings["encode"] += perf_counter() - begun
-    facts = plan.device, plan.precision, plan.method, drawing.source.loop, drawing.summary
-    return Rendered(plan.scene, timings, *facts)
+    def loops(tiles: Sequence[Tile]) -> list[Loop]:
+        return [partial(_draw_and_help, bands, draw) for draw in compiled_draws(drawing, tiles)]
+
+    return Sink(take, loops)
 
 
-def _draw_and_help(bands: Bands, queue: Queue, draw_tiles: DrawTiles) -> dict[str, float]:
+def _draw_and_help(bands: Bands, draw_tiles: DrawTiles, queue: Queue) -> dict[str, float]:
     """Draw tiles of the queue until it is empty, and compress strips of whole bands."""
     spent: dict[str, float] = {}
     with ended_on_error(bands):

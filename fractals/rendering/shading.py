@@ -140,16 +140,7 @@ class Painter:
         return painted.place, inputs, painted.paint, (painted.lookup, self._encode, share)
 
     def paint(self, tile: Tile, raw: EscapeTile, max_iterations: int, count_offset: float) -> Any:
-        """Return a tile's pixels, in sRGB, on the device.
-
-        Parameters
-        ----------
-        tile : Tile
-        raw : EscapeTile
-            Of the samples in the tile.
-        max_iterations, count_offset : int
-            Of the escape data.
-        """
+        """Return a tile's pixels, in sRGB, on the device; `raw` is of its samples."""
         n, size = self.plan.supersampling, (tile.height, tile.width)
         arms = self.arms(*indices(tile.window(n)))
         if self.plan.jittered:
@@ -191,15 +182,8 @@ class Painter:
     ) -> Any:
         """Return the colors of samples in linear light, on the device.
 
-        Parameters
-        ----------
-        shape : tuple of int
-            Of the samples; the result has one more axis, of 3 channels in float32.
-        raw : EscapeTile
-        max_iterations, count_offset : int
-            Of the escape data.
-        arms : device array, optional
-            What `arms` returns for the samples.
+        The result has one more axis than the samples, of 3 channels in float32. `arms` is what
+        `arms` returns for the samples.
         """
         colors = self._paint(None, shape, raw, max_iterations, count_offset, arms, True)
         if self._to_linear:
@@ -211,15 +195,9 @@ class Painter:
     ) -> Any:
         """Return a tile's pixels from colors of samples in and around it.
 
-        Parameters
-        ----------
-        tile : tuple of int
-            Height and width of the tile, in pixels.
-        colors : device array of float32, shape (rows, columns, 3)
-        first : tuple of int
-            Column and row in `colors` of the tile's first sample.
-        corner : tuple of int
-            Column and row in the picture's samples of the first element of `colors`.
+        `tile` is its height and width in pixels; `colors` has the shape (rows, columns, 3).
+        `first` is the column and row in `colors` of the tile's first sample; `corner` those of the
+        first element of `colors` in the picture's samples.
         """
         rgb = self.backend.empty((*tile, 3), self.dtype)
         where = (np.int32(value) for value in (self.plan.supersampling, *first, *corner))

@@ -115,10 +115,7 @@ def kept_as(name: str, kept: Collection[str]) -> str | None:
 def fitting(coloring: Coloring, formula: Formula, julia: bool = False) -> Coloring:
     """Return the coloring, or its replacement for a formula whose orbits don't escape.
 
-    Raises
-    ------
-    OptionError
-        The coloring has no meaning for orbits of the formula, or for Julia sets.
+    A coloring without a meaning for orbits of the formula, or for Julia sets, is an `OptionError`.
     """
     converges = formula.tolerance > 0
     if coloring.converging and (converges or formula.coloring):

@@ -1,28 +1,21 @@
-"""SceneKeywords: the keys of a scene as flat keywords, for signatures and type checkers."""
+"""The keywords of public functions, for signatures and type checkers.
 
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from typing import Any, Literal, Protocol, TypedDict
+Made by scripts/keywords.py from the model of scenes and from classes of options.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypedDict
 
 from numpy.typing import NDArray
 
+from fractals.color.colormaps import ColorMap
 from fractals.color.palette import Palette
 from fractals.kernels.formula import Formula
-
-Real = str | int | float | Decimal  # text keeps all digits; a float has 17
-PointLike = complex | tuple[Real, Real] | list[Real]
-
-
-class ColorMap(Protocol):
-    """A color map of matplotlib or cmap."""
-
-    @property
-    def name(self) -> str:
-        """Return the color map's name."""
+from fractals.scene.numbers import PointLike, Real
 
 
 class SceneKeywords(TypedDict, total=False):
-    """Every key of a scene, named without its table; the values are described in `Scene`."""
+    """Every key of a scene, named without its table."""
 
     title: str
     author: str
@@ -61,3 +54,61 @@ class SceneKeywords(TypedDict, total=False):
     range: tuple[float, float] | None
     inside: str
     layers: Sequence[Any]
+
+
+class DeviceOptions(TypedDict, total=False):
+    """The options of everything that draws."""
+
+    device: str
+    threads: int | None
+    progress: Callable[[int, int], None] | None
+    on_message: Callable[[str], None]
+
+
+class IterationOptions(DeviceOptions, total=False):
+    """All fields of `RenderOptions`."""
+
+    interior_shortcuts: bool
+    cache: bool
+    force: bool
+
+
+class RecolorKeywords(DeviceOptions, SceneKeywords, total=False):
+    """Keywords of `fractals.recolor`."""
+
+
+class RenderKeywords(IterationOptions, SceneKeywords, total=False):
+    """Keywords of `fractals.render`."""
+
+
+class ExploreKeywords(SceneKeywords, total=False):
+    """Keywords of `fractals.explore`."""
+
+    device: str
+    threads: int | None
+    host: str
+    port: int
+    browser: bool
+    block: bool
+    uds: str | None
+    cert: str | None
+    key: str | None
+    allow_hosts: tuple[str, ...]
+    read_only: bool
+    memory: int
+    clients: int
+    gallery: bool | None
+    on_message: Callable[[str], None]
+
+
+class SaveKeywords(TypedDict, total=False):
+    """Keywords of `Film.save`."""
+
+    overwrite: bool
+    codec: str | None
+    bits: int | None
+    lossless: bool
+    frames: tuple[int, int] | None
+    sound: str | None
+    keep_strip: bool
+    cluster: Any

@@ -174,16 +174,23 @@ class View(Table):
         None,
         description="width and height that a picture of any shape shows in full; the width follows",
     )
-    rotation: Finite = Field(0.0, ge=-360, le=360, description="degrees, counter-clockwise")
-    mirror: bool = Field(False, description="the imaginary axis points down")
+    rotation: Finite = Field(
+        0.0, ge=-360, le=360, description="turn the view counter-clockwise, in degrees"
+    )
+    mirror: bool = Field(False, description="point the imaginary axis downwards")
     stretch: Finite = Field(
-        1.0, ge=1e-3, le=1e3, description="how much longer things look along stretch_angle"
+        1.0, ge=1e-3, le=1e3, description="stretch the view by this factor along the stretch angle"
     )
     stretch_angle: Finite = Field(
-        0.0, ge=-360, le=360, description="degrees in the picture, counter-clockwise from the right"
+        0.0,
+        ge=-360,
+        le=360,
+        description="direction of the stretch, in degrees counter-clockwise from the right",
     )
     projection: Literal["plane", "exponential"] = Field(
-        "plane", description="exponential: x is the angle, y the logarithm of the radius"
+        "plane",
+        description="projection: plane, or exponential (x is the angle, y the logarithm of the "
+        "radius)",
     )
 
     @model_validator(mode="after")
@@ -206,16 +213,19 @@ class ImageSettings(Table):
     size: Annotated[tuple[Side, Side], BeforeValidator(size_of)] = Field(
         (1920, 1080), description="(width, height) in pixels, or text such as 4k"
     )
-    supersampling: int = Field(2, ge=1, le=16, description="n: n x n samples per pixel")
+    supersampling: int = Field(2, ge=1, le=16, description="N x N samples per pixel, 1 to 16")
     antialias: Literal["grid", "jittered", "adaptive"] = Field(
-        "grid", description="how samples are chosen and averaged"
+        "grid", description="pattern of the samples: grid, jittered or adaptive"
     )
     bits: Annotated[Literal[8, 16], BeforeValidator(_bits)] = Field(
-        8, description="bits per channel of the file"
+        8, description="bits per channel: 8, or 16 (PNG or TIFF)"
     )
-    dpi: Finite | None = Field(None, ge=1, le=65_535, description="pixels per inch, in print")
+    dpi: Finite | None = Field(
+        None, ge=1, le=65_535, description="pixels per inch, for printing (PNG, JPEG, TIFF)"
+    )
     compression: Literal["fast", "small"] = Field(
-        "fast", description="of a PNG; small: smaller files, much slower"
+        "fast",
+        description="PNG compression: fast, or small (10 to 30 % smaller files, much slower)",
     )
 
 
@@ -226,10 +236,11 @@ class Iteration(Table):
         "auto", description="most steps of an orbit; auto: found for the view"
     )
     escape_radius: Finite = Field(
-        256.0, ge=2, le=1e9, description="an orbit has escaped when |z| exceeds it"
+        256.0, ge=2, le=1e9, description="radius beyond which an orbit has escaped, 2 or more"
     )
     precision: Literal["auto", "float64", "float32"] = Field(
-        "auto", description="number type; auto: float64"
+        "auto",
+        description="number type: auto (float64), float64 or float32, which is for wide views only",
     )
 
     @property
@@ -351,8 +362,6 @@ class Scene(Table):
         return {**table, "formula": named}
 
     def _repr_html_(self) -> str:
-        pass  # MERGED
-
         try:
             text = self.to_toml()
         except SceneError as error:  # a Formula object has no name

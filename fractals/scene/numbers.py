@@ -9,6 +9,9 @@ from typing import Any
 
 from fractals.errors import shown
 
+Real = str | int | float | Decimal  # text keeps all digits; a float has 17
+PointLike = complex | tuple[Real, Real] | list[Real]
+
 # Sizes of pictures as text: names such as "4k", and "1920x1080".
 
 
@@ -27,11 +30,6 @@ MAX_SIDE = 200_000  # pixels
 
 def size_of(given: Any) -> Any:
     """Return the width and height that a text means; values that are no text as they are.
-
-    Raises
-    ------
-    ValueError
-        A text is no size.
 
     Examples
     --------
@@ -59,12 +57,7 @@ EXACT = Context(prec=2 * DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
 def width_in(frame: tuple[str, str], size: tuple[int, int]) -> str:
     """Return the width of the smallest picture of this shape that shows a frame in full.
 
-    Parameters
-    ----------
-    frame : (str, str)
-        Width and height in the plane, as decimal text.
-    size : (int, int)
-        Of the picture, in pixels.
+    The frame is width and height in the plane, as decimal text; the size is in pixels.
 
     Examples
     --------
@@ -92,8 +85,8 @@ def scientific(value: Fraction) -> str:
     return f"{float(value / Fraction(10) ** power):.2g}e{power}"
 
 
-def decimal_places(value: Fraction, places: int) -> str:
-    """Return a number rounded to decimal places, as text.
+def decimal_places(value: Any, places: int) -> str:
+    """Return a number rounded to decimal places, as text. It is a Fraction, or gmpy2's.
 
     Examples
     --------
@@ -101,10 +94,30 @@ def decimal_places(value: Fraction, places: int) -> str:
     ('-0.33333', '2.5')
     """
     # By way of Decimal, because Python refuses to write integers of more than 4300 digits.
-    digits = str(Decimal(abs(round(value * 10**places)))).zfill(places + 1)
+    digits = str(Decimal(int(abs(round(value * 10**places))))).zfill(places + 1)
     whole, part = digits[: len(digits) - places], digits[len(digits) - places :].rstrip("0")
     sign = "-" if value < 0 and (part or whole != "0") else ""
     return f"{sign}{whole}.{part}" if part else f"{sign}{whole}"
+
+
+def significant(value: Fraction, digits: int = 6, least: int = -4) -> str:
+    """Return a positive number with significant digits; below 10**least it has an exponent.
+
+    Examples
+    --------
+    >>> significant(Fraction(2, 3)), significant(Fraction(3, 10**1001), 17)
+    ('0.666667', '3e-1001')
+    """
+    exponent = math.floor(log2(value) * math.log10(2))  # the logarithm is rounded
+    exponent += (value >= Fraction(10) ** (exponent + 1)) - (value < Fraction(10) ** exponent)
+    mantissa = round(value / Fraction(10) ** (exponent - digits + 1))
+    if mantissa == 10**digits:
+        mantissa, exponent = mantissa // 10, exponent + 1
+    if least <= exponent < digits:
+        places = digits - 1 - exponent
+        return decimal_places(Fraction(mantissa, 10**places), places)
+    text = str(mantissa).rstrip("0")
+    return text[0] + ("." + text[1:] if text[1:] else "") + f"e{exponent}"
 
 
 # Python refuses to read and to write integers of more than 4300 digits, which 14,000 bits have.

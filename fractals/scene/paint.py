@@ -106,10 +106,14 @@ class Paint(Table):
         ),
     ] = "auto"
     transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"] = Field(
-        "auto", description="curve from a coloring's value v to turns; log is log2(1 + v)"
+        "auto",
+        description="curve from values v to the palette: auto, linear, sqrt, cbrt, "
+        "log (log2(1 + v)) or atan",
     )
-    density: Finite = Field(1.0, ge=-1e6, le=1e6, description="turns of the palette per unit")
-    offset: Finite = Field(0.0, ge=-1e6, le=1e6, description="added to the turns")
+    density: Finite = Field(
+        1.0, ge=-1e6, le=1e6, description="turns of the palette per unit of the transferred value"
+    )
+    offset: Finite = Field(0.0, ge=-1e6, le=1e6, description="shift of the palette, in turns")
     mask: Literal["auto", "escaped", "inside", "all"] = Field(
         "auto", description="samples to draw; auto: those for which the coloring is made"
     )
@@ -152,6 +156,7 @@ class Color(Paint):
     """How raw numbers become colors: the first layer, and the layers over it."""
 
     inside: Annotated[str, AfterValidator(_color)] = Field(
-        "#000000", description="color of samples that did not escape: #rrggbb or a name of CSS"
+        "#000000",
+        description="color of the points inside the set: '#rrggbb', or a name of CSS such as navy",
     )
     layers: tuple[Layer, ...] = Field((), max_length=16, description="from the bottom to the top")

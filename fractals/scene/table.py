@@ -85,15 +85,7 @@ def make_once(make: Any, build: Callable[[], Any], options: Mapping[str, Any] | 
 
 
 def explained(error: ValidationError, model: type[BaseModel]) -> list[str]:
-    """Return one line for each invalid value of a table, with its path.
-
-    Parameters
-    ----------
-    error : ValidationError
-        As pydantic raised it.
-    model : type
-        The table that was validated.
-    """
+    """Return one line for each invalid value of the table `model`, with its path."""
     wrong = [item for item in error.errors() if item["type"] != "is_instance_of"]
     return list(dict.fromkeys(_line(item, model) for item in wrong))
 

@@ -19,7 +19,7 @@ from fractals.backends.cuda.backend import CudaBackend
 from fractals.backends.cuda.streams import STREAMS_PER_GPU, ReplicatedArray, StreamPool
 from fractals.errors import DeviceError, FractalsError
 from fractals.rendering import drawing
-from fractals.rendering.drawing import draw_tile, run_all
+from fractals.rendering.drawing import Sink, draw_tile, run
 from fractals.rendering.plan import make_plan
 from fractals.tools.bench import measure as bench
 
@@ -160,11 +160,11 @@ def test_memory_is_not_allocated_for_each_strip(many_strips, monkeypatch):
         pixels = np.empty((tile.height, tile.width, 3), np.uint8)
         return draw_tile(opened_scene, tile, pixels, stop)
 
-    run_all(opened_scene, draw, None)
+    run(opened_scene, opened_scene.plan.tiles, Sink(draw))
     arrays_a_tile = 5 + 1 + 2 + 1  # count, z and dz; rows; positions and colors; a summary
     assert 0 < len(asked) <= STREAMS_PER_GPU * arrays_a_tile
     before = len(asked)
-    run_all(opened_scene, draw, None)
+    run(opened_scene, opened_scene.plan.tiles, Sink(draw))
     assert len(asked) <= max(before, STREAMS_PER_GPU * arrays_a_tile)
 
 
@@ -214,7 +214,7 @@ def test_an_interrupt_ends_a_long_tile():
     drawn = scene(max_iterations=10**9)
     simulator = BoundedSimulator(drawn, 1)
     planned = make_plan(drawn, "simulator", keeps="raw")
-    opened_scene = drawing.open_drawing(planned, simulator, shading=False)
+    opened_scene = drawing.open_drawing(planned, simulator)
 
     def iterate(tile, stop):
         opened_scene.source.iterate(tile, stop=stop)
@@ -224,12 +224,8 @@ def test_an_interrupt_ends_a_long_tile():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_all(
-            opened_scene,
-            lambda tile, stop: opened_scene.source.iterate(tile, stop=stop) and {},
-            interrupt,
-        )
-    run_all(opened_scene, lambda tile, stop: {}, None)  # its threads are free
+        run(opened_scene, planned.tiles, Sink(iterate), interrupt)
+    run(opened_scene, planned.tiles, Sink(lambda tile, stop: {}))  # its threads are free
     assert 1 < len(bounds(simulator)) < 10**6
 
 
@@ -246,7 +242,7 @@ def test_a_stream_that_fails_is_named_in_one_line(many_strips, monkeypatch):
         opened_scene.backend.synchronize()
 
     with pytest.raises(FractalsError, match="ILLEGAL_ADDRESS; fractals devices") as caught:
-        run_all(opened_scene, work, None)
+        run(opened_scene, opened_scene.plan.tiles, Sink(work))
     assert len(str(caught.value).splitlines()) == 1
 
 

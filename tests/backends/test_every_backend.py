@@ -409,7 +409,7 @@ def test_compute_and_color_say_what_does_not_fit():
     with pytest.raises(fractals.OptionError, match="needs dz"):
         fractals.recolor(raw, scene(coloring="distance"), device="python")
     with pytest.raises(fractals.OptionError, match="16x9 samples"):
-        fractals.recolor(raw, scene(coloring="count", size=(9, 16)), device="python")
+        fractals.recolor(raw, size=(9, 16), device="python")
     with pytest.raises(fractals.OptionError, match="unknown device 'gup'"):
         fractals.compute(scene(), device="gup")
     assert render.compute is fractals.compute

@@ -19,6 +19,7 @@ import fractals
 from fractals import catalog
 from fractals.backends import probe
 from fractals.cli.verbs import COMMANDS
+from fractals.rendering import forecast
 from fractals.tools.sheet import turn
 
 
@@ -86,6 +87,7 @@ def test_dry_run_writes_nothing(run):
 
 def test_gpu_without_one_is_simulated_and_says_so(run, monkeypatch):
     monkeypatch.setattr(probe, "gpus", lambda: ([], "the driver sees no CUDA GPU"))
+    monkeypatch.delattr(forecast, "mean_count")  # one message is not worth thousands of calls
     code, _, err = run("render", "--size", "32x18", "--gpu", "-o", "a.png")
     first, second = err.splitlines()
     assert code == 0
@@ -193,6 +195,24 @@ BAD = [
     (("render", "nosuch"), 2, "unknown scene 'nosuch'"),
     (("render", "nosuch.toml"), 3, "no such file"),
     (("render", "nosuch.png"), 3, "no such file"),
+    (("render", "seahorse", "a.png"), 2, "a.png: no such file; to write it, type -o a.png"),
+    (("render", "seahorse", "sea horse.JPG"), 2, "type -o 'sea horse.JPG'"),
+    (("render", "seahorse", "views/"), 2, "views/: no such folder; to write it, type -o views/"),
+    (("render", "seahorse", "a.toml"), 3, "a.toml: no such file"),  # render writes no scene
+    (("render", "seahorse", "a.png", "-o", "b.png"), 3, "a.png: no such file"),
+    (("render", "seahorse", "a.par#b.png"), 3, "a.par#b.png: no such file"),
+    (("compute", "seahorse", "sea.fz"), 2, "type -o sea.fz"),
+    (("compute", "seahorse", "sea.npz"), 2, "type -o sea.npz"),
+    (("recolor", "sea.fz", "a.png"), 2, "type -o a.png"),
+    (("find", "nucleus", "seahorse", "mini.toml"), 2, "type -o mini.toml"),
+    (("find", "interesting", "seahorse", "views/"), 2, "type -o views/"),
+    (("film", "seahorse", "dive.mp4"), 2, "type -o dive.mp4"),
+    (("film", "seahorse", "frame%05d.png"), 2, "type -o frame%05d.png"),
+    (("film", "dive.mp4"), 3, "type -o dive.mp4"),
+    (("sheet", "seahorse", "a.png"), 2, "type -o a.png"),
+    (("surprise", "seahorse", "a.png"), 2, "type -o a.png"),
+    (("gallery", "seahorse", "views/"), 2, "type -o views/"),
+    (("gpu", "divergence", "seahorse", "map.png"), 2, "type -o map.png"),
     (("render", "foo.bar"), 3, "not a scene"),
     (("render", "-o", "missing/a.png"), 1, "does not exist"),
     (("render", "-o", "a.xyz"), 2, "unknown type of picture"),

@@ -95,7 +95,7 @@ def test_exr(run):
 
 
 BAD = [
-    (("compute", "nosuch.fz"), 3, "nosuch.fz: no such store"),
+    (("compute", "nosuch.fz"), 3, "nosuch.fz: no such file; to write it, type -o nosuch.fz"),
     (("recolor", "nosuch.fz"), 3, "nosuch.fz: no such store"),
     (("recolor", "nosuch.exr"), (1, 3), "exr"),
     (("show", "nosuch.fz"), 3, "no such store"),

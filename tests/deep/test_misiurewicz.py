@@ -6,6 +6,7 @@ import math
 import pytest
 from mpmath import mp, mpc, mpf
 from oracle import naive
+from support.deadline import deadline
 
 from fractals import Scene, find_misiurewicz, find_nucleus
 from fractals.errors import FractalsError, OptionError, SceneError
@@ -132,8 +133,15 @@ def test_errors():
             find_misiurewicz(view(*place))
 
 
+@pytest.mark.slow
+def test_a_view_at_a_parabolic_point_is_searched_in_time():
+    """Orbits around -3/4 neither escape nor settle, in any of the circles."""
+    with deadline(), pytest.raises(FractalsError, match="no Misiurewicz point"):
+        find_misiurewicz(view("-0.75", "0", "0.1"))
+
+
 def test_progress_is_told():
     told = []
     find_misiurewicz("seahorse", digits=2000, progress=lambda *facts: told.append(facts))
-    assert {what for what, _, _ in told} >= {"preperiod and period", "Newton 1"}
+    assert {what for what, _, _ in told} >= {"circle 1 of 274", "Newton 1"}
     assert all(0 < done <= steps for _, done, steps in told)

@@ -20,11 +20,11 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def own_server(tmp_path):
-    """Return a function that starts a server with other terms."""
+    """Return a function that starts a server with other options."""
     started = []
 
-    def make(**terms):
-        started.append(start(tmp_path, **terms))
+    def make(**options):
+        started.append(start(tmp_path, **options))
         return started[-1][0]
 
     yield make

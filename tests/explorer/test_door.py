@@ -20,7 +20,6 @@ import fractals
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import door, pages
 from fractals.explorer.door import Door, Visit, most_connections
-from fractals.explorer.server import Address
 
 SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
 GET = "GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
@@ -283,9 +282,9 @@ def certificate(tmp_path_factory):
 
 
 def test_sockets_before_the_handshake_are_closed(certificate, tmp_path, hurry, connect):
-    address = Address(cert=str(certificate / "cert.pem"), key=str(certificate / "key.pem"))
-    server, thread = start(tmp_path, address)
-    trusting = ssl.create_default_context(cafile=address.cert)
+    cert, key = (str(certificate / name) for name in ("cert.pem", "key.pem"))
+    server, thread = start(tmp_path, cert=cert, key=key)
+    trusting = ssl.create_default_context(cafile=cert)
     try:
         lines = [connect(server.port, b"\x16\x03\x01\x02"[: k % 5]) for k in range(100)]
         assert status(server.port, server.token, tls_context=trusting) == 200

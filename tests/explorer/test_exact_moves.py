@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fractals.errors import OptionError
-from fractals.explorer.views import FrameView, Move, map_between, significant
+from fractals.explorer.frames import FrameView, Move, map_between
 from fractals.scene.model import Scene
+from fractals.scene.numbers import significant
 
 SIZE = (1280, 720)
 

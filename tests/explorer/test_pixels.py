@@ -4,7 +4,7 @@ import tomllib
 
 import numpy as np
 import pytest
-from support.explorer import SIZE
+from support.explorer import SIZE, pixels_of
 from support.scenes import slow_but
 
 import fractals
@@ -154,3 +154,18 @@ def test_the_coarse_picture_covers_the_frame_with_every_eighth_sample(server):
     picked = whole[np.minimum(np.arange(coarse.h) * step + step // 2, 60)]
     picked = picked[:, np.minimum(np.arange(coarse.w) * step + step // 2, 98)]
     assert np.array_equal(values_of(coarse), picked.astype(np.float32), equal_nan=True)
+
+
+def test_a_coarse_picture_has_the_newest_colors(server):
+    """Also where the samples are those of the view before, and no shader colors them."""
+    red = {"palette": ["#ff0000", "#ff0000"], "inside": "#ff0000"}
+
+    async def talk(client):
+        await client.say("open", frame=1, scene=SCENES["direct"])
+        await client.exact(1)
+        await client.say("paint", seq=1, color=red)
+        await client.exact(1, paint=1)
+        return [pixels_of(t) for t in client.tiles if t.paint == 1 and t.step > 1]
+
+    (coarse,) = server.run(talk, values=False)
+    assert (coarse == (255, 0, 0)).all()

@@ -75,6 +75,21 @@ def test_compiling_is_told_before_the_first_picture(server):
     assert ("status", "compiling", 3) not in of
 
 
+def test_counts_that_rounding_may_change_are_told(server):
+    center = ["1.598886233785331", "0.425796647768689"]  # orbits take long to converge
+    noisy = {"formula": "nova", "view": {"center": center, "width": "5e-11"}}
+
+    async def talk(client):
+        await opened(client)
+        exact = await client.exact(1)
+        await client.say("open", frame=2, scene=noisy)
+        return exact, await client.exact(2)
+
+    exact, rounded = server.run(talk)
+    assert "note" not in exact
+    assert rounded["note"].startswith("counts of up to ")
+
+
 def test_an_older_frame_is_shown_again(server):
     async def talk(client):
         first = await opened(client)
@@ -347,7 +362,7 @@ def test_an_export_is_forecast_by_the_speed_of_the_view_and_cancelled(server):
         await opened(client)
         await client.exact(1)
         (session,) = server.explorer.sessions
-        rate = session.picture.rate
+        rate = session.shown.rate
         forecast = await client.ask(
             "export", "forecast", job=1, frame=1, size=[9000, 9000], supersampling=4, forecast=True
         )

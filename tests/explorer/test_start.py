@@ -126,19 +126,19 @@ def test_the_catalog_has_typed_options():
 )
 def test_the_gallery_is_the_start_page_if_no_scene_is_given(run, monkeypatch, arguments, shown):
     calls = []
-    monkeypatch.setattr(server, "start", lambda terms, *_: calls.append(terms) or Nothing())
+    monkeypatch.setattr(server, "start", lambda _, options: calls.append(options) or Nothing())
     assert run("explore", "--no-browser", *arguments)[0] == 0
-    assert [terms.gallery for terms in calls] == [shown]
+    assert [options.gallery for options in calls] == [shown]
 
 
 def test_the_gallery_is_the_start_page_in_python_as_well(monkeypatch):
     calls = []
-    monkeypatch.setattr(server, "start", lambda terms, *_: calls.append(terms) or Nothing())
+    monkeypatch.setattr(server, "start", lambda _, options: calls.append(options) or Nothing())
     quiet = {"browser": False, "on_message": lambda line: None}
     fractals.explore(**quiet)
     fractals.explore("seahorse", **quiet)
     fractals.explore(palette="ember", **quiet)
-    assert [terms.gallery for terms in calls] == [True, False, False]
+    assert [options.gallery for options in calls] == [True, False, False]
 
 
 class Nothing:

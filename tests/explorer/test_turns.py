@@ -7,9 +7,10 @@ import pytest
 
 import fractals
 from fractals.errors import OptionError
-from fractals.explorer import scheduler, view_work
+from fractals.explorer import scheduler
+from fractals.explorer import view as views
 from fractals.explorer.scheduler import PENALTY, STARVING, VIEW, DrawingTask, Engine, Stale
-from fractals.explorer.view_work import TileBatches, smaller, tile_side
+from fractals.explorer.view import ClientView, smaller, tile_side
 from fractals.rendering.plan import Tile
 
 SCENE = fractals.load_scene("seahorse", size=(8, 6))
@@ -90,20 +91,17 @@ def test_replaced_work_is_not_prepared_elsewhere(engine):
 
 def batches(crowded, limit=1000, supersampling=1, method="direct"):
     """Return a function that runs tiles, and gives these as they were drawn."""
-    engine = SimpleNamespace(
-        crowded=lambda: crowded, backend=lambda number: SimpleNamespace(threads=0)
-    )
+    engine = SimpleNamespace(crowded=lambda: crowded)
     drawing = SimpleNamespace(
         source=SimpleNamespace(max_iterations=limit),
         plan=SimpleNamespace(supersampling=supersampling, method=method),
-        backend=SimpleNamespace(threads=1),
+        backend=SimpleNamespace(threads=0),
     )
-    work = SimpleNamespace(stale=lambda: False, check=lambda: None)
-    made = TileBatches(engine, work, SimpleNamespace())
+    view = ClientView(("",), ClientView.passes, VIEW, engine=engine, scene=SCENE, frame=1, paint=0)
 
     def run(tiles):
         drawn = []
-        for _ in made.paced(drawing, tiles, drawn.append):
+        for _ in view.batches(drawing, tiles, drawn.append):
             pass
         return drawn
 
@@ -119,7 +117,7 @@ def test_tiles_are_small_where_each_sample_may_take_long():
     assert batches(True, 10**7, method="perturbation")(TILES) == TILES
     for limit, supersampling in ((10**6, 1), (10**7, 2)):
         found = batches(True, limit, supersampling)(TILES)
-        most = view_work.MAX_STEPS // (limit * supersampling**2)
+        most = views.MAX_STEPS // (limit * supersampling**2)
         assert max(tile.width * tile.height for tile in found) <= most
         points = [(x, y) for t in found for x, y in pixels(t)]
         assert sorted(points) == sorted(point for t in TILES for point in pixels(t))

@@ -16,7 +16,7 @@ from fractals.films.motion import (
     fixed_point,
     make_motion,
     power_of_two,
-    significant,
+    width_text,
     with_view,
 )
 from fractals.films.tracks import Tracks
@@ -232,7 +232,7 @@ def test_a_frame_is_a_scene():
 
 def test_widths_as_text():
     for text in ("4", "0.003", "1e-9", "2.5e-320", "123456", "1e-1000"):
-        assert significant(Fraction(text)) == text
+        assert width_text(Fraction(text)) == text
     assert power_of_two(-3400.5) == Fraction(2**0.5) / 2**3401
 
 

@@ -252,6 +252,16 @@ def test_a_coloring_without_sense_is_refused(formula, coloring, line):
         fractals.render(scene(formula, coloring=coloring), device="cpu")
 
 
+@pytest.mark.parametrize("name", slow_but(["newton"], ["newton", "nova", "halley"]))
+def test_an_orbit_on_a_zero_of_the_derivative_does_not_converge(name, device):
+    """There a step is 0 / 0; all around, the method finds a root."""
+    keys = {"center": ["0", "0"], "width": "1", "size": (3, 3), "max_iterations": 300}
+    drawn = scene(name, julia=["0", "0"] if name == "nova" else False, coloring="speed", **keys)
+    raw = fractals.compute(drawn, device=device)
+    assert (raw.count == 300).tolist() == [[False] * 3, [False, True, False], [False] * 3]
+    assert not raw.z[1, 1]
+
+
 def test_smooth_is_speed_where_orbits_converge():
     smooth, speed = (scene("nova", coloring=name) for name in ("smooth", "speed"))
     pictures = [fractals.render(drawn, device="cpu").pixels for drawn in (smooth, speed)]

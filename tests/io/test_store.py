@@ -303,14 +303,30 @@ def test_recolored_is_rendered(tmp_path, device, keys, suffix):
     fractals.compute(drawn, device="cpu").save(tmp_path / f"a{suffix}")
     raw = EscapeData.load(tmp_path / f"a{suffix}")
     other = drawn.replace(**keys)
+    how = {"device": device} | {key: keys[key] for key in ("bits", "dpi") if key in keys}
     for name in ("png", *(("tif",) if "bits" not in keys else ())):
         fractals.render_to(tmp_path / f"a.{name}", other, device="cpu")
-        told = fractals.recolor_to(tmp_path / f"b.{name}", raw, other, device=device)
+        told = fractals.recolor_to(tmp_path / f"b.{name}", raw, other, **how)
         assert (tmp_path / f"a.{name}").read_bytes() == (tmp_path / f"b.{name}").read_bytes()
         assert told.timings["iterate"] == 0
     file = io.BytesIO()
-    fractals.recolor_to(file, raw, other, device=device)
-    assert file.getvalue() == fractals.recolor(raw, other, device=device).encode()
+    fractals.recolor_to(file, raw, other, **how)
+    assert file.getvalue() == fractals.recolor(raw, other, **how).encode()
+
+
+def test_of_other_scenes_the_colors_and_layers_are_taken():
+    drawn = scene(size=(16, 20), layers=[{"coloring": "distance"}])
+    raw = fractals.compute(drawn, device="python")
+    look = {"coloring": "count", "palette": "ember", "layers": [{"coloring": "slopes"}]}
+    far = {"formula": "burning_ship", "size": (9, 7), "supersampling": 3, "width": "1e-9"}
+    wanted = fractals.render(drawn.replace(**look), device="python")
+    other = fractals.Scene().replace(**look, **far)
+    for source in (other, {"color": look}):
+        image = fractals.recolor(raw, source, device="python")
+        assert (image.pixels == wanted.pixels).all()
+        assert image.scene.to_toml() == wanted.scene.to_toml()
+    image = fractals.recolor(raw, fractals.Scene().replace(**far), device="python")
+    assert not image.scene.color.layers  # a Scene without layers has all its colors
 
 
 @pytest.mark.parametrize(

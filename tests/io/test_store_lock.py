@@ -191,6 +191,11 @@ def test_headers_of_any_kind_are_read_or_refused(tmp_path, data):
         fractals.recolor(EscapeData.load(path), device="python")
 
 
+def npy_header(text):
+    content = text.encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(content).to_bytes(2, "little") + content
+
+
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
@@ -202,6 +207,16 @@ def test_headers_of_any_kind_are_read_or_refused(tmp_path, data):
         ("count.npy", b"junk" * 100, "count.npy is damaged at its beginning"),
         ("tiles.npy", 100, "tiles.npy is damaged at its beginning"),
         ("dz.npy", -1, "dz.npy is not of its size"),
+        *(
+            # NumPy's own reader of headers raises errors that are no ValueError.
+            ("z.npy", npy_header(text), "z.npy is damaged at its beginning")
+            for text in (
+                "-" * 8000 + "1",
+                "{'descr': ',', 'fortran_order': False, 'shape': (1, 9), }",
+                "{'descr': '<c16', 'fortran_order': False, 'shape': (-1, 9), }",
+                f"{{'descr': '<c16', 'fortran_order': False, 'shape': ({10**20}, 9), }}",
+            )
+        ),
     ],
 )
 def test_damaged_files(tmp_path, name, content, words):

@@ -33,9 +33,7 @@ def cut(side):
 
     def squares(drawn, *_):
         width, height = drawn.image.size
-        for y in range(0, height, side):
-            for x in range(0, width, side):
-                yield Tile(x, y, min(side, width - x), min(side, height - y))
+        return planning.tiles_within(width, range(height), side, side)
 
     return mock.patch.object(planning, "make_tiles", squares)
 

@@ -130,7 +130,7 @@ def test_a_queue_gives_each_tile_once(joined):
     drawing = drawing_of()
     queue, pixels = Queue(len(drawing.plan.tiles)), np.zeros((64, 64, 3), np.uint8)
     plan, left = queue.total, np.array([64 * 64])
-    works = [draw for _ in range(4) for draw in compiled_draws(drawing)]
+    works = [draw for _ in range(4) for draw in compiled_draws(drawing, drawing.plan.tiles)]
     threads = [threading.Thread(target=draw, args=(queue, pixels, 64, left)) for draw in works]
     for thread in threads:
         thread.start()
@@ -144,7 +144,7 @@ def test_a_queue_gives_each_tile_once(joined):
 def test_tiles_beyond_the_limit_wait(joined):
     drawing = drawing_of()
     queue, pixels = Queue(len(drawing.plan.tiles)), np.zeros((64, 64, 3), np.uint8)
-    (draw, *_), left = compiled_draws(drawing), np.array([64 * 64])
+    (draw, *_), left = compiled_draws(drawing, drawing.plan.tiles), np.array([64 * 64])
     queue.allow(3)
     assert (queue.waiting, queue.left) == (3, queue.total)
     draw(queue, pixels, 64, left)
@@ -162,7 +162,7 @@ def test_rows_come_round_and_a_whole_band_ends_the_call(joined):
     drawing = drawing_of()
     expected = draw_all(drawing)
     queue, ring = Queue(len(drawing.plan.tiles)), np.zeros((32, 64, 3), np.uint8)
-    (draw, *_), left = compiled_draws(drawing), np.full(4, 16 * 64)
+    (draw, *_), left = compiled_draws(drawing, drawing.plan.tiles), np.full(4, 16 * 64)
     seen = 0
     while queue.left:
         draw(queue, ring, 16, left)
@@ -171,6 +171,18 @@ def test_rows_come_round_and_a_whole_band_ends_the_call(joined):
             assert np.array_equal(ring[rows], expected[16 * seen :][:16])
             seen += 1
     assert seen == 4
+
+
+@pytest.mark.parametrize("device", ["cpu", "python"])
+def test_a_sink_takes_the_tiles_that_are_listed(joined, device):
+    drawing = opened(scene(size=(64, 64), max_iterations=30), device)
+    expected = draw_all(drawing)
+    pixels, listed = np.zeros_like(expected), drawing.plan.tiles[1:3]
+    compiled_tiles.run(drawing, listed, compiled_tiles.pixel_sink(drawing, pixels))
+    assert bool(any(joined)) == (device == "cpu")
+    for tile in drawing.plan.tiles:
+        wanted = expected[tile.window()] if tile in listed else 0
+        assert (pixels[tile.window()] == wanted).all()
 
 
 def test_ctrl_c_is_heard_between_tiles(joined):

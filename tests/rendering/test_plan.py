@@ -166,6 +166,20 @@ def test_the_inside_of_a_julia_set_is_iterated_directly(c):
     assert inside.method == "direct"
 
 
+def test_an_orbit_whose_real_part_vanishes_is_followed():
+    """It comes to the cycle of 0 and i: its real part falls to 1e-46354."""
+    script = (
+        "import fractals\n"
+        "print(fractals.plan(formula={'name': 'multibrot', 'power': 7}, julia=('0', '1'),"
+        "    center=('0.6256761811488574424248', '0.5998611500178579906027'), width='6.628454e-6',"
+        "    size=(64, 36), supersampling=1, max_iterations=903, device='cpu').method)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout) == (0, "direct\n")
+
+
 def orbits_followed(monkeypatch):
     """Return a list to which each orbit of a Julia set is added that is followed from now on."""
     followed, follow = [], precision._follow

@@ -1,6 +1,6 @@
 """Numbers of more than 4300 digits, which Python's int() and str() refuse to read and to write."""
 
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 
 import gmpy2
@@ -11,7 +11,7 @@ import fractals
 from fractals.deep.nucleus import NearOrbits
 from fractals.films.motion import make_motion
 from fractals.io.files import parse_json, parse_toml
-from fractals.scene.numbers import decimal_places, decimal_text
+from fractals.scene.numbers import decimal_places, decimal_text, significant
 from fractals.tools import interesting
 
 DIGITS = "12" * 2500
@@ -23,6 +23,18 @@ def test_decimal_places_of_any_number():
     assert decimal_places(exact * 10**5000, 0) == f"-1{DIGITS}"
     assert decimal_places(Fraction(-1, 10**5001), 5000) == "0"
     assert decimal_places(Fraction(10), 0) == "10"
+
+
+@pytest.mark.parametrize("digits", [6, 17])
+def test_significant_digits_are_those_of_decimal(digits):
+    """Also beside powers of ten, where the logarithm is rounded to the wrong side."""
+    rounded = Context(prec=digits)
+    for exponent in (*range(-40, 20), -1000):
+        for part in ("1", "0.99999999999999999", "9.999999", "0.9999995", "1.5", "1.00000000001"):
+            value = Decimal(part).scaleb(exponent)
+            text = significant(Fraction(value), digits)
+            assert Decimal(text) == rounded.plus(value)
+            assert ("e" in text) == (not -4 <= rounded.plus(value).adjusted() < digits)
 
 
 def test_a_long_integer_is_refused_with_what_to_do():

@@ -12,6 +12,7 @@ from support.scenes import name_and_power, scene
 
 import fractals
 from fractals.kernels import bla, la
+from fractals.rendering import perturb
 
 RADIUS = 64
 SIZE = (12, 8)
@@ -66,6 +67,7 @@ def nothing_skipped():
     with (
         mock.patch.object(bla, "level_sizes", return_value=[]),
         mock.patch.object(la, "MAX_STAGES", 0),
+        mock.patch.object(perturb, "last_tables", []),
     ):
         yield
 

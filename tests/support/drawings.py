@@ -10,7 +10,7 @@ from fractals.rendering.plan import make_plan
 def opened(drawn, device="cpu", shading=True, **options):
     options = RenderOptions(device=device, **options)
     plan, backend = open_plan(drawn, options, "pixels" if shading else "raw")
-    return open_drawing(plan, backend, options, shading)
+    return open_drawing(plan, backend, options)
 
 
 def compute_on(backend, drawn):

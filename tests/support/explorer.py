@@ -16,15 +16,14 @@ import websockets
 import fractals
 from fractals.explorer import protocol
 from fractals.explorer.application import Explorer
-from fractals.explorer.server import Address, Running
-from fractals.explorer.session import ServerPolicy
+from fractals.explorer.options import ExploreOptions
+from fractals.explorer.server import Running
 
 SIZE = (96, 64)
 KEYS = (
     *("kind", "form", "layer", "frame", "x", "y", "w", "h"),
     *("step", "_", "paint", "low", "high", "bytes"),
 )
-LOCAL = Address()
 PATIENCE = 240  # seconds: programs may have to be compiled
 
 
@@ -130,10 +129,9 @@ class Server:
         return asyncio.run(whole())
 
 
-def start(tmp_path, address=LOCAL, **terms):
-    scene = fractals.load_scene("seahorse")
-    explorer = Explorer(ServerPolicy(scene, **terms), "cpu", data=tmp_path / "bookmarks")
-    running = Running.listen(explorer, address)
+def start(tmp_path, **options):
+    scene, options = fractals.load_scene("seahorse"), ExploreOptions("cpu", **options)
+    running = Running.listen(Explorer(scene, options, tmp_path / "bookmarks"))
     thread = threading.Thread(target=running.serve, daemon=True)
     thread.start()
     deadline = time.monotonic() + 30

@@ -45,16 +45,16 @@ def watch(monkeypatch, found):
 
     def again(make):
         @functools.wraps(make)
-        def call(backend, plan, method, *rest):
-            loops = make(backend, plan, method, *rest)
-            if loops and len(plan.tiles) * method.plan.largest_tile <= MOST:
-                for tile in plan.tiles:  # where the loops show no numbers
-                    method.iterate(tile)
+        def call(opened, *rest):
+            loops, tiles = make(opened, *rest), rest[-1]
+            if loops and len(tiles) * opened.plan.largest_tile <= MOST:
+                for tile in tiles:  # where the loops show no numbers
+                    opened.source.iterate(tile)
             return loops
 
         return call
 
     for method in (Direct, Perturbation):
         monkeypatch.setattr(method, "_iterate", watched(method._iterate))
-    for name in ("tiles_drawn", "tiles_kept"):
+    for name in ("compiled_draws", "compiled_keeps"):
         monkeypatch.setattr(drawing, name, again(getattr(drawing, name)))

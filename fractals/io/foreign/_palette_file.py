@@ -8,8 +8,8 @@ import numpy as np
 
 from fractals.color.gradient import sampled
 from fractals.color.palette import ENTRIES, Palette, srgb_from_linear
-from fractals.errors import SceneError
-from fractals.io.files import printable, text_of
+from fractals.errors import SceneError, escaped
+from fractals.io.files import text_of
 
 # Of a palette file; the largest known, of 587 gradients, has 2 MiB. A line takes 1 microsecond.
 MAX_BYTES, MAX_LINES = 8 * 2**20, 500_000
@@ -34,7 +34,7 @@ def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
         if "\0" in line:
             raise SceneError(f"line {number}: a zero byte, so this is no text")
         text = line.strip()
-        yield number, text if text.isprintable() else printable(text)
+        yield number, escaped(text.replace("\t", " "))
 
 
 def triple(number: int, text: str) -> tuple[str, bool]:

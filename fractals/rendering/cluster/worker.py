@@ -13,7 +13,7 @@ import tempfile
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -30,12 +30,13 @@ from fractals.io.parts import StoreParts, decode, encode, this_machine
 from fractals.io.store import RawStore, tile_name
 from fractals.rendering.drawing import (
     Drawing,
+    Sink,
     compute_tile,
     copy_numbers,
     draw_tile,
     open_drawing,
     open_plan,
-    run_all,
+    run,
 )
 from fractals.rendering.iteration import Stop
 from fractals.rendering.known import ResumeData, load_known
@@ -135,8 +136,8 @@ class WorkerSession:
     def compute(self, numbers: Sequence[int]) -> Iterator[Made]:
         """Yield the parts of these numbers. Successive ones are computed together."""
         make = self._tiles if self.kind == "tiles" else self._strips
-        for run in runs(numbers, max(1, MOST_SAMPLES // self._samples())):
-            yield from make(run)
+        for near in runs(numbers, max(1, MOST_SAMPLES // self._samples())):
+            yield from make(near)
 
     def _samples(self) -> int:
         """Return the samples of a part."""
@@ -198,7 +199,7 @@ class WorkerSession:
         limit = min(plan.max_iterations, MAX_SINGLE) if plan.deep else plan.max_iterations
         found = make_tiles(part, plan.device, limit, threads, plan.deep)
         tiles = tuple(tile._replace(y=tile.y + top) for tile in found)
-        run_all(replace(self.drawing, plan=replace(plan, tiles=tiles)), work, None)
+        run(self.drawing, tiles, Sink(work))
 
 
 def _ignore(_line: str) -> None:
@@ -374,7 +375,7 @@ def open_session(
     """Return the session of a store or a picture; its programs are compiled, its tables made."""
     tiles = job["kind"] == "tiles"
     plan, backend = open_plan(scene, options, "store" if tiles else "bands")
-    drawing = open_drawing(plan, backend, options, shading=not tiles, known=known)
+    drawing = open_drawing(plan, backend, options, known=known)
     store = RawStore(Path(job["folder"]), job["header"]) if tiles else None
     return WorkerSession(job["kind"], drawing, store)
 

@@ -16,7 +16,7 @@ from fractals.backends.devices import choose
 from fractals.backends.probe import Device
 from fractals.errors import OptionError, shown
 from fractals.io.load import load_scene
-from fractals.rendering.drawing import Drawing, compute_all, open_drawing, open_plan
+from fractals.rendering.drawing import Drawing, open_drawing, open_plan, plane_sink, run
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.render import render
 from fractals.rendering.sampling import coordinates
@@ -73,7 +73,7 @@ def count(drawing: Drawing) -> tuple[float, Counts]:
     n, (width, height) = drawing.plan.supersampling, drawing.plan.size
     counts = np.empty((height * n, width * n), np.int32)
     begun = perf_counter()
-    compute_all(drawing, {"count": counts})
+    run(drawing, drawing.plan.tiles, plane_sink(drawing, {"count": counts}))
     return perf_counter() - begun, counts
 
 
@@ -343,7 +343,7 @@ def open_counts(workload: Workload, device: str, threads: int | None, on_message
         interior_shortcuts=workload.interior_shortcuts,
         on_message=on_message,
     )
-    return open_drawing(*open_plan(workload.scene, options, "raw"), options, shading=False)
+    return open_drawing(*open_plan(workload.scene, options, "raw"), options)
 
 
 class _Lane:

@@ -43,8 +43,10 @@ export function statusLine({ explorer, notify }) {
     clearTimeout(waiting);
     const done = detail.pass === "exact";
     const limit = `limit ${detail.max_iterations.toLocaleString("en")}`;
-    tell(done ? limit : `Refining · ${limit}`, !done);
-    if (done) live.textContent = `zoom ${spoken(explorer.placed.zoom)}, drawn`;
+    const note = detail.note ? " · counts may be wrong" : "";
+    tell(done ? limit + note : `Refining · ${limit}`, !done);
+    state.title = detail.note ?? "";
+    if (done) live.textContent = `zoom ${spoken(explorer.placed.zoom)}, drawn${detail.note ? `: ${detail.note}` : ""}`;
   });
   explorer.addEventListener("paused", ({ detail }) => {
     tell("Paused", false);

@@ -1,6 +1,10 @@
-"""Exact moves of a view: in sixteenths of a pixel, 64ths of an octave, hundredths of a degree."""
+"""Where the frames of a client lie, exactly.
+
+Moves are in sixteenths of a pixel, 64ths of an octave and hundredths of a degree.
+"""
 
 import math
+from collections import OrderedDict
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -8,16 +12,16 @@ from fractions import Fraction
 from fractals.errors import OptionError
 from fractals.scene.geometry import Matrix, finest, home_width_of, matrix, place_of
 from fractals.scene.model import Scene
-from fractals.scene.numbers import decimal_places, log2
+from fractals.scene.numbers import decimal_places, log2, significant
 
 SIXTEENTHS = 16  # of a pixel
 STEPS = 64  # of an octave
-WIDTH_DIGITS = 6  # significant digits of a width that is computed
 # Decimals of a center beyond those of a sample's size. Two are a hundredth of a sample.
 SPARE_DIGITS = 2
 MAX_OCTAVES = 40  # between frames whose map is sent: doubles hold it
 MAX_EXPONENT = 20_000  # decimal exponent of a width, down: a view takes minutes long before
 WIDEST = 5  # decimal exponent of a width, up
+MAX_FRAMES = 256  # of a client
 
 Offset = tuple[Fraction, Fraction]
 
@@ -135,10 +139,7 @@ class FrameView:
     def moved(self, move: Move, size: tuple[int, int] | None = None) -> "FrameView":
         """Return the place after a move; another size keeps the center, and the width or frame.
 
-        Raises
-        ------
-        OptionError
-            The view would be too wide or too deep.
+        A view that would be too wide or too deep is an `OptionError`.
         """
         if size and size != self.size:
             return replace(self, size=size)
@@ -192,30 +193,40 @@ class FrameView:
         return origin.model_copy(update={"view": view.model_copy(update=update)})
 
 
+class FrameHistory:
+    """The places of a client's last frames, by their numbers."""
+
+    def __init__(self) -> None:
+        self.newest = 0  # number of the frame that is shown; 0 before the first
+        self._places: OrderedDict[int, FrameView] = OrderedDict()
+
+    def place(self, frame: int) -> FrameView:
+        """Return the place of a frame, or raise an `OptionError`."""
+        if frame not in self._places:
+            raise OptionError(f"the frame {frame} is not kept: open its scene")
+        return self._places[frame]
+
+    def size(self) -> tuple[int, int] | None:
+        """Return the size of the newest frame; None before the first."""
+        newest = self._places.get(self.newest)
+        return newest.size if newest else None
+
+    def check_new(self, frame: int) -> None:
+        """Raise an `OptionError` if a number is not greater than that of the newest frame."""
+        if frame <= self.newest:
+            raise OptionError(f"the frame {frame} is not greater than {self.newest}")
+
+    def add(self, frame: int, place: FrameView) -> None:
+        """Keep the place of a new frame, and forget the oldest."""
+        self._places[frame] = place
+        while len(self._places) > MAX_FRAMES:
+            self._places.popitem(last=False)
+        self.newest = frame
+
+
 def decimals(size: Fraction) -> int:
     """Return the decimals of a number that tell points this far apart from each other."""
     return max(0, math.ceil(-log2(size) * math.log10(2)))
-
-
-def significant(value: Fraction) -> str:
-    """Return a positive number with WIDTH_DIGITS significant digits.
-
-    Examples
-    --------
-    >>> significant(Fraction(2, 3)), significant(Fraction(3, 10**1001))
-    ('0.666667', '3e-1001')
-    """
-    exponent = math.floor(log2(value) * math.log10(2))
-    if value < Fraction(10) ** exponent:
-        exponent -= 1
-    mantissa = round(value / Fraction(10) ** (exponent - WIDTH_DIGITS + 1))
-    if mantissa == 10**WIDTH_DIGITS:
-        mantissa, exponent = mantissa // 10, exponent + 1
-    if -5 < exponent < WIDTH_DIGITS:
-        places = WIDTH_DIGITS - 1 - exponent
-        return decimal_places(Fraction(mantissa, 10**places), places)
-    digits = str(mantissa).rstrip("0")
-    return digits[0] + ("." + digits[1:] if digits[1:] else "") + f"e{exponent}"
 
 
 def octaves(place: FrameView) -> float:

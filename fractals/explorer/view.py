@@ -1,0 +1,522 @@
+"""ClientView: what a client sees, drawn from coarse to exact.
+
+`ClientView.passes` tells what happens to a view, from top to bottom. A view is a task of the
+engine, whose steps run in the drawing thread. If the next view has only other colors, it takes from
+this one what serves both.
+"""
+
+import math
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.compilation import announced
+from fractals.errors import OptionError
+from fractals.explorer.protocol import Where, pack_pixels, pack_table, pack_values
+from fractals.explorer.scheduler import DrawingTask, Engine, Steps
+from fractals.explorer.values import ViewValues, same_values
+from fractals.io.escape_data import EscapeData, arrays_of
+from fractals.kernels.layout import EscapeTile
+from fractals.rendering.drawing import (
+    Drawing,
+    Recoloring,
+    copy_numbers,
+    draw_tile,
+    open_drawing,
+    pixel_type,
+    sampled,
+)
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import Plan, Tile, make_plan, noise_note
+from fractals.rendering.shading import Painter
+from fractals.scene.model import Scene
+from fractals.threads import run_tiles
+
+REST = 0.25  # seconds without input, after which exact tiles are drawn
+FRAME_RATE = 20  # coarse pictures a second that the step is chosen for
+COARSE_STEPS = (2, 4, 8)  # pixels a sample of the coarse picture
+STATUS_SECONDS = 0.5  # between two messages while a reference orbit is computed
+MAX_SECONDS = 60.0  # of work on a view, until the user says to go on
+LONG = 3600.0  # seconds until paused work looks again whether it may go on
+STEP_SECONDS = 0.25  # of a step of the engine, where it has more tiles than threads
+TILE_SECONDS = 0.02  # of a thread: stale work ends within about this time
+SIDES = (256, 128, 64, 32)  # pixels of a tile
+SLOW_SIDES = (32, 16, 8, 4)  # where others would wait too long; they iterate more slowly
+SLOW_SECONDS = 0.25  # of such a tile
+MAX_LIMIT = 10**8  # iterations of a sample while others are connected: some seconds
+MAX_STEPS = 2**31  # iterations of a tile while others are connected: some seconds
+
+Draw = Callable[[Tile], None]
+Planes = dict[str, NDArray[Any]]
+
+
+@dataclass(kw_only=True, eq=False)
+class ClientView(DrawingTask):
+    """A client's view of a scene, as of `passes`."""
+
+    engine: Engine
+    scene: Scene  # of the size of the canvas; its colors may change: see `repaint`
+    # frame, paint: as of PROTOCOL.md
+    frame: int
+    paint: int
+    focus: tuple[float, float] = (0.0, 0.0)  # pixel at which tiles begin
+    moving: bool = False  # whether only the coarse picture is drawn at first
+    shader: bool = True  # whether the client colors values; otherwise it gets pixels
+    remote: bool = False  # whether messages are compressed
+    say: Callable[..., None] = lambda kind, **keys: None  # ``say(kind, **keys)`` sends a text
+    # ``put(message, frame, paint)`` sends a binary message
+    put: Callable[[bytes, int, int], None] = lambda message, frame, paint: None
+    keeps_raw: bool = True  # whether raw numbers stay in memory for a recoloring
+    # The client's view before; None once this one is opened, because its arrays are large
+    before: "ClientView | None" = None
+
+    # What `open` finds, and what questions and the next view need
+    drawing: Drawing = field(init=False)  # with the scene's own supersampling
+    single: Drawing = field(init=False)  # with one sample a pixel; iterated, or read from `raw`
+    values: ViewValues = field(init=False)
+    opened: bool = False  # whether all these are there
+    raw: EscapeData | None = None  # of all samples of `single`, once they are computed
+    # Whether `raw` has the very numbers that the scene's own colorings are computed from
+    raw_is_exact: bool = True
+    rate: float = 0.0  # samples a second of one thread, in the last coarse picture
+    complete: bool = False  # whether the client has all values, and exact pixels are next
+
+    begun: float = field(default_factory=monotonic)
+    seconds: float = 0.0  # of work on tiles so far
+    allowed: float = MAX_SECONDS  # seconds of work, after which the view is paused
+    # Held while a message of the newest paint is sent, and while the paint is changed
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def passes(self) -> Steps:
+        """Draw the view from coarse to exact; yield after each step."""
+        self.send_status("preparing")
+        what = "values" if self.shader else "pixels"
+        yield from self.engine.prepared(self, self.scene, what, self.open)
+        self.before = None
+        with self.lock:
+            self.opened = True
+            self.values.repaint(self.scene)  # it may have changed meanwhile
+        self.check()
+        if self.complete and self.shader:
+            self.send_layers()
+        else:
+            yield None
+            yield from self.draw_coarse()
+            if self.moving:
+                yield self.begun + REST
+            if self.shader:
+                yield from self.draw_values()
+        with self.lock:
+            self.complete = True
+        yield self.begun + REST
+        self.send_status("exact")
+        yield from self.draw_exact()
+
+    # ------------------------------------------------------------------ while it is drawn
+
+    def repaint(self, scene: Scene, paint: int, tell: Callable[[], None]) -> bool:
+        """Take colors that change no value while values are computed; False: draw anew.
+
+        ``tell()`` tells the client, between the last message of the old paint and the first of the
+        new one.
+        """
+        with self.lock:
+            ended = self.stale() or not self.engine.busy(self.key)
+            if ended or self.complete or not same_values(self.scene, scene):
+                return False
+            self.scene, self.paint = scene, paint
+            tell()
+            if self.opened:
+                self.values.repaint(scene)
+        if self.opened and self.values.settled:
+            self.send_layers()
+        return True
+
+    def go_on(self) -> None:
+        """Continue after the view was paused: allow four times as much work."""
+        self.allowed *= 4
+        self.not_before = 0.0
+
+    # ------------------------------------------------------------------ before it is drawn
+
+    def open(self) -> None:
+        """Open what computes and colors samples, or take what serves from the view before."""
+        if before := self.before:
+            self.rate = before.rate
+        # A client has no values of a frame that is new, even at the same place.
+        known = before and before.complete and before.frame == self.frame
+        if before and known and self._is_seen_by(before) and same_values(before.scene, self.scene):
+            self.drawing, self.single, self.values = before.drawing, before.single, before.values
+            self.raw, self.raw_is_exact, self.complete = before.raw, before.raw_is_exact, True
+            return
+        with announced(lambda: self.send_status("compiling")):
+            if not (before and before.raw and self._recolors(before, before.raw)):
+                self._open_anew()
+
+    def _is_seen_by(self, before: "ClientView") -> bool:
+        """Tell whether the view before differs in nothing but its colors."""
+        return before.scene.model_copy(update={"color": self.scene.color}) == self.scene
+
+    def _recolors(self, before: "ClientView", raw: EscapeData) -> bool:
+        """Take the raw numbers of the view before, if other colors of the same view need no others.
+
+        Statistics are computed step by step, and z then rounds otherwise: where the colorings need
+        others, these raw numbers serve values, but not exact pixels.
+        """
+        plan = self._plan(self.scene)
+        if not self._is_seen_by(before) or plan.layers.lacking(raw.planes):
+            return False
+        backend = self.engine.backend(plan.precision)
+        single = self._plan(at_one_sample(self.scene))
+        self.single = Drawing(single, backend, Recoloring(backend, single, raw))
+        self.values, self.drawing = ViewValues(self.single), before.drawing
+        same = needs_of(before.drawing.plan) == needs_of(plan)
+        if not same:
+            self.drawing = open_drawing(plan, backend, self._options())
+        self.raw, self.raw_is_exact = raw, before.raw_is_exact and same
+        return True
+
+    def _open_anew(self) -> None:
+        plan = self._plan(self.scene)
+        backend = self.engine.backend(plan.precision)
+        self.drawing = open_drawing(plan, backend, self._options())
+        self.single = sampled(self.drawing)
+        self.values = ViewValues(self.single)
+        one = Tile(0, 0, 1, 1)  # compiles: the coarse picture is timed
+        self.values.plain(one, self.single.source.iterate(one, 1))
+
+    def compile(self) -> None:
+        """Draw a pixel, so that all programs of the view are compiled."""
+        self.open()
+        plan = self.drawing.plan
+        if not plan.layers.whole:
+            rgb = np.empty((1, 1, 3), self.drawing.dtype)
+            draw_tile(self._iterating(plan), Tile(0, 0, 1, 1), rgb, self.stale)
+
+    def _plan(self, scene: Scene) -> Plan:
+        """Return the plan of a scene on the engine's device; its painters are made apart."""
+        backend = self.engine.backend(scene.iteration.number_type)
+        return make_plan(scene, backend.kind, threads=backend.threads or 1, keeps="nothing")
+
+    def _options(self) -> RenderOptions:
+        """Return options whose progress ends replaced work, and sends a status."""
+        said = [monotonic()]
+
+        def watch(_done: int, _all: int) -> None:
+            self.check()
+            if monotonic() - said[0] > STATUS_SECONDS:
+                said[0] = monotonic()
+                self.send_status("reference")
+
+        return RenderOptions(force=True, progress=watch, on_message=lambda line: None)
+
+    def _iterating(self, plan: Plan) -> Drawing:
+        """Return a drawing that iterates samples and colors them as a plan says."""
+        backend, scene = self.drawing.backend, plan.scene
+        painter = Painter(backend, scene, plan, plan.layers, pixel_type(scene))
+        # The source's own plan has the colors of the view that it was opened for.
+        return Drawing(plan, backend, self.drawing.source, painter)
+
+    # ------------------------------------------------------------------ the coarse picture
+
+    def draw_coarse(self) -> Steps:
+        """Send one sample of step x step pixels, and find what depends on the whole view."""
+        single, step = self.single, coarse_step(self)
+        backend, plan = single.backend, single.plan
+        coarse = sampled(single, step) if self.raw is None else single
+        source, limit = coarse.source, coarse.source.max_iterations
+        across, down = (-(-side // step) for side in plan.size)
+        values = [np.empty((down, across)) for _ in self.values.layers]
+        counts = np.empty((down, across), np.int32)
+        pixels = np.empty((down, across, 3), np.uint8)
+        painter = None
+        if not (self.shader or plan.layers.whole):
+            plan = self._plan(at_one_sample(self.scene))  # that of the samples may have old colors
+            painter = Painter(backend, plan.scene, plan, plan.layers, np.uint8)
+
+        def draw(tile: Tile) -> None:
+            if self.raw is None:
+                raw = source.iterate(tile, stop=self.stale)
+            else:
+                raw = coarse_samples(coarse, tile, step)
+            window = tile.window()
+            for found, part in zip(self.values.plain(tile, raw), values, strict=True):
+                part[window] = found
+            backend.to_host(raw.count, counts[window])
+            if painter:
+                rgb = painter.paint(tile, raw, limit, source.count_offset)
+                backend.to_host(rgb, pixels[window])
+
+        threads = max(1, backend.threads)
+        rows = max(1, min(down // (4 * threads), int(self.rate * TILE_SECONDS / across)))
+        strips = [Tile(0, y, across, min(rows, down - y)) for y in range(0, down, rows)]
+        seconds = 0.0
+        for spent in self.batches(coarse, strips, draw):
+            seconds += spent
+            if spent > STEP_SECONDS:
+                yield None
+        self.values.settle(values)
+        if self.raw is None:
+            self.rate = across * down / max(seconds, 1e-4) / threads
+        self.send_layers()
+        whole = Tile(0, 0, across, down)
+        if self.shader:
+            self.send_values(whole, values, step)
+        elif painter:
+            self.send_pixels(whole, pixels, step)
+        inside, escaped = counts >= limit, counts[counts < limit]
+        self.send_drawn(
+            "coarse",
+            seconds,
+            inside=round(float(inside.mean()), 4),
+            least=int(escaped.min()) if escaped.size else None,
+            most=int(escaped.max()) if escaped.size else None,
+            method=self.drawing.plan.method,
+        )
+        yield None
+
+    # ------------------------------------------------------------------ values
+
+    def draw_values(self) -> Steps:
+        """Send the values of one sample a pixel; keep its raw numbers where they are not kept."""
+        begun, single = monotonic(), self.single
+        planes = empty_planes(single) if self.keeps_raw and self.raw is None else {}
+
+        def draw(tile: Tile) -> None:
+            raw = single.source.iterate(tile, stop=self.stale)
+            if not self.stale():
+                keep(single, tile, raw, planes)
+                self.send_values(tile, self.values.plain(tile, raw))
+
+        yield from self.draw_tiles(single, draw, SIDES[0] if self.raw else tile_side(self.rate, 1))
+        if planes:
+            self.raw = escape_data(single, planes, at_one_sample(single.plan.scene))
+        self.send_drawn("values", monotonic() - begun)
+
+    # ------------------------------------------------------------------ exact pixels
+
+    def draw_exact(self) -> Steps:
+        """Send the pixels of `fractals.render`."""
+        begun = monotonic()
+        drawing = yield from self._exact_drawing()
+
+        def draw(tile: Tile) -> None:
+            rgb = np.empty((tile.height, tile.width, 3), drawing.dtype)
+            draw_tile(drawing, tile, rgb, self.stale)
+            if not self.stale():
+                self.send_pixels(tile, rgb)
+
+        yield from self.draw_tiles(drawing, draw, tile_side(self.rate, drawing.plan.supersampling))
+        note = noise_note(drawing.plan)
+        self.send_drawn("exact", monotonic() - begun, **({"note": note} if note else {}))
+
+    def _exact_drawing(self) -> Generator[float | None, None, Drawing]:
+        """Return a drawing with a painter; where layers rank all samples, iterate these first."""
+        plan = self._plan(self.scene)
+        on_grid = plan.supersampling == 1 and not plan.jittered  # as the samples of `raw` are
+        raw = self.raw if self.raw_is_exact and on_grid else None
+        if raw is None and plan.layers.whole:
+            raw = yield from self._all_samples()
+        if raw is None:
+            return self._iterating(plan)
+        return open_drawing(plan, self.drawing.backend, self._options(), stored=raw)
+
+    def _all_samples(self) -> Generator[float | None, None, EscapeData]:
+        """Return the raw numbers of all samples of the scene's own supersampling."""
+        drawing = self.drawing
+        planes = empty_planes(drawing)
+
+        def draw(tile: Tile) -> None:
+            keep(drawing, tile, drawing.source.iterate(tile, stop=self.stale), planes)
+
+        yield from self.draw_tiles(drawing, draw, tile_side(self.rate, drawing.plan.supersampling))
+        return escape_data(drawing, planes, self.scene)
+
+    # ------------------------------------------------------------------ tiles
+
+    def draw_tiles(self, drawing: Drawing, draw: Draw, side: int) -> Steps:
+        """Draw tiles from the focus outwards, in steps of the engine; pause after much work."""
+        tiles = tiles_outwards(drawing.plan.size, self.focus, side)
+        for seconds in self.batches(drawing, tiles, draw):
+            self.seconds += seconds
+            if self.seconds > self.allowed:
+                self.say("paused", frame=self.frame, seconds=int(self.allowed))
+                while self.seconds > self.allowed:
+                    yield monotonic() + LONG
+            yield None
+
+    def batches(self, drawing: Drawing, tiles: Sequence[Tile], draw: Draw) -> Iterator[float]:
+        """Draw tiles, four for each thread at once or fewer slow ones; yield seconds after each.
+
+        While several clients are connected, tiles are so small that each ends in some seconds even
+        if every sample takes all iterations: the CPU's loop can't be stopped. Raise `Stale` for
+        replaced work, and an `OptionError` if a single sample could take much longer.
+        """
+        limit, direct = drawing.source.max_iterations, drawing.plan.method == "direct"
+        most = MAX_STEPS // (limit * drawing.plan.supersampling**2) if direct else MAX_STEPS
+        threads = max(1, drawing.backend.threads)
+        waiting, count = deque(tiles), 4 * threads
+
+        def unless_stale(tile: Tile) -> dict[str, float]:
+            if not self.stale():
+                draw(tile)
+            return {}
+
+        while waiting:
+            batch: list[Tile] = []
+            while waiting and len(batch) < count:
+                tile = waiting.popleft()
+                if self.engine.crowded():
+                    if direct and limit > MAX_LIMIT:
+                        raise OptionError(
+                            f"others are connected: lower max_iterations to {MAX_LIMIT}"
+                        )
+                    tile, *rest = smaller(tile, most)
+                    waiting.extendleft(reversed(rest))
+                batch.append(tile)
+            begun = monotonic()
+            run_tiles(batch, unless_stale, drawing.backend.threads)
+            self.check()
+            seconds = monotonic() - begun
+            count = threads if seconds > STEP_SECONDS else 4 * threads
+            yield seconds
+
+    # ------------------------------------------------------------------ messages
+
+    def send_status(self, what: str) -> None:
+        """Send what is being done."""
+        self.say("status", frame=self.frame, what=what)
+
+    def send_layers(self) -> None:
+        """Send how values become colors."""
+        layers = self.values.described()
+        self.say("layers", frame=self.frame, paint=self.paint, layers=layers)
+        if self.shader:
+            for k, table in enumerate(self.values.tables()):
+                self._put(pack_table, Where(self.frame, w=3, h=len(table), layer=k), table)
+
+    def send_values(self, tile: Tile, found: Sequence[NDArray[np.float64]], step: int = 1) -> None:
+        """Send the values of every layer in a tile; `step`: pixels a sample."""
+        for k, (layer, part) in enumerate(zip(self.values.layers, found, strict=True)):
+            where = Where(self.frame, *tile, step, layer=k)
+            self._put(pack_values, where, layer.centered(part), self.remote)
+
+    def send_pixels(self, tile: Tile, pixels: NDArray[Any], step: int = 1) -> None:
+        """Send the pixels of a tile; `step`: pixels a sample."""
+        self._put(pack_pixels, Where(self.frame, *tile, step), pixels, self.remote)
+
+    def send_drawn(self, name: str, seconds: float, **facts: Any) -> None:
+        """Send that a pass has ended."""
+        self.say(
+            "drawn",
+            frame=self.frame,
+            paint=self.paint,
+            ms=round(1e3 * seconds, 1),
+            max_iterations=self.single.source.max_iterations,
+            **facts,
+            **{"pass": name},
+        )
+
+    def _put(self, pack: Callable[..., bytes], where: Where, *content: Any) -> None:
+        """Send a message of the newest paint, which may change while the message is packed."""
+        while True:
+            paint = self.paint
+            message = pack(replace(where, paint=paint), *content)
+            with self.lock:
+                if self.paint == paint:
+                    self.put(message, self.frame, paint)
+                    return
+
+
+def needs_of(plan: Plan) -> tuple[bool, tuple[str, ...]]:
+    """Return what the colorings of a plan need besides count and z."""
+    return plan.layers.derivative, tuple(plan.layers.statistics.names)
+
+
+def at_one_sample(scene: Scene) -> Scene:
+    """Return a scene with one sample a pixel, on the grid."""
+    update = {"supersampling": 1, "antialias": "grid"}
+    return scene.model_copy(update={"image": scene.image.model_copy(update=update)})
+
+
+def coarse_step(view: ClientView) -> int:
+    """Return the step at which a coarse picture takes a twentieth of a second, or the last."""
+    if view.raw is not None:
+        return COARSE_STEPS[1]
+    pixels = math.prod(view.single.plan.size)
+    at_once = view.rate * max(1, view.single.backend.threads) / FRAME_RATE
+    return next((step for step in COARSE_STEPS if pixels / step**2 <= at_once), COARSE_STEPS[-1])
+
+
+def coarse_samples(drawing: Drawing, tile: Tile, step: int) -> EscapeTile:
+    """Return every step-th sample of raw numbers; the tile counts these samples."""
+    width, height = drawing.plan.size
+    i = np.minimum(np.arange(tile.width) * step + step // 2, width - 1)[None]
+    j = np.arange(tile.y, tile.y + tile.height) * step + step // 2
+    j = np.minimum(j, height - 1)[:, None]
+    i, j = np.broadcast_arrays(i, j)
+    return drawing.source.iterate_some(i, j, (tile.height, tile.width))
+
+
+def empty_planes(drawing: Drawing) -> Planes:
+    """Return arrays for the raw numbers of all samples."""
+    n, (width, height) = drawing.plan.supersampling, drawing.plan.size
+    return {name: np.empty((height * n, width * n), t) for name, t in drawing.planes.items()}
+
+
+def keep(drawing: Drawing, tile: Tile, raw: EscapeTile, planes: Planes) -> None:
+    """Copy a tile's raw numbers to where it lies in planes of the whole picture."""
+    window = tile.window(drawing.plan.supersampling)
+    copy_numbers(drawing, raw, {name: part[window] for name, part in planes.items()})
+
+
+def escape_data(drawing: Drawing, planes: Planes, scene: Scene) -> EscapeData:
+    """Return planes of the whole picture with what recoloring needs of them."""
+    source = drawing.source
+    return EscapeData(
+        **arrays_of(planes),
+        max_iterations=source.max_iterations,
+        scene=scene,
+        method=drawing.plan.method,
+        count_offset=source.count_offset,
+    )
+
+
+def smaller(tile: Tile, most: int) -> list[Tile]:
+    """Return a tile in parts of at most `most` pixels, or of one pixel."""
+    if tile.width * tile.height <= max(1, most):
+        return [tile]
+    x, y, width, height = tile
+    if width >= height:
+        half = width // 2
+        parts = [Tile(x, y, half, height), Tile(x + half, y, width - half, height)]
+    else:
+        half = height // 2
+        parts = [Tile(x, y, width, half), Tile(x, y + half, width, height - half)]
+    return [each for part in parts for each in smaller(part, most)]
+
+
+def tile_side(rate: float, n: int) -> int:
+    """Return the side of a tile of about TILE_SECONDS; `rate`: samples a second, n x n a pixel."""
+    pixels, slow = (rate * seconds / n**2 for seconds in (TILE_SECONDS, SLOW_SECONDS))
+    found = [side for side in SIDES if side * side <= pixels]
+    found += [side for side in SLOW_SIDES if side * side <= slow]
+    return found[0] if found else SLOW_SIDES[-1]
+
+
+def tiles_outwards(size: tuple[int, int], focus: tuple[float, float], side: int) -> list[Tile]:
+    """Return the tiles of a picture, the nearest to the focus first."""
+    width, height = size
+    tiles = [
+        Tile(x, y, min(side, width - x), min(side, height - y))
+        for y in range(0, height, side)
+        for x in range(0, width, side)
+    ]
+    x, y = focus
+    return sorted(tiles, key=lambda t: math.hypot(t.x + t.width / 2 - x, t.y + t.height / 2 - y))
