@@ -32,6 +32,9 @@ from fractals.backends.features import CPU, FLAGS
 
 Layout = Hashable
 
+# C's long is as wide as another type: types of equal width are one layout.
+_LONG = {"l": "q", "L": "Q"} if np.dtype("l").itemsize == 8 else {"l": "i", "L": "I"}
+
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
 _lock = threading.RLock()
 _numbers = itertools.count()
@@ -129,6 +132,12 @@ def target_machine() -> Any:
     return target.create_target_machine(CPU, FLAGS, 3, reloc, "jitdefault", jit=True)
 
 
+def char_of(dtype: Any) -> str:
+    """Return the letter of a number type in a layout."""
+    char: str = np.dtype(dtype).char
+    return _LONG.get(char, char)
+
+
 def flatten(value: Any, cells: list[Any]) -> Layout:
     """Append the cells of an argument to a list, and return its layout."""
     kind = type(value)
@@ -138,7 +147,7 @@ def flatten(value: Any, cells: list[Any]) -> Layout:
         gaps = not value.flags.c_contiguous
         if gaps:
             cells += value.strides
-        return value.dtype.char, value.ndim, gaps
+        return char_of(value.dtype), value.ndim, gaps
     if isinstance(value, tuple):
         return kind, *[flatten(part, cells) for part in value]
     if kind is Entry:

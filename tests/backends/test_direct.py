@@ -48,7 +48,7 @@ class Both:
         )
         self.plain = program_of(escape.make_body, number, (plain,), loop=True, checked=True)
         self.wave = program_of(backend.DIRECT, number, (packed,), packed=True)
-        self.derivative = derivative
+        self.derivative, self.options = derivative, packed
 
     def compare(self, drawn):
         """Assert that both fill their arrays with the same bits; return the counts."""
@@ -67,7 +67,7 @@ class Both:
             count = np.full((height, width), -7, np.int32)
             filled.append(EscapeTile(count, *z, *slopes, none))
         self.plain(0, 0, 1, 1, filled[0], *rest)
-        numbers, places = direct_sizes(width)
+        numbers, places = direct_sizes(width, self.options)
         scratch = np.full(numbers, np.nan, self.real), np.full(places, -1, f"i{point.itemsize}")
         self.wave(EscapeTile(*(part.reshape(-1) for part in filled[1])), *rest, *scratch)
         for plain, wave in zip(*filled, strict=True):

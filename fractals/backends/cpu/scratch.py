@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fractals.backends.machine_code import char_of
 from fractals.kernels.layout import (
     ColoringInputs,
     EscapeTile,
@@ -51,8 +52,8 @@ def index_type(real):
 
 def direct_layout(real):
     """Return the layout of the arguments of a program of direct iteration."""
-    char = np.dtype(real).char
-    line, plane, places = array(char), array(char, 2), array(index_type(real).char)
+    char = char_of(real)
+    line, plane, places = array(char), array(char, 2), array(char_of(index_type(real)))
     tile = EscapeTile, array("i"), line, line, line, line, line
     return tuple, tile, (SampleGrid, plane, plane), line, "i", line, places
 
@@ -62,7 +63,7 @@ def direct_layout(real):
 
 def position_layout(real):
     """Return the layout of the arguments of the program that places values in a palette."""
-    char = np.dtype(real).char
+    char = char_of(real)
     plane = array(char, 2)
     tile = EscapeTile, array("i", 2), plane, plane, plane, plane, array(char, 3)
     inputs = ColoringInputs, "i", array(char), "i", char, char, char
@@ -71,7 +72,7 @@ def position_layout(real):
 
 def color_layout(dtype):
     """Return the layout of the arguments of the program that looks colors up."""
-    char, line = np.dtype(dtype).char, array("f")
+    char, line = char_of(dtype), array("f")
     return tuple, array(char, 3), array("f", 2), line, array(char), "i", "f", array("i"), line
 
 
