@@ -5,6 +5,7 @@ out here, which halves the time of a first picture. This file uses private names
 `fractals.backends.cpu.inlined` uses it only where it works, and plain Numba elsewhere.
 """
 
+import collections
 import contextlib
 import functools
 import gc
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from numba import _dynfunc
+from numba.core import extending, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
@@ -28,6 +30,7 @@ from numba.core.typed_passes import (
     PreLowerStripPhis,
 )
 from numba.core.types.functions import BaseFunction
+from numba.core.typing import templates
 from numba.core.untyped_passes import (
     DeadBranchPrune,
     FixupArgs,
@@ -324,15 +327,15 @@ _PASSES = (
 class _Compiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler with the passes of `_PASSES` alone.
 
-    `declares_all`: functions may use all that Numba knows, not only `_MODULES`. `declared`: lets
-    Numba know the functions that it inlines.
+    `declares_all`: functions may use all that Numba knows, not only `_MODULES`. `functions`: those
+    of the program alone, which Numba knows while it compiles the program.
 
     `CompilerBase._compile_core`; Numba 0.61.2 to 0.68.1. The rest is documented by Numba.
     """
 
     library_class: Any = _Library
     declares_all = False
-    declared: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
+    functions: Any = ()
 
     def __init__(self, typing: Any, target: Any, *settings: Any) -> None:
         with contextlib.nullcontext() if self.declares_all else _few_declarations(typing, target):
@@ -340,7 +343,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
 
     def _compile_core(self) -> Any:
         self.state.targetctx.post_lowering = _without_runtime  # made for this function
-        with _quick_compiler(), self.declared():
+        with _quick_compiler(), _declared(self.functions):
             made = super()._compile_core()._replace(type_annotation=None, metadata=None)
         if self.library_class is not _InlinedLibrary:  # no code calls it
             with contextlib.suppress(KeyError):
@@ -371,18 +374,18 @@ class _InlinedCompiler(_Compiler):
 def numeric(
     packed: bool = False,
     foreign: bool = False,
-    declared: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
+    functions: Any = (),
 ) -> dict[str, Any]:
     """Return options of a function that only uses numbers and arrays it is given.
 
     It has no references to count. `packed`: it is a program of SIMD packs; `foreign`: parts of it
-    are not of this package, and may use all that Numba knows; `declared`: within what it returns,
-    Numba knows the functions that are inlined.
+    are not of this package, and may use all that Numba knows; `functions`: those of this program
+    alone.
 
     `_nrt` is private: Numba 0.61.2 to 0.68.1.
     """
     library = _PackLibrary if packed else _Library
-    body = {"library_class": library, "declares_all": foreign, "declared": staticmethod(declared)}
+    body = {"library_class": library, "declares_all": foreign, "functions": functions}
     return {"_nrt": False, "pipeline_class": type("_Numeric", (_Compiler,), body)}
 
 
@@ -394,3 +397,57 @@ INLINED = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
+
+
+# --- Functions of one program: what Numba knows of them takes megabytes
+
+
+_known: collections.Counter[Any] = collections.Counter()
+
+
+@contextlib.contextmanager
+def _declared(functions: Any) -> Iterator[None]:
+    """Let Numba know functions while it compiles their program, under its compiler lock."""
+    _known.update(functions)  # where one program is compiled within another
+    for function in functions:
+        if _known[function] == 1:
+            _declare(function)
+    try:
+        yield
+    finally:
+        _known.subtract(functions)
+        for function in functions:
+            if not _known[function]:
+                del _known[function]
+                _forget(function)
+
+
+def _declare(function: Any) -> None:
+    """Have Numba compile a function into its callers, until `_forget`.
+
+    `numba.extending.register_jitable` declares for ever, in lists of all targets.
+
+    `make_overload_template`, `insert_global` of the typing context, and
+    `_overload_default_jit_options`; Numba 0.61.2 to 0.68.1.
+    """
+    settings = {**extending._overload_default_jit_options, **INLINED}
+    template = templates.make_overload_template(
+        function, lambda *args, **kwargs: function, settings, False, "never"
+    )
+    cpu_target.typing_context.insert_global(function, types.Function(template))
+
+
+def _forget(function: Any) -> None:
+    """Have Numba forget a function of `_declare`, and the code that it made of it.
+
+    `_lookup_global` and `_remove_global` of the typing context, `remove_user_function` and
+    `_get_constants` of `CPUContext`, and `_impl_cache` and the like of an overload;
+    Numba 0.61.2 to 0.68.1.
+    """
+    typing, target = cpu_target.typing_context, cpu_target.target_context
+    whole = typing._lookup_global(function)
+    for template in whole.templates:
+        for name in ("_impl_cache", "_compiled_overloads", "_inline_overloads"):
+            vars(template).get(name, {}).clear()  # each refers to itself by way of its code
+    typing._remove_global(function)
+    target._get_constants._cache.pop((whole,), None)

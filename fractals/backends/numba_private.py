@@ -1,10 +1,8 @@
-"""The private names of Numba, llvmlite and numba-cuda that this package uses, a function each.
+"""The private names of Numba and numba-cuda that GPUs and the lessons need, a function each.
 
 Private means: not in Numba's documentation, so a release may change it. Each function names the
-versions that it was tried with, and has a test in tests/backends/test_numba_private.py, which
-`.ci/run` runs with the oldest and the newest Numba that pyproject.toml allows. A new Numba that
-changes one of these names is served by an edit here, or in `numba_compiler` or
-`cpu.traced`, alone.
+versions that it was tried with, and has a test in tests/backends/test_numba_private.py. No picture
+of the CPU or of the simulator needs one; `fractals.backends.numba_compiler` only saves time.
 """
 
 import contextlib
@@ -85,8 +83,6 @@ def choose_simulator(simulated: bool) -> None:
 
     Numba reads the choice once, from its configuration, and reads that again from the environment
     whenever a NUMBA_ variable changed: both are set.
-
-    `numba.core.config.reload_config`, `sys.modules`; Numba 0.61.2 to 0.68.1, numba-cuda 0.30.4.
     """
     for name in list(sys.modules):
         if name == "numba.cuda" or name.startswith("numba.cuda."):
@@ -95,7 +91,7 @@ def choose_simulator(simulated: bool) -> None:
         del numba.cuda
     os.environ["NUMBA_ENABLE_CUDASIM"] = str(int(simulated))
     os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"  # a small picture has few threads
-    numba.core.config.reload_config()
+    numba.config.ENABLE_CUDASIM = int(simulated)
 
 
 def use_built_in_cuda() -> None:
@@ -126,17 +122,25 @@ def add_row_stack() -> None:
         np.row_stack = np.vstack  # noqa: NPY201
 
 
+class _Interface:
+    """What NumPy makes an array of, without a copy."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array  # keeps the memory
+        self.__array_interface__ = array.__array_interface__
+
+
 def unwrap_simulated(value: Any) -> Any:
     """Return the NumPy array behind a simulated device array, and other values as they are.
 
-    `FakeWithinKernelCUDAArray._item` and `FakeCUDAArray._ary`; Numba 0.61.2 to 0.68.1,
-    numba-cuda 0.30.4. Of a named tuple, each part.
+    Of a named tuple, each part.
     """
     if isinstance(value, tuple):
         make: Any = type(value)
         return make(*map(unwrap_simulated, value))
-    value = getattr(value, "_item", value)
-    return getattr(value, "_ary", value)
+    if isinstance(value, np.ndarray | np.generic) or not hasattr(value, "__array_interface__"):
+        return value
+    return np.asarray(_Interface(value))
 
 
 @contextlib.contextmanager

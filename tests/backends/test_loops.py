@@ -16,6 +16,7 @@ from support.scenes import FORMULAS, OTHERS, formula_for, scene, slow_but
 
 import fractals
 from fractals import catalog
+from fractals.backends import code_cache
 from fractals.backends.code_cache import forget_programs
 from fractals.backends.cpu import backend, direct
 from fractals.kernels import escape, perturb
@@ -144,6 +145,7 @@ def test_a_defect_of_this_package_is_raised():
     forget_programs()
     with (
         mock.patch.object(direct, "make_body", broken),
+        mock.patch.object(code_cache, "folder", lambda: None),  # nothing is found there
         pytest.raises(ZeroDivisionError, match="a defect"),
     ):
         fractals.compute(scene("tricorn", **SMALL), device="cpu")

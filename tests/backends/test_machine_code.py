@@ -164,6 +164,7 @@ def test_memory_of_code_is_given_back(monkeypatch):
 
     run = Program(lambda layout: program(nothing)._load(layout))
     run(np.zeros(1))
+    gc.collect()
     before = len(closed)
     del run
     gc.collect()

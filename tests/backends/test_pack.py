@@ -14,7 +14,6 @@ from support.scenes import slow_but
 
 import fractals.backends.cpu.target  # noqa: F401 - what the functions of formulas are for single numbers
 from fractals.backends import features
-from fractals.backends.cpu import traced
 from fractals.backends.cpu.simd.control import by_vectors
 from fractals.backends.cpu.simd.denormals import flush_denormals, restore_mode
 from fractals.backends.cpu.simd.exponents import larger_part
@@ -246,18 +245,21 @@ def test_short_functions_are_applied_to_two_vectors_at_a_time(longer, widths):
 
         return value(value), generate
 
-    def turn(x, y):
+    def short(x, y):
+        return note(fma(x, y, x)), x + y
+
+    def long(x, y):
         s = note(fma(x, y, x))
-        if longer:
-            s = abs(s + x) * abs(s + y)
-        return s, x + y
+        return abs(s + x) * abs(s + y), x + y
+
+    turn = long if longer else short
 
     def compute(out, a, whole):
         like = splat(a[0], VECTORS)
         x, y = load(a, 0, like), load(a, 200, like)
         store_rows(out, 0, 200, turn(x, y) if whole else by_vectors(turn, (x, y)))
 
-    traced.trace(turn)
+    register_jitable(turn)
     a, outs = np.random.default_rng(6).normal(size=400), np.zeros((2, 400))
     run = numba.njit(compute)
     for whole in (0, 1):

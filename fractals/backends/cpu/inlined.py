@@ -1,14 +1,13 @@
 """How functions are compiled for the CPU: by the compiler of this package, or by plain Numba.
 
 `fractals.backends.numba_compiler` takes a third of the time, and uses private names of Numba. A
-release of Numba may change these. So it is asked to compile a small program first; if that fails,
-plain Numba compiles all, to the same bits.
+release of Numba may change these. So with a release that was not tested, or if it fails to compile
+a small program, plain Numba compiles all, to the same bits.
 
 Functions that are parts of others are inlined into their callers, because LLVM makes no vectors of
 a loop with calls. They cannot create arrays.
 """
 
-import collections
 import contextlib
 import functools
 import sys
@@ -23,6 +22,7 @@ from numba.extending import register_jitable
 from fractals.backends.cache_folder import report
 from fractals.backends.cpu.entry import SIGNATURE, make_entry
 
+TESTED = (0, 61), (0, 68)  # versions of Numba with whose private names the compiler works
 PLAIN_INLINED = {"forceinline": True}
 WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -36,11 +36,17 @@ def _increase(values: Any, by: Any) -> None:
 def _own_compiler() -> Any:
     """Return the compiler of this package; None where it doesn't work with this Numba."""
     try:
+        if not TESTED[0] <= numba.version_info[:2] <= TESTED[1]:
+            raise ValueError("it was not tested")
         from fractals.backends import numba_compiler
 
-        jit = numba.njit(**WRAPPERS, **numba_compiler.numeric())
-        part = register_jitable(**numba_compiler.INLINED)(_increase)
-        made = jit(make_entry(part, (tuple, ("d", 1, False), "d")))
+        def whole(values: Any, by: Any) -> None:
+            part(values, by)
+            _increase(values, by)
+
+        part = register_jitable(**numba_compiler.INLINED)(lambda values, by: _increase(values, by))
+        jit = numba.njit(**WRAPPERS, **numba_compiler.numeric(True, False, {_increase, whole}))
+        made = jit(make_entry(whole, (tuple, ("d", 1, False), "d")))
         made.compile(SIGNATURE)
         if "define" in made.inspect_llvm(made.signatures[0]):
             return numba_compiler
@@ -58,7 +64,6 @@ _settings: dict[str, Any] = _own_compiler().INLINED if _own_compiler() else PLAI
 _jit = register_jitable(**_settings)
 _lasting: weakref.WeakSet[Any] = weakref.WeakSet()
 _making: list[set[Any]] = []  # the functions of each program under way: one may be made of others
-_declared: collections.Counter[Any] = collections.Counter()
 overload = functools.partial(numba_overload, target="cpu", jit_options=_settings)
 
 
@@ -70,17 +75,13 @@ def jit(function: Any) -> Any:
         _making[-1].add(function)
     elif function not in _lasting:
         _lasting.add(function)
-        if _own_compiler():
-            from fractals.backends.cpu import traced
-
-            traced.trace(function)
         _jit(function)
     return function
 
 
 @contextlib.contextmanager
-def functions_of_a_program() -> Iterator[set[Any]]:
-    """Collect the functions that are made for a program, and that `declared` tells Numba of."""
+def _functions_of_a_program() -> Iterator[set[Any]]:
+    """Collect the functions that are made for a program, which Numba may forget afterwards."""
     _making.append(set())
     try:
         yield _making[-1]
@@ -89,26 +90,14 @@ def functions_of_a_program() -> Iterator[set[Any]]:
 
 
 @contextlib.contextmanager
-def declared(functions: set[Any], checked: bool = False) -> Iterator[None]:
-    """Let Numba know functions while it compiles their program, under its compiler lock.
-
-    What it knows of them takes megabytes.
-    """
-    from fractals.backends.cpu import traced
-
-    settings = {**_settings, "boundscheck": checked}
-    _declared.update(functions)  # where one program is compiled within another
-    for function in functions:
-        if _declared[function] == 1:
-            traced.declare_for_now(function, *traced.declaration(function), settings)
+def _checked(on: bool) -> Iterator[None]:
+    """Have indices checked in all that is compiled: a function does not inherit it from callers."""
+    before = numba.config.BOUNDSCHECK
+    numba.config.BOUNDSCHECK = 1 if on else before
     try:
         yield
     finally:
-        _declared.subtract(functions)
-        for function in functions:
-            if not _declared[function]:
-                del _declared[function]
-                traced.forget(function)
+        numba.config.BOUNDSCHECK = before
 
 
 def _is_lasting(function: Any) -> bool:
@@ -130,12 +119,13 @@ def text_of_program(
     NumbaError
         Numba can't compile it.
     """
-    with functions_of_a_program() as functions:
+    with _functions_of_a_program() as functions:
         entry = make_entry(jit(make()), layout)
     own = _own_compiler()
-    settings = own.numeric(packed, foreign, lambda: declared(functions, checked)) if own else {}
-    plain = {"nogil": True, "error_model": "numpy", "boundscheck": checked, **WRAPPERS}
+    settings = own.numeric(packed, foreign, functions) if own else {}
+    plain = {"nogil": True, "error_model": "numpy", **WRAPPERS}
     program = numba.njit(**plain, **settings)(entry)
-    program.compile(SIGNATURE)
+    with _checked(checked):
+        program.compile(SIGNATURE)
     text: str = program.inspect_llvm(program.signatures[0])
     return text

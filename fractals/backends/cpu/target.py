@@ -136,6 +136,7 @@ overload(primitives.select)(select_overload)
 overload(primitives.number)(number_overload)
 
 REAL = {"float32": numba.float32, "float64": numba.float64}
+EACH = 0, 0, 1, 1
 
 
 def make_target(number, jit):
@@ -177,7 +178,7 @@ def compiled(make_body, number, options, layout, foreign, loop=False, checked=Fa
         element = inlined.jit(body)
 
         def whole(*arguments):  # LLVM makes vectors because the strides are 1
-            element(0, 0, 1, 1, *arguments)
+            element(*EACH, *arguments)
 
         return whole
 
