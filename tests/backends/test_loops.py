@@ -145,7 +145,7 @@ def test_a_defect_of_this_package_is_raised():
     forget_programs()
     with (
         mock.patch.object(direct, "make_body", broken),
-        mock.patch.object(code_cache, "folder", lambda: None),  # nothing is found there
+        mock.patch.object(code_cache, "folder", return_value=None),  # nothing is found there
         pytest.raises(ZeroDivisionError, match="a defect"),
     ):
         fractals.compute(scene("tricorn", **SMALL), device="cpu")
