@@ -311,4 +311,4 @@ def test_a_class_name_is_used_once():
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, set()).add(name_of(path))
     doubles = {name for name, files in homes.items() if len(files) > 1}
-    assert doubles <= {"Context", "Film", "Listener", "Store"}  # of backends/ and films/, so far
+    assert doubles <= {"Context", "Store"}  # of backends/, so far

@@ -2,7 +2,7 @@
 
 Environment: FRACTALS_DEVICE and FRACTALS_THREADS are the defaults of --device and --threads;
 FRACTALS_CACHE_DIR is the folder of cached reference orbits, and NUMBA_CACHE_DIR that of compiled
-code; NO_COLOR switches colors off. The user's file of defaults: see `fractals.cli.options`.
+code; NO_COLOR switches colors off. The user's file of defaults: see `fractals.cli.shared`.
 """
 
 import gc
@@ -31,6 +31,8 @@ def collect_again() -> None:
 def run() -> "NoReturn":
     """Run the command line as a process of its own."""
     gc.set_threshold(AT_START)
+    # pydantic would look for its plug-ins in all installed packages, which takes milliseconds.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         from fractals.cli.signals import end_by_signal, open_missing_streams
 
@@ -52,7 +54,7 @@ def main(arguments: list[str] | None = None) -> "NoReturn":
         from fractals.cli.verbs import run_verb
 
         code = run_verb(arguments)
-    except KeyboardInterrupt:  # while modules are imported
+    except KeyboardInterrupt:  # outside of click: while modules are imported, say
         if sys.stderr is not None:
             sys.stderr.write("fractals: interrupted\n")
         code = interrupted

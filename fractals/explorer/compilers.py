@@ -8,19 +8,32 @@ Its memory is free once it ends.
 
 import contextlib
 import json
+import os
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from fractals.errors import FractalsError, OptionError
-from fractals.explorer import processes
 from fractals.explorer.scheduler import IDLE, DrawingTask, Steps, internal
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
+
+PARENT = str(Path(__file__).parents[2])  # of the package
+
+
+def work_command() -> tuple[list[str], dict[str, str]]:
+    """Return the command that starts a process of `fractals.explorer.work`, and its environment."""
+    paths = [PARENT, *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    # -P: never a package of this name in the current folder
+    return [sys.executable, "-P", "-m", "fractals.explorer.work"], environment
+
 
 MAX_RUNNING = 2  # processes of all clients together
 MAX_A_MINUTE = 6  # formulas and statistics of its own, for a client
@@ -133,7 +146,7 @@ class Compilers:
 
 def _run(order: Order) -> str:
     """Run a process to its end, and return a line about its error."""
-    command, environment = processes.command()
+    command, environment = work_command()
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as made:
         order.made = made

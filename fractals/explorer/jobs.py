@@ -17,7 +17,7 @@ from time import monotonic
 from typing import Any
 
 from fractals.errors import OptionError
-from fractals.explorer import processes, protocol
+from fractals.explorer import compilers, protocol
 from fractals.explorer.frames import FrameView, decimals, octaves
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
@@ -264,7 +264,7 @@ class Jobs:
         finish: Callable[[dict[str, Any]], None],
     ) -> None:
         if not job.cancelled:
-            command, environment = processes.command()
+            command, environment = compilers.work_command()
             job.process = await asyncio.create_subprocess_exec(
                 *command,
                 env=environment,

@@ -49,7 +49,7 @@ def values_in(drawn, drawing, raw, number=0):
     width, height = drawing.plan.size
     found = drawing.backend.empty((height, width), drawing.backend.real)
     with mock.patch.object(Painter, "_compile"):  # its programs for colors take long to compile
-        painter = Painter(drawing.backend, drawn, drawing.plan, drawing.plan.layers, np.uint8)
+        painter = Painter(drawing.backend, drawing.plan, np.uint8)
     fill = painter.value_program(drawing.plan.layers.drawn[number])
     fill(found, raw, drawing.source.max_iterations, drawing.source.count_offset)
     values, counts = np.empty((height, width)), np.empty((height, width), np.int32)

@@ -354,7 +354,7 @@ def make_body(target, options):
         j : int
             The row.
         point, max_iterations
-            As of `make_body`.
+            c of a Julia set, and the limit.
         early : int
             Steps, each with a test.
         lists : tuple

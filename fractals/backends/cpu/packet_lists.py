@@ -56,7 +56,7 @@ class Packet(NamedTuple):
     count : pack
         Steps taken; inside of the loop of single steps, minus the index in the reference.
     tangents : tuple of pack
-        As in `fractals.kernels.bla.make_tangents`, over ``2**exponents[1]``; empty without dz.
+        dz, or the columns of its Jacobian matrix, over ``2**exponents[1]``; empty without dz.
     earlier : tuple of pack
         z at an earlier rebasing: if it comes back, the sample's orbit is periodic.
     exponents : tuple of pack
