@@ -430,7 +430,7 @@ def _declare(function: Any) -> None:
     `make_overload_template`, `insert_global` of the typing context, and
     `_overload_default_jit_options`; Numba 0.61.2 to 0.68.1.
     """
-    settings = {**extending._overload_default_jit_options, **INLINED}
+    settings = {**extending._overload_default_jit_options, **INLINED}  # type: ignore[attr-defined]
     template = templates.make_overload_template(
         function, lambda *args, **kwargs: function, settings, False, "never"
     )
@@ -447,7 +447,11 @@ def _forget(function: Any) -> None:
     typing, target = cpu_target.typing_context, cpu_target.target_context
     whole = typing._lookup_global(function)
     for template in whole.templates:
+        for entry in vars(template).get("_compiled_overloads", {}).values():
+            with contextlib.suppress(KeyError):
+                target.remove_user_function(entry)
         for name in ("_impl_cache", "_compiled_overloads", "_inline_overloads"):
             vars(template).get(name, {}).clear()  # each refers to itself by way of its code
+    whole._impl_keys.clear()  # intrinsics that were given the function keep its type
     typing._remove_global(function)
     target._get_constants._cache.pop((whole,), None)
