@@ -54,7 +54,7 @@ def held(monkeypatch):
 
     def wait(order):
         state.orders.append(order)
-        while not (state.go_on.is_set() or order.dropped):
+        while not (state.go_on.is_set() or order.killed):
             time.sleep(0.01)
         return ""
 
@@ -127,7 +127,7 @@ def test_a_newer_view_ends_the_process(own_server, held):
         await client.exact(2)
 
     own_server().run(talk)
-    assert [order.dropped for order in held.orders] == [True]
+    assert [order.killed for order in held.orders] == [True]
 
 
 def test_a_process_that_hangs_ends_with_its_order(monkeypatch):
@@ -137,7 +137,7 @@ def test_a_process_that_hangs_ends_with_its_order(monkeypatch):
     order = Compilers("cpu", done.set).order(object(), SCENE, "values")
     while not order.made:
         time.sleep(0.01)
-    order.drop()
+    order.kill()
     done.wait()
     assert order.made.returncode != 0
 
@@ -170,7 +170,7 @@ def test_processes_take_turns(held):
     while len(held.orders) < compilers.MAX_RUNNING:
         time.sleep(0.01)
     assert set(held.orders) == {orders[0], orders[2]}  # one for each client
-    orders[1].drop()
+    orders[1].kill()
     held.go_on.set()
     while not orders[3].done:
         time.sleep(0.01)

@@ -107,8 +107,11 @@ def test_thumbnails_in_memory_have_a_number(monkeypatch):
     [(1, 0, "one at a time"), (0, jobs.MAX_SEARCHES, "busy with others")],
 )
 def test_searches_have_a_number_for_a_client_and_in_all(own, others, words):
-    made, session = Jobs("cpu", 1), SimpleNamespace(jobs={k: Job("find") for k in range(own)})
-    made.running = [Job("find") for _ in range(own + others)]
+    made, session = (
+        Jobs("cpu", 1),
+        SimpleNamespace(jobs={k: Job("", kind="find") for k in range(own)}),
+    )
+    made.running = [Job("", kind="find") for _ in range(own + others)]
     with pytest.raises(OptionError, match=words):
         made.find(session, SimpleNamespace(job=7))
 
