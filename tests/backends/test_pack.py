@@ -14,9 +14,8 @@ from support.scenes import slow_but
 
 import fractals.backends.cpu.target  # noqa: F401 - what the functions of formulas are for single numbers
 from fractals.backends import features
-from fractals.backends.cpu.simd.control import by_vectors
-from fractals.backends.cpu.simd.denormals import flush_denormals, restore_mode
-from fractals.backends.cpu.simd.exponents import larger_part
+from fractals.backends.cpu.simd.control import by_vectors, flush_denormals, restore_mode
+from fractals.backends.cpu.simd.elementary import larger_part
 from fractals.backends.cpu.simd.memory import (
     compress_rows,
     compress_store,

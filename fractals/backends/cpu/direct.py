@@ -20,8 +20,15 @@ soon be idle. Therefore
 import math
 
 from fractals.backends.cpu.scratch import ROOM, SAMPLES, list_rows
-from fractals.backends.cpu.simd.control import align_stack, by_vectors, keep_apart, repeat, unknown
-from fractals.backends.cpu.simd.denormals import flush_denormals, restore_mode
+from fractals.backends.cpu.simd.control import (
+    align_stack,
+    by_vectors,
+    flush_denormals,
+    keep_apart,
+    repeat,
+    restore_mode,
+    unknown,
+)
 from fractals.backends.cpu.simd.memory import (
     compress_rows,
     compress_store,
@@ -44,9 +51,47 @@ from fractals.backends.cpu.simd.pack import (
     splat,
     truncate,
 )
-from fractals.backends.cpu.statistics_stores import make_statistics_stores
 from fractals.kernels.orbit import make_near, make_orbit, state_size
 from fractals.kernels.primitives import number, select
+
+# --- Orbit statistics are stored packs, and for samples that are replayed.
+
+
+def make_statistics_stores(jit, own, planes):
+    """Return ``(put, copy, keep)``, which store orbit statistics.
+
+    The `planes` statistics follow `own` other numbers in a state. In an array of statistics the
+    planes are ``size`` elements apart. ``put`` stores those of a pack in that array, ``keep`` in
+    the scratch `numbers`, and ``copy`` copies them from there.
+    """
+
+    def put(arrays, k, size, state, gone, valid):
+        zero = number(0, state[0])
+        masked_store(arrays, k, valid, select(gone, state[own], zero))
+
+    def copy(arrays, k, size, numbers, row, t, room):
+        for plane in range(planes):
+            arrays[plane * size + k] = numbers[row + plane * room + t]
+
+    def keep(numbers, row, room, i, state):
+        store_rows(numbers, row + i, room, state[own:])
+
+    put = jit(put)
+    for plane in range(1, planes):
+        put = _put_more(jit, put, own, plane)
+    return put, jit(copy), jit(keep)
+
+
+def _put_more(jit, put_others, own, plane):
+    place = own + plane
+
+    def put(arrays, k, size, state, gone, valid):
+        put_others(arrays, k, size, state, gone, valid)
+        zero = number(0, state[0])
+        masked_store(arrays, plane * size + k, valid, select(gone, state[place], zero))
+
+    return jit(put)
+
 
 # Vectors in a pack, by the numbers of a state. More vectors hide the latency of `fma`, as long as
 # the states of all lanes fit into the vector registers. The figures are the fastest ones in
