@@ -38,7 +38,7 @@ _announcer, _keeper = _Announcer(), _Keeper()
 
 @contextmanager
 def announced(say: Callable[[], None]) -> Iterator[None]:
-    """Call a function when the calling thread first compiles, which takes seconds."""
+    """Call a function when the calling thread first compiles, or would if it were allowed."""
     _announcer.say = say
     try:
         yield
@@ -68,9 +68,9 @@ def compiling(on_cpu: bool = True) -> Iterator[None]:
     Uncompiled
         A program of the CPU would be compiled within `without_compiling`.
     """
+    _announcer.begin()
     if on_cpu and _keeper.on:
         raise Uncompiled
-    _announcer.begin()
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield  # no Python code is called
