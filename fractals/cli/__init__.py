@@ -31,15 +31,16 @@ def collect_again() -> None:
 def run() -> "NoReturn":
     """Run the command line as a process of its own."""
     gc.set_threshold(AT_START)
-    # pydantic would look for its plug-ins in all installed packages, which takes milliseconds.
+    # pydantic would look for its plug-ins in all installed packages, which takes milliseconds; and
+    # NumPy would start a thread for each core, for large products of matrices: there are none here.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        from fractals.backends.call_frames import with_room
         from fractals.cli.signals import end_by_signal, open_missing_streams
 
         open_missing_streams()
         end_by_signal()
-        with_room(main)
+        main()
     except KeyboardInterrupt:  # while the lines above are imported
         sys.stderr.write("fractals: interrupted\n")
         sys.stderr.flush()

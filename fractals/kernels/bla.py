@@ -402,7 +402,7 @@ def make_holomorphic_entries(target, formula, curved):
     """Return ``single(orbit, m, radius_squared)`` and ``joined(p, q, largest_c)``.
 
     The first is the `Skip` of one step from Z_m, the second the `Skip` by p, then q. They branch on
-    no value, so they compile in little time (see `fractals.backends.cpu.traced`).
+    no value.
     """
     derive, degree, larger = target.jit(formula.derivative), formula.degree, make_larger(target)
     # The square term of (Z + z)**d, relative to its linear term, is this times z / Z.

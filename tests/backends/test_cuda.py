@@ -15,8 +15,7 @@ from support.threads import in_a_thread
 
 import fractals
 from fractals.backends import devices, probe
-from fractals.backends.cuda.backend import CudaBackend
-from fractals.backends.cuda.streams import STREAMS_PER_GPU, ReplicatedArray, StreamPool
+from fractals.backends.cuda.backend import STREAMS_PER_GPU, CudaBackend, ReplicatedArray, StreamPool
 from fractals.errors import DeviceError, FractalsError
 from fractals.rendering import drawing
 from fractals.rendering.drawing import Sink, draw_tile, run
